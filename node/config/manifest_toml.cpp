@@ -22,6 +22,7 @@
 #include "node/base/suggest.h"
 #include "node/base/toml_text.h"
 #include "node/os/endpoint.h"
+#include "node/protocol/ground/member_name.h"
 
 namespace ostraka::config {
 namespace {
@@ -253,23 +254,36 @@ Status RefuseUnknown(const toml::table& table, const std::string& section,
   return base::OkStatus();
 }
 
+Status ReadAddress(const toml::node& address, protocol::Member& member) {
+  if (!address.is_string()) return At(address, "address must be a string");
+  member.address = address.value_or(std::string());
+  const auto parsed = os::ParseHostPort(member.address);
+  if (!parsed.ok()) return At(address, "address " + base::MessageOf(parsed.status()));
+  if (parsed->port == 0) return At(address, "address \"" + member.address + "\" has port 0");
+  return base::OkStatus();
+}
+
+Status ReadName(const toml::node& name, protocol::Member& member) {
+  if (!name.is_string()) return At(name, "name must be a string");
+  member.name = name.value_or(std::string());
+  const Status good = protocol::CheckMemberName(member.name);
+  return good.ok() ? good : At(name, base::MessageOf(good));
+}
+
 Status ReadMember(const toml::node& node, protocol::Member& member) {
   const toml::table* table = node.as_table();
   if (table == nullptr) return At(node, "each of [[members]] must be a table");
-  RETURN_IF_ERROR(RefuseUnknown(*table, "members", {"id", "address"}));
+  RETURN_IF_ERROR(RefuseUnknown(*table, "members", {"id", "name", "address"}));
   const toml::node* id = table->get("id");
   const std::string text = id == nullptr ? "" : id->value_or(std::string());
   const auto peer = base::PeerId::FromHexDigits(text);
   if (!peer) return At(node, "a member needs id = \"<64 hexadecimal digits>\"");
   member.id = *peer;
+  const toml::node* name = table->get("name");
+  if (name != nullptr) RETURN_IF_ERROR(ReadName(*name, member));
   const toml::node* address = table->get("address");
-  if (address != nullptr && !address->is_string()) return At(*address, "address must be a string");
   if (address == nullptr) return base::OkStatus();  // without an address it only dials
-  member.address = address->value_or(std::string());
-  const auto parsed = os::ParseHostPort(member.address);
-  if (!parsed.ok()) return At(*address, "address " + base::MessageOf(parsed.status()));
-  if (parsed->port == 0) return At(*address, "address \"" + member.address + "\" has port 0");
-  return base::OkStatus();
+  return ReadAddress(*address, member);
 }
 
 Status ReadMembers(const toml::table& root, Manifest& manifest) {
@@ -363,7 +377,9 @@ std::string WriteManifest(const Manifest& manifest, const base::Digest& nonce) {
     text += field.comment.empty() ? "\n" : "  # " + field.comment + "\n";
   }
   for (const protocol::Member& member : copy.members) {
-    text += "\n[[members]]\nid = " + Quoted(member.id.Hex()) + "\n";
+    text += "\n[[members]]\n";
+    if (!member.name.empty()) text += "name = " + Quoted(member.name) + "\n";
+    text += "id = " + Quoted(member.id.Hex()) + "\n";
     if (!member.address.empty()) text += "address = " + Quoted(member.address) + "\n";
   }
   return text;

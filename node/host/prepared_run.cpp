@@ -7,6 +7,7 @@
 #include "node/config/origin.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
+#include "node/protocol/ground/names.h"
 #include "node/protocol/ground/state.h"
 #include "node/protocol/member/peer.h"
 #include "node/train/data_source.h"
@@ -131,9 +132,11 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   }
   ASSIGN_OR_RETURN(store::KeyLock key_lock,
                    store::KeyLock::Claim(manifest.run_id, self, options.files.lock_folders));
-  ASSIGN_OR_RETURN(node.ledger, store::Ledger::Open({.data_dir = options.files.data_dir,
-                                                     .run_id = manifest.run_id,
-                                                     .peer = self}));
+  ASSIGN_OR_RETURN(node.ledger,
+                   store::Ledger::Open({.data_dir = options.files.data_dir,
+                                        .run_id = manifest.run_id,
+                                        .peer = self,
+                                        .names = protocol::NamesOf(manifest.members)}));
   ASSIGN_OR_RETURN(node.restored, node.ledger->Restore());
   node.coin_seed = crypto::CoinSeed(*options.key, manifest.run_id);
   node.states = StatesOf(options, layout);

@@ -7,7 +7,6 @@
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <list>
@@ -36,13 +35,6 @@ constexpr const char* kContentPolicy =
 // Long enough not to spin while file descriptors are exhausted, short enough to go unnoticed.
 constexpr base::Duration kRetryAfter = base::Milliseconds(100);
 
-bool IsLoopbackHost(std::string_view host) {
-  if (host == "localhost") return true;
-  error_code ec;
-  const auto address = asio::ip::make_address(std::string(host), ec);
-  return !ec && address.is_loopback();
-}
-
 // The host of a Host field: "name", "name:port", "[v6]:port".
 std::string_view HostOf(std::string_view field) {
   if (field.starts_with('[')) return field.substr(1, field.find(']') - 1);
@@ -66,7 +58,7 @@ beast_http::response<beast_http::string_body> Wrap(HttpResponse answer) {
 
 bool IsLoopback(std::string_view address) {
   const auto where = os::ParseHostPort(address);
-  return where.ok() && IsLoopbackHost(where->host);
+  return where.ok() && os::IsLoopbackHost(where->host);
 }
 
 class HttpServer::Impl : public std::enable_shared_from_this<HttpServer::Impl> {
@@ -230,7 +222,7 @@ void HttpServer::Impl::OnAccept(error_code ec, Protocol::socket socket) {
 beast_http::response<beast_http::string_body> HttpServer::Impl::Answer(
     const beast_http::request<beast_http::empty_body>& request) const {
   const string_view host = request[beast_http::field::host];
-  if (check_host_ && !IsLoopbackHost(HostOf({host.data(), host.size()}))) {
+  if (check_host_ && !os::IsLoopbackHost(HostOf({host.data(), host.size()}))) {
     return Wrap({403, "text/plain; charset=utf-8", "name this machine as localhost\n"});
   }
   if (request.method() != beast_http::verb::get && request.method() != beast_http::verb::head) {

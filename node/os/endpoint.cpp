@@ -115,6 +115,18 @@ std::string WithPort(std::string_view address, std::uint16_t port) {
   return std::string(address.substr(0, address.rfind(':') + 1)) + std::to_string(port);
 }
 
+bool IsLoopbackHost(std::string_view host) {
+  const std::string text(host);
+  if (text == "localhost") return true;
+  in_addr v4{};
+  if (inet_pton(AF_INET, text.c_str(), &v4) == 1) {
+    constexpr std::uint32_t kLoopbackNet = 127;
+    return ntohl(v4.s_addr) >> 24 == kLoopbackNet;
+  }
+  in6_addr v6{};
+  return inet_pton(AF_INET6, text.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
 base::StatusOr<int> ListenOn(std::string_view address, std::string_view option) {
   ASSIGN_OR_RETURN(HostPort where, ParseHostPort(address));
   const bool every = where.host == kEveryAddress;
@@ -134,16 +146,7 @@ base::StatusOr<int> ListenOn(std::string_view address, std::string_view option) 
 base::StatusOr<std::string> ListeningAddressFor(std::string_view announced) {
   ASSIGN_OR_RETURN(const HostPort where, ParseHostPort(announced));
   if (where.host == "localhost") return WithPort("127.0.0.1:", where.port);
-  in_addr v4{};
-  if (inet_pton(AF_INET, where.host.c_str(), &v4) == 1) {
-    constexpr std::uint32_t kLoopbackNet = 127;
-    if (ntohl(v4.s_addr) >> 24 == kLoopbackNet) return std::string(announced);
-  }
-  in6_addr v6{};
-  if (inet_pton(AF_INET6, where.host.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6)) {
-    return std::string(announced);
-  }
-  return WithPort("*:", where.port);
+  return IsLoopbackHost(where.host) ? std::string(announced) : WithPort("*:", where.port);
 }
 
 std::string AddressGroup(const std::string& host) {

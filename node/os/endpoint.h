@@ -22,6 +22,10 @@ base::StatusOr<HostPort> ParseHostPort(std::string_view text);
 // `address` ("host:port") with that port.
 std::string WithPort(std::string_view address, std::uint16_t port);
 
+// Whether `host` ("localhost" or an address, IPv6 without brackets) is this machine to itself. A
+// name is never asked about.
+bool IsLoopbackHost(std::string_view host);
+
 // A bound and listening TCP socket, which the caller must close. The host "*" means every address
 // of this machine: of IPv6 and IPv4, or of IPv4 alone where there is no IPv6. Errors name `option`,
 // with which the user can choose another address, unless it is empty. InvalidArgument: neither "*"

@@ -69,6 +69,9 @@ base::Status CreateTables(sqlite::Database& database, const LedgerOptions& optio
                    database.Prepare("INSERT INTO meta (key, value) VALUES (?1, ?2)"));
   RETURN_IF_ERROR(meta.Bind(1, "run_id").Bind(2, options.run_id.Hex()).Run());
   RETURN_IF_ERROR(meta.Bind(1, "peer").Bind(2, options.peer.Hex()).Run());
+  for (const auto& [peer, name] : options.names) {
+    RETURN_IF_ERROR(meta.Bind(1, kLedgerNameKey + peer.Hex()).Bind(2, name).Run());
+  }
   RETURN_IF_ERROR(database.Execute(
       "INSERT INTO meta VALUES ('created_utc', strftime('%Y-%m-%dT%H:%M:%SZ', 'now'));"
       "PRAGMA application_id = " +

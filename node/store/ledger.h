@@ -27,6 +27,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -52,6 +53,8 @@ struct LedgerOptions {
   std::string data_dir;
   Digest run_id;
   PeerId peer;  // the owner of the recorded slots
+  // Of members that have one, for those who read the ledger; a new ledger keeps them.
+  std::map<PeerId, std::string> names = {};
   // Limit on queued bytes. It is far above what a run produces, so reaching it means a dead disk.
   std::size_t max_queued_bytes = std::size_t{256} << 20;
   // Number of steps for which slots, quiet blocks and metrics are kept. REQUIRES: >=

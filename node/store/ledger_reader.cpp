@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "node/protocol/ground/member_name.h"
 #include "node/store/ledger_schema.h"
 
 namespace ostraka::store {
@@ -82,7 +83,25 @@ base::StatusOr<LedgerSummary> LedgerReader::Summary() {
   summary.blocks = static_cast<std::uint64_t>(row.Integer(5));
   summary.evidence = static_cast<std::uint64_t>(row.Integer(6));
   summary.pruned_below = static_cast<std::uint64_t>(row.Integer(8));
+  RETURN_IF_ERROR(ReadNames(summary));
   return summary;
+}
+
+base::Status LedgerReader::ReadNames(LedgerSummary& summary) {
+  const std::string key = kLedgerNameKey;
+  ASSIGN_OR_RETURN(sqlite::Statement rows,
+                   database_.Prepare("SELECT substr(key, ?1), value FROM meta "
+                                     "WHERE substr(key, 1, ?1 - 1) = ?2"));
+  rows.Bind(1, static_cast<std::int64_t>(key.size() + 1)).Bind(2, key);
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool found, rows.Step());
+    if (!found) return base::OkStatus();
+    ASSIGN_OR_RETURN(const PeerId peer, ParseId<PeerId>(path_, rows.Text(0)));
+    const std::string name = rows.Text(1);
+    const base::Status good = protocol::CheckMemberName(name);
+    if (!good.ok()) return Damaged(path_, base::MessageOf(good));
+    summary.names.emplace(peer, name);
+  }
 }
 
 base::Status LedgerReader::ForEachBlock(std::uint64_t first_height,

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ struct LedgerSummary {
   std::uint64_t evidence = 0;
   // Below this step, only blocks with a removal or an open case are kept, and no slots.
   std::uint64_t pruned_below = 0;
+  std::map<PeerId, std::string> names;  // of members that have one
 };
 
 struct EvidenceRow {
@@ -73,6 +75,8 @@ class LedgerReader {
   base::StatusOr<std::vector<MetricRow>> Metrics(const std::string& name);
 
  private:
+  base::Status ReadNames(LedgerSummary& summary);
+
   LedgerReader(std::string path, sqlite::Database database);
 
   std::string path_;

@@ -13,11 +13,13 @@ inline constexpr char kLedgerFileName[] = "ledger.sqlite";
 inline constexpr std::int64_t kLedgerApplicationId = 0x4f53544b;
 // Increased with every change of the tables, which must come with a migration.
 inline constexpr std::int64_t kLedgerSchemaVersion = 3;
+// The id of a member follows, in the table meta.
+inline constexpr char kLedgerNameKey[] = "name of ";
 
 inline constexpr char kLedgerSchema[] = R"sql(
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,  -- run_id, peer, created_utc, outcome, pruned_below, pruned_slots, member_since, asks_since,
-                           -- fork
+                           -- fork; 'name of ' and an id, for each member with a name
   value TEXT NOT NULL
 ) WITHOUT ROWID;
 

@@ -69,7 +69,7 @@ base::StatusOr<Yardstick> MeasureYardstick(train::Trainer& trainer,
   return yardstick;
 }
 
-base::Status JudgeExploded(double loss, const Yardstick& yardstick) {
+base::Status JudgeLoss(double loss, const Yardstick& yardstick) {
   if (!std::isfinite(loss))
     return base::FailedPrecondition("the loss exploded: it is not a number");
   if (loss > yardstick.initial) {
@@ -77,11 +77,6 @@ base::Status JudgeExploded(double loss, const Yardstick& yardstick) {
                                     std::to_string(yardstick.initial) + " and ended at " +
                                     std::to_string(loss));
   }
-  return base::OkStatus();
-}
-
-base::Status JudgeLoss(double loss, const Yardstick& yardstick) {
-  RETURN_IF_ERROR(JudgeExploded(loss, yardstick));
   const double allowed = kLossFactor * yardstick.worst + kLossMargin;
   if (loss <= allowed) return base::OkStatus();
   return base::FailedPrecondition("the loss ended at " + std::to_string(loss) + ", above " +

@@ -46,10 +46,8 @@ base::StatusOr<Yardstick> MeasureYardstick(train::Trainer& trainer,
                                            std::span<const float> initial, std::uint32_t rows,
                                            const base::Digest& seed, Rest rest = {});
 
-// FailedPrecondition, in one line, if `loss` is no number or above the initial loss.
-base::Status JudgeExploded(double loss, const Yardstick& yardstick);
-
-// As JudgeExploded; also fails above kLossFactor times the worst descent plus kLossMargin.
+// FailedPrecondition, in one line, if `loss` is no number, above the initial loss, or above
+// kLossFactor times the worst descent plus kLossMargin.
 base::Status JudgeLoss(double loss, const Yardstick& yardstick);
 
 }  // namespace ostraka::sim

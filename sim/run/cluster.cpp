@@ -412,18 +412,18 @@ Rest Cluster::RestOf(const SimResult& result) const {
   return rest;
 }
 
-// For runs that reached their end. An unprotected run may fall behind, which is its purpose.
+// For runs that reached their end. Nobody is removed from an unprotected run, so its reference
+// never rests: such a run is to show whether an attack ruins the model.
 void Cluster::HoldAgainstYardstick(const Simulator& simulator, SimResult& result) {
   if (!result.ok || !progress_->AllFinished()) return;
   // A validator sends no row.
   const std::uint32_t honest = options_.peers - options_.byzantine;
   const std::uint32_t rows = honest > options_.validators ? honest - options_.validators : 1;
-  const auto yardstick = MeasureYardstick(*trainer_, manifest_->training,
-                                          trainer_->InitialParameters(manifest_->run_id), rows,
-                                          manifest_->run_id, RestOf(result));
+  const auto yardstick = MeasureYardstick(
+      *trainer_, manifest_->training, trainer_->InitialParameters(manifest_->run_id), rows,
+      manifest_->run_id, options_.unprotected ? Rest{} : RestOf(result));
   if (!yardstick.ok()) return;
-  const base::Status status = options_.unprotected ? JudgeExploded(result.loss, *yardstick)
-                                                   : JudgeLoss(result.loss, *yardstick);
+  const base::Status status = JudgeLoss(result.loss, *yardstick);
   if (status.ok()) return;
   result.ok = false;
   result.failure = Failure{"loss", base::MessageOf(status), simulator.now(), simulator.events()};

@@ -1,6 +1,7 @@
 #include "sim/run/seeds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "crypto/domains.h"
@@ -120,7 +121,8 @@ void SeedsTally::Add(SimResult one, bool twice) {
   all_.slow_steps += one.slow_steps;
   all_.stood_still += one.stood_still ? 1 : 0;
   all_.loss_mean += (one.loss - all_.loss_mean) / static_cast<double>(all_.seeds);
-  all_.loss_worst = std::max(all_.loss_worst, one.loss);
+  // A loss that is no number is the worst.
+  if (!std::isnan(all_.loss_worst) && !(one.loss <= all_.loss_worst)) all_.loss_worst = one.loss;
   if (one.recovery &&
       (!all_.slowest_recovery || all_.slowest_recovery->took < one.recovery->took)) {
     all_.slowest_recovery = one.recovery;

@@ -4,7 +4,7 @@ import shutil
 import unittest
 
 import harness
-from harness import OSTRAKA, TestCase, expect_ok, needs_torch
+from harness import OSTRAKA, TestCase, expect_ok, needs_torch, run
 from junk import PROTOCOL_VERSION
 
 
@@ -234,8 +234,15 @@ class ManifestTest(TestCase):
         self.refused(2, [*init, *members, "--momentum", "nan"], "training.momentum")
         self.refused(2, [*init, *members, "--learning-rate", "inf"], "training.learning_rate")
         self.refused(2, [*init, *members, "--steps", 0], "training.steps")
+        self.refused(2, [*init, "--member", "a b=" + ids[0]], "'a b=", "a member's name must consist of")
+        self.refused(2, [*init, "--member", "be81737a=" + ids[0]], "must not read like the digits of a key")
+        named = [word for ident in ids for word in ("--member", "anna=" + ident)]
+        self.refused(2, [*init, *named], "have one name, anna")
         self.assertFalse(out.exists())
-        expect_ok(*init, *members)
+        made = run(*init, *members)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn("have no address, so they cannot reach each other", made.stderr)
+        self.assertIn("have no address, so they cannot reach each other", run("run", "check", out).stderr)
         before = out.read_bytes()
         self.refused(2, [*init, *members], str(out), "exists")
         self.assertEqual(out.read_bytes(), before)

@@ -21,21 +21,21 @@ class FireTest(TestCase):
                          sorted(result["byzantine"]))
         self.assertEqual(len(result["bans"]), 3)
         self.assertEqual(result["rejoined"], [])
-        return result["bans"], ended.stderr
+        return result["bans"], ended.stderr, lambda peer: f"{result['names'][peer]} ({peer[:8]})"
 
     def test_two_commits_for_one_slot_ban_by_evidence_in_the_same_step(self):
-        bans, told = self.attack("equivocate")
+        bans, told, named = self.attack("equivocate")
         for ban in bans:
             self.assertEqual((ban["kind"], ban["step"]), ("evidence", 0))
             self.assertEqual(ban["reason"], "signed two different COMMITs of one slot")
-            self.assertIn(f"step 0: BANNED {ban['peer'][:16]} (evidence)", told)
+            self.assertIn(f"step 0: BANNED {named(ban['peer'])} (evidence)", told)
 
     def test_silent_members_are_dropped_and_not_banned(self):
-        bans, told = self.attack("silent")
+        bans, told, named = self.attack("silent")
         for ban in bans:
             self.assertEqual(ban["kind"], "drop")
             self.assertRegex(ban["reason"], "sealed absent: its [A-Z]+ did not come")
-            self.assertIn(f"step {ban['step']}: dropped {ban['peer'][:16]} (drop)", told)
+            self.assertIn(f"step {ban['step']}: dropped {named(ban['peer'])} (drop)", told)
         self.assertNotIn("BANNED", told)
 
 

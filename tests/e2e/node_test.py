@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 from pathlib import Path
@@ -174,13 +175,27 @@ class OtherManifestTest(TestCase):
         made = self.make_run()
         first = self.running(made.start(0))
         first.wait_for_event(event="started")
-        made.manifest.write_text(made.manifest.read_text() + "\n")
+        same, told = made.manifest.read_text(), None
+        made.manifest.write_text(same + "\n")
         for _ in range(3):  # it comes back, and is refused, again and again
             other = self.running(made.start(2))
             other.wait_for("stderr", lambda line: made.ids[0][:16] in line and "manifest that differs" in line)
             other.signal(signal.SIGINT)
             other.finish()
             self.assertEqual(other.text["stderr"].count("manifest that differs"), 1, other.text["stderr"])
+            if told is None:
+                first.wait_for("stderr", lambda line: "manifest that differs" in line)
+            told = run("status", made.data_dir(0))
+            self.assertEqual(told.returncode, 1, "it is not well: the run cannot begin")
+            for line in ("health  UNHEALTHY: ", "DIFFERS "):
+                self.assertIn(f"{line}{made.ids[2][:16]} has a manifest that differs from ours", told.stdout)
+        made.manifest.write_text(same)
+        shutil.rmtree(made.data_dir(2), ignore_errors=True)
+        mended = self.running(made.start(2))
+        first.wait_for_event(event="links", up=1)
+        self.assertEqual(run("status", made.data_dir(0)).returncode, 0)
+        mended.signal(signal.SIGINT)
+        mended.finish()
         first.signal(signal.SIGINT)
         first.finish()
         said = [line for line in first.text["stderr"].splitlines() if "manifest that differs" in line]

@@ -32,6 +32,21 @@ class SimTest(TestCase):
         self.assertRegex(result["trace_digest"], r"\A[0-9a-f]{64}\Z")
         self.assertGreater(result["detection_steps"]["mean"], 0)
 
+    def test_an_unprotected_run_shows_its_loss_and_is_never_ok_over_a_ruined_model(self):
+        plain = ["sim", "--unprotected", "--steps", 60, "--dimension", 200]
+        ruined = run(*plain, "--attack", "label_flip", cwd=self.folder)
+        self.assertEqual(ruined.returncode, 1, ruined.stdout + ruined.stderr)
+        self.assertRegex(ruined.stdout, r"(?m)^loss at the end: \d")
+        self.assertRegex(ruined.stdout, r"(?m)^FAIL seed=1 checker=loss: .*the honest rows alone give")
+        self.assertEqual(ruined.stdout.splitlines()[-1], "FAILED")
+        exploded = run(*plain, "--attack", "sign_flip", "--seeds", "1..2", cwd=self.folder)
+        self.assertEqual(exploded.returncode, 1)
+        self.assertRegex(exploded.stdout, r"(?m)^loss at the end: mean \S+, worst \S+$")
+        self.assertEqual(exploded.stdout.splitlines()[-1], "FAILED")
+        sound = run(*plain, "--attack", "none", cwd=self.folder)
+        self.assertEqual(sound.returncode, 0, sound.stdout + sound.stderr)
+        self.assertRegex(sound.stdout, r"(?m)^loss at the end: 0\.\d+$")
+
     def test_a_drop_is_no_ban(self):
         # Members that come back without their disk are dropped, and return.
         result = self.sim("--byzantine", 0, "--crashes", 3, "--lose-disk")

@@ -14,8 +14,19 @@ from harness import Running, TestCase, await_gone, children_of, expect_ok, run
 
 TOY = ["--model", "toy", "--hidden", "256"]
 KEYS = {"ok", "peers", "byzantine", "attack", "unprotected", "seed", "parameters", "steps", "bans", "rejoined",
-        "honest_removed", "state_roots_equal", "metric", "loss", "seconds", "bytes_sent",
+        "honest_removed", "names", "state_roots_equal", "metric", "loss", "seconds", "bytes_sent",
         "peak_rss_bytes", "problems", "seconds_per_step", "payload_bytes_per_step"}
+
+
+def named(result, peer):
+    """A member as people see it."""
+    return f"{result['names'][peer]} ({peer[:8]})"
+
+
+def with_names(result, text):
+    for peer in result["names"]:
+        text = text.replace(peer[:16], named(result, peer))
+    return text
 
 
 class BanishTest(TestCase):
@@ -63,7 +74,8 @@ class BanishTest(TestCase):
             self.assertEqual(ban["kind"], "verdict")
             self.assertIn("does not follow from its batch", ban["reason"])
             self.assertTrue(0 < ban["step"] < self.result["steps"])
-            self.assertIn(f"step {ban['step']}: BANNED {ban['peer'][:16]}", self.ended.stderr)
+            self.assertIn(f"step {ban['step']}: BANNED {named(self.result, ban['peer'])} ({ban['kind']}): ",
+                          self.ended.stderr)
 
     def test_honest_ledgers_are_equal(self):
         shown = [json.loads(expect_ok("ledger", "show", "--json", node)) for node in self.honest]
@@ -93,11 +105,12 @@ class BanishTest(TestCase):
                 self.assertEqual(entry["target"], entry["peer"])
         first = self.result["bans"][0]
         text = expect_ok("ledger", "explain", self.honest[0], first["peer"][:12])
-        self.assertIn(f"{first['peer'][:16]} was banned in step {first['step']} (verdict)", text)
-        self.assertIn(first["reason"], text)
-        self.assertNotIn(self.result["bans"][1]["peer"][:16] + " was banned", text)
+        self.assertIn(f"{named(self.result, first['peer'])} was banned in step {first['step']} (verdict)", text)
+        self.assertIn(with_names(self.result, first["reason"]), text)
+        self.assertNotIn(named(self.result, self.result["bans"][1]["peer"]) + " was banned", text)
+        self.assertEqual(text, expect_ok("ledger", "explain", self.honest[0], self.result["names"][first["peer"]]))
         me = json.loads(expect_ok("ledger", "show", "--json", self.honest[0]))["peer"]
-        self.assertIn("was not removed", expect_ok("ledger", "explain", self.honest[0], me))
+        self.assertIn("was not banned or dropped", expect_ok("ledger", "explain", self.honest[0], me))
 
     def test_the_ledger_as_text(self):
         text = expect_ok("ledger", "show", self.honest[0])
@@ -107,7 +120,7 @@ class BanishTest(TestCase):
         for ban in self.result["bans"]:
             line = lines[5 + ban["step"] + 1]
             self.assertTrue(line.startswith(str(ban["step"]) + " "))
-            self.assertIn("banned " + ban["peer"][:16], line)
+            self.assertIn("banned " + named(self.result, ban["peer"]), line)
 
     def test_anyone_can_query_it_with_sqlite(self):
         for node in self.honest:
@@ -263,9 +276,9 @@ class InterruptTest(TestCase):
         self.assertEqual(result["problems"][1], "1 honest peers were removed")
         self.assertEqual([ban["kind"] for ban in result["bans"]], ["drop"])
         self.assertEqual((result["steps"], result["state_roots_equal"]), (20, True))
-        self.assertRegex(swarm.text["stderr"], r"node 1 \([0-9a-f]{16}\) ended without a report, status 137: "
+        self.assertRegex(swarm.text["stderr"], r"node1 \([0-9a-f]{8}\) ended without a report, status 137: "
                                                "the others continue without it")
-        self.assertRegex(swarm.text["stderr"], r"step \d+: dropped [0-9a-f]{16} \(drop\): sealed")
+        self.assertRegex(swarm.text["stderr"], r"step \d+: dropped node1 \([0-9a-f]{8}\) \(drop\): sealed")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "node/cli/node/commands.h"
+#include "node/cli/terminal/member_names.h"
 #include "node/cli/views/node_json.h"
 #include "node/store/checkpoint.h"
 #include "node/store/ledger_reader.h"
@@ -80,15 +81,17 @@ std::string Metadata(const Checkpoint& checkpoint, const std::string& key) {
   return entry == checkpoint.metadata.end() ? "" : entry->second;
 }
 
-void Print(const ExportOptions& options, const Checkpoint& checkpoint, bool sealed) {
+void Print(const ExportOptions& options, const Checkpoint& checkpoint, bool sealed,
+           const store::LedgerSummary& summary) {
   const std::uint64_t parameters = base::ElementCount(checkpoint.layout);
   if (!options.json) {
-    std::printf("%s: %s after step %llu, %zu tensors, %llu parameters%s\n",
+    const MemberNames names(summary.names);
+    std::printf("%s: %s after step %llu, %zu tensors, %llu parameters%s, kept by %s\n",
                 PrintableLine(options.out_file).c_str(),
                 PrintableLine(Metadata(checkpoint, "model")).c_str(),
                 static_cast<unsigned long long>(checkpoint.step), checkpoint.layout.size(),
-                static_cast<unsigned long long>(parameters),
-                sealed ? ", as the run sealed it" : "");
+                static_cast<unsigned long long>(parameters), sealed ? ", as the run sealed it" : "",
+                names.Shown(summary.peer).c_str());
     return;
   }
   nlohmann::json tensors = nlohmann::json::array();
@@ -120,7 +123,7 @@ base::Status Export(const ExportOptions& options) {
     return base::MakeStatus(written.code(),
                             base::MessageOf(written) + ": give another path for the model");
   }
-  Print(options, checkpoint, sealed);
+  Print(options, checkpoint, sealed, summary);
   return base::OkStatus();
 }
 

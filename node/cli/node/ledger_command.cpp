@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "node/cli/node/commands.h"
+#include "node/cli/terminal/member_names.h"
+#include "node/cli/views/node_answers.h"
 #include "node/cli/views/node_json.h"
 #include "node/store/ledger_reader.h"
 
@@ -61,9 +63,25 @@ class GapFinder {
   std::uint64_t next_ = 0;  // step of the block that should follow
 };
 
+std::string EventsOf(const wire::Block& block) {
+  std::string events;
+  for (const auto& removal : block.removals) {
+    events += (wire::IsBan(removal.kind) ? "banned " : "dropped ") + removal.peer.Short() + " ";
+  }
+  for (const auto& peer : block.joined) events += "returned " + peer.Short() + " ";
+  for (const auto& open : block.cases) {
+    if (open.opened_step == block.step) events += CaseText(JsonOf(open.id)) + " ";
+  }
+  if (wire::RunIsOver(block)) events += "the run is closed ";
+  if (block.state_root) events += "state root " + block.state_root->Short();
+  return events;
+}
+
 base::Status ShowText(store::LedgerReader& ledger, const store::LedgerSummary& summary) {
-  std::printf("run   %s\nnode  %s\nsince %s\n", summary.run_id.Hex().c_str(),
-              summary.peer.Hex().c_str(), summary.created_utc.c_str());
+  const MemberNames names(summary.names);
+  std::printf("run   %s\nnode  %s  %s\nsince %s\n", summary.run_id.Hex().c_str(),
+              summary.peer.Hex().c_str(), names.Of(summary.peer).c_str(),
+              summary.created_utc.c_str());
   std::printf("end   %s\n", summary.outcome.empty() ? "none recorded: it runs, or it was killed"
                                                     : summary.outcome.c_str());
   if (summary.pruned_below > 0) {
@@ -73,22 +91,11 @@ base::Status ShowText(store::LedgerReader& ledger, const store::LedgerSummary& s
   std::printf("%-8s %-16s %8s %10s %10s  %s\n", "step", "decision", "members", "applied", "tau",
               "events");
   GapFinder gaps(summary.pruned_below);
-  return ledger.ForEachBlock(0, [&gaps](const wire::Block& block) {
+  return ledger.ForEachBlock(0, [&](const wire::Block& block) {
     if (const auto gap = gaps.Before(block)) std::printf("...      %s\n", gap->Text().c_str());
     const auto applied =
         std::count(block.columns.begin(), block.columns.end(), wire::ColumnFate::kApplied);
-    std::string events;
-    for (const auto& removal : block.removals) {
-      events += (wire::IsBan(removal.kind) ? "banned " : "dropped ") + removal.peer.Short() + " ";
-    }
-    for (const auto& peer : block.joined) events += "returned " + peer.Short() + " ";
-    for (const auto& open : block.cases) {
-      if (open.opened_step == block.step) {
-        events += CaseText(JsonOf(open.id)) + " ";
-      }
-    }
-    if (wire::RunIsOver(block)) events += "the run is closed ";
-    if (block.state_root) events += "state root " + block.state_root->Short();
+    const std::string events = names.In(EventsOf(block));
     const std::string step = block.genesis ? "genesis" : std::to_string(block.step);
     const std::string columns =
         std::to_string(applied) + "/" + std::to_string(block.columns.size());
@@ -115,19 +122,21 @@ base::Status Show(const LedgerCommandOptions& options) {
     blocks.push_back(std::move(row));
     return true;
   }));
-  const json result = {{"run_id", summary.run_id.Hex()},
-                       {"peer", summary.peer.Hex()},
-                       {"outcome", summary.outcome},
-                       {"slots", summary.slots},
-                       {"evidence", summary.evidence},
-                       {"pruned_below", summary.pruned_below},
-                       {"blocks", blocks}};
+  json result = {{"run_id", summary.run_id.Hex()},
+                 {"peer", summary.peer.Hex()},
+                 {"outcome", summary.outcome},
+                 {"slots", summary.slots},
+                 {"evidence", summary.evidence},
+                 {"pruned_below", summary.pruned_below},
+                 {"blocks", blocks}};
+  if (!summary.names.empty()) result["names"] = NamesJson(summary.names);
   PrintJson(result);
   return base::OkStatus();
 }
 
-// The member of the run that `prefix` names by its whole id or its first digits.
-base::StatusOr<base::PeerId> FindPeer(store::LedgerReader& ledger, const std::string& prefix) {
+// The member of the run that `text` names: its name, its whole id or the id's first digits.
+base::StatusOr<base::PeerId> FindPeer(store::LedgerReader& ledger, const MemberNames& names,
+                                      const std::string& text) {
   std::vector<base::PeerId> members;
   RETURN_IF_ERROR(ledger.ForEachBlock(0, [&](const wire::Block& genesis) {
     members = genesis.members;
@@ -135,12 +144,12 @@ base::StatusOr<base::PeerId> FindPeer(store::LedgerReader& ledger, const std::st
   }));
   std::vector<base::PeerId> matches;
   for (const base::PeerId& member : members) {
-    if (member.Hex().starts_with(prefix)) matches.push_back(member);
+    if (member.Hex().starts_with(text) || names.Of(member) == text) matches.push_back(member);
   }
   if (matches.size() == 1) return matches.front();
-  return base::InvalidArgument("peer '" + prefix + "' " +
+  return base::InvalidArgument("peer '" + text + "' " +
                                (matches.empty() ? "was no member of this run" : "is ambiguous") +
-                               "; members: " + ListOf(members));
+                               "; members: " + names.In(ListOf(members)));
 }
 
 const char* VerdictName(wire::Verdict verdict) {
@@ -229,17 +238,17 @@ void AddReturn(const Returns& returns, const wire::Removal& removal,
   if (!next && is_member) entry["member_in_step"] = returns.newest;
 }
 
-void PrintExplanation(const json& entry) {
-  const auto short_id = [](const json& id) { return id.get<std::string>().substr(0, 16); };
+void PrintExplanation(const MemberNames& names, const json& entry) {
   const std::string kind = entry["kind"];
   const bool is_ban = kind == wire::RemovalKindName(wire::RemovalKind::kVerdict) ||
                       kind == wire::RemovalKindName(wire::RemovalKind::kEvidence);
-  std::printf("%s was %s in step %llu (%s)\n", short_id(entry["peer"]).c_str(),
+  std::printf("%s was %s in step %llu (%s)\n",
+              names.In(entry["peer"].get<std::string>().substr(0, 16)).c_str(),
               is_ban ? "banned" : "dropped", static_cast<unsigned long long>(entry["step"]),
               kind.c_str());
-  std::printf("  why: %s\n", PrintableLine(entry["reason"].get<std::string>()).c_str());
+  std::printf("  why: %s\n", PrintableLine(names.In(entry["reason"].get<std::string>())).c_str());
   if (entry.contains("accuser")) {
-    std::printf("  case: %s; sealed in step %llu\n", CaseText(entry).c_str(),
+    std::printf("  case: %s; sealed in step %llu\n", names.In(CaseText(entry)).c_str(),
                 static_cast<unsigned long long>(entry["case_opened_in_step"]));
   }
   if (entry.contains("returned_in_step")) {
@@ -258,9 +267,11 @@ void PrintExplanation(const json& entry) {
 
 base::Status Explain(const LedgerCommandOptions& options) {
   ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(options.data_dir));
+  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
+  const MemberNames names(summary.names);
   std::optional<base::PeerId> peer;
   if (!options.peer.empty()) {
-    ASSIGN_OR_RETURN(peer, FindPeer(ledger, options.peer));
+    ASSIGN_OR_RETURN(peer, FindPeer(ledger, names, options.peer));
   }
   ASSIGN_OR_RETURN(const std::vector<wire::Removal> removals, ledger.Removals(peer));
   ASSIGN_OR_RETURN(const Returns returns, ReadReturns(ledger));
@@ -274,14 +285,17 @@ base::Status Explain(const LedgerCommandOptions& options) {
               list.back());
   }
   if (options.json) {
-    PrintJson({{"removals", list}});
+    json result = {{"removals", list}};
+    if (!summary.names.empty()) result["names"] = NamesJson(summary.names);
+    PrintJson(result);
   } else if (list.empty()) {
-    std::printf("%s\n", peer ? (peer->Short() + " was not removed").c_str() : "nobody was removed");
+    std::printf("%s\n", peer ? (names.Shown(*peer) + " was not banned or dropped").c_str()
+                             : "nobody was banned or dropped");
   }
   if (!options.json) {
-    for (const json& entry : list) PrintExplanation(entry);
+    for (const json& entry : list) PrintExplanation(names, entry);
     for (const Gap& gap : returns.gaps) {
-      std::printf("%s; removals and returns in them are missing above\n", gap.Text().c_str());
+      std::printf("%s; bans, drops and returns in them are missing above\n", gap.Text().c_str());
     }
   }
   return base::OkStatus();
@@ -311,10 +325,11 @@ void AddLedgerCommand(CLI::App& program, Invocation& invocation) {
   };
   add("show", "print the sealed blocks, one per line", "Example: ostraka ledger show out/node0",
       Show);
-  add("explain", "print why a peer was removed, or every removal",
+  add("explain", "print why a member was banned or dropped, or every ban and drop",
       "Example: ostraka ledger explain out/node0 3f2a", Explain)
       ->add_option("peer", options->peer,
-                   "peer id, or its first digits (default: all removed peers)");
+                   "name or id of a member, or its first digits (default: all that were banned or "
+                   "dropped)");
 }
 
 }  // namespace ostraka::cli

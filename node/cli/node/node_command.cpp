@@ -12,6 +12,7 @@
 #include "node/host/host.h"
 #include "node/os/endpoint.h"
 #include "node/os/stop_signals.h"
+#include "node/protocol/ground/names.h"
 
 namespace ostraka::cli {
 namespace {
@@ -65,10 +66,11 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
   const std::shared_ptr<RunPage> page = ServePage(run_options);
   const std::string data_dir = run_options.files.data_dir;
   const std::unique_ptr<host::NodeEvents> events =
-      output.events ? MakeJsonView(*log)
-                    : MakePeopleView({run_options.manifest, run_options.key->id(), data_dir,
-                                      options.network.http.address},
-                                     *log);
+      output.events
+          ? MakeJsonView(MemberNames(protocol::NamesOf(run_options.manifest->members)), *log)
+          : MakePeopleView({run_options.manifest, run_options.key->id(), data_dir,
+                            options.network.http.address},
+                           *log);
   host::Host host;
   ASSIGN_OR_RETURN(const std::shared_ptr<host::Run> run,
                    host.Open(std::move(run_options), *events));

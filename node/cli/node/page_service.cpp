@@ -4,6 +4,7 @@
 
 #include "node/cli/views/node_answers.h"
 #include "node/http/serve_for.h"
+#include "node/protocol/ground/names.h"
 
 namespace ostraka::cli {
 namespace {
@@ -17,14 +18,16 @@ constexpr base::Duration kLastPage = base::Seconds(3);
 std::shared_ptr<RunPage> ServePage(host::RunOptions& run) {
   PageRun facts;
   facts.manifest = run.manifest;
+  facts.names = MemberNames(protocol::NamesOf(run.manifest->members));
   facts.unprotected = run.unprotected;
+  const MemberNames names = facts.names;
   auto page = std::make_shared<RunPage>(std::move(facts), run.files.data_dir);
   host::StatusService& service = run.network.status;
-  service.answer = [page, steps = run.manifest->training.steps](std::string_view path,
-                                                                const host::NodeStatus& status,
-                                                                const host::RunHistory& history) {
+  service.answer = [page, names, steps = run.manifest->training.steps](
+                       std::string_view path, const host::NodeStatus& status,
+                       const host::RunHistory& history) {
     auto answer = page->Answer(path, status, history);
-    return answer ? *std::move(answer) : AnswerHttp(path, status, steps);
+    return answer ? *std::move(answer) : AnswerHttp(path, status, steps, names);
   };
   service.last = [page](const host::NodeStatus& status, const host::RunHistory& history) {
     page->Keep(status, history);

@@ -11,11 +11,14 @@
 #include "node/cli/node/commands.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/terminal/human.h"
+#include "node/cli/terminal/member_names.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
+#include "node/protocol/ground/member_name.h"
+#include "node/protocol/ground/names.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
@@ -23,7 +26,7 @@ namespace {
 
 struct RunOptions {
   std::string file;
-  std::vector<std::string> members;  // ID@HOST:PORT
+  std::vector<std::string> members;  // NAME=ID@HOST:PORT
   ManifestOptions manifest;
   std::uint32_t faults = 0;
   std::string data;   // for check: where the run's data is on this machine
@@ -32,16 +35,47 @@ struct RunOptions {
 };
 
 base::StatusOr<protocol::Member> ParseMember(const std::string& text) {
+  protocol::Member member;
   const std::size_t at = text.find('@');
-  const auto id = base::PeerId::FromHexDigits(text.substr(0, at));
-  if (!id) {
-    return base::InvalidArgument("--member '" + text +
-                                 "': write ID@HOST:PORT, the ID as `ostraka key show` prints it");
+  std::string id = text.substr(0, at);
+  const std::size_t equals = id.find('=');
+  if (equals != std::string::npos) {
+    member.name = id.substr(0, equals);
+    id.erase(0, equals + 1);
+    const base::Status good = protocol::CheckMemberName(member.name);
+    if (!good.ok()) {
+      return base::InvalidArgument("--member '" + text + "': " + base::MessageOf(good));
+    }
   }
-  if (at == std::string::npos) return protocol::Member{*id, ""};  // it only dials
+  const auto peer = base::PeerId::FromHexDigits(id);
+  if (!peer) {
+    return base::InvalidArgument("--member '" + text +
+                                 "': write NAME=ID@HOST:PORT or ID@HOST:PORT, the ID as `ostraka "
+                                 "key show` prints it");
+  }
+  member.id = *peer;
+  if (at == std::string::npos) return member;  // it only dials
   const auto address = os::ParseHostPort(text.substr(at + 1));
   if (!address.ok()) return base::InvalidArgument("--member " + base::MessageOf(address.status()));
-  return protocol::Member{*id, text.substr(at + 1)};
+  member.address = text.substr(at + 1);
+  return member;
+}
+
+nlohmann::json JsonOf(const protocol::Member& member) {
+  nlohmann::json result = {{"peer", member.id.Hex()}, {"address", member.address}};
+  if (!member.name.empty()) result["name"] = member.name;
+  return result;
+}
+
+void PrintMembers(const std::vector<protocol::Member>& members) {
+  std::size_t widest = 0;
+  for (const auto& member : members) widest = std::max(widest, member.name.size());
+  for (const auto& member : members) {
+    const std::string padding(widest - member.name.size(), ' ');
+    std::printf("member %s%s%s%s  %s\n", member.name.c_str(), padding.c_str(),
+                widest == 0 ? "" : "  ", member.id.Hex().c_str(),
+                member.address.empty() ? "(dials only)" : PrintableLine(member.address).c_str());
+  }
 }
 
 // A name with its hash cut to the 16 digits that people compare.
@@ -56,9 +90,7 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
       protocol::ThresholdsFor(m.mode, n, protocol::GenesisAsynchronousFaults(m.mode, n));
   if (json) {
     nlohmann::json members = nlohmann::json::array();
-    for (const auto& member : m.members) {
-      members.push_back({{"peer", member.id.Hex()}, {"address", member.address}});
-    }
+    for (const auto& member : m.members) members.push_back(JsonOf(member));
     nlohmann::json result = {{"run_id", m.run_id.Hex()},
                              {"name", m.name},
                              {"mode", protocol::ModeName(m.mode)},
@@ -98,10 +130,7 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
   std::printf("gradients: %s\n", m.compute_profile == protocol::kExact
                                      ? "exact/1, equal in every bit on every machine"
                                      : "tolerant, equal within eps_g");
-  for (const auto& member : m.members) {
-    std::printf("member %s  %s\n", member.id.Hex().c_str(),
-                member.address.empty() ? "(dials only)" : PrintableLine(member.address).c_str());
-  }
+  PrintMembers(m.members);
 }
 
 base::Status CheckFaults(const protocol::Manifest& manifest, std::uint32_t faults) {
@@ -120,6 +149,22 @@ base::Status CheckAddresses(const protocol::Manifest& manifest) {
                                  ": give each member its own host or port");
   }
   return base::OkStatus();
+}
+
+// Each pair of members must link, and two that only dial cannot. It is no error, because addresses
+// may come from `ostraka node --peers`.
+void TellOfDialers(const protocol::Manifest& manifest) {
+  std::vector<base::PeerId> dialers;
+  for (const protocol::Member& member : manifest.members) {
+    if (member.address.empty()) dialers.push_back(member.id);
+  }
+  if (dialers.size() < 2) return;
+  std::string text = dialers[0].Short() + " and " + dialers[1].Short();
+  if (dialers.size() > 2) text += " and " + std::to_string(dialers.size() - 2) + " more members";
+  std::fprintf(stderr,
+               "note: %s have no address, so they cannot reach each other, and the run cannot "
+               "begin: give all but one member an address, here or by `ostraka node --peers`\n",
+               MemberNames(protocol::NamesOf(manifest.members)).In(text).c_str());
 }
 
 // Refuses a model that does not fit its data, or has too few parameters. Returns what could not be
@@ -171,6 +216,7 @@ base::Status Init(const RunOptions& options) {
   if (!trainer.graph.empty()) {
     RETURN_IF_ERROR(WriteNewFile(GraphBeside(options.file), trainer.graph));
   }
+  TellOfDialers(parsed);
   PrintSummary(parsed, options.json);
   return base::OkStatus();
 }
@@ -193,6 +239,7 @@ base::Status Check(const RunOptions& options) {
                                   .graph = GraphFileOf(options.graph, options.file, manifest)}));
   ASSIGN_OR_RETURN(const std::string unchecked, CheckTrainer(manifest, trainer));
   if (!unchecked.empty()) std::fprintf(stderr, "not checked: %s\n", unchecked.c_str());
+  TellOfDialers(manifest);
   PrintSummary(manifest, options.json);
   return base::OkStatus();
 }
@@ -209,14 +256,15 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
   auto* init = command->add_subcommand("init", "write a manifest");
   init->add_option("--out", options->file, "the file to write")->required();
   init->add_option("--member", options->members,
-                   "ID@HOST:PORT, once for each member; ID alone for a member that only dials")
+                   "NAME=ID@HOST:PORT, once for each member; without @HOST:PORT for a member that "
+                   "only dials; NAME= may be left out")
       ->required();
   init->add_option("--faults", options->faults,
                    "refuse a mode that tolerates fewer faulty members");
   AddManifestOptions(*init, options->manifest);
   init->add_flag("--json", options->json, "print one JSON object");
   init->footer(
-      "Example: ostraka run init --out run.toml --member $(ostraka key show a.key)@10.0.0.1:7000 "
+      "Example: ostraka run init --out run.toml --member anna=$(cat anna.id)@10.0.0.1:7000 "
       "--member ...");
   init->callback([options, &invocation] {
     invocation.body = [options] {

@@ -8,9 +8,11 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/node/recovery.h"
+#include "node/cli/terminal/member_names.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
+#include "node/protocol/ground/names.h"
 
 namespace ostraka::cli {
 namespace {
@@ -24,7 +26,7 @@ struct RecoverOptions {
 };
 
 void Print(const RecoverOptions& options, const RecoveryPlan& plan,
-           const protocol::Manifest& manifest) {
+           const protocol::Manifest& manifest, const MemberNames& names) {
   const auto step = static_cast<unsigned long long>(manifest.origin->step);
   if (options.json) {
     nlohmann::json left_out = nlohmann::json::array();
@@ -54,7 +56,9 @@ void Print(const RecoverOptions& options, const RecoveryPlan& plan,
       PrintableLine(options.out_file).c_str(), manifest.run_id.Hex().c_str(), step,
       manifest.members.size(), static_cast<unsigned long long>(manifest.training.steps));
   for (const auto& [peer, why] : plan.left_out) {
-    std::printf("without %s: %s\n", peer.Hex().c_str(), PrintableLine(why).c_str());
+    const std::string name = names.Of(peer);
+    std::printf("without %s%s%s: %s\n", name.c_str(), name.empty() ? "" : " ", peer.Hex().c_str(),
+                PrintableLine(names.In(why)).c_str());
   }
   if (plan.parted_at && plan.guilty == 0) {
     std::printf(
@@ -83,7 +87,7 @@ base::Status Recover(const RecoverOptions& options) {
   const std::string text = config::WriteManifest(plan.manifest, nonce);
   ASSIGN_OR_RETURN(const protocol::Manifest written, config::ParseManifest(text));
   RETURN_IF_ERROR(WriteNewFile(options.out_file, text));
-  Print(options, plan, written);
+  Print(options, plan, written, MemberNames(protocol::NamesOf(old.members)));
   return base::OkStatus();
 }
 

@@ -8,11 +8,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "node/cli/node/commands.h"
 #include "node/cli/terminal/data_dir.h"
 #include "node/cli/terminal/human.h"
+#include "node/cli/terminal/member_names.h"
 #include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_answers.h"
 #include "node/cli/views/node_json.h"
@@ -56,6 +58,7 @@ base::StatusOr<json> FromLedger(const std::string& dir) {
       {"running", false}, {"peer", summary.peer.Hex()}, {"run_id", summary.run_id.Hex()},
       {"healthy", false}, {"outcome", summary.outcome}, {"removals", std::move(removals)}};
   const base::StatusOr<wire::Block> last = ledger.LastBlock();
+  if (!summary.names.empty()) result["names"] = NamesJson(summary.names);
   if (last.ok()) {
     result["step"] = wire::TrainedSteps(*last) > 0 ? wire::TrainedSteps(*last) - 1 : 0;
     result["members"] = last->members.size();
@@ -136,9 +139,9 @@ std::string Span(double seconds) {
 class Text {
  public:
   static std::string Of(const json& status) {
-    Text text;
+    Text text(NamesOf(status));
     text.Line("run", status.at("run_id"));
-    text.Line("node", status.at("peer"));
+    text.Node(status.at("peer"));
     if (status.contains("phase")) {
       text.Live(status);
     } else {
@@ -153,9 +156,18 @@ class Text {
   }
 
  private:
-  void Line(const char* name, const std::string& text) {
+  explicit Text(MemberNames names) : names_(std::move(names)) {}
+
+  void Line(const char* name, const std::string& text) { Raw(name, names_.In(text)); }
+  void Raw(const char* name, const std::string& text) {
     text_ +=
         name + std::string(8 - std::string_view(name).size(), ' ') + PrintableLine(text) + "\n";
+  }
+  // The id as a whole, for others to copy.
+  void Node(const std::string& id) {
+    const auto peer = base::PeerId::FromHexDigits(id);
+    const std::string name = peer ? names_.Of(*peer) : "";
+    Raw("node", id + (name.empty() ? "" : "  " + name));
   }
   static std::string ShortOf(const json& id) { return id.get<std::string>().substr(0, 16); }
   static std::string Count(const json& count) { return std::to_string(count.get<std::uint64_t>()); }
@@ -172,6 +184,11 @@ class Text {
                         " other members";
     for (const json& peer : status.at("unlinked")) links += ", not " + ShortOf(peer);
     Line("links", links);
+    if (status.contains("of_another_run")) {
+      for (const json& member : status.at("of_another_run")) {
+        Line("DIFFERS", ShortOf(member.at("peer")) + " " + member.at("reason").get<std::string>());
+      }
+    }
     if (status.contains("slow")) {
       const json& slow = status.at("slow");
       Line("SLOW", "it has delayed the others by " + Count(slow.at("used_ms")) +
@@ -219,6 +236,7 @@ class Text {
     return line.empty() ? "for no member: it computes" : line;
   }
 
+  const MemberNames names_;
   std::string text_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -21,10 +22,7 @@ using host::RunHistory;
 // A wait of this many seconds is told; a quicker one is how a run goes.
 constexpr double kNotableWait = 3;
 
-PagePeer PeerOf(const PageRun& run, const PeerId& id) {
-  const auto name = run.names.find(id);
-  return {id.Hex(), name == run.names.end() ? "" : name->second};
-}
+PagePeer PeerOf(const PageRun& run, const PeerId& id) { return {id.Hex(), run.names.Of(id)}; }
 
 bool IsIn(const std::vector<PeerId>& sorted, const PeerId& id) {
   return std::binary_search(sorted.begin(), sorted.end(), id);
@@ -86,6 +84,9 @@ PageNews NewsOf(const PageRun& run, const NodeStatus& status, const RunHistory& 
   }
   const host::Health health = host::HealthOf(status);
   const bool waits = !status.progress.missing.empty();
+  if (!health.ok && !status.traffic.of_another.empty()) {
+    return {Mood::kBad, "A member is of another run", health.reason};
+  }
   const std::string detail = waits ? AwaitedDetail(run, status) : health.reason;
   if (!health.ok) return {Mood::kBad, "No progress for too long", detail};
   if (!status.met) return {Mood::kWaits, "Waiting for the members to meet", health.reason};
@@ -260,7 +261,7 @@ std::vector<PageRemoval> RemovalsOf(const PageRun& run, const RunHistory& histor
                         from.step,
                         wire::IsBan(from.kind),
                         wire::RemovalKindName(from.kind),
-                        from.reason,
+                        run.names.In(from.reason),
                         past->returned,
                         {}};
     // Proofs convict, so they belong to the ban.
@@ -309,6 +310,7 @@ PageData PageDataOf(const PageRun& run, const NodeStatus& status, const RunHisto
   data.ended = status.outcome.has_value();
   data.learning = {history.metric(), history.curve().Points()};
   data.news = NewsOf(run, status, history, data.learning.points);
+  data.news.detail = run.names.In(data.news.detail);
   data.progress = ProgressOf(run, status, history);
   data.awaited = AwaitedOf(run, status);
   data.members = MembersOf(run, status, history);

@@ -6,12 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "node/cli/terminal/member_names.h"
 #include "node/host/report/node_status.h"
 #include "node/host/report/run_history.h"
 #include "node/protocol/ground/manifest.h"
@@ -21,7 +21,7 @@ namespace ostraka::cli {
 // What does not change during a run.
 struct PageRun {
   std::shared_ptr<const protocol::Manifest> manifest;  // REQUIRES: not null
-  std::map<base::PeerId, std::string> names;           // of members that have one
+  MemberNames names;
   bool unprotected = false;
 };
 

@@ -37,7 +37,8 @@ std::string Html(std::string_view text) {
 }
 
 std::string ShownName(const PagePeer& peer) {
-  return peer.name.empty() ? peer.id.substr(0, kShortDigits) : peer.name;
+  const std::string digits = peer.id.substr(0, kShortDigits);
+  return peer.name.empty() ? digits : peer.name + " (" + digits + ")";
 }
 
 }  // namespace ostraka::cli

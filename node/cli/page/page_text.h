@@ -14,7 +14,7 @@ struct PagePeer;
 // become '?', and a text beyond 1000 bytes is cut (PrintableLine).
 std::string Html(std::string_view text);
 
-// The name, else the first 8 digits of the id. Not escaped.
+// "anna (4be81737)", or the first 8 digits of the id. Not escaped.
 std::string ShownName(const PagePeer& peer);
 
 }  // namespace ostraka::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 
 #include "node/cli/sim/bundle.h"
 #include "node/cli/terminal/exit_code.h"
+#include "node/cli/terminal/human.h"
 #include "sim/setup/swarm_draw.h"
 
 namespace ostraka::cli {
@@ -98,6 +100,22 @@ class Pool {
 
 std::uint64_t Count(const json& result, const char* key) {
   return result.at(key).get<std::uint64_t>();
+}
+
+// JSON has no number that is not finite: it is null.
+double NumberOf(const json& number) {
+  return number.is_null() ? std::nan("") : number.get<double>();
+}
+
+void PrintLoss(const json& result) {
+  const json& loss = result["loss"];
+  const std::string mean = FourDigits(NumberOf(loss["mean"]));
+  if (Count(result, "seeds") == 1) {
+    std::printf("loss at the end: %s\n", mean.c_str());
+  } else {
+    std::printf("loss at the end: mean %s, worst %s\n", mean.c_str(),
+                FourDigits(NumberOf(loss["worst"])).c_str());
+  }
 }
 
 void PrintTable(const char* title, const json& counts) {
@@ -220,12 +238,14 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
     const auto added = static_cast<double>(Count(one, "seeds"));
     for (const char* key : {"loss", "detection_steps"}) {
       if (added == 0) break;  // a sweep that was stopped at once
-      const double mean = all[key]["mean"].get<double>();
+      const double mean = NumberOf(all[key]["mean"]);
       all[key]["mean"] =
-          mean + (one.at(key).at("mean").get<double>() - mean) * added / (before + added);
+          mean + (NumberOf(one.at(key).at("mean")) - mean) * added / (before + added);
     }
-    all["loss"]["worst"] =
-        std::max(all["loss"]["worst"].get<double>(), one.at("loss").at("worst").get<double>());
+    // A loss that is no number is the worst.
+    const double worst = NumberOf(one.at("loss").at("worst"));
+    const double before_worst = NumberOf(all["loss"]["worst"]);
+    if (!std::isnan(before_worst) && !(worst <= before_worst)) all["loss"]["worst"] = worst;
     for (const char* key : {"seeds", "steps", "slow_steps", "stood_still", "run_twice", "events"}) {
       all[key] = Count(all, key) + Count(one, key);
     }
@@ -275,6 +295,7 @@ void PrintSimText(const json& result) {
                 static_cast<unsigned long long>(Count(result[fate], "honest")));
   }
   std::printf("\n");
+  if (count("seeds") > 0) PrintLoss(result);
   if (Count(result["banned"], "byzantine") + Count(result["dropped"], "byzantine") > 0) {
     PrintDetection(result["detection_steps"]);
   }

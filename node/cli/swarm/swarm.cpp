@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +20,7 @@
 #include "crypto/key_file.h"
 #include "node/cli/options/attack_options.h"
 #include "node/cli/terminal/process.h"
+#include "node/cli/terminal/stop_request.h"
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
@@ -31,29 +31,6 @@ namespace ostraka::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-volatile std::sig_atomic_t g_interrupted = 0;  // a signal handler can access nothing else
-
-// Records SIGINT and SIGTERM during its lifetime, so that the nodes can be told and end cleanly.
-class SignalGuard {
- public:
-  SignalGuard() {
-    struct sigaction action {};
-    action.sa_handler = [](int) { g_interrupted = 1; };
-    sigaction(SIGINT, &action, &old_int_);
-    sigaction(SIGTERM, &action, &old_term_);
-  }
-  ~SignalGuard() {
-    sigaction(SIGINT, &old_int_, nullptr);
-    sigaction(SIGTERM, &old_term_, nullptr);
-  }
-  SignalGuard(const SignalGuard&) = delete;
-  SignalGuard& operator=(const SignalGuard&) = delete;
-
- private:
-  struct sigaction old_int_ {};
-  struct sigaction old_term_ {};
-};
 
 // JSON has no NaN: a loss that is not finite arrives as null.
 double NumberOf(const nlohmann::json& value) {
@@ -114,10 +91,10 @@ class Swarm {
   base::StatusOr<SwarmRun> Run() {
     RETURN_IF_ERROR(CheckOptions());
     RETURN_IF_ERROR(Plan());
-    const SignalGuard guard;
+    const StopRequest request;  // so that the nodes can be told and end cleanly
     const auto begin = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < run_.nodes.size(); ++i) RETURN_IF_ERROR(Start(i));
-    RETURN_IF_ERROR(Watch());
+    RETURN_IF_ERROR(Watch(request));
     run_.seconds = std::chrono::duration<double>(last_end_ - begin).count();
     return std::move(run_);
   }
@@ -160,7 +137,9 @@ class Swarm {
       SwarmNode& node = run_.nodes.emplace_back();
       node.id = KeyOf(options_.seed, i).id();
       node.byzantine = i >= options_.peers - options_.byzantine;
-      manifest.members.push_back({node.id, "127.0.0.1:" + std::to_string(sockets_.back().port)});
+      manifest.members.push_back({.id = node.id,
+                                  .address = "127.0.0.1:" + std::to_string(sockets_.back().port),
+                                  .name = SwarmNodeName(i)});
     }
     std::sort(manifest.members.begin(), manifest.members.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -176,7 +155,7 @@ class Swarm {
       ASSIGN_OR_RETURN(const std::string text,
                        crypto::EncodeKeyFile(KeyOf(options_.seed, i), std::nullopt));
       RETURN_IF_ERROR(crypto::WriteKeyFile(KeyFile(i), text));
-      const std::string name = "node" + std::to_string(i);
+      const std::string name = SwarmNodeName(i);
       run_.nodes[i].data_dir = run_.run_dir + "/" + name;
       run_.nodes[i].log_file = run_.run_dir + "/" + name + ".log";
     }
@@ -198,7 +177,7 @@ class Swarm {
   }
 
   std::string KeyFile(std::size_t i) const {
-    return run_.run_dir + "/node" + std::to_string(i) + ".key";
+    return run_.run_dir + "/" + SwarmNodeName(i) + ".key";
   }
   std::string ManifestFile() const { return run_.run_dir + "/run.toml"; }
 
@@ -254,7 +233,7 @@ class Swarm {
     arguments.insert(arguments.end(), options_.attack_params.begin(), options_.attack_params.end());
   }
 
-  base::Status Watch() {
+  base::Status Watch(const StopRequest& request) {
     while (Running()) {
       std::vector<pollfd> fds;
       for (const Process& process : processes_) fds.push_back({process.stdout_fd(), POLLIN, 0});
@@ -264,7 +243,7 @@ class Swarm {
       }
       for (std::size_t i = 0; i < processes_.size(); ++i) RETURN_IF_ERROR(Read(i));
       EndStragglers();
-      if (g_interrupted != 0 && !run_.interrupted) {
+      if (request.made() && !run_.interrupted) {
         run_.interrupted = true;
         TellAll(SIGINT);
       }
@@ -375,8 +354,9 @@ class Swarm {
 
 }  // namespace
 
+std::string SwarmNodeName(std::size_t index) { return "node" + std::to_string(index); }
+
 base::StatusOr<SwarmRun> RunSwarm(const SwarmOptions& options, SwarmWatcher& watcher) {
-  g_interrupted = 0;
   // The nodes share the cores: threads within a matrix product would only compete.
   setenv("OPENBLAS_NUM_THREADS", "1", /*overwrite=*/0);
   setenv("OMP_NUM_THREADS", "1", /*overwrite=*/0);

@@ -60,6 +60,9 @@ struct SwarmNode {
   std::string last_words;  // last line of its log, if it ended without a report
 };
 
+// The name of node `index` in the manifest, and of its folder and its log.
+std::string SwarmNodeName(std::size_t index);
+
 // The return of a dropped member, as the first honest node reports it.
 struct SwarmReturn {
   std::string peer;  // hex

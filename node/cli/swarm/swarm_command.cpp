@@ -17,11 +17,13 @@
 #include "node/cli/swarm/swarm.h"
 #include "node/cli/terminal/human.h"
 #include "node/cli/terminal/ink.h"
+#include "node/cli/terminal/member_names.h"
 #include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_json.h"
 #include "node/host/report/curve.h"
 #include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
+#include "node/protocol/ground/names.h"
 
 namespace ostraka::cli {
 namespace {
@@ -62,6 +64,7 @@ class LiveView final : public SwarmWatcher {
         progress_(options.manifest.manifest.training.steps) {}
 
   void OnPlanned(const protocol::Manifest& manifest) override {
+    names_ = MemberNames(protocol::NamesOf(manifest.members));
     sgd_ = SgdText(manifest.training.learning_rate, manifest.training.momentum);
   }
   void OnEvent(std::size_t index, const SwarmNode&, const json& event) override {
@@ -77,9 +80,8 @@ class LiveView final : public SwarmWatcher {
       Line(event["end"].get<std::string>() + ": " + event["reason"].get<std::string>());
     }
   }
-  void OnLost(std::size_t index, const SwarmNode& node) override {
-    Line("node " + std::to_string(index) + " (" + node.id.Short() +
-         ") ended without a report, status " + std::to_string(node.exit_status) +
+  void OnLost(std::size_t /*index*/, const SwarmNode& node) override {
+    Line(node.id.Short() + " ended without a report, status " + std::to_string(node.exit_status) +
          ": the others continue without it");
   }
 
@@ -124,13 +126,14 @@ class LiveView final : public SwarmWatcher {
          " (" + event["kind"].get<std::string>() + "): " + event["reason"].get<std::string>());
   }
   void Line(const std::string& text) {
-    std::fprintf(stderr, "%s%s\n", terminal_ ? "\r\x1b[K" : "", text.c_str());
+    std::fprintf(stderr, "%s%s\n", terminal_ ? "\r\x1b[K" : "", names_.In(text).c_str());
   }
 
   const SwarmOptions& options_;
   const bool terminal_;
   const Ink ink_;
   Progress progress_;
+  MemberNames names_;
   std::string sgd_;
   host::Curve curve_;
   host::Trend trend_ = host::Trend::kFine;  // as told
@@ -138,6 +141,11 @@ class LiveView final : public SwarmWatcher {
 };
 
 void PrintNodes(const SwarmRun& run, const json& result) {
+  MemberNames::Map names;
+  for (std::size_t i = 0; i < run.nodes.size(); ++i) {
+    names.emplace(run.nodes[i].id, SwarmNodeName(i));
+  }
+  const MemberNames shown(std::move(names));
   std::printf("%-6s %-16s %-10s %-10s %s\n", "node", "peer", "role", "end", "why");
   for (std::size_t i = 0; i < run.nodes.size(); ++i) {
     const SwarmNode& node = run.nodes[i];
@@ -158,7 +166,7 @@ void PrintNodes(const SwarmRun& run, const json& result) {
       why = node.report["reason"].get<std::string>();
     }
     std::printf("%-6zu %-16s %-10s %-10s %s\n", i, node.id.Short().c_str(),
-                node.byzantine ? "byzantine" : "honest", end.c_str(), why.c_str());
+                node.byzantine ? "byzantine" : "honest", end.c_str(), shown.In(why).c_str());
   }
 }
 

@@ -138,6 +138,10 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
   for (const SwarmNode& node : run.nodes) {
     if (node.byzantine) byzantine.push_back(node.id.Hex());
   }
+  json names = json::object();
+  for (std::size_t i = 0; i < run.nodes.size(); ++i) {
+    names[run.nodes[i].id.Hex()] = SwarmNodeName(i);
+  }
   json rejoined = json::array();
   for (const SwarmReturn& back : run.rejoined) {
     rejoined.push_back({{"peer", back.peer}, {"step", back.step}});
@@ -149,6 +153,7 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
       {"ok", problems.empty()},
       {"peers", options.peers},
       {"byzantine", byzantine},
+      {"names", names},
       {"attack", options.attack},
       {"unprotected", options.unprotected},
       {"seed", options.seed},

@@ -19,7 +19,23 @@ bool IsLinked(const NodeStatus& status, const base::PeerId& peer) {
 
 }  // namespace
 
-json StatusJson(const NodeStatus& status, std::uint64_t steps) {
+json NamesJson(const MemberNames::Map& names) {
+  json result = json::object();
+  for (const auto& [peer, name] : names) result[peer.Hex()] = name;
+  return result;
+}
+
+MemberNames NamesOf(const json& result) {
+  MemberNames::Map names;
+  if (!result.contains("names")) return MemberNames(names);
+  for (const auto& [id, name] : result.at("names").items()) {
+    const auto peer = base::PeerId::FromHexDigits(id);
+    if (peer) names.emplace(*peer, name.get<std::string>());
+  }
+  return MemberNames(std::move(names));
+}
+
+json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames& names) {
   const host::Health health = host::HealthOf(status);
   json waits_for = json::array();
   for (const auto& missing : status.progress.missing) {
@@ -49,6 +65,10 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps) {
                  {"removals", std::move(removals)},
                  {"uptime_seconds", status.uptime.seconds()},
                  {"rss_bytes", status.process.rss_bytes}};
+  for (const auto& [peer, reason] : status.traffic.of_another) {
+    result["of_another_run"].push_back({{"peer", peer.Hex()}, {"reason", reason}});
+  }
+  if (!names.map().empty()) result["names"] = NamesJson(names.map());
   if (status.late_ms > 0) {
     result["slow"] = {{"used_ms", status.late_ms}, {"allowed_ms", status.late_allowed_ms}};
   }
@@ -65,8 +85,8 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps) {
   return result;
 }
 
-http::HttpResponse AnswerHttp(std::string_view path, const NodeStatus& status,
-                              std::uint64_t steps) {
+http::HttpResponse AnswerHttp(std::string_view path, const NodeStatus& status, std::uint64_t steps,
+                              const MemberNames& names) {
   http::HttpResponse response;
   if (path == "/metrics") {
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
@@ -74,11 +94,12 @@ http::HttpResponse AnswerHttp(std::string_view path, const NodeStatus& status,
   } else if (path == "/status") {
     response.content_type = "application/json";
     response.body =
-        StatusJson(status, steps).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+        StatusJson(status, steps, names).dump(-1, ' ', false, json::error_handler_t::replace) +
+        "\n";
   } else if (path == "/healthz") {
     const host::Health health = host::HealthOf(status);
     response.status = health.ok ? 200 : 503;
-    response.body = PrintableLine(health.reason) + "\n";
+    response.body = PrintableLine(names.In(health.reason)) + "\n";
   } else {
     response.status = path == "/" ? 200 : 404;
     response.body = "ostraka node: /status /metrics /healthz\n";

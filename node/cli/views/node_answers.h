@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "node/cli/terminal/member_names.h"
 #include "node/host/report/node_status.h"
 #include "node/http/http_server.h"
 
@@ -16,15 +17,21 @@ namespace ostraka::cli {
 // The socket beside the ledger on which a running node answers `ostraka status DIR`.
 inline constexpr char kStatusSocketName[] = "status.sock";
 
-// The contract of /status and `ostraka status --json` (docs/json.md). `steps` comes from the
-// manifest.
-nlohmann::json StatusJson(const host::NodeStatus& status, std::uint64_t steps);
+// The contract of /status and `ostraka status --json` (docs/json.md). `steps` and `names` come from
+// the manifest.
+nlohmann::json StatusJson(const host::NodeStatus& status, std::uint64_t steps,
+                          const MemberNames& names);
+
+// {ID: NAME}, as "names" of several commands (docs/json.md), and back. Without names it is empty,
+// and so is that of an object that has none. Throws json::exception if it is of another shape.
+nlohmann::json NamesJson(const MemberNames::Map& names);
+MemberNames NamesOf(const nlohmann::json& result);
 
 // Prometheus' text format 0.0.4.
 std::string MetricsText(const host::NodeStatus& status, std::uint64_t steps);
 
 // Answers /status, /metrics and /healthz (503 with the reason if not healthy); 404 lists them.
 http::HttpResponse AnswerHttp(std::string_view path, const host::NodeStatus& status,
-                              std::uint64_t steps);
+                              std::uint64_t steps, const MemberNames& names);
 
 }  // namespace ostraka::cli

@@ -30,7 +30,7 @@ using net::NoticeLevel;
 
 class JsonView final : public NodeEvents {
  public:
-  explicit JsonView(Log& log) : log_(log) {}
+  JsonView(MemberNames names, Log& log) : names_(std::move(names)), log_(log) {}
 
   void OnStarted(std::uint16_t port, std::uint16_t http_port) override {
     Emit({{"event", "started"}, {"port", port}, {"http_port", http_port}});
@@ -49,7 +49,7 @@ class JsonView final : public NodeEvents {
   }
   void OnRemoval(const wire::Removal& removal) override { Emit(RemovalEvent(removal)); }
   void OnNotice(NoticeLevel level, const std::string& line) override {
-    log_.Say(LevelOf(level), line);
+    log_.Say(LevelOf(level), names_.In(line));
   }
   void OnWaiting(const host::Waiting&) override {}  // also a notice, and in `ostraka status`
   void OnCheckpointFailed(const base::Status& why) override { Fail(why); }
@@ -61,6 +61,7 @@ class JsonView final : public NodeEvents {
     std::fflush(stdout);
   }
 
+  const MemberNames names_;
   Log& log_;
   std::uint64_t told_in_ = 0;
   std::set<std::pair<base::PeerId, std::string>> told_;
@@ -68,6 +69,8 @@ class JsonView final : public NodeEvents {
 
 }  // namespace
 
-std::unique_ptr<NodeEvents> MakeJsonView(Log& log) { return std::make_unique<JsonView>(log); }
+std::unique_ptr<NodeEvents> MakeJsonView(MemberNames names, Log& log) {
+  return std::make_unique<JsonView>(std::move(names), log);
+}
 
 }  // namespace ostraka::cli

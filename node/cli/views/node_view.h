@@ -6,6 +6,7 @@
 #include <string>
 
 #include "node/cli/terminal/log.h"
+#include "node/cli/terminal/member_names.h"
 #include "node/host/report/node_events.h"
 #include "node/protocol/ground/manifest.h"
 
@@ -25,8 +26,8 @@ std::unique_ptr<host::NodeEvents> MakePeopleView(RunFacts facts, Log& log);
 
 LogLevel LevelOf(net::NoticeLevel level);
 
-// One JSON object per line on stdout, flushed; notices go to the log. Repeated suspicions with
-// equal peer and check are reported once per step.
-std::unique_ptr<host::NodeEvents> MakeJsonView(Log& log);
+// One JSON object per line on stdout, flushed; notices go to the log, with the members' names.
+// Repeated suspicions with equal peer and check are reported once per step.
+std::unique_ptr<host::NodeEvents> MakeJsonView(MemberNames names, Log& log);
 
 }  // namespace ostraka::cli

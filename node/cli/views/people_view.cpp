@@ -8,11 +8,13 @@
 
 #include "node/cli/terminal/exit_code.h"
 #include "node/cli/terminal/human.h"
+#include "node/cli/terminal/member_names.h"
 #include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_view.h"
 #include "node/host/report/curve.h"
 #include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
+#include "node/protocol/ground/names.h"
 
 namespace ostraka::cli {
 namespace {
@@ -35,7 +37,10 @@ std::string ClosingText(const wire::Block& block) {
 class PeopleView final : public NodeEvents {
  public:
   PeopleView(RunFacts facts, Log& log)
-      : facts_(std::move(facts)), log_(log), progress_(facts_.manifest->training.steps) {}
+      : facts_(std::move(facts)),
+        names_(protocol::NamesOf(facts_.manifest->members)),
+        log_(log),
+        progress_(facts_.manifest->training.steps) {}
 
   void OnStarted(std::uint16_t port, std::uint16_t http_port) override {
     const protocol::Manifest& manifest = *facts_.manifest;
@@ -81,34 +86,40 @@ class PeopleView final : public NodeEvents {
   }
   void OnRemoval(const wire::Removal& removal) override {
     const bool ban = wire::IsBan(removal.kind);
-    log_.Say(LogLevel::kWarning,
-             StepOf(removal.step) + (ban ? "BANNED " : "dropped ") + removal.peer.Short() + " (" +
-                 wire::RemovalKindName(removal.kind) + "): " + removal.reason,
-             ban ? Tone::kBad : Tone::kPlain);
+    Say(LogLevel::kWarning,
+        StepOf(removal.step) + (ban ? "BANNED " : "dropped ") + removal.peer.Short() + " (" +
+            wire::RemovalKindName(removal.kind) + "): " + removal.reason,
+        ban ? Tone::kBad : Tone::kPlain);
   }
   void OnNotice(NoticeLevel level, const std::string& line) override {
     // Links that end together with the node are no news.
     if (halted_ && level != NoticeLevel::kWarning) return;
-    log_.Say(LevelOf(level), line);
+    Say(LevelOf(level), line);
   }
   void OnWaiting(const host::Waiting& waiting) override {
-    // It fits 80 columns; the log has whole ids.
-    log_.Progress(host::WaitingText(waiting, /*digits=*/8, /*most=*/2));
+    // It fits 80 columns; the log has longer ids, and more of them.
+    log_.Progress(host::WaitingText(
+        waiting, [this](const base::PeerId& peer) { return names_.Shown(peer, /*digits=*/8); },
+        /*most=*/2));
   }
   void OnCheckpointFailed(const base::Status& why) override { Fail(why); }
   void OnHalted(const host::NodeOutcome& outcome) override {
     halted_ = true;
     const bool finished = outcome.end == host::NodeEnd::kFinished;
-    log_.Say(finished ? LogLevel::kInfo : LogLevel::kError,
-             std::string(host::NodeEndName(outcome.end)) + ": " + outcome.reason,
-             finished ? Tone::kGood : Tone::kBad);
+    Say(finished ? LogLevel::kInfo : LogLevel::kError,
+        std::string(host::NodeEndName(outcome.end)) + ": " + outcome.reason,
+        finished ? Tone::kGood : Tone::kBad);
   }
 
  private:
-  void Info(const std::string& line) { log_.Say(LogLevel::kInfo, line); }
-  void Warn(const std::string& line) { log_.Say(LogLevel::kWarning, line); }
+  void Info(const std::string& line) { Say(LogLevel::kInfo, line); }
+  void Warn(const std::string& line) { Say(LogLevel::kWarning, line); }
+  void Say(LogLevel level, const std::string& line, Tone tone = Tone::kPlain) {
+    log_.Say(level, names_.In(line), tone);
+  }
 
   const RunFacts facts_;
+  const MemberNames names_;
   Log& log_;
   Progress progress_;
   host::Curve curve_;

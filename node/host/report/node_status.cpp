@@ -41,6 +41,18 @@ bool BeginsByNow(const NodeStatus& status) {
          missing.front().message == wire::MessageTypeName(wire::MessageType::kEcho);
 }
 
+// "4be8... has a manifest that differs from ours: ..."; empty if no member is of another run.
+std::string OfAnother(const NodeStatus& status) {
+  const auto& of_another = status.traffic.of_another;
+  if (of_another.empty()) return {};
+  const auto& [peer, reason] = *of_another.begin();
+  std::string text = peer.Short() + " " + reason;
+  if (of_another.size() > 1) {
+    text += "; and " + std::to_string(of_another.size() - 1) + " more members are of another run";
+  }
+  return text;
+}
+
 }  // namespace
 
 Health HealthOf(const NodeStatus& status) {
@@ -49,6 +61,8 @@ Health HealthOf(const NodeStatus& status) {
     return {finished,
             std::string(NodeEndName(status.outcome->end)) + ": " + status.outcome->reason};
   }
+  const std::string of_another = OfAnother(status);
+  if (!status.met && !of_another.empty()) return {false, of_another};
   if (!status.met && !BeginsByNow(status)) {
     return {true, "waits for the members to meet: " + std::to_string(status.linked.size()) +
                       " of " + std::to_string(status.others.size()) + " linked"};
@@ -60,6 +74,7 @@ Health HealthOf(const NodeStatus& status) {
   std::string reason = where + ": no progress for " +
                        std::to_string(status.since_progress.ns / base::Seconds(1).ns) +
                        " s, waits for " + FirstMissing(status.progress.missing);
+  if (!of_another.empty()) reason += "; " + of_another;
   if (!status.met) {
     reason +=
         "; if a member lost its data folder at the start, begin another run (ostraka run init)";

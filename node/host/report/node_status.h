@@ -83,7 +83,7 @@ struct Health {
 };
 // Not ok: the node halted without finishing, or waits for others longer than both kPatience and ten
 // recent steps. Waiting for members to join at the start is ok, since it may take days. It is not
-// ok if all members are linked and the run does not begin.
+// ok if all members are linked and the run does not begin, or if a member has another manifest.
 inline constexpr base::Duration kPatience = base::Seconds(30);
 Health HealthOf(const NodeStatus& status);
 

@@ -51,14 +51,16 @@ std::optional<Waiting> WaitingOf(const NodeStatus& status) {
   return waiting;
 }
 
-std::string WaitingText(const Waiting& waiting, std::size_t digits, std::size_t most) {
+std::string WaitingText(const Waiting& waiting,
+                        const std::function<std::string(const base::PeerId&)>& shown,
+                        std::size_t most) {
   OSTRAKA_CHECK(most > 0);
   std::string text = waiting.begun ? "step " + std::to_string(waiting.step) + ": " : "";
   text += "waiting " + std::to_string(waiting.since.ns / kSecond) + " s for ";
   const std::size_t named = std::min(most, waiting.peers.size());
   for (std::size_t i = 0; i < named; ++i) {
     if (i > 0) text += ", ";
-    text += waiting.peers[i].Hex().substr(0, digits);
+    text += shown(waiting.peers[i]);
   }
   if (waiting.peers.size() > named) {
     text += " and " + std::to_string(waiting.peers.size() - named) + " more";
@@ -78,7 +80,8 @@ std::optional<std::string> WaitLog::Of(const std::optional<Waiting>& now) {
   step_ = now->step;
   begun_ = now->begun;
   CheckInvariants();
-  return WaitingText(*now, base::PeerId{}.Short().size(), kNamedInTheLog);
+  return WaitingText(
+      *now, [](const base::PeerId& peer) { return peer.Short(); }, kNamedInTheLog);
 }
 
 void WaitLog::CheckInvariants() const { OSTRAKA_CHECK(kFirstLine <= next_); }

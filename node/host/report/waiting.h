@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,9 +41,11 @@ inline constexpr base::Duration kShownAfter = base::Seconds(3);
 // explain the wait of all others, so if some are missing only they are named.
 std::optional<Waiting> WaitingOf(const NodeStatus& status);
 
-// "step 463: waiting 65 s for 8f93, bbf7 and 2 more; nothing is lost". Ids have `digits` digits,
-// and at most `most` are named. REQUIRES: `most` is at least 1.
-std::string WaitingText(const Waiting& waiting, std::size_t digits, std::size_t most);
+// "step 463: waiting 65 s for 8f93, bbf7 and 2 more; nothing is lost". At most `most` are named,
+// each as `shown` says. REQUIRES: `most` is at least 1.
+std::string WaitingText(const Waiting& waiting,
+                        const std::function<std::string(const base::PeerId&)>& shown,
+                        std::size_t most);
 
 class WaitLog {
  public:

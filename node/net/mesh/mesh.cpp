@@ -68,7 +68,10 @@ bool Mesh::IsUp(const PeerId& peer) const {
 
 TransportCounters Mesh::counters() const {
   TransportCounters counters = tally_.counters();
-  for (const auto& [id, member] : roster_.members()) counters.by_peer[id] = member.traffic;
+  for (const auto& [id, member] : roster_.members()) {
+    counters.by_peer[id] = member.traffic;
+    if (!member.told_refusal.empty()) counters.of_another[id] = member.told_refusal;
+  }
   counters.half_open = reception_.size();
   counters.connections_open = reception_.waiting() + pool_.size();
   for (const std::shared_ptr<Connection>& connection : pool_.All()) {
@@ -176,6 +179,7 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
   const std::shared_ptr<Connection>& link = pool_.At(connection);
   member.choice.Begin(link, link_id, connection.their_hello().instance, os::SteadyNow());
   member.parted = false;  // a process that left may have been restarted
+  member.told_refusal.clear();
   member.dialing.Cancel();
   const std::shared_ptr<Connection> dial = member.dialing.End();
   const bool was_dialed = dial == link;

@@ -47,7 +47,7 @@ struct Member {
   const base::PeerId id;
   bool forgotten = false;
   bool parted = false;  // it announced that it needs nothing more, or has read our last messages
-  std::string told_refusal;      // why it is of another run, as last told people
+  std::string told_refusal;      // why it is of another run, as last told people; until a link
   bool has_new_address = false;  // it came during a round of dials
   LinkChoice choice;
   Dialing dialing;

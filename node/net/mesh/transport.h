@@ -139,6 +139,9 @@ struct TransportCounters {
   std::uint64_t refused = 0;          // connections closed because of the other side's actions
   std::array<std::uint64_t, kRefusals> refused_by{};  // `refused` by Refusal
   // Current values:
+  // Members without a link that proved to be of another run, protocol or mode, and how, in words
+  // that follow a name: "has a manifest that differs from ours: ...".
+  std::map<PeerId, std::string> of_another;
   std::size_t links_up = 0;
   std::size_t half_open = 0;               // accepted, not yet a link
   std::size_t connections_open = 0;        // links, half-open, dialed and closing connections

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 
+#include "node/protocol/ground/member_name.h"
 #include "node/wire/limits.h"
 
 namespace ostraka::protocol {
@@ -37,12 +39,16 @@ base::Status ValidateMembers(const Manifest& manifest) {
       Require(members.size() >= 3, "a run needs at least 3 members: two have no majority"));
   RETURN_IF_ERROR(Require(members.size() <= wire::kMaxPeers,
                           "a run has at most " + std::to_string(wire::kMaxPeers) + " members"));
+  std::map<PeerId, std::string> names;
+  for (const Member& member : members) {
+    if (!member.name.empty()) names.emplace(member.id, member.name);
+  }
   for (std::size_t i = 0; i + 1 < members.size(); ++i) {
     const PeerId& id = members[i].id;
     RETURN_IF_ERROR(Require(id != members[i + 1].id, "member " + id.Short() + " is listed twice"));
     RETURN_IF_ERROR(Require(id < members[i + 1].id, "members must be sorted by key"));
   }
-  return base::OkStatus();
+  return CheckMemberNames(names);
 }
 
 base::Status ValidateTraining(const TrainingPlan& plan) {

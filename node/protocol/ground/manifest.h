@@ -30,7 +30,8 @@ inline constexpr char kExact[] = "exact/1";
 
 struct Member {
   PeerId id;
-  std::string address;  // "host:port"; empty in the simulator
+  std::string address;    // "host:port"; empty in the simulator
+  std::string name = {};  // for people (member_name.h); empty: none
 };
 
 // The defaults train mlp on digits to 0.96 +- 0.01 accuracy (measured over seeds:

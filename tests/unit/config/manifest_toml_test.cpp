@@ -36,7 +36,7 @@ base::PeerId Id(std::uint8_t byte) {
 Manifest Sample() {
   Manifest manifest;
   manifest.name = "sample";
-  manifest.members = {{Id(1), "127.0.0.1:7001"}, {Id(2), "[::1]:7002"}, {Id(3), ""}};
+  manifest.members = {{Id(1), "127.0.0.1:7001"}, {Id(2), "[::1]:7002", "ben"}, {Id(3), ""}};
   return manifest;
 }
 
@@ -124,7 +124,9 @@ Manifest AnyManifest() {
   for (const std::uint8_t id : ids) {
     const auto port = *rc::gen::inRange(1, 65536);
     const bool dials = *rc::gen::arbitrary<bool>();
-    manifest.members.push_back({Id(id), dials ? "" : "peer.example:" + std::to_string(port)});
+    const bool named = *rc::gen::arbitrary<bool>();
+    manifest.members.push_back({Id(id), dials ? "" : "peer.example:" + std::to_string(port),
+                                named ? "peer-" + std::to_string(id) : ""});
   }
   manifest.training = AnyPlan();
   if (*rc::gen::arbitrary<bool>()) {
@@ -181,6 +183,7 @@ RC_GTEST_PROP(ManifestProperty, RoundTrips, ()) {
   for (std::size_t i = 0; i < wrote.members.size(); ++i) {
     RC_ASSERT(read->members[i].id == wrote.members[i].id);
     RC_ASSERT(read->members[i].address == wrote.members[i].address);
+    RC_ASSERT(read->members[i].name == wrote.members[i].name);
   }
   AssertSamePlan(read->training, wrote.training);
   RC_ASSERT(read->origin == wrote.origin);
@@ -253,6 +256,17 @@ TEST(ManifestTest, MembersMayStandInAnyOrder) {
   EXPECT_EQ(read->members[2].id, Id(3));
 }
 
+TEST(ManifestTest, NamesOfMembersAreReadAndMakeAnotherRun) {
+  const auto named = ParseManifest(SampleText());
+  ASSERT_TRUE(named.ok()) << named.status();
+  EXPECT_EQ(named->members[0].name, "");
+  EXPECT_EQ(named->members[1].name, "ben");
+  const auto nameless = ParseManifest(With("name = \"ben\"\n", ""));
+  ASSERT_TRUE(nameless.ok()) << "a manifest of before names were known";
+  EXPECT_EQ(nameless->members[1].name, "");
+  EXPECT_NE(nameless->run_id, named->run_id);
+}
+
 // --- misspelt and missing keys -------------------------------------------------------------------
 
 struct KeyLine {
@@ -298,7 +312,7 @@ std::string Joined(const std::vector<std::string>& lines) {
 TEST(ManifestTest, EveryMisspeltKeyIsRefusedWithItsLineAndTheRightKey) {
   const std::vector<std::string> lines = LinesOf(SampleText());
   const std::vector<KeyLine> keys = KeyLines(lines);
-  EXPECT_EQ(keys.size(), 37U) << "31 keys and those of three members";
+  EXPECT_EQ(keys.size(), 38U) << "31 keys and those of three members";
   for (const KeyLine& key : keys) {
     std::string swapped = key.key;
     std::swap(swapped[0], swapped[1]);
@@ -404,6 +418,9 @@ TEST(ManifestTest, Members) {
   ExpectRefused(With("\"[::1]:7002\"", "\"::1:7002\""), {"manifest line ", "in brackets"});
   ExpectRefused(With("\"[::1]:7002\"", "\"nowhere\""), {"write host:port"});
   ExpectRefused(With("\"[::1]:7002\"", "\"[::1]:0\""), {"port 0"});
+  ExpectRefused(With("\"ben\"", "7"), {"manifest line ", "name must be a string"});
+  ExpectRefused(With("\"ben\"", "\"\""), {"manifest line ", "1 to 24 characters"});
+  ExpectRefused(With("\"ben\"", "\"be81737a\""), {"manifest line ", "digits of a key"});
   const std::string text = SampleText();
   const std::string head = text.substr(0, text.find("\n[[members]]"));
   ExpectRefused(head, {"no [[members]]"});

@@ -35,6 +35,16 @@ TEST(AddressPrefix, IsThePrefixOfOneCustomer) {
   EXPECT_EQ(AddressPrefix("node.example.org"), "");
 }
 
+TEST(IsLoopbackHost, IsThisMachineAlone) {
+  for (const char* host : {"localhost", "127.0.0.1", "127.8.9.10", "::1"}) {
+    EXPECT_TRUE(IsLoopbackHost(host)) << host;
+  }
+  for (const char* host : {"", "128.0.0.1", "::", "::2", "[::1]", "127.0.0.1 ", "localhost.",
+                           "127.0.0.1.example.org", "::ffff:127.0.0.1", "0.0.0.0"}) {
+    EXPECT_FALSE(IsLoopbackHost(host)) << host;
+  }
+}
+
 TEST(ListeningAddressFor, IsEveryAddressUnlessOthersAreOnThisMachine) {
   const auto of = [](std::string_view announced) {
     return ListeningAddressFor(announced).value_or("refused");

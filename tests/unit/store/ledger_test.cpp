@@ -63,7 +63,9 @@ class FullLedgerTest : public LedgerTest {
   }
 
   void WriteAll() {
-    auto ledger = MustOpen(Options());
+    LedgerOptions options = Options();
+    options.names = {{PeerOf(1), "anna"}, {PeerOf(3), "cem"}};
+    auto ledger = MustOpen(options);
     ledger->Start({.committed = [](std::vector<StoreId>) {}, .failed = [](base::Status) {}});
     ASSERT_TRUE(ledger->Append(StoreOf(1, {BlockRecord(genesis_), Slot(0, 9)})).ok());
     ASSERT_TRUE(ledger->Append(StoreOf(2, {BlockRecord(first_), BlockRecord(second_)})).ok());
@@ -88,6 +90,11 @@ TEST_F(FullLedgerTest, SummaryHasTheOwnerAndTheOutcome) {
   EXPECT_EQ(summary->created_utc.size(), std::string("2026-01-01T00:00:00Z").size());
   EXPECT_EQ(summary->slots, 1u);
   EXPECT_EQ(summary->blocks, 3u);
+}
+
+TEST_F(FullLedgerTest, SummaryHasTheNamesOfTheMembersThatHaveOne) {
+  const std::map<PeerId, std::string> names = {{PeerOf(1), "anna"}, {PeerOf(3), "cem"}};
+  EXPECT_EQ(reader_->Summary()->names, names);
 }
 
 TEST_F(FullLedgerTest, ReadersSeeTheBlocksInOrder) {

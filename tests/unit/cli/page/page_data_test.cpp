@@ -42,7 +42,7 @@ TEST_F(PageDataTest, AWaitNamesTheMembersAndItsLength) {
 }
 
 TEST_F(PageDataTest, AStalledRunIsBadNewsWithTheMembersAwaited) {
-  scene_.run.names[PeerOf(3)] = "carol";
+  scene_.run.names = MemberNames({{PeerOf(3), "carol"}});
   scene_.status.progress.missing = {{PeerOf(3), "echo"}};
   scene_.status.since_progress = base::Seconds(65);
   const PageNews news = scene_.Data().news;
@@ -251,7 +251,7 @@ TEST_F(PageDataTest, MembersHaveLagAndBytes) {
 }
 
 TEST_F(PageDataTest, ThisNodeComesFirstThenNamesThenIds) {
-  scene_.run.names = {{PeerOf(4), "anna"}, {PeerOf(3), "bert"}};
+  scene_.run.names = MemberNames({{PeerOf(4), "anna"}, {PeerOf(3), "bert"}});
   std::vector<std::string> order;
   for (const PageMember& member : scene_.Data().members) {
     order.push_back(member.peer.name.empty() ? member.peer.id.substr(0, 2) : member.peer.name);

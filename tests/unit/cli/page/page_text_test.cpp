@@ -28,7 +28,7 @@ TEST(HtmlTest, ALongTextIsCutBeforeItIsEscaped) {
 
 TEST(PageTextTest, ShownNameIsTheNameOrTheIdsFirstDigits) {
   EXPECT_EQ(ShownName({"0123456789abcdef", ""}), "01234567");
-  EXPECT_EQ(ShownName({"0123456789abcdef", "anna"}), "anna");
+  EXPECT_EQ(ShownName({"0123456789abcdef", "anna"}), "anna (01234567)");
 }
 
 }  // namespace

@@ -145,6 +145,22 @@ TEST(HealthTest, WaitingForMembersToMeetIsWell) {
   EXPECT_THAT(HealthOf(status).reason, HasSubstr("1 of 2 linked"));
 }
 
+TEST(HealthTest, AMemberWithAnotherManifestKeepsTheRunFromBeginning) {
+  NodeStatus status;
+  status.others = {PeerOf(1), PeerOf(2), PeerOf(3)};
+  status.traffic.of_another[PeerOf(2)] = "has a manifest that differs from ours";
+  EXPECT_FALSE(HealthOf(status).ok);
+  EXPECT_EQ(HealthOf(status).reason, "0202020202020202 has a manifest that differs from ours");
+  status.traffic.of_another[PeerOf(3)] = "speaks protocol 3, we speak 4";
+  EXPECT_THAT(HealthOf(status).reason, HasSubstr("; and 1 more members are of another run"));
+  NodeStatus running = Running(3, Seconds(1), Seconds(2));
+  running.traffic = status.traffic;
+  EXPECT_TRUE(HealthOf(running).ok) << "the run goes on without it";
+  running = Running(3, Seconds(1), kPatience + Seconds(1));
+  running.traffic = status.traffic;
+  EXPECT_THAT(HealthOf(running).reason, HasSubstr("; 0202020202020202 has a manifest"));
+}
+
 TEST(HealthTest, ARunThatDoesNotBeginThoughAllAreThereIsNot) {
   NodeStatus status;
   status.progress.phase = "genesis";

@@ -73,13 +73,15 @@ TEST(WaitingOf, BeforeTheRunItNamesAllThatHaveNotStarted) {
   EXPECT_THAT(WaitingOf(status)->peers, ElementsAre(kB));
 }
 
+std::string FourDigits(const base::PeerId& peer) { return peer.Hex().substr(0, 4); }
+
 TEST(WaitingText, SaysForWhomAndForHowLong) {
   const Waiting waiting{463, true, Seconds(65), {kA, kB, kC}};
-  EXPECT_EQ(WaitingText(waiting, 4, 3),
+  EXPECT_EQ(WaitingText(waiting, FourDigits, 3),
             "step 463: waiting 65 s for a100, b200, c300; nothing is lost");
-  EXPECT_EQ(WaitingText(waiting, 4, 2),
+  EXPECT_EQ(WaitingText(waiting, FourDigits, 2),
             "step 463: waiting 65 s for a100, b200 and 1 more; nothing is lost");
-  EXPECT_EQ(WaitingText({0, false, Seconds(65), {kA}}, 4, 2),
+  EXPECT_EQ(WaitingText({0, false, Seconds(65), {kA}}, FourDigits, 2),
             "waiting 65 s for a100; the run begins when all have started");
 }
 

@@ -32,6 +32,29 @@ TEST(RunSimulation, AnHonestRunFinishesAndLearns) {
   EXPECT_LT(result->loss, shorter->loss / 2);
 }
 
+// Attacks that leave a loss below the first one, far above what the honest rows alone give.
+TEST(RunSimulation, AnUnprotectedRunIsOkOnlyIfItsModelIsNotRuined) {
+  SimOptions options;
+  options.peers = 8;
+  options.unprotected = true;
+  options.steps = 60;
+  options.dimension = 200;
+  for (const char* attack : {"label_flip", "sign_flip"}) {
+    options.byzantine = 3;
+    options.attack = attack;
+    const auto ruined = RunSimulation(options);
+    ASSERT_TRUE(ruined.ok()) << ruined.status().message();
+    EXPECT_FALSE(ruined->ok) << attack << " ended at loss " << ruined->loss;
+    ASSERT_TRUE(ruined->failure.has_value());
+    EXPECT_EQ(ruined->failure->checker, "loss");
+  }
+  options.byzantine = 0;
+  options.attack = "none";
+  const auto sound = RunSimulation(options);
+  ASSERT_TRUE(sound.ok());
+  EXPECT_TRUE(sound->ok) << sound->failure->message;
+}
+
 TEST(RunSimulation, IsAFunctionOfItsOptions) {
   const auto once = RunSimulation(Small());
   const auto again = RunSimulation(Small());

@@ -1,4 +1,4 @@
-#include "node/cli/sim/stop_request.h"
+#include "node/cli/terminal/stop_request.h"
 
 #include <atomic>
 

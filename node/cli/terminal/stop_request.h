@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM as a request, for a sweep that then reports what it has.
+// SIGINT and SIGTERM as a request, for a command that then reports what it has.
 //
 // The first signal of either kind is the request. A second one ends the process at once, as does
 // any before the construction and after the destruction. A signal that the parent made this process
