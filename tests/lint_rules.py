@@ -327,7 +327,7 @@ MAX_MEMBER_FUNCTIONS = 40
 # "path Class" -> (most fields, most functions, why it is longer). Plain records only: a class with
 # private state is split instead.
 LARGE_CLASSES = {
-    "node/wire/block.h Block": (25, 0, "a block as the wire carries it: its schema has these fields"),
+    "node/wire/block.h Block": (26, 0, "a block as the wire carries it: its schema has these fields"),
     "node/protocol/ground/manifest.h Manifest": (23, 0, "the manifest's file: a field a key"),
     "node/host/report/node_status.h NodeStatus": (26, 0, "what `ostraka status` and /metrics report"),
     "node/protocol/member/parts.h Parts": (22, 5, "the list of a member's parts, each a class with one job"),

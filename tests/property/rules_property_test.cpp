@@ -57,8 +57,7 @@ std::string PlayStep(SealedWorld& world, Coverage& coverage, bool& goes_on) {
   if (!difference.empty()) return "step " + std::to_string(block->step) + ": " + difference;
   NoteSituations(head, world.manifest(), sealed, *block, coverage);
   // One step of a membership that is too small for any role is enough.
-  goes_on = head.members.size() > 2 && !block->members.empty() &&
-            !wire::RunIsOver(*block);
+  goes_on = head.members.size() > 2 && !block->members.empty() && !wire::RunIsOver(*block);
   if (goes_on) world.Follow(*block);
   return {};
 }

@@ -64,7 +64,8 @@ base::StatusOr<bool> IsSealed(store::LedgerReader& ledger, const Checkpoint& che
   std::optional<base::Digest> sealed;
   // The block of step s has height s + 1.
   RETURN_IF_ERROR(ledger.ForEachBlock(checkpoint.step + 2, [&](const wire::Block& block) {
-    if (wire::TrainedSteps(block) > checkpoint.step + 1 && block.step > checkpoint.step + 1) return false;
+    if (wire::TrainedSteps(block) > checkpoint.step + 1 && block.step > checkpoint.step + 1)
+      return false;
     sealed = block.state_root;
     return !sealed;
   }));

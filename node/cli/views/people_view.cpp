@@ -29,7 +29,8 @@ double Now() {
 std::string StepOf(std::uint64_t step) { return "step " + std::to_string(step) + ": "; }
 
 std::string ClosingText(const wire::Block& block) {
-  if (block.state_root) return "the run is closed; it sealed its last state, " + block.state_root->Short();
+  if (block.state_root)
+    return "the run is closed; it sealed its last state, " + block.state_root->Short();
   if (wire::RunIsOver(block)) return "the run is closed; it could not seal its last state";
   return StepOf(block.step) + "too few agree on the last state; the next step asks again";
 }

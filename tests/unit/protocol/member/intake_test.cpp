@@ -67,8 +67,7 @@ class IntakeTest : public MemberTest {
                                        &parts().journal, &parts().jobs, &parts().chain,
                                        &parts().genesis, &follower_}};
   Ending ending_{Ending::Uses{parts().self, &parts().turn, &parts().voice, &parts().chain,
-                              &parts().inbox, &parts().followers,
-                              &parts().charges}};
+                              &parts().inbox, &parts().followers, &parts().charges}};
   Intake intake_{{&parts(), &forks_, &follower_, &beginning_, &ending_},
                  std::make_shared<wire::PlainOpener>()};
 };

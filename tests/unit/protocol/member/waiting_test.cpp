@@ -94,8 +94,7 @@ class WaitingTest : public MemberTest {
   }
 
   Ending ending_{Ending::Uses{parts().self, &parts().turn, &parts().voice, &parts().chain,
-                              &parts().inbox, &parts().followers,
-                              &parts().charges}};
+                              &parts().inbox, &parts().followers, &parts().charges}};
 };
 
 TEST_F(WaitingTest, NothingOfOthersIsAwaitedInTheOtherStages) {

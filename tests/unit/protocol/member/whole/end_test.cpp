@@ -126,8 +126,8 @@ TEST(EndTest, AMemberThatIsStuckInTheLastSealIsHelpedByThoseThatHaveFinished) {
   Cluster cluster(Steps(kSteps));
   cluster.on_send = [&](std::size_t, const Send& send) {
     const wire::Slot slot = SlotOf(send);
-    const bool last_echo =
-        slot.type == MessageType::kEcho && slot.step == kClosingStep && slot.phase == wire::Phase::kC;
+    const bool last_echo = slot.type == MessageType::kEcho && slot.step == kClosingStep &&
+                           slot.phase == wire::Phase::kC;
     return !last_echo || cluster.IndexOf(send.to) != kLate;
   };
   cluster.Start();

@@ -46,7 +46,9 @@ TEST(PeerTest, HonestPeersTrainAndAgreeToTheBit) {
     EXPECT_TRUE(block->removals.empty());
     const bool closes = block == node.blocks.back();
     EXPECT_EQ(wire::RunIsOver(*block), closes);
-    EXPECT_EQ(block->columns.size(), closes ? 0u : block->step < 2 ? 4u : 3u)
+    EXPECT_EQ(block->columns.size(), closes            ? 0u
+                                     : block->step < 2 ? 4u
+                                                       : 3u)
         << "one validates from step 2";
     EXPECT_EQ(block->state_root.has_value(), block->step % 2 == 0 || closes);
   }
