@@ -158,8 +158,9 @@ class FinishedTest(TestCase):
 
     def test_as_text(self):
         text = expect_ok("export", self.nodes[0], self.folder / "m", "--step", 39)
+        keeper = json.loads(expect_ok("ledger", "show", "--json", self.nodes[0]))["peer"]
         self.assertEqual(text, f"{self.folder / 'm'}: toy after step 39, 3 tensors, 100 parameters, "
-                               "as the run sealed it\n")
+                               f"as the run sealed it, kept by {keeper[:16]}\n")
 
     @unittest.skipUnless(safe_open, "NOT TESTED: the safetensors package of PyPI is not installed")
     def test_the_reference_reader_reads_it(self):

@@ -156,7 +156,10 @@ class QuickstartTest(harness.TestCase):
         self.does("ann", self.next_block("sh ann"))
         self.sends("ann", "run.toml", FRIENDS)
         check = self.next_block("sh everybody")
-        self.assertEqual(len({self.does(friend, check).splitlines()[0] for friend in FRIENDS}), 1, "one run id")
+        checked = {self.does(friend, check) for friend in FRIENDS}
+        self.assertEqual(len(checked), 1, "one run id")
+        for friend in FRIENDS:
+            self.assertRegex(next(iter(checked)), rf"(?m)^member {friend}  [0-9a-f]{{64}}  ")
         self.trains(self.next_block("sh node"), self.next_block("sh everybody"))
         self.exports(self.next_block("sh everybody"), self.next_block("python"))
         self.assertEqual(self.blocks, [])
@@ -174,11 +177,15 @@ class QuickstartTest(harness.TestCase):
         nodes = {friend: self.starts(friend, node) for friend in FRIENDS}
         for friend in FRIENDS:
             nodes[friend].wait_for("stderr", lambda line: re.match(r"step \d+: loss", line))
-            self.assertIn("health  ok: ", self.does(friend, status))
+            told = self.does(friend, status)
+            self.assertIn("health  ok: ", told)
+            self.assertRegex(told, rf"(?m)^node    [0-9a-f]{{64}}  {friend}$")
+            self.assertRegex(nodes[friend].text["stderr"], rf"(?m)^this node is {friend} \([0-9a-f]{{8}}\), ")
         page = self.does("ann", f"""{sys.executable} -c '
 import urllib.request
 print(urllib.request.urlopen("http://127.0.0.1:9464/").read().decode())'""")
-        self.assertIn("<html", page)
+        for friend in FRIENDS:
+            self.assertIn(f"<bdi>{friend}</bdi> <code", page)
         nodes["ben"].signal(signal.SIGINT)
         self.assertEqual(nodes["ben"].finish(), 1, nodes["ben"].text["stderr"])
         self.assertIn("interrupted: stopped by Ctrl-C in step", nodes["ben"].text["stderr"])
