@@ -46,7 +46,9 @@ class Ending {
     Charges* charges;
   };
   explicit Ending(Uses uses) : uses_(std::move(uses)) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, stay_, last_block_, bans_proven_); }
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, stay_, last_block_, bans_proven_);
+  }
   friend struct FingerprintProbe;
 
   // From the start of the process on.

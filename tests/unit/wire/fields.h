@@ -122,13 +122,13 @@ inline auto Fields(const Lateness& l) { return std::tuple(l.peer, l.ms); }
 inline auto Fields(const Voids& v) { return std::tuple(v.peer, v.count, v.last_step); }
 
 inline auto Fields(const Block& b) {
-  return std::tuple(b.step, b.genesis, b.decision, b.previous, b.randomness, b.members,
-                    b.thresholds.n, b.thresholds.t_s, b.thresholds.t_a,
-                    std::bit_cast<std::uint64_t>(b.tau), b.columns, FieldsOfAll(b.removals),
-                    FieldsOfAll(b.cases), b.state_root, b.result_roots, FieldsOfAll(b.aggregated),
-                    FieldsOfAll(b.drawn), b.proven, b.owing, FieldsOfAll(b.disputes),
-                    FieldsOfAll(b.standings), FieldsOfAll(b.candidates), b.joined,
-                    b.last_removal_step, b.delta_us, FieldsOfAll(b.lateness), FieldsOfAll(b.voids), b.closing);
+  return std::tuple(
+      b.step, b.genesis, b.decision, b.previous, b.randomness, b.members, b.thresholds.n,
+      b.thresholds.t_s, b.thresholds.t_a, std::bit_cast<std::uint64_t>(b.tau), b.columns,
+      FieldsOfAll(b.removals), FieldsOfAll(b.cases), b.state_root, b.result_roots,
+      FieldsOfAll(b.aggregated), FieldsOfAll(b.drawn), b.proven, b.owing, FieldsOfAll(b.disputes),
+      FieldsOfAll(b.standings), FieldsOfAll(b.candidates), b.joined, b.last_removal_step,
+      b.delta_us, FieldsOfAll(b.lateness), FieldsOfAll(b.voids), b.closing);
 }
 
 inline auto Fields(const EvidenceFile& f) {
