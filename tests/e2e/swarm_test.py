@@ -273,7 +273,7 @@ class InterruptTest(TestCase):
         self.assertEqual(len(result["problems"]), 2)
         self.assertRegex(result["problems"][0],
                          r"node 1 \([0-9a-f]{16}\) ended without a report, status 137")
-        self.assertEqual(result["problems"][1], "1 honest peers were removed")
+        self.assertEqual(result["problems"][1], "1 honest peers were banned or dropped")
         self.assertEqual([ban["kind"] for ban in result["bans"]], ["drop"])
         self.assertEqual((result["steps"], result["state_roots_equal"]), (20, True))
         self.assertRegex(swarm.text["stderr"], r"node1 \([0-9a-f]{8}\) ended without a report, status 137: "

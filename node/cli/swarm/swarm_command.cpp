@@ -270,8 +270,8 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
   command->add_flag("--json", *print_json, "print one JSON object (docs/json.md)");
   command->footer(
       "Example: ostraka swarm --attack label_flip --steps 300\n"
-      "Exit 0 only if every attacker was removed (attacks that are only contained excepted:\n"
-      "docs/simulation.md), no honest peer was, and all states are equal");
+      "Exit 0 only if every attacker was banned or dropped (attacks that are only contained\n"
+      "excepted: docs/simulation.md), no honest peer was, and all states are equal");
   command->callback([options, print_json, &invocation] {
     invocation.body = [options, print_json] { return RunCommand(*options, *print_json); };
   });

@@ -113,12 +113,12 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
     const std::size_t removed = tally.byzantine_removed.size();
     require(removed == options.byzantine, std::to_string(options.byzantine - removed) + " of " +
                                               std::to_string(options.byzantine) +
-                                              " Byzantine peers were not removed");
+                                              " Byzantine peers were neither banned nor dropped");
   }
   require(tally.honest_removed.empty(),
-          std::to_string(tally.honest_removed.size()) + " honest peers were removed");
+          std::to_string(tally.honest_removed.size()) + " honest peers were banned or dropped");
   require(tally.same_step, "the honest nodes ended after different steps");
-  require(tally.removals_agree, "honest nodes disagree on the removed members");
+  require(tally.removals_agree, "honest nodes disagree on who was banned or dropped");
   require(tally.roots_equal, "the honest nodes' state roots differ");
   // The results of the honest members alone are unknown here, but a run that learned nothing is no
   // success.

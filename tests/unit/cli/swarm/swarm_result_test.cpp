@@ -110,7 +110,7 @@ TEST(JudgeSwarmTest, AttackerThatStaysIsAProblem) {
   EXPECT_THAT(ProblemsAfter([](Story& story) {
                 for (std::size_t i = 0; i < 3; ++i) story.report(i)["removals"] = json::array();
               }),
-              ElementsAre("1 of 1 Byzantine peers were not removed"));
+              ElementsAre("1 of 1 Byzantine peers were neither banned nor dropped"));
 }
 
 TEST(JudgeSwarmTest, AttackersThatAreOnlyContainedMayStay) {
@@ -153,7 +153,7 @@ TEST(JudgeSwarmTest, AnHonestPeerRemoved) {
   const json result = story.Judge();
   EXPECT_EQ(result["honest_removed"], 1);
   EXPECT_EQ(result["ok"], false);
-  EXPECT_EQ(result["problems"], json::array({"1 honest peers were removed"}));
+  EXPECT_EQ(result["problems"], json::array({"1 honest peers were banned or dropped"}));
 }
 
 TEST(JudgeSwarmTest, AnHonestPeerThatWasDroppedTwiceAndIsBackCountsOnce) {
@@ -169,7 +169,7 @@ TEST(JudgeSwarmTest, AnHonestPeerThatWasDroppedTwiceAndIsBackCountsOnce) {
   EXPECT_EQ(result["honest_removed"], 1);
   EXPECT_EQ(result["rejoined"], json::array({{{"peer", Id(2).Hex()}, {"step", 20}},
                                              {{"peer", Id(2).Hex()}, {"step", 40}}}));
-  EXPECT_EQ(result["problems"], json::array({"1 honest peers were removed"}));
+  EXPECT_EQ(result["problems"], json::array({"1 honest peers were banned or dropped"}));
 }
 
 TEST(JudgeSwarmTest, HonestNodesMustEndByThemselvesByzantineOnesNeedNot) {
@@ -205,7 +205,7 @@ TEST(JudgeSwarmTest, DifferentStates) {
 
 TEST(JudgeSwarmTest, DifferentRemovals) {
   EXPECT_THAT(ProblemsAfter([](Story& story) { story.report(1)["removals"][0]["step"] = 5; }),
-              ElementsAre("honest nodes disagree on the removed members"));
+              ElementsAre("honest nodes disagree on who was banned or dropped"));
 }
 
 TEST(JudgeSwarmTest, NodesStoppedAtDifferentStepsMayDiffer) {
