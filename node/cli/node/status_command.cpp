@@ -148,10 +148,10 @@ class Text {
       text.Ended(status);
     }
     for (const json& removal : status.at("removals")) {
-      text.Line(RemovalWord(removal), ShortOf(removal.at("peer")) + " in step " +
-                                          Count(removal.at("step")) + " (" +
-                                          removal.at("kind").get<std::string>() +
-                                          "): " + removal.at("reason").get<std::string>());
+      text.Line(RemovalWord(removal).c_str(), ShortOf(removal.at("peer")) + " in step " +
+                                                  Count(removal.at("step")) + " (" +
+                                                  removal.at("kind").get<std::string>() +
+                                                  "): " + removal.at("reason").get<std::string>());
     }
     return text.text_;
   }
