@@ -71,6 +71,16 @@ class BeginningTest : public MemberTest {
   static Record ResultRecord(std::uint64_t step) {
     return {RecordKind::kResult, ResultKey(step, 0), {}, ResultOf(step)};
   }
+  // A store that holds the state after `last`.
+  static Restored StoreThatEndsWith(const Block& last) {
+    Restored store;
+    const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, 9.0F);
+    store.blocks = {RecordOf(last)};
+    store.state =
+        Record{RecordKind::kState, BlockKey(false, last.step), {}, EncodeState({numbers, numbers})};
+    store.member = true;
+    return store;
+  }
   // Blocks up to kBlocks - 1 and the results of steps below `results`.
   Restored StoreWith(std::uint64_t results) const {
     Restored store;
@@ -290,16 +300,6 @@ TEST_F(BeginningTest, MemberThatWasDroppedBeforeItRestartedLeaves) {
   store.blocks.back() = RecordOf(last);
   ASSERT_TRUE(beginning_.Restore(store).ok());
   EXPECT_EQ(Replay().what, Outcome::What::kLeave);
-}
-
-Restored StoreThatEndsWith(const Block& last) {
-  Restored store;
-  const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, 9.0F);
-  store.blocks = {RecordOf(last)};
-  store.state =
-      Record{RecordKind::kState, BlockKey(false, last.step), {}, EncodeState({numbers, numbers})};
-  store.member = true;
-  return store;
 }
 
 TEST_F(BeginningTest, RunThatIsOverIsFinished) {
