@@ -36,6 +36,8 @@ class Historian final : public StepObserver {
   void Note(const protocol::StepDone& done) {
     const wire::Block& block = *done.block;
     if (!history_.rows.empty() && block.step <= history_.rows.back().step) return;
+    // A step that only closes the run is shown for what it removes.
+    if (!wire::Trained(block) && block.removals.empty()) return;
     History::Row row;
     row.step = block.step;
     for (const base::PeerId& member : block.members) {

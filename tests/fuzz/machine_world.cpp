@@ -204,7 +204,8 @@ std::shared_ptr<const protocol::Restored> MachineWorld::RestoredOf(const Node& n
     if (kind == RecordKind::kResult && Bytes(name.begin(), name.begin() + 8) >= state_key) {
       restored->results.push_back(record);
     }
-    if (kind == RecordKind::kSlot && name >= protocol::FirstSlotKept(newest_block)) {
+    if (kind == RecordKind::kSlot &&
+        (newest_block.empty() || name >= protocol::FirstSlotKept(newest_block))) {
       restored->slots.push_back(record);
     }
   }

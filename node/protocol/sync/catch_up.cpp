@@ -151,7 +151,7 @@ SharedBlock CatchUp::BlockAt(std::uint64_t height) const {
 }
 
 // Over a long distance fetches the state of the newest sealed root, if the block before that state
-// is known. [A state that the last block's root replaced is served by nobody, and no later root
+// is known. [Members serve a state for a while only, and after the last block no later root
 // comes.]
 void CatchUp::PlanWay() {
   const std::uint64_t here = HeightOf(*view_);

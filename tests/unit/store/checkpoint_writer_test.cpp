@@ -89,7 +89,9 @@ TEST_F(CheckpointWriterTest, StepThatClosesTheRunGivesNoOtherState) {
     CheckpointWriter writer(Options(1));
     writer.Offer(Done(18));
     writer.Offer(Done(19));
-    writer.Offer(Done(20, false, 2));
+    protocol::StepDone closed = Done(20, false, 2);
+    closed.state = Done(19).state;
+    writer.Offer(closed);
     EXPECT_EQ(writer.Finish().value(), CheckpointPath(dir_, 19));
   }
   EXPECT_EQ(Steps().back(), 19u);

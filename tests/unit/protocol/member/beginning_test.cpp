@@ -303,7 +303,7 @@ TEST_F(BeginningTest, MemberThatWasDroppedBeforeItRestartedLeaves) {
 }
 
 TEST_F(BeginningTest, RunThatIsOverIsFinished) {
-  Block last = BlockAt(1);
+  Block last = BlockAt(2);
   last.closing = 2;
   last.state_root = scene::DigestOf(1);
   ASSERT_TRUE(beginning_.Restore(StoreThatEndsWith(last)).ok());

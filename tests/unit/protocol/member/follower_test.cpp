@@ -352,13 +352,13 @@ TEST_F(FollowerTest, WhatWasSaidInStepsThatAreOverIsForgotten) {
   follower_.Advance();
   Settle();
   EXPECT_EQ(parts().journal.sent().size(), 1U) << "a REJOIN at the head";
-  for (const std::size_t sent : {2, 1}) {  // at the second block the run is over
+  for (int i = 0; i < 3; ++i) {
     Show(NextBlock());
     follower_.Advance();
     FinishUpdate();
     follower_.Advance();
     Settle();
-    EXPECT_EQ(parts().journal.sent().size(), sent);
+    EXPECT_EQ(parts().journal.sent().size(), 2U) << "at the newest two heads";
   }
 }
 

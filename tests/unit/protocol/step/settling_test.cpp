@@ -266,7 +266,6 @@ TEST_F(LastToTrainTest, ClosingStepFollows) {
 TEST_F(ClosingStepTest, RunWhoseStateIsSealedIsFinished) {
   for (auto& [member, proof] : w_.facts.reading.sealed.proofs) proof.state_root = DigestOf(1);
   Settle();
-  w_.out.actions().clear();
   EXPECT_EQ(Update().what, What::kFinish);
   EXPECT_EQ(w_.head().state_root, DigestOf(1));
 }

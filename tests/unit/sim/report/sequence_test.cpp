@@ -28,7 +28,7 @@ TEST(SequenceTest, ShowsTheLastMessagesAndMarksByzantinePeers) {
   EXPECT_THAT(text, StartsWith("sequenceDiagram\n"));
   EXPECT_THAT(text, HasSubstr("->>"));
   EXPECT_THAT(text, HasSubstr(" Byzantine\n"));
-  EXPECT_THAT(text, HasSubstr("block 7 with"));
+  EXPECT_THAT(text, HasSubstr("block 8 with"));
   EXPECT_EQ(text.find(';'), std::string::npos);
   const std::string lines = recorder.Lines();
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 100);
