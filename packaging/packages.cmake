@@ -1,7 +1,8 @@
 # Debian packages by CPack, a package for each component (`make deb`). Symbols go to -dbgsym packages.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ostraka)
-set(CPACK_PACKAGE_CONTACT "the ostraka authors <ostraka@localhost>")
+# The project has no address for mail yet; `.invalid` is the domain that says so (RFC 2606).
+set(CPACK_PACKAGE_CONTACT "the ostraka authors <ostraka@ostraka.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "train one model together with untrusted peers")
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
