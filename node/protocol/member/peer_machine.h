@@ -12,7 +12,7 @@
 //       for the update of the one that drops it.
 //   P2  A seal is open exactly while the member collects, reveals or proves.
 //   P3  A frozen member signs nothing more, and neither does one that halts on a failure or a fork.
-//       One that has finished, or is banned, signs what waits for its store, and nothing new.
+//       A finished or banned member signs what waits for its store, and nothing new.
 //
 // Memory: that of its parts.
 //

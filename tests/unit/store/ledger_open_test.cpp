@@ -94,7 +94,7 @@ TEST_F(LedgerOpenTest, RestoresSlotsSignedSinceTheNewestBlocksStep) {
   EXPECT_FALSE((*restored)->member) << "nothing says that this store began with the run";
 }
 
-// One that was spoilt, or whose AGG was never said: the right one is stored under its key.
+// A stored result may be spoilt, or its AGG never said: the right result is stored under its key.
 TEST_F(LedgerOpenTest, GivesBackTheLastResultOfAColumn) {
   const auto result = [](std::uint8_t tag) {
     return Record{

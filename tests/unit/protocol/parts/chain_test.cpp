@@ -92,7 +92,7 @@ TEST_F(ChainTest, PastStepsAndServedStatesAreBounded) {
   EXPECT_EQ(chain_.ServedAt(39), nullptr);
 }
 
-// Whoever fetches the state of a step has until a root that is more than 2 kLongWay newer.
+// A follower that fetches a state has until a root that is more than 2 kLongWay newer.
 TEST_F(ChainTest, StateIsServedUntilAMemberThatFetchesItTurnsToANewerOne) {
   for (const std::uint64_t every : {1, 2, 5, 8, 10, 16, 30}) {
     chain_.ForgetPast();
