@@ -21,6 +21,7 @@
 #include "node/cli/sim/commands.h"
 #include "node/cli/sim/sim_dht.h"
 #include "node/cli/sim/sim_runner.h"
+#include "node/cli/sim/history_json.h"
 #include "node/cli/sim/sim_search.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/terminal/stop_request.h"
@@ -155,7 +156,20 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
 
 // One run and the page about it. Opens the file first, so that an unusable path is reported before
 // the run.
-base::StatusOr<Sweep> RunForReport(const SimWork& work, const SimCommandOptions& options) {
+base::StatusOr<Ran> RunForReport(const SimWork& work, const SimCommandOptions& options) {
+// What `sim` prints: of all runs, and of the only one, if it is shown step by step.
+struct Ran {
+  Sweep sweep;
+  json history;  // null: not shown
+};
+
+Ran OneRun(sim::RunAndHistory run) {
+  json history = HistoryJson(run);
+  sim::SeedsTally tally;
+  tally.Add(std::move(run.result));
+  return {Sweep{std::move(tally).Finish(), std::nullopt, {}}, std::move(history)};
+}
+
   RETURN_IF_ERROR(CheckReplaces(options.report.file, options.report.force));
   const bool is_new = !std::filesystem::exists(options.report.file);
   if (!std::ofstream(options.report.file, std::ios::binary | std::ios::app)) {
@@ -177,9 +191,7 @@ base::StatusOr<Sweep> RunForReport(const SimWork& work, const SimCommandOptions&
   if (!file)
     return base::Unavailable("cannot write " + options.report.file +
                              ": check that the disk is not full");
-  sim::SeedsTally tally;
-  tally.Add(std::move(report->result));
-  return Sweep{std::move(tally).Finish(), std::nullopt, {}};
+  return OneRun(std::move(report->run));
 }
 
 // Ctrl-C ends a sweep, which has something to report. It ends the process of one run.
@@ -194,6 +206,17 @@ base::StatusOr<Sweep> RunSweep(const SimWork& work, const Progress& progress) {
 base::Status CheckReport(const SimCommandOptions& options) {
   if (options.report.file.empty() && options.report.force) {
     return base::InvalidArgument("--force replaces the file of --report: give --report FILE too");
+base::StatusOr<Ran> Run(const SimWork& work, const SimCommandOptions& options,
+                        const Progress& progress) {
+  if (!options.report.file.empty()) return RunForReport(work, options);
+  if (options.json && options.seeds.empty() && !options.swarm_test) {
+    ASSIGN_OR_RETURN(sim::RunAndHistory run, sim::RunWithHistory(work.options));
+    return OneRun(std::move(run));
+  }
+  ASSIGN_OR_RETURN(Sweep sweep, RunSweep(work, progress));
+  return Ran{std::move(sweep), nullptr};
+}
+
   }
   if (options.report.file.empty() && options.report.step) {
     return base::InvalidArgument(
@@ -235,11 +258,13 @@ base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
   work.threads = std::min<std::uint64_t>(options.threads, range.last - range.first + 1);
   const Progress progress(range.last - range.first + 1);
   work.command = options.command;
-  auto ran = options.report.file.empty() ? RunSweep(work, progress) : RunForReport(work, options);
+  auto ran = Run(work, options, progress);
   progress.Clear();
-  ASSIGN_OR_RETURN(const Sweep sweep, std::move(ran));
+  RETURN_IF_ERROR(ran.status());
+  const Sweep& sweep = ran->sweep;
   if (!options.swarm_test && options.replay.empty()) TellOfSparedValidators(sim_options);
-  ASSIGN_OR_RETURN(const json out, JsonOf(work, sweep));
+  ASSIGN_OR_RETURN(json out, JsonOf(work, sweep));
+  if (!ran->history.is_null()) out["history"] = ran->history;
   if (options.json) {
     PrintJson(out);
   } else {
