@@ -254,6 +254,14 @@ base::StatusOr<Dataset> LoadDataset(const DataSource& source) {
     return base::FailedPrecondition("the run trains on " + source.name +
                                     ": say where your copy is with --data " + source.name + ":" +
                                     PlaceOf(source.name));
+std::vector<std::string> DataSourceBeginnings() {
+  std::vector<std::string> texts;
+  for (const KnownData& known : kKnownData) {
+    texts.push_back(std::string(known.name) + (known.place.empty() ? "" : ":"));
+  }
+  return texts;
+}
+
   }
   if (source.name == "text") return LoadText(source.dir);
   if (source.name == kTokens) return LoadTokens(source.dir, source.context);

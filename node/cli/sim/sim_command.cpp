@@ -16,12 +16,14 @@
 #include <vector>
 
 #include "node/cli/options/attack_options.h"
+#include "node/cli/options/choices.h"
 #include "node/cli/options/command_line.h"
+#include "node/cli/options/manifest_options.h"
 #include "node/cli/sim/bundle.h"
 #include "node/cli/sim/commands.h"
+#include "node/cli/sim/history_json.h"
 #include "node/cli/sim/sim_dht.h"
 #include "node/cli/sim/sim_runner.h"
-#include "node/cli/sim/history_json.h"
 #include "node/cli/sim/sim_search.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/terminal/stop_request.h"
@@ -30,6 +32,7 @@
 #include "sim/report/report.h"
 #include "sim/run/seeds.h"
 #include "sim/run/shrink.h"
+#include "sim/setup/cuts.h"
 
 namespace ostraka::cli {
 namespace {
@@ -154,9 +157,6 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   return result;
 }
 
-// One run and the page about it. Opens the file first, so that an unusable path is reported before
-// the run.
-base::StatusOr<Ran> RunForReport(const SimWork& work, const SimCommandOptions& options) {
 // What `sim` prints: of all runs, and of the only one, if it is shown step by step.
 struct Ran {
   Sweep sweep;
@@ -170,6 +170,9 @@ Ran OneRun(sim::RunAndHistory run) {
   return {Sweep{std::move(tally).Finish(), std::nullopt, {}}, std::move(history)};
 }
 
+// One run and the page about it. Opens the file first, so that an unusable path is reported before
+// the run.
+base::StatusOr<Ran> RunForReport(const SimWork& work, const SimCommandOptions& options) {
   RETURN_IF_ERROR(CheckReplaces(options.report.file, options.report.force));
   const bool is_new = !std::filesystem::exists(options.report.file);
   if (!std::ofstream(options.report.file, std::ios::binary | std::ios::app)) {
@@ -203,9 +206,6 @@ base::StatusOr<Sweep> RunSweep(const SimWork& work, const Progress& progress) {
       [&progress](std::uint64_t done) { progress.Show(done); });
 }
 
-base::Status CheckReport(const SimCommandOptions& options) {
-  if (options.report.file.empty() && options.report.force) {
-    return base::InvalidArgument("--force replaces the file of --report: give --report FILE too");
 base::StatusOr<Ran> Run(const SimWork& work, const SimCommandOptions& options,
                         const Progress& progress) {
   if (!options.report.file.empty()) return RunForReport(work, options);
@@ -217,6 +217,9 @@ base::StatusOr<Ran> Run(const SimWork& work, const SimCommandOptions& options,
   return Ran{std::move(sweep), nullptr};
 }
 
+base::Status CheckReport(const SimCommandOptions& options) {
+  if (options.report.file.empty() && options.report.force) {
+    return base::InvalidArgument("--force replaces the file of --report: give --report FILE too");
   }
   if (options.report.file.empty() && options.report.step) {
     return base::InvalidArgument(
@@ -379,7 +382,9 @@ void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
       ->add_option("--byzantine", sim.byzantine,
                    "number of Byzantine peers among them, or fewer if so few peers bear no more")
       ->capture_default_str();
-  command->add_option("--attack", sim.attack, "their attack; an unknown name lists the known ones")
+  OfferChoices(command->add_option("--attack", sim.attack,
+                                   "their attack; an unknown name lists the known ones"),
+               AttackNames())
       ->capture_default_str();
   command->add_option("--attack-param", options->attack_params, "name=value");
   command->add_option("--attack-from", sim.attack_from_step, "honest before this step")
@@ -387,7 +392,8 @@ void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
   command
       ->add_option("--liars", sim.liars, "number of Byzantine peers that only make each seal slow")
       ->capture_default_str();
-  command->add_option("--mode", options->mode, "majority, balanced or third")
+  OfferChoices(command->add_option("--mode", options->mode, "majority, balanced or third"),
+               ModeNames())
       ->capture_default_str();
   command->add_option("--steps", sim.steps, "least number of steps")->capture_default_str();
   command->add_option("--validators", sim.validators, "validators in each step")
@@ -413,8 +419,9 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
       ->capture_default_str();
   command->add_flag("--lose-disk", sim.lose_disk,
                     "killed peers lose their disk, and are killed once more soon after");
-  command
-      ->add_option("--cut", sim.cut, "cut of the network: none, halves, one_way, flapping or flaky")
+  OfferChoices(command->add_option("--cut", sim.cut,
+                                   "cut of the network: none, halves, one_way, flapping or flaky"),
+               TextsOf(sim::kCuts))
       ->capture_default_str();
   command->add_option("--cut-at", options->cut_at, "seconds")->capture_default_str();
   command->add_option("--cut-for", options->cut_for, "seconds")->capture_default_str();

@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "node/cli/node/evidence_files.h"
+#include "node/cli/options/attack_options.h"
+#include "node/cli/options/choices.h"
 #include "node/cli/swarm/commands.h"
 #include "node/cli/swarm/swarm.h"
 #include "node/cli/terminal/human.h"
@@ -245,9 +247,10 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--peers", options->peers, "nodes")->capture_default_str();
   command->add_option("--byzantine", options->byzantine, "number of attackers among them")
       ->capture_default_str();
-  command
-      ->add_option("--attack", options->attack,
-                   "their attack: sign_flip, random_direction, label_flip, alie, ipm, none ...")
+  OfferChoices(command->add_option(
+                   "--attack", options->attack,
+                   "their attack: sign_flip, random_direction, label_flip, alie, ipm, none ..."),
+               AttackNames())
       ->capture_default_str();
   command->add_option("--attack-param", options->attack_params, "name=value");
   command->add_option("--attack-from", options->attack_from, "honest before this step");
@@ -262,9 +265,10 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
   AddHttpOptions(*command, options->http);
   command->add_option("--out", options->out_dir,
                       "keep data folders, logs, ledgers and evidence here");
-  command
-      ->add_option("--kernels", options->kernels,
-                   "kernels of exact gradients for the nodes, by turns: scalar,avx2,avx512")
+  OfferChoices(
+      command->add_option("--kernels", options->kernels,
+                          "kernels of exact gradients for the nodes, by turns: scalar,avx2,avx512"),
+      KernelNames())
       ->delimiter(',');
   command->add_flag("--unprotected", options->unprotected, "plain averaging without checks");
   command->add_flag("--json", *print_json, "print one JSON object (docs/json.md)");
