@@ -98,7 +98,7 @@ class GraphTest(ExactTestCase):
         self.refused(2, [*swarm, "--model", "mlp", "--profile", "exact"], "--profile must be exact/1 or tolerant")
         self.refused(2, [*swarm, "--model", "graph:" + str(self.text("no.graph"))], "no.graph: line 1: ")
         self.refused(3, [*swarm, "--model", f"graph:{self.folder / 'none'}"], "cannot be opened")
-        self.refused(2, [*swarm, "--model", "gpt", "--context", 1000, "--data", text], "is too short")
+        self.refused(2, [*swarm, "--model", "gpt", "--context", 1000, "--data", text], "too short")
 
 
 class ProfileTest(ExactTestCase):
@@ -154,7 +154,7 @@ class DataTest(ExactTestCase):
             packed.write_bytes(damaged)
             self.refused(2, ["data", "check", f"tokens:{packed}"], str(packed))
         self.refused(2, ["data", "check", "toy"], "data toy are drawn")
-        self.refused(3, ["data", "check", f"tokens:{self.folder / 'none'}"], "is not a file")
+        self.refused(3, ["data", "check", f"tokens:{self.folder / 'none'}"], "none does not exist")
 
 
 if __name__ == "__main__":
