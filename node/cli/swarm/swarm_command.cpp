@@ -104,7 +104,7 @@ class LiveView final : public SwarmWatcher {
   // A case has one line, when it ends: the removal, whose reason names accuser and votes. Until
   // then the progress line counts it.
   void OnStep(const json& event) {
-    for (const json& peer : event["joined"]) {
+    for (const json& peer : event["returned"]) {
       Line("step " + event["step"].dump() + ": " + ShortId(peer) + " returned");
     }
     if (event.contains("closes")) return;  // nothing was trained in it
@@ -153,13 +153,13 @@ void PrintNodes(const SwarmRun& run, const json& result) {
     const SwarmNode& node = run.nodes[i];
     std::string end = node.report.is_null() ? "lost" : node.report["end"].get<std::string>();
     std::string why;
-    for (const json& ban : result["bans"]) {
-      if (ban["peer"] != node.id.Hex()) continue;
-      end = RemovalWord(ban);
-      why = "step " + ban["step"].dump() + ", " + ban["kind"].get<std::string>() + ": " +
-            ban["reason"].get<std::string>();
+    for (const json& removal : result["removals"]) {
+      if (removal["peer"] != node.id.Hex()) continue;
+      end = RemovalWord(removal);
+      why = "step " + removal["step"].dump() + ", " + removal["kind"].get<std::string>() + ": " +
+            removal["reason"].get<std::string>();
     }
-    for (const json& back : result["rejoined"]) {
+    for (const json& back : result["returns"]) {
       if (back["peer"] == node.id.Hex() && end == "dropped") {
         why += "; returned in step " + back["step"].dump();
       }
