@@ -11,6 +11,7 @@
 #include "exact/models/models.h"
 #include "node/cli/model/commands.h"
 #include "node/cli/model/constants_file.h"
+#include "node/cli/options/choices.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/train/exact/constants_file.h"
 
@@ -90,7 +91,9 @@ void AddModelMakeCommand(CLI::App& model, Invocation& invocation) {
   auto* command = model.add_subcommand("make", "write the graph of a well-known model");
   auto options = std::make_shared<MakeOptions>();
   exact::ModelOptions& sizes = options->model;
-  command->add_option("model", sizes.model, "gpt, llama, albert, vit, mlp or softmax")->required();
+  OfferChoices(command->add_option("model", sizes.model, "gpt, llama, albert, vit, mlp or softmax"),
+               exact::ModelNames())
+      ->required();
   command->add_option("--out", options->out, "the graph file to write")->required();
   const auto size = [command](const char* name, std::int64_t& value, const char* help) {
     command->add_option(name, value, help)->capture_default_str();

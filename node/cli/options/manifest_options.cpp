@@ -2,8 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 
 #include "exact/graph/graph_text.h"
+#include "exact/kernels/kernels.h"
+#include "node/cli/options/choices.h"
 #include "node/config/default_sgd.h"
 #include "node/config/training.h"
 #include "node/train/data_source.h"
@@ -31,8 +34,19 @@ base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& ma
 
 constexpr std::string_view kGraphSource = "graph:";
 
+// Models whose graph this command makes.
+constexpr std::array<std::string_view, 3> kMade = {"gpt", "albert", "llama"};
+
 bool IsMade(const std::string& model) {
-  return model == "gpt" || model == "albert" || model == "llama";
+  return std::find(kMade.begin(), kMade.end(), model) != kMade.end();
+}
+
+std::vector<std::string> Models() {
+  std::vector<std::string> models = TextsOf(kMade);
+  for (const std::string& model : train::TrainerModels()) {
+    models.push_back(model == train::kGraphModel ? std::string(kGraphSource) : model);
+  }
+  return models;
 }
 
 // What a run of this graph trains, on what, and in which batches.
@@ -96,14 +110,32 @@ std::string GraphFileOf(const std::string& given, const std::string& manifest_fi
   return given.empty() && is_graph ? GraphBeside(manifest_file) : given;
 }
 
+std::vector<std::string> ModeNames() {
+  std::vector<std::string> names;
+  for (const protocol::Mode mode :
+       {protocol::Mode::kMajority, protocol::Mode::kBalanced, protocol::Mode::kThird}) {
+    names.emplace_back(protocol::ModeName(mode));
+  }
+  return names;
+}
+
+std::vector<std::string> KernelNames() {
+  std::vector<std::string> names;
+  for (const exact::Level level : exact::kAllLevels) names.emplace_back(exact::LevelName(level));
+  return names;
+}
+
 void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   auto& m = options.manifest;
   auto& t = m.training;
   command.add_option("--name", m.name, "name of the run, for people");
-  command.add_option("--mode", options.mode, "majority, balanced or third")->capture_default_str();
-  command
-      .add_option("--model", t.model,
-                  "softmax, mlp, cnn, toy, gpt, albert, llama, or graph:FILE (docs/graph.md)")
+  OfferChoices(command.add_option("--mode", options.mode, "majority, balanced or third"),
+               ModeNames())
+      ->capture_default_str();
+  OfferChoices(command.add_option(
+                   "--model", t.model,
+                   "softmax, mlp, cnn, toy, gpt, albert, llama, or graph:FILE (docs/graph.md)"),
+               Models())
       ->capture_default_str();
   const auto size = [&command](const char* name, std::int64_t& value, const char* help) {
     command.add_option(name, value, help)->capture_default_str();
@@ -113,13 +145,16 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   size("--heads", options.sizes.heads, "gpt, albert, llama: heads of attention");
   size("--context", options.sizes.context,
        "gpt, albert, llama: bytes of text that a prediction sees");
-  command.add_option("--profile", options.profile,
-                     "exact/1: gradients have equal bits on every machine; tolerant: by libtorch, "
-                     "compared within eps_g (default: exact/1, but for cnn and toy)");
-  command
-      .add_option("--data", t.data,
-                  "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), "
-                  "text:FILE (any file), tokens:FILE (of `data pack`), or toy with model toy")
+  OfferChoices(command.add_option(
+                   "--profile", options.profile,
+                   "exact/1: gradients have equal bits on every machine; tolerant: by libtorch, "
+                   "compared within eps_g (default: exact/1, but for cnn and toy)"),
+               {protocol::kExact, protocol::kTolerant});
+  OfferChoices(command.add_option(
+                   "--data", t.data,
+                   "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), "
+                   "text:FILE (any file), tokens:FILE (of `data pack`), or toy with model toy"),
+               train::DataSourceBeginnings())
       ->capture_default_str();
   command.add_option("--hidden", t.hidden, "mlp, cnn: hidden units; toy: dimension")
       ->capture_default_str();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "exact/models/models.h"
 #include "node/base/status.h"
@@ -44,6 +45,10 @@ std::string GraphBeside(const std::string& manifest_file);
 // `given`, or for a run that trains a graph GraphBeside; else empty.
 std::string GraphFileOf(const std::string& given, const std::string& manifest_file,
                         const protocol::Manifest& manifest);
+
+// The modes that --mode takes, and the kernels that --kernels takes.
+std::vector<std::string> ModeNames();
+std::vector<std::string> KernelNames();
 
 // A manifest without members and run id. Reads the data, whose hash goes into the manifest.
 // InvalidArgument: unknown names; LoadDataset's errors.

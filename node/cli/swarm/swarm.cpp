@@ -340,8 +340,8 @@ class Swarm {
           {event["step"].get<std::uint64_t>(), NumberOf(event["loss"]), NumberOf(event["value"])});
     }
     if (event["event"] != "step") return;
-    for (const nlohmann::json& peer : event["joined"]) {
-      run_.rejoined.push_back({peer, event["step"]});
+    for (const nlohmann::json& peer : event["returned"]) {
+      run_.returns.push_back({peer, event["step"]});
     }
   }
 
