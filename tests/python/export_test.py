@@ -206,6 +206,17 @@ class Refused(Case):
         self.expect_refused(modules.Gpt().double(), tokens(), "float64", ".float()")
         self.expect_refused(modules.Gpt().requires_grad_(False), tokens(), "no parameter with requires_grad")
 
+    def test_one_tensor_for_tokens_and_targets(self):
+        both = tokens()[0]
+        ostraka.export(modules.Gpt(), (both, both), self.path)
+        self.assertEqual(set(ostraka.Graph(str(self.path)).inputs), {"tokens", "targets"})
+
+    def test_an_input_that_nothing_reads(self):
+        class Deaf(modules.Gpt):
+            def forward(self, tokens, kinds, targets):
+                return super().forward(tokens, targets)
+        self.expect_refused(Deaf(), (tokens()[0], *tokens()), "nothing reads the input kinds")
+
     def test_files_are_kept(self):
         ostraka.export(modules.Gpt(), tokens(), self.path)
         before = self.path.read_bytes()
