@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "aggregation/shared/byzfl_names.h"
 
 namespace {
 
@@ -47,4 +48,9 @@ PYBIND11_MODULE(ostraka, module) {
   module.attr("__version__") = OSTRAKA_VERSION;
   ostraka::python::AddRules(module);
   ostraka::python::AddAttacks(module);
+  // Called for names that the module lacks.
+  module.def("__getattr__", [](const std::string& name) {
+    throw pybind11::attribute_error("module 'ostraka' has no attribute '" + name + "'" +
+                                    ostraka::aggregation::ByzflModuleHint(name));
+  });
 }
