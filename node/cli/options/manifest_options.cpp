@@ -10,6 +10,7 @@
 #include "node/config/default_sgd.h"
 #include "node/config/training.h"
 #include "node/train/data_source.h"
+#include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/trainer_loader.h"
 
@@ -34,7 +35,7 @@ base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& ma
 constexpr std::string_view kGraphSource = "graph:";
 
 // Models whose graph this command makes.
-constexpr std::array<std::string_view, 2> kMade = {"gpt", "albert"};
+constexpr std::array<std::string_view, 3> kMade = {"gpt", "albert", "llama"};
 
 bool IsMade(const std::string& model) {
   return std::find(kMade.begin(), kMade.end(), model) != kMade.end();
@@ -77,22 +78,28 @@ base::Status SetProfile(const ManifestOptions& options, const std::string& model
 
 }  // namespace
 
-base::StatusOr<std::string> GraphTextOf(const ManifestOptions& options) {
+base::StatusOr<train::GraphFiles> GraphFilesOf(const ManifestOptions& options) {
   const std::string& model = options.manifest.training.model;
+  train::GraphFiles files;
   if (model.starts_with(kGraphSource)) {
     const std::string path = model.substr(kGraphSource.size());
-    ASSIGN_OR_RETURN(const std::string text, train::ReadGraphFile(path));
-    const auto graph = train::GraphOf(text);
-    if (graph.ok()) return text;
-    return base::MakeStatus(graph.status().code(), path + ": " + base::MessageOf(graph.status()));
+    ASSIGN_OR_RETURN(files.text, train::ReadGraphFile(path));
+    const auto graph = train::GraphOf(files.text);
+    if (!graph.ok()) {
+      return base::MakeStatus(graph.status().code(), path + ": " + base::MessageOf(graph.status()));
+    }
+    ASSIGN_OR_RETURN(files.constants, train::ReadConstants(path, *graph));
+    return files;
   }
-  if (!IsMade(model)) return std::string();
+  if (!IsMade(model)) return files;
   exact::ModelOptions sizes = options.sizes;
   sizes.model = model;
   sizes.batch =
       static_cast<std::int64_t>(options.batch_size.value_or(options.manifest.training.batch_size));
   ASSIGN_OR_RETURN(const exact::Model made, exact::MakeModel(sizes));
-  return exact::PrintGraph(made.graph);
+  files.text = exact::PrintGraph(made.graph);
+  if (!made.constants.empty()) files.constants = train::ConstantsBytes(made.constants);
+  return files;
 }
 
 std::string GraphBeside(const std::string& manifest_file) { return manifest_file + ".graph"; }
@@ -125,18 +132,19 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   OfferChoices(command.add_option("--mode", options.mode, "majority, balanced or third"),
                ModeNames())
       ->capture_default_str();
-  OfferChoices(
-      command.add_option("--model", t.model,
-                         "softmax, mlp, cnn, toy, gpt, albert, or graph:FILE (docs/graph.md)"),
-      Models())
+  OfferChoices(command.add_option(
+                   "--model", t.model,
+                   "softmax, mlp, cnn, toy, gpt, albert, llama, or graph:FILE (docs/graph.md)"),
+               Models())
       ->capture_default_str();
   const auto size = [&command](const char* name, std::int64_t& value, const char* help) {
     command.add_option(name, value, help)->capture_default_str();
   };
-  size("--layers", options.sizes.layers, "gpt, albert: layers");
-  size("--width", options.sizes.width, "gpt, albert: width of the residual stream");
-  size("--heads", options.sizes.heads, "gpt, albert: heads of attention");
-  size("--context", options.sizes.context, "gpt, albert: bytes of text that a prediction sees");
+  size("--layers", options.sizes.layers, "gpt, albert, llama: layers");
+  size("--width", options.sizes.width, "gpt, albert, llama: width of the residual stream");
+  size("--heads", options.sizes.heads, "gpt, albert, llama: heads of attention");
+  size("--context", options.sizes.context,
+       "gpt, albert, llama: bytes of text that a prediction sees");
   OfferChoices(command.add_option(
                    "--profile", options.profile,
                    "exact/1: gradients have equal bits on every machine; tolerant: by libtorch, "
@@ -183,8 +191,8 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   if (plan.model == "toy" && plan.data == "digits") plan.data = "toy";
   ASSIGN_OR_RETURN(train::DataSource source, train::ParseDataSource(plan.data));
   plan.batch_size = options.batch_size.value_or(plan.batch_size);
-  ASSIGN_OR_RETURN(const std::string graph, GraphTextOf(options));
-  if (!graph.empty()) RETURN_IF_ERROR(TakeGraph(options, graph, plan, source));
+  ASSIGN_OR_RETURN(const train::GraphFiles graph, GraphFilesOf(options));
+  if (!graph.text.empty()) RETURN_IF_ERROR(TakeGraph(options, graph.text, plan, source));
   const std::string model = plan.model.substr(0, plan.model.find('@'));
   RETURN_IF_ERROR(SetProfile(options, model, manifest));
   train::DataId id{.name = source.name, .hash = {}};

@@ -9,6 +9,7 @@
 #include "exact/models/models.h"
 #include "node/base/status.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/train/exact/graph_file.h"
 
 namespace CLI {
 class App;
@@ -34,9 +35,9 @@ struct ManifestOptions {
 
 void AddManifestOptions(CLI::App& command, ManifestOptions& options);
 
-// The text of the graph that the options ask for: read from a file, or made; empty for other
-// models. InvalidArgument: not a graph, or sizes out of range. ReadGraphFile's errors.
-base::StatusOr<std::string> GraphTextOf(const ManifestOptions& options);
+// The graph that the options ask for: read from files, or made; empty for other models.
+// InvalidArgument: not a graph, or sizes out of range. Errors of ReadGraphFile and ReadConstants.
+base::StatusOr<train::GraphFiles> GraphFilesOf(const ManifestOptions& options);
 
 // Where the graph of a manifest's run is, unless the user says otherwise.
 std::string GraphBeside(const std::string& manifest_file);

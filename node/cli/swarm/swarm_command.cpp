@@ -110,9 +110,7 @@ class LiveView final : public SwarmWatcher {
     if (event.contains("closes")) return;  // nothing was trained in it
     progress_.Done(event["step"].get<std::uint64_t>(), Now());
     if (!terminal_) return;
-    const std::string line =
-        progress_.Line(event["members"].get<std::size_t>(), event["cases"].size());
-    std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
+    DrawOver(progress_.Line(event["members"].get<std::size_t>(), event["cases"].size()));
   }
   void OnEvaluation(const json& event) {
     const std::string text = MetricText(event);
@@ -226,6 +224,7 @@ ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
   if (ok && options.out_dir.empty()) {
     std::error_code ignored;  // a folder left in /tmp does not fail the run
     std::filesystem::remove_all(run->run_dir, ignored);
+    std::fprintf(stderr, "nothing is kept: --out DIR keeps the model, for ostraka export\n");
   } else {
     const base::Status kept = options.unprotected ? base::OkStatus() : KeepEvidence(*run);
     std::fprintf(stderr,

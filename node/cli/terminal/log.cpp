@@ -13,6 +13,7 @@
 #include "node/base/suggest.h"
 #include "node/cli/terminal/byte_count.h"
 #include "node/cli/terminal/exit_code.h"
+#include "node/cli/terminal/progress.h"
 
 namespace ostraka::cli {
 namespace {
@@ -127,7 +128,7 @@ void Log::Say(LogLevel level, const std::string& line, Tone tone) {
 }
 
 void Log::Progress(const std::string& text) {
-  if (terminal_) std::fprintf(stderr, "\r\x1b[K%s", text.c_str());
+  if (terminal_) DrawOver(text);
 }
 
 }  // namespace ostraka::cli
