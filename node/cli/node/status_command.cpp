@@ -153,6 +153,10 @@ class Text {
                                                   removal.at("kind").get<std::string>() +
                                                   "): " + removal.at("reason").get<std::string>());
     }
+    if (status.contains("removals_earlier")) {
+      text.Line("", Count(status.at("removals_earlier")) +
+                        " earlier: ostraka ledger show, ostraka ledger explain");
+    }
     return text.text_;
   }
 

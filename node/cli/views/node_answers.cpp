@@ -39,6 +39,7 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
   const host::Health health = host::HealthOf(status);
   json waits_for = json::array();
   for (const auto& missing : status.progress.missing) {
+    if (waits_for.size() == kWaitsInStatus) break;
     waits_for.push_back({{"peer", missing.peer.Hex()},
                          {"message", missing.message},
                          {"linked", IsLinked(status, missing.peer)}});
@@ -47,8 +48,12 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
   for (const base::PeerId& peer : status.others) {
     if (!IsLinked(status, peer)) unlinked.push_back(peer.Hex());
   }
+  const std::size_t earlier =
+      status.removals.size() - std::min(status.removals.size(), kRemovalsInStatus);
   json removals = json::array();
-  for (const wire::Removal& removal : status.removals) removals.push_back(JsonOf(removal));
+  for (std::size_t i = earlier; i < status.removals.size(); ++i) {
+    removals.push_back(JsonOf(status.removals[i]));
+  }
   json result = {{"running", !status.outcome.has_value()},
                  {"peer", status.self.Hex()},
                  {"run_id", status.run_id.Hex()},
@@ -68,6 +73,9 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
   for (const auto& [peer, reason] : status.traffic.of_another) {
     result["of_another_run"].push_back({{"peer", peer.Hex()}, {"reason", reason}});
   }
+  if (earlier > 0) result["removals_earlier"] = earlier;
+  const std::size_t more = status.progress.missing.size() - result["waits_for"].size();
+  if (more > 0) result["waits_for_more"] = more;
   if (!names.map().empty()) result["names"] = NamesJson(names.map());
   if (status.late_ms > 0) {
     result["slow"] = {{"used_ms", status.late_ms}, {"allowed_ms", status.late_allowed_ms}};
