@@ -1,7 +1,7 @@
 """ostraka.export: gradients of the written graph equal eager PyTorch's; what cannot be written is named.
 
-Needs torch 2.5 or later, which Debian 12 has not: `pip install torch`, and run it with that interpreter and the module
-on PYTHONPATH. With transformers, Hugging Face's own GPT-2, LLaMA, BERT and ViT are exported, too.
+Needs torch 2.5 or later, which Debian 12 has not: in a virtual environment `pip install torch .`, then run it with that
+interpreter. With transformers, Hugging Face's own GPT-2, LLaMA, BERT and ViT are exported, too.
 """
 import sys
 import tempfile
