@@ -11,9 +11,8 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/node/evidence_files.h"
+#include "node/cli/node/gradient_judge.h"
 #include "node/cli/views/node_json.h"
-#include "node/config/manifest_toml.h"
-#include "node/protocol/ground/known_run.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
 
@@ -27,7 +26,7 @@ constexpr int kMostFiles = 100'000;  // per command; a shell allows no more
 struct EvidenceCommandOptions {
   std::vector<std::string> files;
   std::string data_dir;  // for export
-  std::string manifest;  // empty: none
+  GradientJudge::Sources sources;
   std::string out_dir;
   bool json = false;
 };
@@ -49,17 +48,6 @@ json JsonOf(const evidence::Finding& finding) {
   result["accused"] = finding.accused.Hex();
   result["slot"] = JsonOf(finding.slot);
   return result;
-}
-
-// The run of --manifest; nullopt without it.
-base::StatusOr<std::optional<evidence::KnownRun>> ReadRun(const EvidenceCommandOptions& options) {
-  if (options.manifest.empty()) return std::nullopt;
-  ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
-  return protocol::KnownRunOf(manifest);
-}
-
-evidence::Finding Judge(const base::Bytes& bytes, const std::optional<evidence::KnownRun>& run) {
-  return run ? evidence::VerifyInRun(bytes, *run) : evidence::Verify(bytes);
 }
 
 ExitCode ExitOf(evidence::Outcome outcome) {
@@ -84,13 +72,16 @@ void PrintFinding(const evidence::Finding& finding) {
   }
   std::printf("%s\n", PrintableLine(finding.reason).c_str());
   if (finding.outcome == evidence::Outcome::kMissingData) {
-    std::printf("  give the run's manifest: --manifest run.toml\n");
+    const bool gradient = finding.kind == wire::EvidenceKind::kGradient;
+    std::printf("  give %s\n", gradient ? "--manifest run.toml --state PARAMETERS and, unless the "
+                                          "run trains on digits, --data DATA"
+                                        : "the run's manifest: --manifest run.toml");
   }
 }
 
 // The exit code is that of the worst file.
 base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
-  ASSIGN_OR_RETURN(const auto run, ReadRun(options));
+  ASSIGN_OR_RETURN(const GradientJudge judge, GradientJudge::Make(options.sources));
   ExitCode worst = kDone;
   json findings = json::array();
   for (const std::string& file : options.files) {
@@ -101,7 +92,7 @@ base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
         findings.push_back({{"file", file}, {"error", base::MessageOf(bytes.status())}});
       continue;
     }
-    const evidence::Finding finding = Judge(*bytes, run);
+    const evidence::Finding finding = judge.Judge(*bytes);
     worst = std::max(worst, ExitOf(finding.outcome));
     if (options.json) {
       findings.push_back(JsonOf(finding));
@@ -156,8 +147,8 @@ base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
     return base::InvalidArgument(options.files.front() + ": " + base::MessageOf(file.status()) +
                                  ": give a file from `swarm --out` or `evidence export`");
   }
-  ASSIGN_OR_RETURN(const auto run, ReadRun(options));
-  json shown = JsonOf(Judge(bytes, run));
+  ASSIGN_OR_RETURN(const GradientJudge judge, GradientJudge::Make(options.sources));
+  json shown = JsonOf(judge.Judge(bytes));
   shown["id"] = evidence::IdOf(bytes).Hex();
   shown["bytes"] = bytes.size();
   shown["kind"] = evidence::EvidenceKindName(file->kind);
@@ -211,12 +202,21 @@ void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
   };
   const auto add_judge = [&](CLI::App* one, const char* name, const char* description, int most) {
     one->add_option(name, options->files, description)->required()->expected(1, most);
-    one->add_option("--manifest", options->manifest,
+    GradientJudge::Sources& sources = options->sources;
+    one->add_option("--manifest", sources.manifest,
                     "the run's manifest: sealed_ban and verdict are judged by its members");
+    one->add_option("--state", sources.state,
+                    "for kind gradient: the parameters of its step, which a node keeps in "
+                    "DIR/evidence/parameters-STEP.safetensors, or a folder of such files");
+    one->add_option("--data", sources.data,
+                    "for kind gradient: the run's data, as for `ostraka node`");
+    one->add_option("--graph", sources.graph,
+                    "for kind gradient: the run's graph file (default: beside the manifest)");
   };
   add_judge(
       add("verify", "check whether files prove what they claim",
           "Example: ostraka evidence verify --manifest run.toml evidence/*.evidence\n"
+          "A false gradient: ostraka evidence verify --manifest run.toml --state evidence/ FILE\n"
           "Exit codes, of the worst file: 0 proven, 1 not proven, 2 malformed, 3 data missing",
           VerifyFiles),
       "files", "evidence files", kMostFiles);

@@ -84,6 +84,14 @@ struct Suspicion {
   std::string reason;  // one line
 };
 
+// A block bans `worker`, as its gradient of `step` is false (profile exact/1). The evidence that
+// was stored with it convinces whoever has these parameters, at which the gradient was due.
+struct FalseGradient {
+  std::uint64_t step = 0;
+  PeerId worker;
+  SharedVector parameters;
+};
+
 // The time that parts of a step took, by the driver's clock.
 struct StepTimes {
   std::uint64_t step = 0;
@@ -130,7 +138,8 @@ struct Progress {
   std::vector<Missing> missing;
 };
 
-using Observation = std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, Barred,
-                                 CatchingUp, Back, Suspicion, StepTimes, Slow, Staying, Halted>;
+using Observation =
+    std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, Barred, CatchingUp, Back,
+                 Suspicion, StepTimes, Slow, Staying, Halted, FalseGradient>;
 
 }  // namespace ostraka::protocol
