@@ -84,6 +84,7 @@ class NodeDriver::Impl {
   // --- observations that ask something of the driver ---
   void See(const protocol::Resumed& seen);
   void See(const protocol::StepDone& seen);
+  void See(const protocol::FalseGradient& seen);
   void See(const protocol::StepTimes& seen);
   void See(const protocol::Halted& seen);
   template <typename T>

@@ -122,6 +122,8 @@ void NodeDriver::Impl::Ban(const base::PeerId& peer) {
   if (roster_.Ban(peer)) reporter_.Links(roster_.linked_count(), roster_.member_count());
 }
 
+void NodeDriver::Impl::See(const protocol::FalseGradient& seen) { disk_.Keep(seen); }
+
 void NodeDriver::Impl::See(const protocol::StepTimes& seen) {
   disk_.Metric(seen.step, "compute_seconds", base::Nanoseconds(seen.compute_ns).seconds());
   disk_.Metric(seen.step, "aggregate_seconds", base::Nanoseconds(seen.aggregate_ns).seconds());
