@@ -50,6 +50,7 @@
 
 #include "node/base/status.h"
 #include "node/base/time.h"
+#include "node/host/driver/member_finder.h"
 #include "node/host/report/node_events.h"
 #include "node/host/report/status_service.h"
 #include "node/host/threads/job_pool.h"
@@ -71,6 +72,7 @@ struct NodeOptions {
   // The ledger's records of this key in the run; null if the key is new.
   std::shared_ptr<const protocol::Restored> restored;
   net::TransportOptions transport;  // its listen_fd is owned even if Make fails
+  FinderOptions finder = {};
   JobPoolOptions jobs;
   std::uint64_t evaluate_every = 0;  // steps; 0: only at the end
   // Limit on sending, and on waiting for members whose link is down, at the end.

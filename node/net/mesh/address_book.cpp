@@ -16,12 +16,13 @@ std::string GroupOf(const std::string& address) {
   return where.ok() ? os::AddressGroup(where->host) : std::string();
 }
 
-std::string Format(const os::HostPort& where) {
-  const bool is_v6 = where.host.find(':') != std::string::npos;
-  return (is_v6 ? "[" + where.host + "]" : where.host) + ":" + std::to_string(where.port);
-}
-
 }  // namespace
+
+const char* AddressSourceName(AddressSource source) {
+  constexpr std::array<const char*, kAddressSources> kNames = {"manifest", "incoming", "remembered",
+                                                               "announced"};
+  return kNames.at(static_cast<std::size_t>(source));
+}
 
 base::Status AddressBook::Check(const std::vector<std::string>& addresses) {
   if (addresses.size() > kMaxPerSource) {
@@ -97,7 +98,7 @@ void AddressBook::NoteIncoming(const base::PeerId& peer, const std::string& remo
     if (port == 0) port = where->port;
   }
   if (port == 0) return;  // the peer is never dialed, or its addresses were all announced
-  const std::string address = Format({from->host, port});
+  const std::string address = os::FormatHostPort({from->host, port});
   if (Find(*page, address) != nullptr) return;
   std::erase_if(
       *page, [](const Entry& entry) { return entry.address.source == AddressSource::kIncoming; });
@@ -193,7 +194,7 @@ void AddressBook::Unvouch(const Page& page) {
 }
 
 void AddressBook::CheckPage(const Page& page) {
-  std::array<std::size_t, 3> of_source{};
+  std::array<std::size_t, kAddressSources> of_source{};
   std::size_t reached = 0;
   for (std::size_t i = 0; i < page.size(); ++i) {
     const Entry& entry = page[i];

@@ -38,7 +38,7 @@
 //             for leaves; one record, 256 KiB
 //   sent      control_queue_bytes, and bulk_queue_bytes in blobs, which the queues of all members
 //             and the machine share; one record, and 128 KiB of TLS and WebSocket
-// Per member, besides: its addresses, 6 KiB (address_book.h). There are at most max_members.
+// Per member, besides: its addresses, 8 KiB (address_book.h). There are at most max_members.
 // Per connection that is not a link: 128 KiB, for at most twice half_open plus
 // half_open_per_address for each member address. Per connection in the lobby: 5 KiB, for at most
 // `waiting`.
@@ -216,6 +216,9 @@ class Transport {
   TransportCounters counters() const;
   // 0 if it is not listening.
   std::uint16_t port() const;
+  // "host:port" of the listening socket, which may be the unspecified address; empty if there is
+  // none.
+  const std::string& listening() const;
 
  private:
   class Impl;
