@@ -186,5 +186,66 @@ class TroubleTest(ReachTestCase):
         self.refused(2, [*node, "--dht", "on", *["--announce", "192.0.2.1:1"] * 5], "at most 4")
 
 
+class CommandTest(ReachTestCase):
+    """`ostraka dht ...` against nodes of the DHT on loopback."""
+
+    def bootstrap(self, *options):
+        node = self.running(harness.Running("dht", "bootstrap", "--listen", "127.0.0.1:0", "--network",
+                                            "e2e", "--json", *options))
+        started = node.wait_for_event(event="started")
+        return node, started["id"], f"127.0.0.1:{started['port']}"
+
+    def test_put_get_crawl_ping(self):
+        first, first_id, first_at = self.bootstrap()
+        _, second_id, second_at = self.bootstrap("--bootstrap", first_at)
+        of = ["--network", "e2e", "--json"]
+        key = self.folder / "me.key"
+        me = harness.expect_ok("key", "new", key, "--no-passphrase").strip()
+        nothing = run("dht", "get", me, "--bootstrap", first_at, *of)
+        self.assertEqual((nothing.returncode, json.loads(nothing.stdout)["ok"]), (1, False))
+        put = json.loads(harness.expect_ok("dht", "put", "--key", key, "--announce", "192.0.2.7:9000",
+                                           "--announce", "[2001:db8::7]:9000", "--bootstrap", first_at, *of))
+        self.assertEqual((put["id"], put["refused"]), (me, 0))
+        self.assertGreaterEqual(put["stored"], 1)
+        got = json.loads(harness.expect_ok("dht", "get", me, "--bootstrap", second_at, *of))
+        self.assertEqual(got["addresses"], ["192.0.2.7:9000", "[2001:db8:0:0:0:0:0:7]:9000"])
+        # A newer announcement takes the older one's place.
+        harness.expect_ok("dht", "put", "--key", key, "--announce", "192.0.2.8:9000", "--bootstrap",
+                          second_at, *of)
+        again = json.loads(harness.expect_ok("dht", "get", me, "--bootstrap", first_at, *of))
+        self.assertEqual(again["addresses"], ["192.0.2.8:9000"])
+        self.assertGreater(again["seq"], got["seq"])
+        crawled = json.loads(harness.expect_ok("dht", "crawl", "--bootstrap", second_at, *of))
+        self.assertEqual({(node["id"], node["address"]) for node in crawled["nodes"]},
+                         {(first_id, first_at), (second_id, second_at)})
+        pong = json.loads(harness.expect_ok("dht", "ping", first_at, *of))
+        self.assertEqual((pong["id"], pong["address"], pong["server"]), (first_id, first_at, True))
+        first.signal(signal.SIGINT)
+        self.assertEqual(first.finish(), 0)
+        self.assertGreaterEqual(json.loads(first.text["stdout"].splitlines()[-1])["records"], 1)
+
+    def test_errors_name_each_address_and_how_it_failed(self):
+        me = "ab" * 32
+        self.refused(3, ["dht", "get", me, "--bootstrap", DEAD, "--bootstrap", "no-such-name.invalid:4"],
+                     "no node of the DHT answers", DEAD + ": no answer by UDP; TCP: Connection refused",
+                     "no-such-name.invalid:4: Host not found")
+        with socket.create_server(("127.0.0.1", 0)) as tcp:
+            at = f"127.0.0.1:{tcp.getsockname()[1]}"
+            self.refused(3, ["dht", "ping", at], "the DHT (UDP) is blocked here, or off there",
+                         at + ": no answer by UDP, though TCP is answered")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            other.bind(("127.0.0.1", 0))
+            self.refused(3, ["dht", "bootstrap", "--listen", f"127.0.0.1:{other.getsockname()[1]}"],
+                         "cannot receive UDP", "choose another with --listen")
+
+    def test_bad_input(self):
+        self.refused(2, ["dht", "get", "00", "--bootstrap", "a:1"], "'00' is no id")
+        self.refused(2, ["dht", "get", "ab" * 32, "--bootstrap", "a"], "--bootstrap", "host:port")
+        self.refused(2, ["dht", "ping", "a:0"], "port 0")
+        self.refused(2, ["dht", "bootstrap", "--listen", "everywhere"], "--listen 'everywhere'")
+        self.refused(2, ["dht", "put", "--key", "k", "--announce", "name:1", "--bootstrap", "a:1"],
+                     "--announce 'name:1'")
+
+
 if __name__ == "__main__":
     harness.main()

@@ -84,7 +84,11 @@ base::StatusOr<ExitCode> Bootstrap(const NetworkOptions& options) {
   if (!options.key.empty()) {
     ASSIGN_OR_RETURN(session_options.key, KeyOf(options));
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<DhtSession> session, DhtSession::Open(session_options));
+  auto opened = DhtSession::Open(session_options);
+  if (!opened.ok()) {
+    return base::Unavailable(base::MessageOf(opened.status()) + "; choose another with --listen");
+  }
+  const std::unique_ptr<DhtSession> session = *std::move(opened);
   const std::string id = session->id().Hex();
   if (options.json) {
     PrintJson({{"event", "started"}, {"id", id}, {"port", session->local().port}});

@@ -11,9 +11,11 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/node/evidence_files.h"
+#include "node/cli/terminal/member_names.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
 #include "node/protocol/ground/known_run.h"
+#include "node/protocol/ground/names.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
 
@@ -23,6 +25,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kMostFiles = 100'000;  // per command; a shell allows no more
+constexpr std::size_t kIdDigits = 2 * base::PeerId::kSize;
+constexpr std::size_t kShortDigits = 16;
 
 struct EvidenceCommandOptions {
   std::vector<std::string> files;
@@ -51,15 +55,27 @@ json JsonOf(const evidence::Finding& finding) {
   return result;
 }
 
-// The run of --manifest; nullopt without it.
-base::StatusOr<std::optional<evidence::KnownRun>> ReadRun(const EvidenceCommandOptions& options) {
-  if (options.manifest.empty()) return std::nullopt;
+// What --manifest says; without it nothing.
+struct ManifestFacts {
+  std::optional<evidence::KnownRun> run;
+  MemberNames names;
+};
+
+base::StatusOr<ManifestFacts> ReadRun(const EvidenceCommandOptions& options) {
+  if (options.manifest.empty()) return ManifestFacts{};
   ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
-  return protocol::KnownRunOf(manifest);
+  return ManifestFacts{protocol::KnownRunOf(manifest),
+                       MemberNames(protocol::NamesOf(manifest.members))};
 }
 
-evidence::Finding Judge(const base::Bytes& bytes, const std::optional<evidence::KnownRun>& run) {
-  return run ? evidence::VerifyInRun(bytes, *run) : evidence::Verify(bytes);
+evidence::Finding Judge(const base::Bytes& bytes, const ManifestFacts& facts) {
+  return facts.run ? evidence::VerifyInRun(bytes, *facts.run) : evidence::Verify(bytes);
+}
+
+// The accused of a finding or a file may be no member of the run, and then has no name.
+void AddName(const MemberNames& names, const base::PeerId& accused, json& shown) {
+  const std::string name = names.Of(accused);
+  if (!name.empty()) shown["name"] = name;
 }
 
 ExitCode ExitOf(evidence::Outcome outcome) {
@@ -76,13 +92,13 @@ ExitCode ExitOf(evidence::Outcome outcome) {
   return kBadInput;
 }
 
-void PrintFinding(const evidence::Finding& finding) {
+void PrintFinding(const evidence::Finding& finding, const MemberNames& names) {
   std::printf("%s: ", evidence::OutcomeName(finding.outcome));
   if (finding.outcome != evidence::Outcome::kMalformed) {
-    std::printf("%s in step %llu: ", finding.accused.Hex().c_str(),
+    std::printf("%s in step %llu: ", names.Shown(finding.accused, kIdDigits).c_str(),
                 static_cast<unsigned long long>(finding.slot.step));
   }
-  std::printf("%s\n", PrintableLine(finding.reason).c_str());
+  std::printf("%s\n", PrintableLine(names.In(finding.reason)).c_str());
   if (finding.outcome == evidence::Outcome::kMissingData) {
     std::printf("  give the run's manifest: --manifest run.toml\n");
   }
@@ -90,7 +106,7 @@ void PrintFinding(const evidence::Finding& finding) {
 
 // The exit code is that of the worst file.
 base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
-  ASSIGN_OR_RETURN(const auto run, ReadRun(options));
+  ASSIGN_OR_RETURN(const ManifestFacts facts, ReadRun(options));
   ExitCode worst = kDone;
   json findings = json::array();
   for (const std::string& file : options.files) {
@@ -101,14 +117,17 @@ base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
         findings.push_back({{"file", file}, {"error", base::MessageOf(bytes.status())}});
       continue;
     }
-    const evidence::Finding finding = Judge(*bytes, run);
+    const evidence::Finding finding = Judge(*bytes, facts);
     worst = std::max(worst, ExitOf(finding.outcome));
     if (options.json) {
       findings.push_back(JsonOf(finding));
       findings.back()["file"] = file;
+      if (finding.outcome != evidence::Outcome::kMalformed) {
+        AddName(facts.names, finding.accused, findings.back());
+      }
     } else {
       if (options.files.size() > 1) std::printf("%s: ", PrintableLine(file).c_str());
-      PrintFinding(finding);
+      PrintFinding(finding, facts.names);
     }
   }
   if (options.json) PrintJson(findings.size() == 1 ? findings[0] : json{{"findings", findings}});
@@ -128,8 +147,10 @@ json JsonOfFrame(const base::Bytes& bytes) {
            verifier.Verify(opened->envelope.sender, opened->digest, opened->signature)}};
 }
 
-void PrintShown(const json& shown) {
-  const auto text = [](const json& value) { return PrintableLine(value.get<std::string>()); };
+void PrintShown(const json& shown, const MemberNames& names) {
+  const auto text = [&names](const json& value) {
+    return PrintableLine(names.In(value.get<std::string>()));
+  };
   std::printf("evidence %s\n", text(shown["id"]).c_str());
   std::printf("kind     %s\naccused  %s\nrun      %s\nstep     %llu, %s of phase %s\n",
               text(shown["kind"]).c_str(), text(shown["accused"]).c_str(),
@@ -141,8 +162,9 @@ void PrintShown(const json& shown) {
       std::printf("frame    unreadable: %s\n", text(frame["error"]).c_str());
       continue;
     }
-    std::printf("frame    %s by %.16s, digest %.16s, signature %s\n",
-                text(frame["slot"]["type"]).c_str(), text(frame["sender"]).c_str(),
+    std::printf("frame    %s by %s, digest %.16s, signature %s\n",
+                text(frame["slot"]["type"]).c_str(),
+                text(frame["sender"].get<std::string>().substr(0, kShortDigits)).c_str(),
                 text(frame["digest"]).c_str(), frame["signature_holds"] ? "holds" : "FAILS");
   }
   std::printf("verdict  %s: %s\n", text(shown["verdict"]).c_str(), text(shown["reason"]).c_str());
@@ -156,19 +178,20 @@ base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
     return base::InvalidArgument(options.files.front() + ": " + base::MessageOf(file.status()) +
                                  ": give a file from `swarm --out` or `evidence export`");
   }
-  ASSIGN_OR_RETURN(const auto run, ReadRun(options));
-  json shown = JsonOf(Judge(bytes, run));
+  ASSIGN_OR_RETURN(const ManifestFacts facts, ReadRun(options));
+  json shown = JsonOf(Judge(bytes, facts));
   shown["id"] = evidence::IdOf(bytes).Hex();
   shown["bytes"] = bytes.size();
   shown["kind"] = evidence::EvidenceKindName(file->kind);
   shown["accused"] = file->accused.Hex();
+  AddName(facts.names, file->accused, shown);
   shown["slot"] = JsonOf(file->slot);
   shown["frames"] = json::array();
   for (const base::Bytes& frame : file->frames) shown["frames"].push_back(JsonOfFrame(frame));
   if (options.json) {
     PrintJson(shown);
   } else {
-    PrintShown(shown);
+    PrintShown(shown, facts.names);
   }
   return kDone;
 }
@@ -212,7 +235,8 @@ void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
   const auto add_judge = [&](CLI::App* one, const char* name, const char* description, int most) {
     one->add_option(name, options->files, description)->required()->expected(1, most);
     one->add_option("--manifest", options->manifest,
-                    "the run's manifest: sealed_ban and verdict are judged by its members");
+                    "the run's manifest: sealed_ban and verdict are judged by its members, "
+                    "who are shown by their names");
   };
   add_judge(
       add("verify", "check whether files prove what they claim",

@@ -52,6 +52,7 @@
 #include "node/base/time.h"
 #include "node/host/driver/member_finder.h"
 #include "node/host/report/node_events.h"
+#include "node/host/report/run_history.h"
 #include "node/host/report/status_service.h"
 #include "node/host/threads/job_pool.h"
 #include "node/net/mesh/transport.h"
@@ -71,6 +72,7 @@ struct NodeOptions {
   base::Digest coin_seed;  // crypto::CoinSeed of the node's key and run
   // The ledger's records of this key in the run; null if the key is new.
   std::shared_ptr<const protocol::Restored> restored;
+  RunHistory history = {};          // before this process, for people
   net::TransportOptions transport;  // its listen_fd is owned even if Make fails
   FinderOptions finder = {};
   JobPoolOptions jobs;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "node/base/check.h"
@@ -171,11 +172,15 @@ AddressBook::Entry* AddressBook::Find(Page& page, const std::string& text) {
   return found == page.end() ? nullptr : &*found;
 }
 
-void AddressBook::Sort(Page& page) {
-  std::stable_sort(page.begin(), page.end(), [](const Entry& a, const Entry& b) {
-    return std::pair(!a.reached, a.address.source) < std::pair(!b.reached, b.address.source);
-  });
+bool AddressBook::ComesBefore(const Entry& a, const Entry& b) {
+  // Only an IPv6 address begins with a bracket.
+  const auto rank = [](const Entry& entry) {
+    return std::tuple(!entry.reached, entry.address.source, entry.address.text.front() != '[');
+  };
+  return rank(a) < rank(b);
 }
+
+void AddressBook::Sort(Page& page) { std::stable_sort(page.begin(), page.end(), ComesBefore); }
 
 void AddressBook::Vouch(const Page& page) {
   for (const Entry& entry : page) {
@@ -204,9 +209,7 @@ void AddressBook::CheckPage(const Page& page) {
     for (std::size_t j = 0; j < i; ++j) {
       OSTRAKA_CHECK(page[j].address.text != entry.address.text);  // D2
     }
-    const bool in_order = i == 0 || page[i - 1].reached ||
-                          (!entry.reached && page[i - 1].address.source <= entry.address.source);
-    OSTRAKA_CHECK(in_order);  // D3
+    OSTRAKA_CHECK(i == 0 || !ComesBefore(entry, page[i - 1]));  // D3
   }
   for (const std::size_t count : of_source) OSTRAKA_CHECK(count <= kMaxPerSource);  // D2
   OSTRAKA_CHECK(reached <= 1);                                                      // D3

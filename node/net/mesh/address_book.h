@@ -7,9 +7,9 @@
 // through Transport.
 //
 // Order: the address at which the peer was reached last, then by source as the enum lists them,
-// then by arrival. A round tries each address once, in this order. An address that comes during a
-// round waits for the next one. Attack: otherwise a peer that announces without end makes a round
-// that never ends, and dials without a back-off.
+// then IPv6 before the others, then by arrival. A round tries each address once, in this order. An
+// address that comes during a round waits for the next one. Attack: otherwise a peer that announces
+// without end makes a round that never ends, and dials without a back-off.
 //
 // Promises:
 //   D1  There are at most `max_peers` pages, one for each peer.
@@ -122,6 +122,7 @@ class AddressBook {
   Page* PageOf(const base::PeerId& peer);
   void Vouch(const Page& page);
   void Unvouch(const Page& page);
+  static bool ComesBefore(const Entry& a, const Entry& b);
   static Entry* Find(Page& page, const std::string& text);
   static void Sort(Page& page);
   static void CheckPage(const Page& page);

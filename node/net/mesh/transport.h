@@ -19,7 +19,9 @@
 //        leaf hash and the leaves against the root: Blob::root is verified. A mismatch closes the
 //        connection (blob_receiver.h).
 //   T4   An unreachable member is dialed for ever, with exponential back-off. Each round of dials
-//        tries every address of the member once (address_book.h, dialing.h).
+//        tries every address of the member once, and an address that does not answer does not keep
+//        the next from being dialed for longer than TransportBackoff::head_start while fewer than
+//        Dialing::kMostAttempts are tried at once (address_book.h, dialing.h).
 //   T5   Members come and go while it runs (Add, Remove), and so do their addresses. Only the
 //        connection of a member becomes a link (roster.h, link_choice.h).
 //   T6   Control never waits for bulk: it goes before the next chunk, and the receiver's credit
@@ -95,6 +97,8 @@ struct TransportBackoff {
   Duration stable = base::Seconds(10);  // a link that lived this long resets the wait to `first`
   Duration stagger = base::Milliseconds(100);  // the side with the larger id delays its first dial
                                                // by this
+  // Of one address of a member before the next is dialed, too (RFC 8305 recommends 250 ms).
+  Duration head_start = base::Milliseconds(250);
 };
 
 struct TransportOptions {

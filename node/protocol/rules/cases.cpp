@@ -1,6 +1,7 @@
 #include "node/protocol/rules/cases.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "node/wire/limits.h"
 
@@ -119,6 +120,13 @@ std::string UndecidedReason(const Case& open) {
              " in " + blocks;
   }
   return {};
+}
+
+// Whom the ruling bans; nullopt: nobody.
+std::optional<PeerId> BannedBy(const Case& open, Ruling ruling) {
+  if (ruling == Ruling::kGuilty) return open.id.target;
+  if (ruling == Ruling::kInnocent && open.id.kind != CaseKind::kCover) return open.id.accuser;
+  return std::nullopt;
 }
 
 // Which check of the owner's column failed in the head's step.
@@ -261,6 +269,19 @@ Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step) {
   return Ruling::kPending;
 }
 
+std::vector<RuledCase> RuledCases(const SealedStep& sealed, const Block& head) {
+  std::vector<RuledCase> ruled;
+  for (Case& open : CountBallots(sealed, head)) {
+    const Ruling ruling = RuleOn(open, head, sealed.step);
+    const auto loser = BannedBy(open, ruling);
+    if (!loser) continue;
+    const auto voters = static_cast<std::uint32_t>(VotersIn(open, head).size());
+    ruled.push_back({*loser, ruling == Ruling::kGuilty ? Verdict::kGuilty : Verdict::kInnocent,
+                     std::move(open.ballots), voters});
+  }
+  return ruled;
+}
+
 std::uint32_t DecidingBallots(const Thresholds& thresholds) {
   const std::uint32_t faults = FaultBound(thresholds);
   // Honest members that are no party, if the honest one of the two is a party: n - faults - 1.
@@ -318,11 +339,10 @@ void RuleOnCases(const std::vector<Case>& cases, const Block& head, std::uint64_
                  Docket& docket) {
   for (const Case& open : cases) {
     const Ruling ruling = RuleOn(open, head, step);
-    if (ruling == Ruling::kGuilty) {
-      docket.Ban(open.id.target, RemovalKind::kVerdict, GuiltyReason(open, head));
-    } else if (ruling == Ruling::kInnocent && open.id.kind != CaseKind::kCover) {
-      docket.Ban(open.id.accuser, RemovalKind::kVerdict, InnocentReason(open, head));
-    }
+    const auto loser = BannedBy(open, ruling);
+    if (!loser) continue;
+    docket.Ban(*loser, RemovalKind::kVerdict,
+               ruling == Ruling::kGuilty ? GuiltyReason(open, head) : InnocentReason(open, head));
   }
   docket.EndPass();
   for (const Case& open : cases) {

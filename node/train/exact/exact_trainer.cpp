@@ -12,6 +12,7 @@
 #include "exact/run/runner.h"
 #include "node/base/check.h"
 #include "node/train/batch.h"
+#include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/exact/micro_batch.h"
 #include "node/train/initial.h"
@@ -24,14 +25,15 @@ constexpr std::uint64_t kMaxHidden = std::uint64_t{1} << 20;
 class ExactTrainer final : public Trainer {
  public:
   ExactTrainer(Dataset data, const TrainerOptions& options, std::vector<exact::Parameter> tensors,
-               MicroBatch batch, exact::PlannedProgram plan, const exact::Kernels& kernels)
+               MicroBatch batch, exact::PlannedProgram plan,
+               std::vector<std::vector<float>> constants, const exact::Kernels& kernels)
       : data_(std::move(data)),
         tensors_(std::move(tensors)),
         by_fan_in_(options.model != kGraphModel),
         batch_size_(static_cast<std::uint32_t>(options.batch_size)),
         evaluate_on_(options.evaluate_on),
         batch_(std::move(batch)),
-        runner_(std::move(plan), {}, kernels, executor_) {
+        runner_(std::move(plan), std::move(constants), kernels, executor_) {
     for (const exact::Parameter& tensor : tensors_) {
       layout_.push_back({tensor.name, {tensor.type.shape.begin(), tensor.type.shape.end()}});
     }
@@ -184,10 +186,8 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainer(const TrainerOptions& 
   ASSIGN_OR_RETURN(const exact::Kernels* const kernels, KernelsNamed(options.kernels));
   RETURN_IF_ERROR(exact::CheckConformance(*kernels));
   ASSIGN_OR_RETURN(const exact::Graph graph, ModelOf(options, data));
-  if (!graph.constants.empty()) {
-    return base::InvalidArgument("the graph has constants, such as " + graph.constants[0].name +
-                                 ", and a run has no file for them yet");
-  }
+  ASSIGN_OR_RETURN(std::vector<std::vector<float>> constants,
+                   ConstantsOf(graph, options.constants));
   ASSIGN_OR_RETURN(MicroBatch batch, MicroBatch::For(graph, data));
   if (options.batch_size % batch.size() != 0) {
     return base::InvalidArgument("batch_size must be a multiple of " +
@@ -197,7 +197,8 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainer(const TrainerOptions& 
   ASSIGN_OR_RETURN(exact::PlannedProgram plan,
                    exact::PlanMemory(exact::Differentiate(graph), {.max_bytes = kMaxPeakBytes}, 1));
   return std::make_unique<ExactTrainer>(std::move(data), options, graph.parameters,
-                                        std::move(batch), std::move(plan), *kernels);
+                                        std::move(batch), std::move(plan), std::move(constants),
+                                        *kernels);
 }
 
 }  // namespace ostraka::train
