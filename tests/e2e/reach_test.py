@@ -3,9 +3,12 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import socket
+import subprocess
 import time
+import unittest
 from pathlib import Path
 
 import harness
@@ -131,6 +134,58 @@ class FindTest(ReachTestCase):
         line = node.wait_for("stderr", lambda text: "learned" in text)
         self.assertIn("is written anew", line)
         self.assertIs(self.status_until(made, 0, lambda status: True)["running"], True)
+
+
+@unittest.skipUnless(os.geteuid() == 0 and shutil.which("ip"),
+                     "NOT TESTED: network namespaces need root and iproute2")
+class MachinesTest(ReachTestCase):
+    """Three machines, which are network namespaces on one bridge: two of them move at once."""
+
+    def ip(self, *args):
+        subprocess.run(["ip", *args], check=True, capture_output=True)
+
+    def machine(self, index, address):
+        name = f"{self.prefix}m{index}"
+        self.ip("netns", "add", name)
+        self.addCleanup(subprocess.run, ["ip", "netns", "del", name], check=False)
+        self.ip("link", "add", f"{self.prefix}v{index}", "type", "veth", "peer", "name", "e0", "netns", name)
+        self.ip("link", "set", f"{self.prefix}v{index}", "master", self.bridge, "up")
+        self.ip("-n", name, "addr", "add", f"{address}/24", "dev", "e0")
+        self.ip("-n", name, "link", "set", "e0", "up")
+        return name
+
+    def node(self, index):
+        return self.running(harness.Running(
+            "netns", "exec", self.names[index], harness.OSTRAKA, "node", self.manifest, "--key",
+            self.folder / f"{index}.key", "--data-dir", self.folder / f"node{index}", "--events",
+            "--dht", "on", "--dht-network", "e2e", program="ip"))
+
+    def test_two_members_that_move_at_once_find_each_other(self):
+        self.prefix = f"o{os.getpid() % 100000}"
+        self.bridge = self.prefix + "b"
+        self.ip("link", "add", self.bridge, "type", "bridge")
+        self.addCleanup(subprocess.run, ["ip", "link", "del", self.bridge], check=False)
+        self.ip("link", "set", self.bridge, "up")
+        self.names = [self.machine(i, f"10.99.7.{i + 1}") for i in range(3)]
+        self.manifest = self.folder / "run.toml"
+        members = []
+        for i in range(3):
+            peer = harness.expect_ok("key", "new", self.folder / f"{i}.key", "--no-passphrase").strip()
+            members += ["--member", f"{peer}@10.99.7.{i + 1}:9000"]
+        harness.expect_ok("run", "init", "--out", self.manifest, "--model", "toy", "--steps", 1000000,
+                          "--delta-ms", 250, *members)
+        nodes = [self.node(i) for i in range(3)]
+        for node in nodes:
+            node.wait_for_event(event="links", up=2)
+        for i in (1, 2):
+            nodes[i].close()
+            self.ip("-n", self.names[i], "addr", "flush", "dev", "e0")
+            self.ip("-n", self.names[i], "addr", "add", f"10.99.7.{i + 100}/24", "dev", "e0")
+        moved = [self.node(i) for i in (1, 2)]
+        for node in moved:
+            node.wait_for_event(event="links", up=2)
+        for node in [nodes[0], *moved]:
+            node.close()
 
 
 class TroubleTest(ReachTestCase):

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "dht/wire/limits.h"
+#include "node/cli/options/choices.h"
 #include "node/net/udp/resolver.h"
 #include "node/os/endpoint.h"
 
@@ -18,10 +19,13 @@ constexpr std::array<net::DhtMode, 4> kModes = {net::DhtMode::kOff, net::DhtMode
 
 void AddDhtOptions(CLI::App& command, DhtOptions& options) {
   const char* group = "Finding members that have moved (docs/network.md)";
-  command
-      .add_option("--dht", options.mode,
-                  "on: announce this member's address and find others by key, over UDP; server: "
-                  "on, and the UDP port is known to be open; client: on, serving nobody; off")
+  std::vector<std::string> modes;
+  for (const net::DhtMode mode : kModes) modes.emplace_back(net::DhtModeName(mode));
+  OfferChoices(command.add_option(
+                   "--dht", options.mode,
+                   "on: announce this member's address and find others by key, over UDP; server: "
+                   "on, and the UDP port is known to be open; client: on, serving nobody; off"),
+               modes)
       ->capture_default_str()
       ->group(group);
   command
