@@ -17,6 +17,45 @@ bool IsLinked(const NodeStatus& status, const base::PeerId& peer) {
   return std::find(status.linked.begin(), status.linked.end(), peer) != status.linked.end();
 }
 
+// Each member in the run: whether it is linked, and where it may be reached.
+json PeersJson(const NodeStatus& status) {
+  json peers = json::array();
+  for (const base::PeerId& peer : status.others) {
+    json entry = {{"peer", peer.Hex()}, {"addresses", json::array()}};
+    if (IsLinked(status, peer)) entry["path"] = "direct";  // nothing is forwarded yet
+    const auto known = status.addresses.find(peer);
+    if (known != status.addresses.end()) {
+      for (const net::PeerAddress& address : known->second) {
+        entry["addresses"].push_back({{"address", address.text},
+                                      {"source", net::AddressSourceName(address.source)},
+                                      {"failures", address.failures},
+                                      {"last_failure", address.last_failure}});
+      }
+    }
+    peers.push_back(std::move(entry));
+  }
+  return peers;
+}
+
+json EndpointsJson(const std::vector<dht::Endpoint>& endpoints) {
+  json texts = json::array();
+  for (const dht::Endpoint& endpoint : endpoints) texts.push_back(dht::TextOf(endpoint));
+  return texts;
+}
+
+json DhtJson(const net::ReachStatus& reach) {
+  json result = {{"mode", net::DhtModeName(reach.mode)}};
+  if (reach.mode == net::DhtMode::kOff) return result;
+  result["joined"] = reach.progress.joined;
+  result["nodes"] = reach.progress.nodes;
+  result["records"] = reach.progress.records;
+  result["reachable"] = reach.progress.server;
+  result["seen_as"] = EndpointsJson(reach.progress.seen);
+  result["announced"] = EndpointsJson(reach.announced);
+  if (!reach.problem.empty()) result["problem"] = reach.problem;
+  return result;
+}
+
 }  // namespace
 
 json NamesJson(const MemberNames::Map& names) {
@@ -67,6 +106,8 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
                  {"members", status.others.size() + 1},
                  {"linked", status.linked.size()},
                  {"unlinked", std::move(unlinked)},
+                 {"peers", PeersJson(status)},
+                 {"dht", DhtJson(status.reach)},
                  {"removals", std::move(removals)},
                  {"uptime_seconds", status.uptime.seconds()},
                  {"rss_bytes", status.process.rss_bytes}};
