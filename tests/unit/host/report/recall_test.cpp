@@ -128,6 +128,15 @@ TEST_F(RecallTest, BeginsAboveWhatIsPruned) {
   EXPECT_THAT(history.removals(), SizeIs(2));
 }
 
+// A member that was away has no block of some steps, and so does not know who checked after them.
+TEST_F(RecallTest, CountsNoChecksOverAGap) {
+  WriteRun();
+  Sql("DELETE FROM blocks WHERE height = 4");
+  const RunHistory history = RecallHistory(Options().data_dir);
+  EXPECT_EQ(history.work().at(PeerOf(1)),
+            (MemberWork{.steps = kSteps - 1, .checked = 3, .checks = 0}));
+}
+
 TEST_F(RecallTest, ALedgerThatIsDamagedLeavesTheHistoryEmptyAndSaysSo) {
   WriteRun();
   Sql("UPDATE blocks SET block = x'00' WHERE height = 3");
