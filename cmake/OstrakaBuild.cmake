@@ -89,6 +89,24 @@ function(ostraka_library name)
   ostraka_use_pch(${name} ${OSTRAKA_PCH_OWNER})
 endfunction()
 
+# ostraka_sources_that_include(out HEADER sources...)
+# Those of `sources` that name HEADER. What a file includes later is seen at the next configuration; until
+# then it only compiles slower.
+function(ostraka_sources_that_include out header)
+  set(found)
+  foreach(source ${ARGN})
+    get_filename_component(path ${source} ABSOLUTE)
+    set(line)
+    if(EXISTS ${path})  # else it is made at build time
+      file(STRINGS ${path} line REGEX "^#include <${header}>" LIMIT_COUNT 1)
+    endif()
+    if(line)
+      list(APPEND found ${source})
+    endif()
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
 # ostraka_planted_twin(name [SAME_OBJECTS])
 # The library `name` once more as `name`_planted, with the bugs of node/base/planted.h in it, beside the
 # twins of what it needs, for the tests that want them found. SAME_OBJECTS: no source of it knows of
@@ -153,7 +171,7 @@ function(ostraka_fuzz name)
       -artifact_prefix=${found}/ -print_final_stats=1 ${found}/corpus ${corpus})
     math(EXPR timeout "${OSTRAKA_FUZZ_SECONDS} + 120")
   else()
-    add_executable(${name} ${ARG_SOURCES} ${OSTRAKA_ROOT}/tests/fuzz/replay_main.cpp)
+    add_executable(${name} ${ARG_SOURCES} $<TARGET_OBJECTS:ostraka_replay_main>)
     add_test(NAME ${name} COMMAND ${name} ${corpus})
     set(timeout 300)
   endif()

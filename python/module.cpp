@@ -12,6 +12,7 @@ PYBIND11_MODULE(ostraka, module) {
       "    ostraka.rules.krum(rows, f=2)\n"
       "    ostraka.aggregate('trimmed_mean', rows, f=2, pre='nnm')\n"
       "    ostraka.attacks.alie(honest, byzantine=3)\n"
+      "    ostraka.export(module, (tokens, targets), 'gpt.graph')  # a PyTorch module, for a run\n"
       "\n"
       "Rows are neither copied nor converted: float32 rows give float32 results, float64 rows "
       "float64 ones. Input that a rule cannot take raises a ValueError of one line. The bits of a "
@@ -19,4 +20,5 @@ PYBIND11_MODULE(ostraka, module) {
   module.attr("__version__") = OSTRAKA_VERSION;
   ostraka::python::AddRules(module);
   ostraka::python::AddAttacks(module);
+  ostraka::python::AddGraphs(module);
 }

@@ -20,5 +20,7 @@ struct PipelineState {
 void AddRules(py::module_& module);
 // ostraka.Memory, ostraka.attack and a function for every attack in ostraka.attacks.
 void AddAttacks(py::module_& module);
+// ostraka.Graph and ostraka.export.
+void AddGraphs(py::module_& module);
 
 }  // namespace ostraka::python

@@ -314,6 +314,7 @@ NOT_HASHED = {
     "PastStep::fates": "a function of the block of its step",
     "PastStep::commits": "named by the decision of the block of its step",
     "PastStep::proofs": "named by the decision of the block of its step",
+    "Settling::ruled_": "what people are told of a block, and nothing else",
     "Step::clock_": "measures laps that people are told, and nothing else",
     "Step::due_": "holds pointers alone: what it finds is kept in Reports",
     "Step::asks_": "holds pointers alone",

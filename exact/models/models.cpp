@@ -126,6 +126,8 @@ Node Build(const ModelOptions& options, Layers& layers) {
 
 }  // namespace
 
+const std::vector<std::string>& ModelNames() { return kModels; }
+
 base::Digest HashOfConstant(const std::vector<float>& values) {
   return crypto::Hash(crypto::kDomainConstant, base::AsBytes(std::span<const float>(values)));
 }

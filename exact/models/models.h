@@ -60,6 +60,9 @@ struct Model {
 // that lacks a weight. The graph of a model that is returned passes CheckGraph.
 base::StatusOr<Model> MakeModel(const ModelOptions& options);
 
+// The names that ModelOptions::model takes.
+const std::vector<std::string>& ModelNames();
+
 // crypto::Hash(kDomainConstant, the floats, little-endian).
 base::Digest HashOfConstant(const std::vector<float>& values);
 

@@ -1,6 +1,7 @@
 #include "node/config/training.h"
 
 #include "node/train/data_source.h"
+#include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/trainer_loader.h"
 
@@ -41,6 +42,8 @@ base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest&
     return base::InvalidArgument("--graph " + local.graph + ": the run trains " + model.name);
   }
   ASSIGN_OR_RETURN(options.graph, train::ReadGraphOf(local.graph, model.graph));
+  ASSIGN_OR_RETURN(const exact::Graph graph, train::GraphOf(options.graph));
+  ASSIGN_OR_RETURN(options.constants, train::ReadConstants(local.graph, graph));
   return options;
 }
 

@@ -22,9 +22,10 @@ struct LocalTraining {
   train::HeldOut evaluate_on = train::HeldOut::kTest;
 };
 
-// The trainer options of `manifest` plus the settings of this machine. Reads the graph file, if the
-// run trains one and `local` names it. InvalidArgument: unknown names, a model or data without a
-// hash, data other than the manifest's, a graph for a run that trains none. ReadGraphOf's errors.
+// The trainer options of `manifest` plus the settings of this machine. Reads the graph file and its
+// constants, if the run trains one and `local` names it. InvalidArgument: unknown names, a model or
+// data without a hash, data other than the manifest's, a graph for a run that trains none. Errors
+// of ReadGraphOf and ReadConstants.
 base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest& manifest,
                                                        const LocalTraining& local);
 

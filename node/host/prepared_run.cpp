@@ -6,6 +6,7 @@
 #include "node/base/check.h"
 #include "node/config/origin.h"
 #include "node/config/training.h"
+#include "node/host/report/recall.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/names.h"
 #include "node/protocol/ground/state.h"
@@ -138,6 +139,7 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
                                         .peer = self,
                                         .names = protocol::NamesOf(manifest.members)}));
   ASSIGN_OR_RETURN(node.restored, node.ledger->Restore());
+  if (node.restored != nullptr) node.history = RecallHistory(options.files.data_dir);
   node.coin_seed = crypto::CoinSeed(*options.key, manifest.run_id);
   node.states = StatesOf(options, layout);
   node.evaluate_every = options.states.evaluate_every;

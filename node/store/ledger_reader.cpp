@@ -1,5 +1,6 @@
 #include "node/store/ledger_reader.h"
 
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -122,6 +123,18 @@ base::Status LedgerReader::ForEachBlock(std::uint64_t first_height,
   }
 }
 
+base::StatusOr<std::uint64_t> LedgerReader::FirstHeightWithin(std::uint64_t most_bytes) {
+  // The block of step s has height s + 1, and blocks below the bound are kept only in part.
+  ASSIGN_OR_RETURN(sqlite::Statement row, database_.Prepare(R"sql(
+      SELECT ifnull(min(height), (SELECT ifnull(max(height), -1) + 1 FROM blocks)) FROM (
+        SELECT height, sum(length(block)) OVER (ORDER BY height DESC) AS bytes FROM blocks)
+      WHERE bytes <= ?1 AND height > ifnull(
+        (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'pruned_below'), -1))sql"));
+  ASSIGN_OR_RETURN(const bool found, row.Bind(1, static_cast<std::int64_t>(most_bytes)).Step());
+  if (!found) return Damaged(path_, "its blocks cannot be counted");
+  return static_cast<std::uint64_t>(row.Integer(0));
+}
+
 base::StatusOr<wire::Block> LedgerReader::LastBlock() {
   const auto last =
       database_.QueryInteger("SELECT height FROM blocks ORDER BY height DESC LIMIT 1");
@@ -195,7 +208,8 @@ base::StatusOr<std::vector<MetricRow>> LedgerReader::Metrics(const std::string& 
   for (;;) {
     ASSIGN_OR_RETURN(const bool found, rows.Step());
     if (!found) return metrics;
-    metrics.push_back({static_cast<std::uint64_t>(rows.Integer(0)), name, rows.Real(1)});
+    const double value = rows.IsNull(1) ? std::nan("") : rows.Real(1);
+    metrics.push_back({static_cast<std::uint64_t>(rows.Integer(0)), name, value});
   }
 }
 

@@ -63,6 +63,9 @@ class LedgerReader {
   // step), until `visit` returns false. InvalidArgument at a damaged block.
   base::Status ForEachBlock(std::uint64_t first_height,
                             const std::function<bool(const wire::Block&)>& visit);
+  // The lowest height from which on no block is pruned and all blocks together have at most
+  // `most_bytes`; above the newest block if that one is larger.
+  base::StatusOr<std::uint64_t> FirstHeightWithin(std::uint64_t most_bytes);
   // NotFound while the genesis block is not sealed.
   base::StatusOr<wire::Block> LastBlock();
 
@@ -71,7 +74,8 @@ class LedgerReader {
   // Evidence against `accused`, or all; ordered by step.
   base::StatusOr<std::vector<EvidenceRow>> Evidence(const std::optional<PeerId>& accused);
   base::StatusOr<base::Bytes> EvidenceFile(const Digest& digest);
-  // The series `name`, ordered by step.
+  // The series `name`, ordered by step. A value that is no finite number is stored as none, and
+  // read as not a number.
   base::StatusOr<std::vector<MetricRow>> Metrics(const std::string& name);
 
  private:

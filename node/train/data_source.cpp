@@ -65,6 +65,23 @@ struct DataFile {
   }
 };
 
+// NotFound unless `path` is a file that can be read as one. Devices and pipes are none: they have
+// no size.
+base::Status CheckIsFile(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_regular_file(status)) return base::OkStatus();
+  if (status.type() == fs::file_type::not_found) {
+    return base::NotFound(path + " does not exist: give the path of a file");
+  }
+  if (fs::is_directory(status)) {
+    return base::NotFound(path + " is a folder: give the path of a file in it");
+  }
+  return base::NotFound(path + " is no regular file" + (error ? " (" + error.message() + ")" : "") +
+                        ": give the path of a file");
+}
+
 // A path that cannot be examined counts as missing.
 bool IsFile(const std::string& path) {
   std::error_code ignored;
@@ -76,7 +93,7 @@ base::StatusOr<base::Bytes> ReadWhole(const std::string& path, std::size_t most)
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) return base::Unavailable("cannot be read: " + error.message());
   if (size > most) {
-    return base::InvalidArgument("is larger than " + std::to_string(most >> 20) + " MiB");
+    return base::InvalidArgument("larger than " + std::to_string(most >> 20) + " MiB");
   }
   std::ifstream file(path, std::ios::binary);
   base::Bytes bytes(static_cast<std::size_t>(size));
@@ -93,6 +110,7 @@ base::StatusOr<DataFile> ReadFile(const std::string& path, std::size_t most) {
   auto bytes = ReadWhole(path, most);
   if (!bytes.ok()) return file.Named(bytes.status());
   file.bytes = *std::move(bytes);
+  if (file.bytes.empty()) return base::InvalidArgument(path + " is empty: give a file with data");
   return file;
 }
 
@@ -103,6 +121,12 @@ base::StatusOr<DataFile> ReadDataFile(const std::string& dir,
       const std::string path = dir + "/" + name + suffix;
       if (IsFile(path)) return ReadFile(path, kMaxFileBytes);
     }
+  }
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(dir, ignored)) {
+    const bool exists = std::filesystem::exists(dir, ignored);
+    return base::NotFound(dir + (exists ? " is no folder" : " does not exist") +
+                          ": give the folder that holds the data's files");
   }
   return base::NotFound(dir + "/" + names.front() +
                         " is not there, nor with .gz: give the folder that holds the data's files");
@@ -182,7 +206,7 @@ base::StatusOr<Dataset> LoadCifar10(const std::string& dir) {
 // --- text ---------------------------------------------------------------------------------------
 
 base::StatusOr<Dataset> LoadText(const std::string& path) {
-  if (!IsFile(path)) return base::NotFound(path + " is not a file: say text:FILE with the text's");
+  RETURN_IF_ERROR(CheckIsFile(path));
   ASSIGN_OR_RETURN(const DataFile file, ReadFile(path, kMaxTextBytes));
   auto data = TextDataset(file.bytes);
   return data.ok() ? std::move(data) : file.Named(data.status());
@@ -190,7 +214,7 @@ base::StatusOr<Dataset> LoadText(const std::string& path) {
 
 // A packed file, or a text that is cut into records here.
 base::StatusOr<Dataset> LoadTokens(const std::string& path, std::uint32_t context) {
-  if (!IsFile(path)) return base::NotFound(path + " is not a file: say tokens:FILE or text:FILE");
+  RETURN_IF_ERROR(CheckIsFile(path));
   ASSIGN_OR_RETURN(const DataFile file, ReadFile(path, kMaxFileBytes));
   auto data = LooksPacked(file.bytes) ? ParseRecords(file.bytes) : RecordsOf(file.bytes, context);
   return data.ok() ? std::move(data) : file.Named(data.status());
@@ -228,6 +252,14 @@ base::StatusOr<DataId> ParseDataId(std::string_view text) {
 
 std::string TextOf(const DataId& id) {
   return id.hash.is_zero() ? id.name : id.name + "@" + id.hash.Hex();
+}
+
+std::vector<std::string> DataSourceBeginnings() {
+  std::vector<std::string> texts;
+  for (const KnownData& known : kKnownData) {
+    texts.push_back(std::string(known.name) + (known.place.empty() ? "" : ":"));
+  }
+  return texts;
 }
 
 base::StatusOr<DataSource> ParseDataSource(std::string_view text) {

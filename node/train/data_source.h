@@ -12,6 +12,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "node/base/ids.h"
 #include "node/base/status.h"
@@ -40,6 +41,9 @@ struct DataSource {
 
 // InvalidArgument: an unknown name, or a place that is missing or not allowed.
 base::StatusOr<DataSource> ParseDataSource(std::string_view text);
+
+// What begins a source, for each kind of data: "digits", or "mnist:" before a place.
+std::vector<std::string> DataSourceBeginnings();
 
 // OK if this build knows data of this name, toy included.
 base::Status CheckDataName(std::string_view name);

@@ -41,7 +41,7 @@ Examples WindowsOf(std::span<const std::uint8_t> symbols, std::size_t most) {
 
 base::StatusOr<Dataset> TextDataset(base::ByteView text) {
   if (text.size() < kMinTextBytes) {
-    return base::InvalidArgument("is too short: " + std::to_string(text.size()) +
+    return base::InvalidArgument("too short: " + std::to_string(text.size()) +
                                  " bytes, a text needs at least " + std::to_string(kMinTextBytes));
   }
   Dataset data{.name = "text",

@@ -87,6 +87,7 @@ struct TrainerOptions {
   std::uint64_t hidden = 64;    // mlp, cnn: hidden units; toy: dimension
   std::uint64_t data_seed = 0;  // toy: the problem
   std::string graph = {};       // graph: the text of its file (node/train/exact/graph_file.h)
+  std::string constants = {};   // graph: the bytes beside it (node/train/exact/constants_file.h)
   bool exact = false;           // by the kernels of exact/; else by libtorch
 
   std::string data_dir = {};  // mnist, cifar10: the folder of their files; text, tokens: the file

@@ -82,6 +82,8 @@ base::StatusOr<const TrainerModule*> LoadModule(const std::string& needed_by,
 
 }  // namespace
 
+std::vector<std::string> TrainerModels() { return {kModels.begin(), kModels.end()}; }
+
 base::Status CheckTrainerNames(const TrainerOptions& options) {
   RETURN_IF_ERROR(CheckModelName(options.model));
   RETURN_IF_ERROR(CheckDataName(options.data));

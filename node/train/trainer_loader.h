@@ -15,6 +15,9 @@
 
 namespace ostraka::train {
 
+// The models that a trainer can be made of, `graph` among them.
+std::vector<std::string> TrainerModels();
+
 // InvalidArgument, with a list of what is known, unless the model and the data of `options` exist
 // and fit each other. Loads nothing, so it can check a manifest on a machine that cannot train.
 base::Status CheckTrainerNames(const TrainerOptions& options);

@@ -1,12 +1,9 @@
 #include "sim/report/report.h"
 
-#include <cmath>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <utility>
 
-#include "node/train/trainer.h"
 #include "sim/page/html.h"
 #include "sim/page/svg.h"
 #include "sim/report/figures.h"
@@ -17,45 +14,6 @@ namespace ostraka::sim {
 namespace {
 
 // --- the runs -----------------------------------------------------------------------------------
-
-class Historian final : public StepObserver {
- public:
-  Historian(Roster roster, train::Trainer* trainer)
-      : roster_(std::move(roster)), trainer_(trainer) {}
-
-  void OnStep(const StepRecord& record) override {
-    if (!roster_.IsHonest(record.peer)) return;
-    for (const protocol::Action& action : record.actions) {
-      const auto* done = Observed<protocol::StepDone>(action);
-      if (done != nullptr && !done->block->genesis) Note(*done);
-    }
-  }
-  History Take() { return std::move(history_); }
-
- private:
-  void Note(const protocol::StepDone& done) {
-    const wire::Block& block = *done.block;
-    if (!history_.rows.empty() && block.step <= history_.rows.back().step) return;
-    // A step that only closes the run is shown for what it removes.
-    if (!wire::Trained(block) && block.removals.empty()) return;
-    History::Row row;
-    row.step = block.step;
-    for (const base::PeerId& member : block.members) {
-      const auto peer = roster_.IndexOf(member);
-      ++(peer && !roster_.IsHonest(*peer) ? row.byzantine : row.honest);
-    }
-    for (const base::PeerId& id : block.joined) {
-      if (const auto peer = roster_.IndexOf(id)) history_.returns.push_back({*peer, block.step});
-    }
-    const auto evaluation = trainer_->Evaluate(*done.state.parameters);
-    row.loss = evaluation.ok() ? evaluation->loss : std::nan("");
-    history_.rows.push_back(row);
-  }
-
-  Roster roster_;
-  train::Trainer* trainer_;
-  History history_;
-};
 
 class Both final : public StepObserver {
  public:
@@ -224,7 +182,7 @@ base::StatusOr<Report> MakeReport(const SimOptions& options, std::optional<std::
   input.options = options;
   ASSIGN_OR_RETURN(input.roster, RosterOf(options));
   ASSIGN_OR_RETURN(const auto trainer, ToyTrainerOf(options));
-  Historian historian(input.roster, trainer.get());
+  Historian historian(input.roster, *trainer);
   StepRecorder recorder(input.roster, step);
   Both both(historian, recorder);
   progress("running it with protection");
@@ -242,13 +200,12 @@ base::StatusOr<Report> MakeReport(const SimOptions& options, std::optional<std::
   }
   const SimOptions plain = Unprotected(options);
   input.same_faults = options.crashes == 0 && options.blackouts == 0 && options.cut == "none";
-  Historian plain_historian(input.roster, trainer.get());
   progress("running it without");
-  RETURN_IF_ERROR(RunSimulation(plain, {}, &plain_historian).status());
-  input.unprotected = plain_historian.Take();
+  ASSIGN_OR_RETURN(RunAndHistory unprotected, RunWithHistory(plain));
+  input.unprotected = std::move(unprotected.history);
   Report report;
   report.html = ReportHtml(input);
-  report.result = std::move(input.result);
+  report.run = {std::move(input.result), std::move(input.roster), std::move(input.history)};
   return report;
 }
 

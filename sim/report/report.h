@@ -8,29 +8,13 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "node/base/status.h"
+#include "sim/report/history.h"
 #include "sim/report/step_diagram.h"
 #include "sim/run/cluster.h"
 
 namespace ostraka::sim {
-
-// The state of a run after each block, as the first honest peer that accepted it saw it.
-struct History {
-  struct Row {
-    std::uint64_t step = 0;
-    std::uint32_t honest = 0;  // honest members
-    std::uint32_t byzantine = 0;
-    double loss = 0;  // on held-out data; may be no number
-  };
-  struct Return {  // of a dropped member
-    std::uint32_t peer = 0;
-    std::uint64_t step = 0;
-  };
-  std::vector<Row> rows;
-  std::vector<Return> returns;
-};
 
 struct ReportInput {
   SimOptions options;
@@ -48,7 +32,7 @@ struct ReportInput {
 std::string ReportHtml(const ReportInput& input);
 
 struct Report {
-  SimResult result;  // of the protected run
+  RunAndHistory run;  // the protected one
   std::string html;
 };
 

@@ -7,6 +7,7 @@
 
 #include "node/wire/limits.h"
 #include "sim/engine/network.h"
+#include "sim/setup/cuts.h"
 
 namespace ostraka::sim {
 namespace {
@@ -176,10 +177,9 @@ base::Status CheckFaults(const SimOptions& options) {
   RETURN_IF_ERROR(Require(!options.unprotected || (options.crashes == 0 && options.blackouts == 0 &&
                                                    options.cut == "none"),
                           "an unprotected run bears no crash and no cut"));
-  RETURN_IF_ERROR(Require(options.cut == "none" || options.cut == "halves" ||
-                              options.cut == "one_way" || options.cut == "flapping" ||
-                              options.cut == "flaky",
-                          "cut must be none, halves, one_way, flapping or flaky"));
+  RETURN_IF_ERROR(
+      Require(std::find(std::begin(kCuts), std::end(kCuts), options.cut) != std::end(kCuts),
+              "cut must be none, halves, one_way, flapping or flaky"));
   RETURN_IF_ERROR(Require(!options.lose_disk || options.blackouts == 0,
                           "a run in which all peers lose their disks at once is lost: make "
                           "blackouts 0, or let peers keep their disks"));

@@ -40,6 +40,11 @@ def value_of(result):
     return result["metric"]["value"] if result["metric"] else None
 
 
+def honest_removed(run):
+    """How many honest peers were banned or dropped, those that returned included."""
+    return len({removal["peer"] for removal in run["removals"]} - set(run["byzantine"]))
+
+
 def accuracy(binary, seeds, only, peers, byzantine):
     """Accuracy over seeds under each attack, beside the run with no attacker."""
     print(f"| attack | accuracy, mean of {seeds} seeds | min | max | last ban at step, by seed | honest removed |")
@@ -48,8 +53,8 @@ def accuracy(binary, seeds, only, peers, byzantine):
         runs = [swarm(binary, "--peers", peers, "--byzantine", byzantine, "--attack", attack, "--seed", seed)
                 for seed in range(seeds)]
         values = [value_of(run) for run in runs]
-        bans = [max((ban["step"] for ban in run["bans"]), default="-") for run in runs]
-        removed = sum(run["honest_removed"] for run in runs)
+        bans = [max((removal["step"] for removal in run["removals"]), default="-") for run in runs]
+        removed = sum(honest_removed(run) for run in runs)
         print(f"| {attack} | {statistics.mean(values):.4f} | {min(values):.4f} | {max(values):.4f} | "
               f"{' '.join(map(str, bans))} | {removed} |", flush=True)
 
@@ -127,14 +132,14 @@ def attacks(binary, seeds, only):
             for seed in range(seeds):
                 run = swarm(binary, "--peers", peers, "--byzantine", byzantine, "--attack", name, *flags,
                             "--model", "softmax", "--steps", 60, "--seed", seed, must_pass=False)
-                rules = collections.Counter((ban["kind"], re.sub(r"[0-9a-f]{16}|[0-9]+", "_", ban["reason"]))
-                                            for ban in run["bans"])
+                rules = collections.Counter((removal["kind"], re.sub(r"[0-9a-f]{16}|[0-9]+", "_", removal["reason"]))
+                                            for removal in run["removals"])
                 ended = "; ".join(f"{count} x {kind}: {reason}" for (kind, reason), count in
                                   rules.most_common(3)) or "contained"
-                at = sorted({ban["step"] for ban in run["bans"]})
-                removed = len({ban["peer"] for ban in run["bans"]}) - run["honest_removed"]
+                at = sorted({removal["step"] for removal in run["removals"]})
+                removed = len({removal["peer"] for removal in run["removals"]}) - honest_removed(run)
                 print(f"| `{attack}` | {peers}/{byzantine} | {ended} | {', '.join(map(str, at[:8])) or '-'} | "
-                      f"{removed} of {byzantine} | {run['honest_removed']} | {run['steps']} | "
+                      f"{removed} of {byzantine} | {honest_removed(run)} | {run['steps']} | "
                       f"{value_of(run) or 0:.3f} | {run['seconds']:.0f} |", flush=True)
 
 

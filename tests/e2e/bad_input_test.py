@@ -322,7 +322,7 @@ class SwarmTest(TestCase):
         self.refused_swarm([*toy, "--batch-size", 0], "batch_size")
         self.refused_swarm(["--model", "resnet18"], "unknown model 'resnet18'", "softmax")
         self.refused_swarm(["--data", "speech:/x"], "unknown data 'speech'", "digits")
-        self.refused_swarm(["--data", "text:/x"], "/x is not a file", code=3)
+        self.refused_swarm(["--data", "text:/x"], "/x does not exist", code=3)
         self.refused_swarm([*toy, "--data", "mnist:/x"], "model toy goes with data toy")
         self.refused_swarm([*toy, "--keep-checkpoints", 0], "--keep-checkpoints")
         self.refused_swarm(["--data", "mnist:/x"], "/x/train-images-idx3-ubyte is not there", code=3)

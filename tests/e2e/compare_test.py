@@ -210,7 +210,7 @@ class BadGrids(CompareTest):
         self.refused_grid(2, 'rules = "mean"\nstesp = 10', "line 2", "did you mean 'steps'?")
         self.refused_grid(2, 'rules = [', "line 1")
         self.refused_grid(3, 'rules = "mean"\ndata = "mnist:/nonexistent"', "/nonexistent")
-        self.refused_grid(3, 'rules = "mean"\ndata = "text:/nonexistent"', "/nonexistent is not a file")
+        self.refused_grid(3, 'rules = "mean"\ndata = "text:/nonexistent"', "/nonexistent does not exist")
         self.refused_grid(2, 'rules = "mean"\ndata = "text"', "text:FILE")
         self.refused_grid(2, f'rules = "mean"\nmodel = "cnn"\ndata = "text:{__file__}"', "for images")
         self.refused_grid(2, 'rules = "mean"\nseeds = [1, 1]', "listed twice")

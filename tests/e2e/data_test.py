@@ -80,6 +80,26 @@ class OtherDataTest(TestCase):
         self.refused(3, init, str(labels), "is not there")
         self.assertFalse((self.folder / "new.toml").exists())
 
+    def test_check_and_pack_say_in_one_line_what_is_wrong_with_a_path(self):
+        empty = self.folder / "empty"
+        empty.touch()
+        (self.folder / "short").write_text("Too short.")
+        none = self.folder / "none"
+        packed = self.folder / "packed"
+        for path, code, reason in [(none, 3, "does not exist"), (self.folder, 3, "is a folder"), (empty, 2, "is empty"),
+                                   ("/dev/zero", 3, "is no regular file")]:
+            self.refused(code, ["data", "pack", path, "--out", packed], f"{path} {reason}")
+            for name in ("text", "tokens"):
+                self.refused(code, ["data", "check", f"{name}:{path}"], f"{path} {reason}")
+        self.refused(2, ["data", "pack", self.folder / "short", "--out", packed], "short: too short")
+        self.assertFalse(packed.exists())
+        for name in ("mnist", "cifar10"):
+            self.refused(3, ["data", "check", f"{name}:{none}"], f"{none} does not exist", "give the folder")
+            self.refused(3, ["data", "check", f"{name}:{empty}"], f"{empty} is no folder")
+            self.refused(3, ["data", "check", f"{name}:{self.folder}"], "is not there, nor with .gz")
+        (self.mnist / "train-labels-idx1-ubyte").write_bytes(b"")
+        self.refused(2, ["data", "check", f"mnist:{self.mnist}"], "train-labels-idx1-ubyte is empty")
+
     def test_a_manifest_names_its_data(self):
         text = self.made.manifest.read_text()
         name = json.loads(expect_ok("run", "show", "--json", self.made.manifest))["data"]

@@ -50,6 +50,15 @@ class DoctorTest(TestCase):
         self.assertIn(made.ids[2][:16], finding["text"])
         self.refused(3, ["doctor", self.folder / "none.toml"], "none.toml")
 
+    def test_members_that_do_not_answer_have_their_names(self):
+        made = self.make_run(count=3)
+        text = made.manifest.read_text()
+        first = made.ids[2]
+        self.assertEqual(text.count(f'id = "{first}"'), 1)
+        made.manifest.write_text(text.replace(f'id = "{first}"', f'id = "{first}"\nname = "anna"'))
+        made.sockets[2].close()
+        self.assertIn(f"(anna ({first[:8]}) at 127.0.0.1:", self.doctor(made.manifest)["reach"]["text"])
+
     def test_calibrate_states_the_eps_g_that_a_manifest_needs(self):
         made = self.make_run(count=4, model="softmax", options=["--profile", "tolerant"])
         result = run("doctor", made.manifest, "--calibrate", "--json")

@@ -402,7 +402,7 @@ class Campaign:
         result, by_kind = swarm_files(out, attack)
         if set(by_kind) != ATTACKS[attack]:
             self.complain(f"{attack}: left {sorted(by_kind)}")
-        ended = collections.Counter(ban["kind"] for ban in result["bans"])
+        ended = collections.Counter(removal["kind"] for removal in result["removals"])
         how = ", ".join(f"{kind} {count}" for kind, count in sorted(ended.items())) or "contained"
         if not by_kind:
             print(f"| `{attack}` | {how} | none | | | | |", flush=True)

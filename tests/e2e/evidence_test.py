@@ -92,6 +92,21 @@ class SwarmEvidenceTest(TestCase):
         self.assertEqual((unread["file"], judged["verdict"]), (str(missing), "proven"))
         self.assertIn("missing.evidence", unread["error"])
 
+    def test_with_the_manifest_people_see_names(self):
+        names = json.loads(expect_ok("run", "show", "--json", self.manifest))["members"]
+        names = {member["peer"]: member["name"] for member in names}
+        for file in self.files:
+            code, finding = self.judge(file, "--manifest", self.manifest)
+            self.assertEqual(finding["name"], names[finding["accused"]])
+            shown = f"{finding['name']} ({finding['accused'][:8]})"
+            said = expect_ok("evidence", "verify", file, "--manifest", self.manifest)
+            self.assertTrue(said.startswith(f"proven: {shown} in step "), said)
+            text = expect_ok("evidence", "show", file, "--manifest", self.manifest)
+            self.assertIn(f"accused  {shown}\n", text)
+            self.assertNotRegex(text, r" by [0-9a-f]{16},")
+            self.assertNotIn("name", self.judge(file)[1])
+            self.assertIn(finding["accused"], run("evidence", "verify", file).stdout)
+
     def test_show_prints_its_content(self):
         file = next(file for file in self.files if "equivocation" in file.name)
         shown = json.loads(expect_ok("evidence", "show", "--json", file))

@@ -40,8 +40,8 @@ class GraphTest(ExactTestCase):
         result = self.swarm(*GPT, "--data", f"text:{self.text()}", "--peers", 5, "--byzantine", 1, "--steps", 60,
                             "--learning-rate", 0.3, "--momentum", 0.9)
         self.assertTrue(result["ok"], result["problems"])
-        self.assertEqual([ban["peer"] for ban in result["bans"]], result["byzantine"])
-        self.assertIn("does not follow from its batch", result["bans"][0]["reason"])
+        self.assertEqual([removal["peer"] for removal in result["removals"]], result["byzantine"])
+        self.assertIn("does not follow from its batch", result["removals"][0]["reason"])
         self.assertEqual(result["parameters"], 256 * 16 + 16 * 16 + 12 * 16 * 16 + 13 * 16 + 2 * 16)
         self.assertGreater(result["loss"][0], 5)
         self.assertLess(result["loss"][-1], 4)
@@ -98,7 +98,7 @@ class GraphTest(ExactTestCase):
         self.refused(2, [*swarm, "--model", "mlp", "--profile", "exact"], "--profile must be exact/1 or tolerant")
         self.refused(2, [*swarm, "--model", "graph:" + str(self.text("no.graph"))], "no.graph: line 1: ")
         self.refused(3, [*swarm, "--model", f"graph:{self.folder / 'none'}"], "cannot be opened")
-        self.refused(2, [*swarm, "--model", "gpt", "--context", 1000, "--data", text], "is too short")
+        self.refused(2, [*swarm, "--model", "gpt", "--context", 1000, "--data", text], "too short")
 
 
 class ProfileTest(ExactTestCase):
@@ -109,7 +109,7 @@ class ProfileTest(ExactTestCase):
         result = self.swarm("--model", "mlp", "--hidden", 16, "--peers", 16, "--byzantine", 0, "--attack", "none",
                             "--validators", 3, "--steps", 12, "--kernels", ",".join(kernels))
         self.assertTrue(result["ok"], result["problems"])
-        self.assertEqual((result["bans"], result["honest_removed"]), ([], 0))
+        self.assertEqual((result["removals"], result["returns"]), ([], []))
         self.assertIs(result["state_roots_equal"], True)
         self.assertEqual(self.accusations(), [])
         self.refused(2, ["swarm", "--model", "mlp", "--kernels", "mmx", "--steps", 12], "no kernels 'mmx'")
@@ -118,10 +118,10 @@ class ProfileTest(ExactTestCase):
         result = self.swarm("--model", "mlp", "--hidden", 16, "--peers", 4, "--byzantine", 1, "--steps", 40, "--attack",
                             "bit_flip", "--attack-param", "coordinates=1", "bit=1")
         self.assertTrue(result["ok"], result["problems"])
-        [ban] = result["bans"]
-        self.assertEqual(ban["peer"], result["byzantine"][0])
-        self.assertEqual(ban["kind"], "verdict")
-        self.assertIn("does not follow from its batch", ban["reason"])
+        [removal] = result["removals"]
+        self.assertEqual(removal["peer"], result["byzantine"][0])
+        self.assertEqual(removal["kind"], "verdict")
+        self.assertIn("does not follow from its batch", removal["reason"])
         self.assertTrue(self.accusations(), "the helper above finds cases")
 
     def test_eps_g_goes_with_the_profile(self):
@@ -154,7 +154,7 @@ class DataTest(ExactTestCase):
             packed.write_bytes(damaged)
             self.refused(2, ["data", "check", f"tokens:{packed}"], str(packed))
         self.refused(2, ["data", "check", "toy"], "data toy are drawn")
-        self.refused(3, ["data", "check", f"tokens:{self.folder / 'none'}"], "is not a file")
+        self.refused(3, ["data", "check", f"tokens:{self.folder / 'none'}"], "none does not exist")
 
 
 if __name__ == "__main__":

@@ -16,26 +16,26 @@ class FireTest(TestCase):
         ended = run(*SWARM, "--attack", name, "--out", self.folder / "out")
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
         result = json.loads(ended.stdout)
-        self.assertEqual((result["ok"], result["honest_removed"]), (True, 0))
-        self.assertEqual(sorted(ban["peer"] for ban in result["bans"]),
+        self.assertEqual((result["ok"], result["honest_banned"], result["honest_dropped"]), (True, 0, 0))
+        self.assertEqual(sorted(removal["peer"] for removal in result["removals"]),
                          sorted(result["byzantine"]))
-        self.assertEqual(len(result["bans"]), 3)
-        self.assertEqual(result["rejoined"], [])
-        return result["bans"], ended.stderr, lambda peer: f"{result['names'][peer]} ({peer[:8]})"
+        self.assertEqual(len(result["removals"]), 3)
+        self.assertEqual(result["returns"], [])
+        return result["removals"], ended.stderr, lambda peer: f"{result['names'][peer]} ({peer[:8]})"
 
     def test_two_commits_for_one_slot_ban_by_evidence_in_the_same_step(self):
         bans, told, named = self.attack("equivocate")
-        for ban in bans:
-            self.assertEqual((ban["kind"], ban["step"]), ("evidence", 0))
-            self.assertEqual(ban["reason"], "signed two different COMMITs of one slot")
-            self.assertIn(f"step 0: BANNED {named(ban['peer'])} (evidence)", told)
+        for removal in bans:
+            self.assertEqual((removal["kind"], removal["step"]), ("evidence", 0))
+            self.assertEqual(removal["reason"], "signed two different COMMITs of one slot")
+            self.assertIn(f"step 0: BANNED {named(removal['peer'])} (evidence)", told)
 
     def test_silent_members_are_dropped_and_not_banned(self):
         bans, told, named = self.attack("silent")
-        for ban in bans:
-            self.assertEqual(ban["kind"], "drop")
-            self.assertRegex(ban["reason"], "sealed absent: its [A-Z]+ did not come")
-            self.assertIn(f"step {ban['step']}: dropped {named(ban['peer'])} (drop)", told)
+        for removal in bans:
+            self.assertEqual(removal["kind"], "drop")
+            self.assertRegex(removal["reason"], "sealed absent: its [A-Z]+ did not come")
+            self.assertIn(f"step {removal['step']}: dropped {named(removal['peer'])} (drop)", told)
         self.assertNotIn("BANNED", told)
 
 

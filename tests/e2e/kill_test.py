@@ -185,8 +185,8 @@ class ReturnTest(NodesTest):
         me = self.made.ids[lost]
         drops = [row for row in self.removals(0) if row["peer"] == me]
         self.assertEqual([row["kind"] for row in drops], ["drop"])
-        joined = [block["step"] for block in self.ledger(0)["blocks"] if me in block["joined"]]
-        return report, drops[0], joined
+        returned = [block["step"] for block in self.ledger(0)["blocks"] if me in block["returned"]]
+        return report, drops[0], returned
 
     def check_ledger_as_text(self, lost, dropped, returned):
         """People are told of the drop, of the return, and of blocks that the lost one never had."""

@@ -1,4 +1,5 @@
 """The manual page and the completions: complete, valid, and understood by the shells themselves."""
+import json
 import re
 import shutil
 import subprocess
@@ -124,6 +125,12 @@ class Zsh(Shell):
 
     PRELUDE = """
 _files() { print FILES }
+compset() { :; }
+compadd() {  # the entries after --, filtered by the word
+  while [[ "$1" != -- ]]; do shift; done
+  shift
+  print -rn -- "${(@M)@:#${words[CURRENT]}*} "
+}
 _describe() {  # as the real one: the array that the last argument names, filtered by the word
   local -a entries=("${(@P)@[-1]%%:*}")
   print -r -- "${(@M)entries:#${words[CURRENT]}*}"
@@ -136,8 +143,48 @@ _describe() {  # as the real one: the array that the last argument names, filter
         script = f". {file}\n{self.PRELUDE}"
         for words in lines:
             quoted = " ".join(f"'{word}'" for word in ["ostraka", *words])
-            script += f"words=({quoted}); CURRENT={len(words) + 1}; _ostraka\n"
+            script += f"words=({quoted}); CURRENT={len(words) + 1}; print -r -- $(_ostraka)\n"
         return [line.split() for line in self.ask(["zsh", "-f", "-c"], script)]
+
+
+def known(*command):
+    """The names that the error of a command lists, which got `nobody-xyzzy` where it takes one of them."""
+    ended = harness.run(*command)
+    assert ended.returncode == 2, (command, ended)
+    listed = re.search(r"(?:known: use one of |known: use |known: ?|use |must be )(.*?)(?:, not .*)?$", ended.stderr.strip())
+    assert listed, ended.stderr
+    return [name for name in re.split(r",? or |, | ", listed[1]) if name]
+
+
+def choices():
+    """By command and option, which values it takes, as the commands themselves list or refuse them."""
+    bad = "nobody-xyzzy"
+    listed = lambda command, key: [entry["name"] for entry in
+                                   json.loads(expect_ok(command, "--list", "--json"))[key]]
+    attacks, modes = known("sim", "--attack", bad), known("sim", "--mode", bad)
+    data = [name if name in ("toy", "digits") else name + ":" for name in known("data", "check", bad)]
+    rules, pre = listed("aggregate", "rules"), listed("aggregate", "pre")
+    parts = known("swarm", "--model", "toy", "--evaluate-on", bad)
+    profiles = known("swarm", "--profile", bad)
+    found = {("sim", "--attack"): attacks, ("swarm", "--attack"): attacks, ("node", "--attack"): attacks,
+             ("sim", "--mode"): modes, ("swarm", "--mode"): modes, ("run", "init", "--mode"): modes,
+             ("swarm", "--data"): data, ("run", "init", "--data"): data, ("node", "--data"): data,
+             ("data", "check"): data, ("compare", "--data"): data,
+             ("swarm", "--evaluate-on"): parts, ("node", "--evaluate-on"): parts,
+             ("swarm", "--profile"): profiles, ("run", "init", "--profile"): profiles,
+             ("sim", "--cut"): known("sim", "--cut", bad),
+             ("sim", "dht", "--adversary"): known("sim", "dht", "--share", 10, "--adversary", bad),
+             ("compare", "--preset"): known("compare", "--preset", bad),
+             ("model", "make"): known("model", "make", bad, "--out", "/nonexistent"),
+             ("manual",): known("manual", bad),
+             ("attack", "--name"): listed("attack", "attacks")}
+    found["bench", "aggregation", "--rule"] = rules + pre
+    for command in ("aggregate", "attack"):
+        found[command, "--rule"], found[command, "--pre"] = rules, pre
+    # `graph` of a manifest is graph:FILE on the command line, which also makes graphs of some names.
+    models = [name.replace("graph", "graph:") for name in known("swarm", "--model", bad)]
+    found["swarm", "--model"] = found["run", "init", "--model"] = [*models, "gpt", "albert"]
+    return found
 
 
 class CompletionTest(TestCase):
@@ -152,6 +199,19 @@ class CompletionTest(TestCase):
         for path, names in zip(parents, offered, strict=True):
             with self.subTest(command=path):
                 self.assertEqual(sorted(names), sorted(subcommands(COMMANDS[path])))
+
+    def every_choice_is_offered(self, shell):
+        found = choices()
+        self.assertGreater(min(len(names) for names in found.values()), 1)
+        offered = shell.answers([[*words, ""] for words in found])
+        for (words, names), got in zip(found.items(), offered, strict=True):
+            with self.subTest(words=words):
+                # fish offers files beside choices before which a path may stand.
+                got = [name for name in got if not (self.folder / name).exists()]
+                self.assertEqual(sorted(got), sorted(names))
+        offered = shell.answers([["sim", "--attack", "sign_f"], ["swarm", "--data", "mn"],
+                                 ["node", "--log-level", "w"], ["node", "--kernels", "av"]])
+        self.assertEqual(offered, [["sign_flip"], ["mnist:"], ["warning"], ["avx2", "avx512"]])
 
     def values(self, shell):
         (self.folder / "a-file").touch()
@@ -169,17 +229,22 @@ class CompletionTest(TestCase):
         if not shutil.which("bash"):
             self.skipTest("NOT TESTED: no bash")
         self.complete(Bash(self))
+        self.every_choice_is_offered(Bash(self))
         ask = self.values(Bash(self))
         # Nothing of ours: bash completes a file name (-o default).
         self.assertEqual(ask("sim", "--report", ""), [])
         self.assertEqual(ask("key", "new", ""), [])
         self.assertIn("--steps", ask("swarm", ""))
         self.assertEqual(ask("sim", "--report", "=", ""), [])
+        self.assertEqual(ask("sim", "--attack", "=", "sign_f"), ["sign_flip"])
+        # Readline splits at colons; the place after one is a file's name.
+        self.assertEqual(ask("data", "check", "mnist", ":", "/d"), [])
 
     def test_fish(self):
         if not shutil.which("fish"):
             self.skipTest("NOT TESTED: no fish")
         self.complete(Fish(self))
+        self.every_choice_is_offered(Fish(self))
         ask = self.values(Fish(self))
         self.assertEqual(ask("sim", "--report", "a-f"), ["a-file"])
 
@@ -187,9 +252,11 @@ class CompletionTest(TestCase):
         if not shutil.which("zsh"):
             self.skipTest("NOT TESTED: no zsh")
         self.complete(Zsh(self))
+        self.every_choice_is_offered(Zsh(self))
         ask = self.values(Zsh(self))
         self.assertEqual(ask("sim", "--report", ""), ["FILES"])
         self.assertEqual(ask("key", "new", ""), ["FILES"])
+        self.assertEqual(ask("swarm", "--data", "mnist:/d"), ["FILES"])
 
 
 if __name__ == "__main__":

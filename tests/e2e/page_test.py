@@ -91,6 +91,9 @@ class BrowserTest(PageTestCase):
         self.assertEqual(browser.evaluate("document.activeElement.localName"), "summary")
         self.look(browser, "training")
         # A proof that the page links is the file that anybody can verify.
+        votes = browser.evaluate("[...document.querySelectorAll('#removals li')].map(e => e.textContent)")
+        for text in votes:
+            self.assertRegex(text, r"Votes against it: \d of \d \(node\d \([0-9a-f]{8}\)")
         link = browser.evaluate("document.querySelector('#removals a[href^=\"/evidence/\"]')?.href")
         self.assertTrue(link, "a verdict leaves its votes as evidence")
         with urllib.request.urlopen(link, timeout=harness.DEADLINE_S) as answer:
@@ -115,6 +118,10 @@ class BrowserTest(PageTestCase):
             node.signal(signal.SIGSTOP)
         browser.until("document.querySelector('.banner.waits') !== null")
         detail = browser.evaluate("document.querySelector('.banner .detail').textContent")
+        browser.until("document.querySelectorAll('#members .state.asleep').length > 0")
+        asleep = browser.evaluate("""[...document.querySelectorAll('#members tbody tr')].filter(
+          row => row.querySelector('.state.asleep')).map(row => row.querySelector('code').title)""")
+        self.assertLessEqual(set(asleep), set(made.ids[2:]))
         self.assertRegex(detail, r"step \d+: waiting [\d.]+ m?s for .*nothing is lost")
         self.assertTrue(any(made.ids[index][:8] in detail for index in (2, 3)), detail)
         # The other running node may be awaited too: it sends no ECHO before its own deadline.
@@ -154,6 +161,28 @@ class PageTest(PageTestCase):
         whole = sum(len(get(port, path)[1].encode()) for path in ("/", "/page.css", "/page.js", "/icon.svg"))
         self.assertLess(whole, 150_000)
         self.assertTrue(get(port, "/live")[1].startswith("<main"))
+
+    def test_a_node_that_starts_again_shows_what_was_before(self):
+        made = self.make_run(count=3, steps=1_000_000)
+        watched = ["--http", "127.0.0.1:0", "--evaluate-every", 2]
+        nodes = [self.running(made.start(i, *(watched if i == 0 else ()))) for i in range(3)]
+        nodes[0].wait_for_event(event="evaluation", step=5)
+        # Without the others nothing new can happen.
+        for node in nodes[1:]:
+            node.signal(signal.SIGKILL)
+        nodes[0].signal(signal.SIGTERM)
+        self.assertEqual(nodes[0].finish(), 0)
+        again = self.running(made.start(0, *watched))
+        _, html = get(again.wait_for_event(event="started")["http_port"], "/")
+        learning = re.search(r'<section id="learning".*?</section>', html, re.S).group(0)
+        steps = [int(step) for step in re.findall(r'<tr><td class="n">(\d+)</td>', learning)]
+        self.assertEqual(steps[:4], [0, 1, 3, 5])
+        leaders = re.search(r'<section id="leaders".*?</section>', html, re.S).group(0)
+        samples = [int(n.replace(",", "")) for n in re.findall(r'<span class="n">([\d,]+)</span>', leaders)]
+        self.assertEqual(len(samples), 3)
+        self.assertGreater(min(samples), 0)
+        self.assertNotIn("from step", learning + leaders)
+        self.assertNotIn("is missing here", html)
 
     def test_swarm_refuses_an_address_that_others_reach(self):
         self.refused(2, ["swarm", "--http", "0.0.0.0:0"], "--http 0.0.0.0:0", "--http-remote")

@@ -1,4 +1,5 @@
 """`ostraka sim`: a seed determines the run, and failures can be replayed."""
+import collections
 import json
 import os
 import select
@@ -24,13 +25,74 @@ class SimTest(TestCase):
 
     def test_the_result_keeps_its_contract(self):
         result = self.sim(*SMALL, "--seed", 5)
-        self.assertEqual(set(result), KEYS)
+        self.assertEqual(set(result), KEYS | {"history"})
         self.assertEqual((result["ok"], result["seeds"], result["failures"]), (True, 1, []))
         self.assertEqual(result["banned"], {"byzantine": 1, "honest": 0})
         self.assertEqual((result["dropped"], result["returned"]), ({"byzantine": 0, "honest": 0},) * 2)
         self.assertGreaterEqual(result["steps"], 15)
         self.assertRegex(result["trace_digest"], r"\A[0-9a-f]{64}\Z")
         self.assertGreater(result["detection_steps"]["mean"], 0)
+
+    def history(self, result):
+        """The history of one run, after what must hold of each."""
+        history = result["history"]
+        self.assertEqual(set(history), {"byzantine", "names", "steps"})
+        self.assertEqual([step["step"] for step in history["steps"]],
+                         sorted({step["step"] for step in history["steps"]}))
+        self.assertEqual(sorted(history["names"].values()),
+                         sorted(f"peer {i}" for i in range(len(history["names"]))))
+        kinds = {peer: "byzantine" if peer in history["byzantine"] else "honest" for peer in history["names"]}
+        members = collections.Counter(kinds.values())
+        counts = {fate: {"byzantine": 0, "honest": 0} for fate in ("banned", "dropped", "returned")}
+        gone, out = {}, set()
+        for step in history["steps"]:
+            # A block names the members that its step began with; it removes those of the next.
+            for removal in step["removals"]:
+                self.assertEqual(removal["step"], step["step"])
+                self.assertTrue(removal["reason"])
+                if removal["peer"] not in out:
+                    members[kinds[removal["peer"]]] -= 1
+                    out.add(removal["peer"])
+                gone[removal["peer"]] = removal["kind"]
+                counts["dropped" if removal["kind"] == "drop" else "banned"][kinds[removal["peer"]]] += 1
+            for back in step["returns"]:
+                self.assertEqual((back["step"], gone.pop(back["peer"])), (step["step"], "drop"))
+                out.discard(back["peer"])
+                members[kinds[back["peer"]]] += 1
+                counts["returned"][kinds[back["peer"]]] += 1
+            self.assertEqual(step["members"], {kind: members[kind] for kind in ("byzantine", "honest")}, step["step"])
+        self.assertEqual(counts, {fate: result[fate] for fate in counts})
+        return history
+
+    def test_one_run_has_a_history(self):
+        history = self.history(self.sim(*SMALL, "--seed", 5))
+        self.assertEqual(len(history["byzantine"]), 1)
+        [removal] = [removal for step in history["steps"] for removal in step["removals"]]
+        self.assertEqual((removal["peer"], removal["kind"]), (history["byzantine"][0], "verdict"))
+        self.assertEqual([step["step"] for step in history["steps"]][:15], list(range(15)))
+        returned = self.sim("--byzantine", 0, "--crashes", 3, "--lose-disk")
+        history = self.history(returned)
+        self.assertEqual(history["byzantine"], [])
+        self.assertGreater(returned["returned"]["honest"], 0)
+
+    def test_the_last_loss_of_a_history_is_the_loss_at_the_end(self):
+        for options in (["--attack", "none"], ["--attack", "none", "--unprotected"]):
+            result = self.sim("--peers", 4, "--byzantine", 0, "--dimension", 64, "--steps", 12, *options)
+            steps = self.history(result)["steps"]
+            self.assertEqual(steps[-1]["loss"], result["loss"]["mean"])
+            self.assertGreater(steps[0]["loss"], steps[-1]["loss"])
+        ruined = self.sim("--peers", 4, "--byzantine", 1, "--dimension", 64, "--steps", 40, "--attack", "sign_flip",
+                          "--unprotected", code=1)
+        steps = self.history(ruined)["steps"]
+        self.assertTrue(steps[-1]["loss"] is None or steps[-1]["loss"] > 1e6 * steps[0]["loss"])
+
+    def test_many_runs_have_no_history(self):
+        self.assertNotIn("history", self.sim("--peers", 4, "--byzantine", 0, "--steps", 8, "--dimension", 64, "--seeds", "1..2"))
+        self.assertNotIn("history", self.sim("--swarm-test", "--steps", 12))
+        one = self.folder / "one.json"
+        one.write_text(json.dumps(self.sim(*SMALL, "--seed", 5)))
+        merged = json.loads(run("sim", "merge", one, "--json", cwd=self.folder).stdout)
+        self.assertNotIn("history", merged)
 
     def test_an_unprotected_run_shows_its_loss_and_is_never_ok_over_a_ruined_model(self):
         plain = ["sim", "--unprotected", "--steps", 60, "--dimension", 200]

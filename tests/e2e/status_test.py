@@ -155,6 +155,21 @@ class HttpTest(StatusTestCase):
         code, kind, text = get(self.port, "/metrics")
         self.assertEqual((code, kind), (200, "text/plain; version=0.0.4; charset=utf-8"))
         self.check_metrics(text)
+        self.assertNotIn("ostraka_peer_info", text, "the manifest names nobody")
+
+    def test_names_are_one_family_of_metrics(self):
+        made = self.make_run(count=3, steps=1000000)
+        text = made.manifest.read_text()
+        for peer, name in zip(made.ids, ("anna", "zoe")):
+            text = text.replace(f'id = "{peer}"', f'id = "{peer}"\nname = "{name}"')
+        made.manifest.write_text(text)
+        node = self.running(made.start(0, "--http", "127.0.0.1:0"))
+        lines = get(node.wait_for_event(event="started")["http_port"], "/metrics")[2].splitlines()
+        self.assertEqual(sorted(line for line in lines if line.startswith("ostraka_peer_info")),
+                         sorted(f'ostraka_peer_info{{peer="{peer[:16]}",name="{name}"}} 1'
+                                for peer, name in zip(made.ids, ("anna", "zoe"))))
+        self.assertEqual([line for line in lines if "anna" in line or "zoe" in line],
+                         [line for line in lines if line.startswith("ostraka_peer_info")])
 
     @unittest.skipUnless(text_string_to_metric_families, "NOT TESTED: needs python3-prometheus-client")
     def check_metrics(self, text):

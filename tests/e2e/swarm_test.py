@@ -13,8 +13,8 @@ import harness
 from harness import Running, TestCase, await_gone, children_of, expect_ok, run
 
 TOY = ["--model", "toy", "--hidden", "256"]
-KEYS = {"ok", "peers", "byzantine", "attack", "unprotected", "seed", "parameters", "steps", "bans", "rejoined",
-        "honest_removed", "names", "state_roots_equal", "metric", "loss", "seconds", "bytes_sent",
+KEYS = {"ok", "peers", "byzantine", "attack", "unprotected", "seed", "parameters", "steps", "removals", "returns",
+        "honest_banned", "honest_dropped", "names", "state_roots_equal", "metric", "loss", "seconds", "bytes_sent",
         "peak_rss_bytes", "problems", "seconds_per_step", "payload_bytes_per_step"}
 
 
@@ -53,7 +53,7 @@ class BanishTest(TestCase):
         self.assertEqual((result["peers"], result["attack"], result["seed"]), (8, "sign_flip", 0))
         self.assertIs(result["unprotected"], False)
         self.assertEqual(result["parameters"], 256)
-        self.assertEqual(result["honest_removed"], 0)
+        self.assertEqual((result["honest_banned"], result["honest_dropped"]), (0, 0))
         self.assertIs(result["state_roots_equal"], True)
         self.assertGreaterEqual(result["steps"], 60)
         self.assertEqual(set(result["metric"]), {"name", "on", "value", "loss", "step"})
@@ -66,15 +66,15 @@ class BanishTest(TestCase):
 
     def test_only_byzantine_nodes_are_banned_with_step_and_reason(self):
         self.assertEqual(len(self.result["byzantine"]), 3)
-        self.assertEqual(sorted(ban["peer"] for ban in self.result["bans"]),
+        self.assertEqual(sorted(removal["peer"] for removal in self.result["removals"]),
                          sorted(self.result["byzantine"]))
-        for ban in self.result["bans"]:
-            self.assertEqual(set(ban), {"peer", "step", "kind", "reason"})
-            self.assertEqual(len(ban["peer"]), harness.ID_DIGITS)
-            self.assertEqual(ban["kind"], "verdict")
-            self.assertIn("does not follow from its batch", ban["reason"])
-            self.assertTrue(0 < ban["step"] < self.result["steps"])
-            self.assertIn(f"step {ban['step']}: BANNED {named(self.result, ban['peer'])} ({ban['kind']}): ",
+        for removal in self.result["removals"]:
+            self.assertEqual(set(removal), {"peer", "step", "kind", "reason"})
+            self.assertEqual(len(removal["peer"]), harness.ID_DIGITS)
+            self.assertEqual(removal["kind"], "verdict")
+            self.assertIn("does not follow from its batch", removal["reason"])
+            self.assertTrue(0 < removal["step"] < self.result["steps"])
+            self.assertIn(f"step {removal['step']}: BANNED {named(self.result, removal['peer'])} ({removal['kind']}): ",
                           self.ended.stderr)
 
     def test_honest_ledgers_are_equal(self):
@@ -84,7 +84,7 @@ class BanishTest(TestCase):
         blocks = shown[0]["blocks"]
         self.assertEqual(len(blocks), self.result["steps"] + 2)  # genesis, and the closing step
         removals = [removal for block in blocks for removal in block["removals"]]
-        self.assertEqual(removals, self.result["bans"])
+        self.assertEqual(removals, self.result["removals"])
         self.assertEqual(blocks[-1]["members"], 5)
         self.assertTrue(any("state_root" in block for block in blocks[:-1]))
         self.assertTrue(blocks[-1]["closes"])
@@ -99,15 +99,15 @@ class BanishTest(TestCase):
             removals = json.loads(expect_ok("ledger", "explain", "--json", node))["removals"]
             plain = [{key: entry[key] for key in ("peer", "step", "kind", "reason")}
                      for entry in removals]
-            self.assertEqual(plain, self.result["bans"])
+            self.assertEqual(plain, self.result["removals"])
             for entry in removals:
                 self.assertIn(entry["accuser"][:16], entry["reason"])
                 self.assertEqual(entry["target"], entry["peer"])
-        first = self.result["bans"][0]
+        first = self.result["removals"][0]
         text = expect_ok("ledger", "explain", self.honest[0], first["peer"][:12])
         self.assertIn(f"{named(self.result, first['peer'])} was banned in step {first['step']} (verdict)", text)
         self.assertIn(with_names(self.result, first["reason"]), text)
-        self.assertNotIn(named(self.result, self.result["bans"][1]["peer"]) + " was banned", text)
+        self.assertNotIn(named(self.result, self.result["removals"][1]["peer"]) + " was banned", text)
         self.assertEqual(text, expect_ok("ledger", "explain", self.honest[0], self.result["names"][first["peer"]]))
         me = json.loads(expect_ok("ledger", "show", "--json", self.honest[0]))["peer"]
         self.assertIn("was not banned or dropped", expect_ok("ledger", "explain", self.honest[0], me))
@@ -117,10 +117,10 @@ class BanishTest(TestCase):
         lines = text.splitlines()
         self.assertEqual(lines[3], "end   all steps are done")
         self.assertEqual(len(lines), 5 + self.result["steps"] + 2)
-        for ban in self.result["bans"]:
-            line = lines[5 + ban["step"] + 1]
-            self.assertTrue(line.startswith(str(ban["step"]) + " "))
-            self.assertIn("banned " + named(self.result, ban["peer"]), line)
+        for removal in self.result["removals"]:
+            line = lines[5 + removal["step"] + 1]
+            self.assertTrue(line.startswith(str(removal["step"]) + " "))
+            self.assertIn("banned " + named(self.result, removal["peer"]), line)
 
     def test_anyone_can_query_it_with_sqlite(self):
         for node in self.honest:
@@ -128,7 +128,7 @@ class BanishTest(TestCase):
                 rows = ledger.execute("SELECT peer, step, kind, reason FROM removals "
                                       "ORDER BY height, peer").fetchall()
             ledger.close()
-            wanted = sorted(self.result["bans"], key=lambda ban: (ban["step"], ban["peer"]))
+            wanted = sorted(self.result["removals"], key=lambda removal: (removal["step"], removal["peer"]))
             self.assertEqual(rows, [(b["peer"], b["step"], b["kind"], b["reason"])
                                     for b in wanted])
 
@@ -177,7 +177,7 @@ class OutcomeTest(TestCase):
         result, _ = self.swarm("--peers", 4, "--byzantine", 1, "--attack", "none", *TOY,
                                "--steps", 12, env={**os.environ, "TMPDIR": str(temporary)})
         self.assertTrue(result["ok"], result["problems"])
-        self.assertEqual((result["bans"], result["honest_removed"]), ([], 0))
+        self.assertEqual((result["removals"], result["returns"]), ([], []))
         self.assertEqual(result["steps"], 12)
         self.assertEqual(list(temporary.iterdir()), [], "a run that went well leaves nothing")
 
@@ -194,7 +194,7 @@ class OutcomeTest(TestCase):
     def test_averaging_without_protection_ends_with_a_clear_reason(self):
         result, ended = self.swarm("--unprotected", "--peers", 4, "--byzantine", 1, *TOY,
                                    "--steps", 30, "--out", self.folder / "out")
-        self.assertEqual((result["bans"], result["honest_removed"]), ([], 0))
+        self.assertEqual((result["removals"], result["returns"]), ([], []))
         self.assertIs(result["unprotected"], True)
         # A gradient of the wrong sign, a thousandfold, destroys the model.
         self.assertIs(result["ok"], False)
@@ -212,7 +212,7 @@ class OutcomeTest(TestCase):
     def test_softmax_on_digits_learns_beside_an_attacker(self):
         result, _ = self.swarm("--peers", 4, "--byzantine", 1, "--model", "softmax", "--steps", 40)
         self.assertTrue(result["ok"], result["problems"])
-        self.assertEqual([ban["peer"] for ban in result["bans"]], result["byzantine"])
+        self.assertEqual([removal["peer"] for removal in result["removals"]], result["byzantine"])
         self.assertEqual(result["metric"]["name"], "accuracy")
         self.assertGreater(result["metric"]["value"], 0.8)
         self.assertEqual(result["parameters"], 64 * 10 + 10)
@@ -274,7 +274,7 @@ class InterruptTest(TestCase):
         self.assertRegex(result["problems"][0],
                          r"node 1 \([0-9a-f]{16}\) ended without a report, status 137")
         self.assertEqual(result["problems"][1], "1 honest peers were banned or dropped")
-        self.assertEqual([ban["kind"] for ban in result["bans"]], ["drop"])
+        self.assertEqual([removal["kind"] for removal in result["removals"]], ["drop"])
         self.assertEqual((result["steps"], result["state_roots_equal"]), (20, True))
         self.assertRegex(swarm.text["stderr"], r"node1 \([0-9a-f]{8}\) ended without a report, status 137: "
                                                "the others continue without it")

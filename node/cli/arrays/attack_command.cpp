@@ -15,6 +15,7 @@
 #include "node/cli/arrays/commands.h"
 #include "node/cli/arrays/npy_file.h"
 #include "node/cli/arrays/rule_options.h"
+#include "node/cli/options/choices.h"
 #include "node/cli/views/node_json.h"
 #include "node/os/thread_executor.h"
 
@@ -263,7 +264,12 @@ void AddOptions(CLI::App& command, AttackCommandOptions& options) {
   command.add_option("honest", options.honest,
                      "HONEST.npy: the honest rows, of shape (n - m, d), or (steps, n - m, d)");
   command.add_option("out", options.array.out, "OUT.npy, m rows; or - for JSON on stdout");
-  command.add_option("--name", options.name, "name of the attack; --list prints all");
+  std::vector<std::string> names;
+  for (const aggregation::AttackInfo* attack : aggregation::Attacks()) {
+    names.emplace_back(attack->name);
+  }
+  OfferChoices(command.add_option("--name", options.name, "name of the attack; --list prints all"),
+               names);
   command.add_option("--param", options.params, "name=value, a parameter of the attack")
       ->allow_extra_args(false);
   command.add_option("--byzantine", options.byzantine, "m, the number of attackers")

@@ -4,10 +4,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "node/cli/arrays/aggregation_bench.h"
 #include "node/cli/arrays/commands.h"
+#include "node/cli/arrays/rule_options.h"
+#include "node/cli/options/choices.h"
 #include "node/cli/views/node_json.h"
 #include "node/os/thread_executor.h"
 
@@ -74,9 +77,12 @@ void AddBenchCommand(CLI::App& program, Invocation& invocation) {
   options->bench.threads = os::AvailableThreads();
   auto* aggregation = command->add_subcommand(
       "aggregation", "time rules, relative to the memory traffic that they cannot avoid");
-  aggregation->add_option(
-      "--rule", options->bench.rules,
-      "a rule or pre-aggregation; may be repeated (default: the twelve in docs/benchmarks.md)");
+  std::vector<std::string> names = RuleNames();
+  for (std::string& name : PreAggregationNames()) names.push_back(std::move(name));
+  OfferChoices(aggregation->add_option("--rule", options->bench.rules,
+                                       "a rule or pre-aggregation; may be repeated (default: the "
+                                       "twelve in docs/benchmarks.md)"),
+               names);
   aggregation->add_option("--rows", options->rows, "n, with --dimension")->capture_default_str();
   aggregation->add_option("--dimension", options->dimension,
                           "d (default: 16 x 1e6, 16 x 1e7 and 64 x 1e6 one after another)");

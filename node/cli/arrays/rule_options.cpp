@@ -3,17 +3,34 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
+#include "node/cli/options/choices.h"
+
 namespace ostraka::cli {
+namespace {
+
+template <typename Registry>
+std::vector<std::string> NamesOf(const Registry& registry) {
+  std::vector<std::string> names;
+  for (const auto* entry : registry) names.emplace_back(entry->about.name);
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> RuleNames() { return NamesOf(aggregation::Rules()); }
+std::vector<std::string> PreAggregationNames() { return NamesOf(aggregation::PreAggregations()); }
 
 void AddRuleOptions(CLI::App& command, const char* param_option, RuleOptions& options) {
-  command.add_option("--rule", options.rule,
-                     "name of the rule; `ostraka aggregate --list` prints all");
+  OfferChoices(command.add_option("--rule", options.rule,
+                                  "name of the rule; `ostraka aggregate --list` prints all"),
+               RuleNames());
   command.add_option(param_option, options.params, "name=value, a parameter of the rule")
       ->allow_extra_args(false);
-  command
-      .add_option(
+  OfferChoices(
+      command.add_option(
           "--pre", options.pre,
-          "a pre-aggregation, such as nnm or bucketing:s=2,seed=7; several are applied in order")
+          "a pre-aggregation, such as nnm or bucketing:s=2,seed=7; several are applied in order"),
+      PreAggregationNames())
       ->allow_extra_args(false);
   command.add_option("--f", options.f,
                      "number of Byzantine rows to tolerate, for the rule and for --pre");

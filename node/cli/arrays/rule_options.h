@@ -24,6 +24,10 @@ struct RuleOptions {
   std::optional<std::uint64_t> f;
 };
 
+// The names that --rule and --pre take.
+std::vector<std::string> RuleNames();
+std::vector<std::string> PreAggregationNames();
+
 // Adds --rule, --pre, --f, and `param_option` for the rule's parameters.
 void AddRuleOptions(CLI::App& command, const char* param_option, RuleOptions& options);
 

@@ -7,6 +7,7 @@
 
 #include "crypto/merkle.h"
 #include "node/cli/data/commands.h"
+#include "node/cli/options/choices.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/train/data_source.h"
@@ -104,9 +105,9 @@ void AddDataCommand(CLI::App& program, Invocation& invocation) {
 
   auto* check = command->add_subcommand(
       "check", "read a copy of some data, and name it by its hash as a manifest does");
-  check
-      ->add_option("data", options->source,
-                   "digits, mnist:DIR, cifar10:DIR, text:FILE or tokens:FILE")
+  OfferChoices(check->add_option("data", options->source,
+                                 "digits, mnist:DIR, cifar10:DIR, text:FILE or tokens:FILE"),
+               train::DataSourceBeginnings())
       ->required();
   check->add_option("--id", options->id, "exit with 1 unless the copy has this name");
   AddContext(*check, *options);

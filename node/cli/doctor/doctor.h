@@ -91,7 +91,7 @@ struct ListenFacts {
 Finding JudgeListen(const ListenFacts& facts);
 
 struct ReachFacts {
-  std::string peer;     // its id
+  std::string peer;     // for people: name or id
   std::string address;  // empty: it only dials
   std::string problem;  // reason why the connection failed; empty if it worked
 };

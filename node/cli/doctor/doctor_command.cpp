@@ -13,9 +13,11 @@
 #include "node/cli/doctor/doctor.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/terminal/data_dir.h"
+#include "node/cli/terminal/member_names.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
+#include "node/protocol/ground/names.h"
 
 namespace ostraka::cli {
 namespace {
@@ -81,12 +83,13 @@ nlohmann::json JsonOf(const CalibrationFacts& facts) {
 // Tries many members in parallel, because those behind a firewall time out slowly.
 std::vector<ReachFacts> TryMembers(const std::vector<protocol::Member>& members) {
   constexpr std::size_t kAtOnce = 32;
+  const MemberNames names(protocol::NamesOf(members));
   std::vector<ReachFacts> facts;
   for (std::size_t begin = 0; begin < members.size(); begin += kAtOnce) {
     std::vector<std::future<ReachFacts>> probes;
     for (std::size_t i = begin; i < std::min(begin + kAtOnce, members.size()); ++i) {
       probes.push_back(
-          std::async(std::launch::async, TryReach, members[i].id.Hex(), members[i].address));
+          std::async(std::launch::async, TryReach, names.Shown(members[i].id), members[i].address));
     }
     for (auto& probe : probes) facts.push_back(probe.get());
   }

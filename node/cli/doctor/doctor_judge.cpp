@@ -205,8 +205,8 @@ Finding JudgeReach(const std::vector<ReachFacts>& facts) {
     ++dialed;
     if (fact.problem.empty()) continue;
     ++failures;
-    failed += (failed.empty() ? "" : "; ") + fact.peer.substr(0, 16) + " at " + fact.address +
-              ": " + fact.problem;
+    failed +=
+        (failed.empty() ? "" : "; ") + fact.peer + " at " + fact.address + ": " + fact.problem;
   }
   const std::string text = std::to_string(dialed - failures) + " of " + std::to_string(dialed) +
                            " members with an address answer";

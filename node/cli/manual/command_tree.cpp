@@ -2,10 +2,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "node/cli/options/choices.h"
+
 namespace ostraka::cli {
 namespace {
 
-OptionText TextOf(const CLI::Option& option) {
+OptionText TextOf(CLI::Option& option) {
   OptionText text;
   text.meaning = option.get_description();
   text.required = option.get_required();
@@ -19,23 +21,24 @@ OptionText TextOf(const CLI::Option& option) {
   const std::size_t colon = type.find(':');
   text.value = type.substr(0, colon);
   if (colon != std::string::npos) text.limits = type.substr(colon + 1);
+  text.choices = ChoicesOf(option);
   text.repeats = option.get_items_expected_max() > 1;
   return text;
 }
 
 }  // namespace
 
-CommandText TreeOf(const CLI::App& app, const std::string& above) {
+CommandText TreeOf(CLI::App& app, const std::string& above) {
   CommandText text;
   text.name = app.get_name();
   text.path = above.empty() ? text.name : above + " " + text.name;
   text.summary = app.get_description();
   text.footer = app.get_footer();
-  for (const CLI::Option* option : app.get_options()) {
+  for (CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;
     (option->get_positional() ? text.words : text.options).push_back(TextOf(*option));
   }
-  for (const CLI::App* child : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (CLI::App* child : app.get_subcommands([](CLI::App*) { return true; })) {
     if (!child->get_group().empty()) text.commands.push_back(TreeOf(*child, text.path));
   }
   return text;

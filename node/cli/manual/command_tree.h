@@ -14,10 +14,11 @@ namespace ostraka::cli {
 
 // An option, or a word without a name such as FILE.
 struct OptionText {
-  std::vector<std::string> names;  // "-h", "--help"; a word: its only name
-  std::string value;               // what follows the name, such as "UINT"; empty for a flag
-  std::string limits;              // of the value, such as "INT in [1 - 1024]"
-  std::string fallback;            // the default value
+  std::vector<std::string> names;    // "-h", "--help"; a word: its only name
+  std::string value;                 // what follows the name, such as "UINT"; empty for a flag
+  std::string limits;                // of the value, such as "INT in [1 - 1024]"
+  std::vector<std::string> choices;  // ChoicesOf; empty: any value
+  std::string fallback;              // the default value
   std::string meaning;
   bool required = false;
   bool repeats = false;  // takes several values
@@ -35,6 +36,6 @@ struct CommandText {
 
 // `app` and all below it, in the order of --help and without what --help hides. `above` is the path
 // of the command that `app` belongs to, empty for the program.
-CommandText TreeOf(const CLI::App& app, const std::string& above = "");
+CommandText TreeOf(CLI::App& app, const std::string& above = "");
 
 }  // namespace ostraka::cli

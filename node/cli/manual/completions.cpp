@@ -1,5 +1,7 @@
 #include "node/cli/manual/completions.h"
 
+#include <algorithm>
+
 namespace ostraka::cli {
 namespace {
 
@@ -35,6 +37,38 @@ void ForEach(const CommandText& command, const Visit& visit) {
 
 std::string OneLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+// "'sim --attack'": a command and an option whose values are known; "'manual '": its word.
+std::string ChoiceKeys(const std::string& chosen, const OptionText& option, bool is_word) {
+  if (is_word) return Quoted(chosen + " ");
+  std::string keys;
+  for (const std::string& name : option.names) {
+    keys += (keys.empty() ? "" : "|") + Quoted(chosen + " " + name);
+  }
+  return keys;
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// A function that sets `values` for a command and an option. `list(choices)` writes them.
+template <typename List>
+std::string ValuesFunction(const CommandText& program, const List& list) {
+  std::string text = "_ostraka_values() {\n  case \"$1 $2\" in\n";
+  ForEach(program, [&](const CommandText& command) {
+    const auto add = [&](const OptionText& option, bool is_word) {
+      if (option.choices.empty()) return;
+      text += "    " + ChoiceKeys(Chosen(program, command), option, is_word) +
+              ") values=" + list(Joined(option.choices)) + " ;;\n";
+    };
+    for (const OptionText& option : command.options) add(option, false);
+    if (!command.words.empty()) add(command.words.front(), true);
+  });
+  return text + "  esac\n}\n";
+}
+
 struct Names {
   std::string commands;
   std::string options;
@@ -68,12 +102,13 @@ constexpr char kBashWalk[] = R"sh(
 # Follows the words before the cursor to the command that they choose, then completes the last one.
 _ostraka() {
   local current="${COMP_WORDS[COMP_CWORD]}" path="" previous="" word i
-  local commands options valued files
+  local commands options valued files values=""
   _ostraka_names ""
   for ((i = 1; i < COMP_CWORD; ++i)); do
     word="${COMP_WORDS[i]}"
-    # "--seed=7" comes as three words.
+    # "--seed=7" and "mnist:DIR" come as three words.
     if [[ "$word" == "=" ]]; then continue; fi
+    if [[ "$word" == ":" ]]; then ((++i)); continue; fi
     if [[ " $valued " == *" $previous "* && "$previous" == -* ]]; then
       previous=""
     elif [[ " $commands " == *" $word "* ]]; then
@@ -87,7 +122,16 @@ _ostraka() {
   COMPREPLY=()
   [[ "$current" != "=" ]] || current=""
   if [[ "$previous" == -* && " $valued " == *" $previous "* ]]; then
-    return  # a value: bash completes a file name
+    _ostraka_values "$path" "$previous"
+    [[ -n "$values" ]] || return  # bash completes a file name
+  elif [[ "$current" != -* ]]; then
+    _ostraka_values "$path" ""
+  fi
+  if [[ -n "$values" ]]; then
+    COMPREPLY=($(compgen -W "$values" -- "$current"))
+    # A path follows.
+    [[ "${COMPREPLY[*]}" != *: ]] || compopt -o nospace 2> /dev/null
+    return
   fi
   if [[ "$current" == -* || ( -z "$commands" && -z "$files" ) ]]; then
     COMPREPLY=($(compgen -W "$options" -- "$current"))
@@ -101,7 +145,7 @@ complete -o default -F _ostraka ostraka
 constexpr char kZshWalk[] = R"sh(
 _ostraka() {
   local chosen="" previous="" word i
-  local -a below flags  # `commands` and `options` are zsh's own
+  local -a below flags values  # `commands` and `options` are zsh's own
   local valued files
   _ostraka_names ""
   for ((i = 2; i < CURRENT; ++i)); do
@@ -119,7 +163,19 @@ _ostraka() {
     fi
   done
   if [[ -n "$previous" && " $valued " == *" $previous "* ]]; then
-    _files
+    _ostraka_values "$chosen" "$previous"
+    (( ${#values} )) || { _files; return }
+  elif [[ "${words[CURRENT]}" != -* ]]; then
+    _ostraka_values "$chosen" ""
+  fi
+  if (( ${#values} )); then
+    if [[ "${words[CURRENT]}" == *:* ]]; then
+      compset -P '*:'
+      _files
+    else
+      compadd -- "${(@)values:#*:}"
+      compadd -S '' -- "${(@M)values:#*:}"  # a path follows
+    fi
   elif [[ "${words[CURRENT]}" == -* || ( ${#below} -eq 0 && -z "$files" ) ]]; then
     _describe -o option flags
   elif (( ${#below} )); then
@@ -166,12 +222,21 @@ std::string FishList(const CommandText& program, const char* function, std::stri
   return text + "    end\nend\n";
 }
 
+bool TakesPath(const OptionText& option) {
+  return std::any_of(option.choices.begin(), option.choices.end(),
+                     [](const std::string& choice) { return choice.ends_with(':'); });
+}
+
 std::string FishOption(const std::string& condition, const OptionText& option) {
   std::string line = "complete -c ostraka -n " + condition;
   for (const std::string& name : option.names) {
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
-  if (!option.value.empty()) line += " -r";
+  if (!option.choices.empty()) {
+    line += (TakesPath(option) ? " -r -a " : " -x -a ") + FishQuoted(Joined(option.choices));
+  } else if (!option.value.empty()) {
+    line += " -r";
+  }
   return line + " -d " + FishQuoted(OneLine(option.meaning)) + "\n";
 }
 
@@ -188,7 +253,8 @@ std::string BashCompletion(const CommandText& program) {
             "\n      options=" + Quoted(names.options) + "\n      valued=" + Quoted(names.valued) +
             "\n      files=" + Quoted(command.words.empty() ? "" : "yes") + " ;;\n";
   });
-  return text + "  esac\n}\n" + kBashWalk;
+  text += "  esac\n}\n";
+  return text + ValuesFunction(program, Quoted) + kBashWalk;
 }
 
 std::string ZshCompletion(const CommandText& program) {
@@ -205,7 +271,10 @@ std::string ZshCompletion(const CommandText& program) {
     text += " )\n      valued=" + Quoted(NamesOf(command).valued) +
             "\n      files=" + Quoted(command.words.empty() ? "" : "yes") + " ;;\n";
   });
-  return text + "  esac\n}\n" + kZshWalk;
+  text += "  esac\n}\n";
+  return text +
+         ValuesFunction(program, [](const std::string& list) { return "( " + list + " )"; }) +
+         kZshWalk;
 }
 
 std::string FishCompletion(const CommandText& program) {
@@ -220,6 +289,10 @@ std::string FishCompletion(const CommandText& program) {
               FishQuoted(OneLine(child.summary)) + "\n";
     }
     for (const OptionText& option : command.options) text += FishOption(condition, option);
+    if (command.words.empty() || command.words.front().choices.empty()) return;
+    const OptionText& word = command.words.front();
+    text += "complete -c ostraka -n " + condition + (TakesPath(word) ? " -a " : " -f -a ") +
+            FishQuoted(Joined(word.choices)) + "\n";
   });
   return text;
 }

@@ -9,11 +9,14 @@
 #include "node/cli/manual/commands.h"
 #include "node/cli/manual/completions.h"
 #include "node/cli/manual/man_page.h"
+#include "node/cli/options/choices.h"
 
 namespace ostraka::cli {
 namespace {
 
-ExitCode Print(const CLI::App& program, const std::string& form) {
+constexpr const char* kForms[] = {"man", "bash", "zsh", "fish"};
+
+ExitCode Print(CLI::App& program, const std::string& form) {
   const CommandText tree = TreeOf(program);
   std::string text;
   if (form == "man") text = ManPage(tree, OSTRAKA_VERSION);
@@ -22,7 +25,7 @@ ExitCode Print(const CLI::App& program, const std::string& form) {
   if (form == "fish") text = FishCompletion(tree);
   if (text.empty()) {
     return Fail(base::InvalidArgument("unknown form '" + form + "'" +
-                                      base::SuggestionFor(form, {"man", "bash", "zsh", "fish"})));
+                                      base::SuggestionFor(form, TextsOf(kForms))));
   }
   std::fputs(text.c_str(), stdout);
   return kDone;
@@ -34,8 +37,10 @@ void AddManualCommand(CLI::App& program, Invocation& invocation) {
   auto* command =
       program.add_subcommand("manual", "print the manual page, or the completions of a shell");
   auto form = std::make_shared<std::string>("man");
-  command
-      ->add_option("form", *form, "man (the page, for `man -l -`), bash, zsh or fish (completions)")
+  OfferChoices(
+      command->add_option("form", *form,
+                          "man (the page, for `man -l -`), bash, zsh or fish (completions)"),
+      TextsOf(kForms))
       ->capture_default_str();
   command->footer(
       "Examples: ostraka manual | man -l -\n"

@@ -9,7 +9,6 @@
 
 #include "node/base/little_endian.h"
 #include "node/base/safetensors.h"
-#include "node/cli/terminal/new_file.h"
 
 namespace ostraka::cli {
 namespace {
@@ -90,18 +89,6 @@ base::StatusOr<std::vector<exact::ConstantTensor>> ReadTensors(const std::string
     tensors.push_back(*std::move(tensor));
   }
   return tensors;
-}
-
-base::Status WriteTensors(const std::string& path,
-                          const std::vector<exact::ConstantTensor>& tensors) {
-  base::TensorLayout layout;
-  std::string data;
-  for (const exact::ConstantTensor& tensor : tensors) {
-    layout.push_back({tensor.name, {tensor.shape.begin(), tensor.shape.end()}});
-    const base::ByteView values = base::AsBytes(std::span<const float>(tensor.values));
-    data.append(reinterpret_cast<const char*>(values.data()), values.size());
-  }
-  return WriteNewFile(path, base::SafetensorsHeader(layout, {{"format", "pt"}}) + data);
 }
 
 }  // namespace ostraka::cli

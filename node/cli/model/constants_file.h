@@ -15,8 +15,4 @@ namespace ostraka::cli {
 // the path.
 base::StatusOr<std::vector<exact::ConstantTensor>> ReadTensors(const std::string& path);
 
-// Writes a new file. Errors as WriteNewFile.
-base::Status WriteTensors(const std::string& path,
-                          const std::vector<exact::ConstantTensor>& tensors);
-
 }  // namespace ostraka::cli

@@ -1,14 +1,19 @@
 // ostraka model make: the graph of a well-known model.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "exact/graph/graph_text.h"
 #include "exact/models/models.h"
 #include "node/cli/model/commands.h"
 #include "node/cli/model/constants_file.h"
+#include "node/cli/options/choices.h"
 #include "node/cli/terminal/new_file.h"
+#include "node/train/exact/constants_file.h"
 
 namespace ostraka::cli {
 namespace {
@@ -19,26 +24,51 @@ struct MakeOptions {
   std::string base;
 };
 
-// The hashes of a base's tensors, and its tensors as constants of the graph that uses them.
-base::Status ReadBase(MakeOptions& options) {
-  if (options.base.empty() && options.model.lora_rank == 0) return base::OkStatus();
-  if (options.base.empty() || options.model.lora_rank == 0) {
+// The frozen weights under LoRA; none without it. Notes their hashes in `model`.
+base::StatusOr<std::vector<exact::ConstantTensor>> ReadBase(const std::string& path,
+                                                            exact::ModelOptions& model) {
+  std::vector<exact::ConstantTensor> tensors;
+  if (path.empty() && model.lora_rank == 0) return tensors;
+  if (path.empty() || model.lora_rank == 0) {
     return base::InvalidArgument(
         "--lora and --base belong together: a rank, and the frozen weights");
   }
-  ASSIGN_OR_RETURN(const std::vector<exact::ConstantTensor> tensors, ReadTensors(options.base));
+  ASSIGN_OR_RETURN(tensors, ReadTensors(path));
   for (const exact::ConstantTensor& tensor : tensors) {
-    options.model.base[tensor.name] = exact::HashOfConstant(tensor.values);
+    model.base[tensor.name] = exact::HashOfConstant(tensor.values);
   }
-  return base::OkStatus();
+  return tensors;
+}
+
+// The graph's constants in its order, out of `tensors`.
+base::StatusOr<std::vector<exact::ConstantTensor>> InOrder(
+    const exact::Graph& graph, std::vector<exact::ConstantTensor> tensors) {
+  std::vector<exact::ConstantTensor> ordered;
+  for (const exact::Constant& constant : graph.constants) {
+    const auto found =
+        std::find_if(tensors.begin(), tensors.end(),
+                     [&constant](const auto& tensor) { return tensor.name == constant.name; });
+    if (found == tensors.end() || found->shape != constant.type.shape) {
+      return base::InvalidArgument("the base's tensor " + constant.name + " is not " +
+                                   exact::TextOf(constant.type));
+    }
+    ordered.push_back(std::move(*found));
+  }
+  return ordered;
 }
 
 base::Status Make(MakeOptions options) {
-  RETURN_IF_ERROR(ReadBase(options));
-  ASSIGN_OR_RETURN(const exact::Model model, exact::MakeModel(options.model));
+  ASSIGN_OR_RETURN(std::vector<exact::ConstantTensor> tensors,
+                   ReadBase(options.base, options.model));
+  ASSIGN_OR_RETURN(exact::Model model, exact::MakeModel(options.model));
+  std::move(model.constants.begin(), model.constants.end(), std::back_inserter(tensors));
+  ASSIGN_OR_RETURN(const std::vector<exact::ConstantTensor> constants,
+                   InOrder(model.graph, std::move(tensors)));
   const std::string text = exact::PrintGraph(model.graph);
-  const std::string tables = options.out + ".constants.safetensors";
-  if (!model.constants.empty()) RETURN_IF_ERROR(WriteTensors(tables, model.constants));
+  const std::string beside = train::ConstantsBeside(options.out);
+  if (!constants.empty()) {
+    RETURN_IF_ERROR(WriteNewFile(beside, train::ConstantsBytes(constants)));
+  }
   RETURN_IF_ERROR(WriteNewFile(options.out, text));
   std::int64_t parameters = 0;
   for (const exact::Parameter& parameter : model.graph.parameters) {
@@ -48,9 +78,9 @@ base::Status Make(MakeOptions options) {
               PrintableLine(options.out).c_str(), options.model.model.c_str(),
               static_cast<long long>(parameters), model.graph.instructions.size(),
               exact::GraphId(text).Hex().c_str());
-  if (!model.constants.empty()) {
-    std::printf("%s: %zu constants that the graph names\n", PrintableLine(tables).c_str(),
-                model.constants.size());
+  if (!constants.empty()) {
+    std::printf("%s: %zu constants that the graph names\n", PrintableLine(beside).c_str(),
+                constants.size());
   }
   return base::OkStatus();
 }
@@ -61,7 +91,9 @@ void AddModelMakeCommand(CLI::App& model, Invocation& invocation) {
   auto* command = model.add_subcommand("make", "write the graph of a well-known model");
   auto options = std::make_shared<MakeOptions>();
   exact::ModelOptions& sizes = options->model;
-  command->add_option("model", sizes.model, "gpt, llama, albert, vit, mlp or softmax")->required();
+  OfferChoices(command->add_option("model", sizes.model, "gpt, llama, albert, vit, mlp or softmax"),
+               exact::ModelNames())
+      ->required();
   command->add_option("--out", options->out, "the graph file to write")->required();
   const auto size = [command](const char* name, std::int64_t& value, const char* help) {
     command->add_option(name, value, help)->capture_default_str();

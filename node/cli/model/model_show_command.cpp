@@ -1,8 +1,6 @@
 // ostraka model show: what a graph file holds, and what a gradient of it costs.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,6 +14,7 @@
 #include "node/cli/model/commands.h"
 #include "node/cli/terminal/byte_count.h"
 #include "node/cli/views/node_json.h"
+#include "node/train/exact/graph_file.h"
 
 namespace ostraka::cli {
 namespace {
@@ -29,17 +28,6 @@ struct ShowOptions {
   std::size_t threads = 1;
   bool json = false;
 };
-
-// At most one byte more than a graph may have, so that a huge file is refused by its size.
-base::StatusOr<std::string> ReadGraphFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return base::NotFound(path + ": cannot be opened");
-  std::string text(exact::kMaxGraphBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return base::Unavailable(path + ": cannot be read");
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
-}
 
 std::map<std::string, std::size_t> CountOperations(const exact::Graph& graph) {
   std::map<std::string, std::size_t> counts;
@@ -101,7 +89,7 @@ void Print(const exact::Graph& graph, const exact::PlannedProgram& plan, const s
 
 base::Status Show(const ShowOptions& options) {
   ASSIGN_OR_RETURN(const std::uint64_t max_bytes, ParseByteCount(options.max_memory));
-  ASSIGN_OR_RETURN(const std::string text, ReadGraphFile(options.file));
+  ASSIGN_OR_RETURN(const std::string text, train::ReadGraphFile(options.file));
   const auto named = [&](const base::Status& status) {
     return base::MakeStatus(status.code(), options.file + ": " + base::MessageOf(status));
   };

@@ -12,7 +12,9 @@
 #include "node/cli/node/commands.h"
 #include "node/cli/node/evidence_files.h"
 #include "node/cli/node/gradient_judge.h"
+#include "node/cli/terminal/member_names.h"
 #include "node/cli/views/node_json.h"
+#include "node/protocol/ground/names.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
 
@@ -22,6 +24,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kMostFiles = 100'000;  // per command; a shell allows no more
+constexpr std::size_t kIdDigits = 2 * base::PeerId::kSize;
+constexpr std::size_t kShortDigits = 16;
 
 struct EvidenceCommandOptions {
   std::vector<std::string> files;
@@ -50,6 +54,18 @@ json JsonOf(const evidence::Finding& finding) {
   return result;
 }
 
+// The names that the manifest gives; without one none.
+MemberNames NamesOf(const GradientJudge& judge) {
+  if (judge.manifest() == nullptr) return {};
+  return MemberNames(protocol::NamesOf(judge.manifest()->members));
+}
+
+// The accused of a finding or a file may be no member of the run, and then has no name.
+void AddName(const MemberNames& names, const base::PeerId& accused, json& shown) {
+  const std::string name = names.Of(accused);
+  if (!name.empty()) shown["name"] = name;
+}
+
 ExitCode ExitOf(evidence::Outcome outcome) {
   switch (outcome) {
     case evidence::Outcome::kProven:
@@ -64,13 +80,13 @@ ExitCode ExitOf(evidence::Outcome outcome) {
   return kBadInput;
 }
 
-void PrintFinding(const evidence::Finding& finding) {
+void PrintFinding(const evidence::Finding& finding, const MemberNames& names) {
   std::printf("%s: ", evidence::OutcomeName(finding.outcome));
   if (finding.outcome != evidence::Outcome::kMalformed) {
-    std::printf("%s in step %llu: ", finding.accused.Hex().c_str(),
+    std::printf("%s in step %llu: ", names.Shown(finding.accused, kIdDigits).c_str(),
                 static_cast<unsigned long long>(finding.slot.step));
   }
-  std::printf("%s\n", PrintableLine(finding.reason).c_str());
+  std::printf("%s\n", PrintableLine(names.In(finding.reason)).c_str());
   if (finding.outcome == evidence::Outcome::kMissingData) {
     const bool gradient = finding.kind == wire::EvidenceKind::kGradient;
     std::printf("  give %s\n", gradient ? "--manifest run.toml --state PARAMETERS and, unless the "
@@ -82,6 +98,7 @@ void PrintFinding(const evidence::Finding& finding) {
 // The exit code is that of the worst file.
 base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
   ASSIGN_OR_RETURN(const GradientJudge judge, GradientJudge::Make(options.sources));
+  const MemberNames names = NamesOf(judge);
   ExitCode worst = kDone;
   json findings = json::array();
   for (const std::string& file : options.files) {
@@ -97,9 +114,12 @@ base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
     if (options.json) {
       findings.push_back(JsonOf(finding));
       findings.back()["file"] = file;
+      if (finding.outcome != evidence::Outcome::kMalformed) {
+        AddName(names, finding.accused, findings.back());
+      }
     } else {
       if (options.files.size() > 1) std::printf("%s: ", PrintableLine(file).c_str());
-      PrintFinding(finding);
+      PrintFinding(finding, names);
     }
   }
   if (options.json) PrintJson(findings.size() == 1 ? findings[0] : json{{"findings", findings}});
@@ -119,8 +139,10 @@ json JsonOfFrame(const base::Bytes& bytes) {
            verifier.Verify(opened->envelope.sender, opened->digest, opened->signature)}};
 }
 
-void PrintShown(const json& shown) {
-  const auto text = [](const json& value) { return PrintableLine(value.get<std::string>()); };
+void PrintShown(const json& shown, const MemberNames& names) {
+  const auto text = [&names](const json& value) {
+    return PrintableLine(names.In(value.get<std::string>()));
+  };
   std::printf("evidence %s\n", text(shown["id"]).c_str());
   std::printf("kind     %s\naccused  %s\nrun      %s\nstep     %llu, %s of phase %s\n",
               text(shown["kind"]).c_str(), text(shown["accused"]).c_str(),
@@ -132,8 +154,9 @@ void PrintShown(const json& shown) {
       std::printf("frame    unreadable: %s\n", text(frame["error"]).c_str());
       continue;
     }
-    std::printf("frame    %s by %.16s, digest %.16s, signature %s\n",
-                text(frame["slot"]["type"]).c_str(), text(frame["sender"]).c_str(),
+    std::printf("frame    %s by %s, digest %.16s, signature %s\n",
+                text(frame["slot"]["type"]).c_str(),
+                text(frame["sender"].get<std::string>().substr(0, kShortDigits)).c_str(),
                 text(frame["digest"]).c_str(), frame["signature_holds"] ? "holds" : "FAILS");
   }
   std::printf("verdict  %s: %s\n", text(shown["verdict"]).c_str(), text(shown["reason"]).c_str());
@@ -148,18 +171,20 @@ base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
                                  ": give a file from `swarm --out` or `evidence export`");
   }
   ASSIGN_OR_RETURN(const GradientJudge judge, GradientJudge::Make(options.sources));
+  const MemberNames names = NamesOf(judge);
   json shown = JsonOf(judge.Judge(bytes));
   shown["id"] = evidence::IdOf(bytes).Hex();
   shown["bytes"] = bytes.size();
   shown["kind"] = evidence::EvidenceKindName(file->kind);
   shown["accused"] = file->accused.Hex();
+  AddName(names, file->accused, shown);
   shown["slot"] = JsonOf(file->slot);
   shown["frames"] = json::array();
   for (const base::Bytes& frame : file->frames) shown["frames"].push_back(JsonOfFrame(frame));
   if (options.json) {
     PrintJson(shown);
   } else {
-    PrintShown(shown);
+    PrintShown(shown, names);
   }
   return kDone;
 }
@@ -204,7 +229,8 @@ void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
     one->add_option(name, options->files, description)->required()->expected(1, most);
     GradientJudge::Sources& sources = options->sources;
     one->add_option("--manifest", sources.manifest,
-                    "the run's manifest: sealed_ban and verdict are judged by its members");
+                    "the run's manifest: sealed_ban and verdict are judged by its members, "
+                    "who are shown by their names");
     one->add_option("--state", sources.state,
                     "for kind gradient: the parameters of its step, which a node keeps in "
                     "DIR/evidence/parameters-STEP.safetensors, or a folder of such files");

@@ -1,4 +1,6 @@
 // ostraka node: one member of a run (node/host/host.h).
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -7,6 +9,7 @@
 #include "node/cli/node/commands.h"
 #include "node/cli/node/node_options.h"
 #include "node/cli/node/page_service.h"
+#include "node/cli/terminal/ink.h"
 #include "node/cli/views/node_json.h"
 #include "node/cli/views/node_view.h"
 #include "node/host/host.h"
@@ -49,7 +52,8 @@ ExitCode Show(const NodeOutputOptions& output, const host::Run& run, const std::
     }
   }
   if (!output.events && !report.trouble.empty()) {
-    std::fprintf(stderr, "NOT WELL TRAINED: %s\n", report.trouble.c_str());
+    const std::string words = Ink(STDERR_FILENO).Bad("NOT WELL TRAINED");
+    std::fprintf(stderr, "%s: %s\n", words.c_str(), report.trouble.c_str());
   }
   if (output.events) result["event"] = "report";
   if (output.events || output.json) PrintJson(result);

@@ -7,6 +7,7 @@
 
 #include "node/cli/node/flipped_gradients.h"
 #include "node/cli/options/attack_options.h"
+#include "node/cli/options/choices.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/terminal/byte_count.h"
 #include "node/cli/terminal/data_dir.h"
@@ -14,6 +15,7 @@
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
+#include "node/train/data_source.h"
 #include "sim/attacks/registry.h"
 
 namespace ostraka::cli {
@@ -154,9 +156,10 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
   command.add_option("--bandwidth", options.network.bandwidth,
                      "limit on bytes of gradients per second, in each direction (10M, 500K)");
   AddHttpOptions(command, options.network.http);
-  command.add_option(
-      "--data", options.files.data,
-      "mnist:DIR, cifar10:DIR, text:FILE or tokens:FILE: where the run's data is on this machine");
+  OfferChoices(command.add_option("--data", options.files.data,
+                                  "mnist:DIR, cifar10:DIR, text:FILE or tokens:FILE: where the "
+                                  "run's data is on this machine"),
+               train::DataSourceBeginnings());
   command.add_option("--graph", options.files.graph,
                      "the run's graph file, if it trains one (default: the manifest's path and "
                      ".graph)");
@@ -172,15 +175,19 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
   command.add_flag("--json", options.output.json, "print the final report as one JSON object");
   command.add_flag("--events", options.output.events, "print each event as one line of JSON");
   AddLogOptions(command, options.output.log);
+  OfferChoices(command.get_option("--log-level"), LogLevelNames());
   const char* lab = "Experiments: a node that misbehaves on purpose";
   command.add_flag("--unprotected", options.lab.unprotected, "average gradients without any check")
       ->group(lab);
-  command
-      .add_option("--kernels", options.lab.kernels,
-                  "exact gradients by the kernels for scalar, avx2, avx512 or neon: equal bits, "
-                  "another speed (default: the widest)")
+  OfferChoices(command.add_option(
+                   "--kernels", options.lab.kernels,
+                   "exact gradients by the kernels for scalar, avx2, avx512 or neon: equal bits, "
+                   "another speed (default: the widest)"),
+               KernelNames())
       ->group(lab);
-  command.add_option("--attack", options.lab.attack, "name of the attack")->group(lab);
+  OfferChoices(command.add_option("--attack", options.lab.attack, "name of the attack"),
+               AttackNames())
+      ->group(lab);
   command
       .add_option("--attack-param", options.lab.attack_params,
                   "NAME=VALUE, a parameter of the attack")

@@ -19,6 +19,7 @@
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/member_name.h"
 #include "node/protocol/ground/names.h"
+#include "node/train/exact/constants_file.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
@@ -210,11 +211,15 @@ base::Status Init(const RunOptions& options) {
   RETURN_IF_ERROR(CheckNames(parsed));
   ASSIGN_OR_RETURN(train::TrainerOptions trainer,
                    config::TrainerOptionsOf(parsed, {.data = is_elsewhere ? data : ""}));
-  ASSIGN_OR_RETURN(trainer.graph, GraphTextOf(options.manifest));
+  ASSIGN_OR_RETURN(const train::GraphFiles graph, GraphFilesOf(options.manifest));
+  trainer.graph = graph.text;
+  trainer.constants = graph.constants;
   RETURN_IF_ERROR(CheckTrainer(parsed, trainer).status());
   RETURN_IF_ERROR(WriteNewFile(options.file, text));
-  if (!trainer.graph.empty()) {
-    RETURN_IF_ERROR(WriteNewFile(GraphBeside(options.file), trainer.graph));
+  const std::string beside = GraphBeside(options.file);
+  if (!graph.text.empty()) RETURN_IF_ERROR(WriteNewFile(beside, graph.text));
+  if (!graph.constants.empty()) {
+    RETURN_IF_ERROR(WriteNewFile(train::ConstantsBeside(beside), graph.constants));
   }
   TellOfDialers(parsed);
   PrintSummary(parsed, options.json);

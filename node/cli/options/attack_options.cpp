@@ -14,6 +14,12 @@ base::StatusOr<sim::AttackParams> ParseAttackParams(const std::vector<std::strin
   return params;
 }
 
+std::vector<std::string> AttackNames() {
+  std::vector<std::string> names;
+  for (const sim::KnownAttack& attack : sim::KnownAttacks()) names.push_back(attack.name);
+  return names;
+}
+
 base::Status CheckAttack(const std::string& name, const std::vector<std::string>& params) {
   ASSIGN_OR_RETURN(const sim::KnownAttack attack, sim::FindAttack(name));
   ASSIGN_OR_RETURN(const auto given, ParseAttackParams(params));

@@ -14,6 +14,9 @@ namespace ostraka::cli {
 // Parses texts of the form "name=value". InvalidArgument quotes a malformed text.
 base::StatusOr<sim::AttackParams> ParseAttackParams(const std::vector<std::string>& texts);
 
+// The attacks of `sim`, `swarm` and `node`.
+std::vector<std::string> AttackNames();
+
 // InvalidArgument, with a list of what is known, unless the attack exists and has these parameters.
 base::Status CheckAttack(const std::string& name, const std::vector<std::string>& params);
 

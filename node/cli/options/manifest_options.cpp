@@ -2,11 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 
 #include "exact/graph/graph_text.h"
+#include "exact/kernels/kernels.h"
+#include "node/cli/options/choices.h"
 #include "node/config/default_sgd.h"
 #include "node/config/training.h"
 #include "node/train/data_source.h"
+#include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/trainer_loader.h"
 
@@ -30,7 +34,20 @@ base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& ma
 
 constexpr std::string_view kGraphSource = "graph:";
 
-bool IsMade(const std::string& model) { return model == "gpt" || model == "albert"; }
+// Models whose graph this command makes.
+constexpr std::array<std::string_view, 3> kMade = {"gpt", "albert", "llama"};
+
+bool IsMade(const std::string& model) {
+  return std::find(kMade.begin(), kMade.end(), model) != kMade.end();
+}
+
+std::vector<std::string> Models() {
+  std::vector<std::string> models = TextsOf(kMade);
+  for (const std::string& model : train::TrainerModels()) {
+    models.push_back(model == train::kGraphModel ? std::string(kGraphSource) : model);
+  }
+  return models;
+}
 
 // What a run of this graph trains, on what, and in which batches.
 base::Status TakeGraph(const ManifestOptions& options, const std::string& text,
@@ -61,22 +78,28 @@ base::Status SetProfile(const ManifestOptions& options, const std::string& model
 
 }  // namespace
 
-base::StatusOr<std::string> GraphTextOf(const ManifestOptions& options) {
+base::StatusOr<train::GraphFiles> GraphFilesOf(const ManifestOptions& options) {
   const std::string& model = options.manifest.training.model;
+  train::GraphFiles files;
   if (model.starts_with(kGraphSource)) {
     const std::string path = model.substr(kGraphSource.size());
-    ASSIGN_OR_RETURN(const std::string text, train::ReadGraphFile(path));
-    const auto graph = train::GraphOf(text);
-    if (graph.ok()) return text;
-    return base::MakeStatus(graph.status().code(), path + ": " + base::MessageOf(graph.status()));
+    ASSIGN_OR_RETURN(files.text, train::ReadGraphFile(path));
+    const auto graph = train::GraphOf(files.text);
+    if (!graph.ok()) {
+      return base::MakeStatus(graph.status().code(), path + ": " + base::MessageOf(graph.status()));
+    }
+    ASSIGN_OR_RETURN(files.constants, train::ReadConstants(path, *graph));
+    return files;
   }
-  if (!IsMade(model)) return std::string();
+  if (!IsMade(model)) return files;
   exact::ModelOptions sizes = options.sizes;
   sizes.model = model;
   sizes.batch =
       static_cast<std::int64_t>(options.batch_size.value_or(options.manifest.training.batch_size));
   ASSIGN_OR_RETURN(const exact::Model made, exact::MakeModel(sizes));
-  return exact::PrintGraph(made.graph);
+  files.text = exact::PrintGraph(made.graph);
+  if (!made.constants.empty()) files.constants = train::ConstantsBytes(made.constants);
+  return files;
 }
 
 std::string GraphBeside(const std::string& manifest_file) { return manifest_file + ".graph"; }
@@ -87,29 +110,51 @@ std::string GraphFileOf(const std::string& given, const std::string& manifest_fi
   return given.empty() && is_graph ? GraphBeside(manifest_file) : given;
 }
 
+std::vector<std::string> ModeNames() {
+  std::vector<std::string> names;
+  for (const protocol::Mode mode :
+       {protocol::Mode::kMajority, protocol::Mode::kBalanced, protocol::Mode::kThird}) {
+    names.emplace_back(protocol::ModeName(mode));
+  }
+  return names;
+}
+
+std::vector<std::string> KernelNames() {
+  std::vector<std::string> names;
+  for (const exact::Level level : exact::kAllLevels) names.emplace_back(exact::LevelName(level));
+  return names;
+}
+
 void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   auto& m = options.manifest;
   auto& t = m.training;
   command.add_option("--name", m.name, "name of the run, for people");
-  command.add_option("--mode", options.mode, "majority, balanced or third")->capture_default_str();
-  command
-      .add_option("--model", t.model,
-                  "softmax, mlp, cnn, toy, gpt, albert, or graph:FILE (docs/graph.md)")
+  OfferChoices(command.add_option("--mode", options.mode, "majority, balanced or third"),
+               ModeNames())
+      ->capture_default_str();
+  OfferChoices(command.add_option(
+                   "--model", t.model,
+                   "softmax, mlp, cnn, toy, gpt, albert, llama, or graph:FILE (docs/graph.md)"),
+               Models())
       ->capture_default_str();
   const auto size = [&command](const char* name, std::int64_t& value, const char* help) {
     command.add_option(name, value, help)->capture_default_str();
   };
-  size("--layers", options.sizes.layers, "gpt, albert: layers");
-  size("--width", options.sizes.width, "gpt, albert: width of the residual stream");
-  size("--heads", options.sizes.heads, "gpt, albert: heads of attention");
-  size("--context", options.sizes.context, "gpt, albert: bytes of text that a prediction sees");
-  command.add_option("--profile", options.profile,
-                     "exact/1: gradients have equal bits on every machine; tolerant: by libtorch, "
-                     "compared within eps_g (default: exact/1, but for cnn and toy)");
-  command
-      .add_option("--data", t.data,
-                  "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), "
-                  "text:FILE (any file), tokens:FILE (of `data pack`), or toy with model toy")
+  size("--layers", options.sizes.layers, "gpt, albert, llama: layers");
+  size("--width", options.sizes.width, "gpt, albert, llama: width of the residual stream");
+  size("--heads", options.sizes.heads, "gpt, albert, llama: heads of attention");
+  size("--context", options.sizes.context,
+       "gpt, albert, llama: bytes of text that a prediction sees");
+  OfferChoices(command.add_option(
+                   "--profile", options.profile,
+                   "exact/1: gradients have equal bits on every machine; tolerant: by libtorch, "
+                   "compared within eps_g (default: exact/1, but for cnn and toy)"),
+               {protocol::kExact, protocol::kTolerant});
+  OfferChoices(command.add_option(
+                   "--data", t.data,
+                   "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), "
+                   "text:FILE (any file), tokens:FILE (of `data pack`), or toy with model toy"),
+               train::DataSourceBeginnings())
       ->capture_default_str();
   command.add_option("--hidden", t.hidden, "mlp, cnn: hidden units; toy: dimension")
       ->capture_default_str();
@@ -146,8 +191,8 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   if (plan.model == "toy" && plan.data == "digits") plan.data = "toy";
   ASSIGN_OR_RETURN(train::DataSource source, train::ParseDataSource(plan.data));
   plan.batch_size = options.batch_size.value_or(plan.batch_size);
-  ASSIGN_OR_RETURN(const std::string graph, GraphTextOf(options));
-  if (!graph.empty()) RETURN_IF_ERROR(TakeGraph(options, graph, plan, source));
+  ASSIGN_OR_RETURN(const train::GraphFiles graph, GraphFilesOf(options));
+  if (!graph.text.empty()) RETURN_IF_ERROR(TakeGraph(options, graph.text, plan, source));
   const std::string model = plan.model.substr(0, plan.model.find('@'));
   RETURN_IF_ERROR(SetProfile(options, model, manifest));
   train::DataId id{.name = source.name, .hash = {}};

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "exact/models/models.h"
 #include "node/base/status.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/train/exact/graph_file.h"
 
 namespace CLI {
 class App;
@@ -33,9 +35,9 @@ struct ManifestOptions {
 
 void AddManifestOptions(CLI::App& command, ManifestOptions& options);
 
-// The text of the graph that the options ask for: read from a file, or made; empty for other
-// models. InvalidArgument: not a graph, or sizes out of range. ReadGraphFile's errors.
-base::StatusOr<std::string> GraphTextOf(const ManifestOptions& options);
+// The graph that the options ask for: read from files, or made; empty for other models.
+// InvalidArgument: not a graph, or sizes out of range. Errors of ReadGraphFile and ReadConstants.
+base::StatusOr<train::GraphFiles> GraphFilesOf(const ManifestOptions& options);
 
 // Where the graph of a manifest's run is, unless the user says otherwise.
 std::string GraphBeside(const std::string& manifest_file);
@@ -43,6 +45,10 @@ std::string GraphBeside(const std::string& manifest_file);
 // `given`, or for a run that trains a graph GraphBeside; else empty.
 std::string GraphFileOf(const std::string& given, const std::string& manifest_file,
                         const protocol::Manifest& manifest);
+
+// The modes that --mode takes, and the kernels that --kernels takes.
+std::vector<std::string> ModeNames();
+std::vector<std::string> KernelNames();
 
 // A manifest without members and run id. Reads the data, whose hash goes into the manifest.
 // InvalidArgument: unknown names; LoadDataset's errors.

@@ -2,12 +2,25 @@
 
 #include <CLI/CLI.hpp>
 
+#include "node/cli/options/choices.h"
+
 namespace ostraka::cli {
+namespace {
+
+constexpr train::HeldOut kParts[] = {train::HeldOut::kTest, train::HeldOut::kValidation};
+
+std::vector<std::string> PartNames() {
+  std::vector<std::string> names;
+  for (const train::HeldOut part : kParts) names.emplace_back(train::HeldOutName(part));
+  return names;
+}
+
+}  // namespace
 
 void AddStateOptions(CLI::App& command, StateOptions& options) {
-  command
-      .add_option("--evaluate-on", options.evaluate_on,
-                  "test, or validation for the choice of hyperparameters")
+  OfferChoices(command.add_option("--evaluate-on", options.evaluate_on,
+                                  "test, or validation for the choice of hyperparameters"),
+               PartNames())
       ->capture_default_str();
   command
       .add_option("--checkpoint-every", options.checkpoint_every,
@@ -27,7 +40,7 @@ void AppendStateArguments(const StateOptions& options, std::vector<std::string>&
 }
 
 base::StatusOr<train::HeldOut> HeldOutOf(const StateOptions& options) {
-  for (const train::HeldOut part : {train::HeldOut::kTest, train::HeldOut::kValidation}) {
+  for (const train::HeldOut part : kParts) {
     if (options.evaluate_on == train::HeldOutName(part)) return part;
   }
   return base::InvalidArgument("--evaluate-on '" + options.evaluate_on +

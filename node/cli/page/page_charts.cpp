@@ -42,18 +42,17 @@ std::string Text(const char* kind, double x, double y, const std::string& text) 
          Html(text) + "</text>";
 }
 
-std::string Box(const std::string& kind, double x, double y, double width, double height,
-                const std::string& title = "") {
+std::string Box(const std::string& kind, double x, double y, double width, double height) {
   return "<rect class=\"" + kind + "\"" + Attribute("x", x) + Attribute("y", y) +
          Attribute("width", std::max(width, 0.0)) + Attribute("height", std::max(height, 0.0)) +
-         (title.empty() ? "/>" : "><title>" + Html(title) + "</title></rect>");
+         "/>";
 }
 
-// 1, 2 or 5 times a power of ten, at least `least`.
+// A short number at least `least`, of which a quarter is short too.
 double RoundUp(double least) {
   if (!(least > 0) || !std::isfinite(least)) return 1;
   const double power = std::pow(10.0, std::floor(std::log10(least)));
-  for (const double times : {1.0, 2.0, 5.0}) {
+  for (const double times : {1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0}) {
     if (times * power >= least) return times * power;
   }
   return 10 * power;
@@ -71,6 +70,16 @@ std::string AxisText(double value) {
 constexpr double kCurveHeight = 216;
 constexpr double kCurveBottom = 186;
 constexpr std::size_t kFewDots = 40;
+constexpr std::size_t kMostDrawn = 192;  // finer than a point would be narrower than the line
+
+// At most kMostDrawn of them, and the newest.
+std::vector<host::CurvePoint> Drawn(const std::vector<host::CurvePoint>& points) {
+  const std::size_t stride = (points.size() + kMostDrawn - 1) / kMostDrawn;
+  std::vector<host::CurvePoint> drawn;
+  for (std::size_t i = 0; i < points.size(); i += stride) drawn.push_back(points[i]);
+  if (drawn.back().step != points.back().step) drawn.push_back(points.back());
+  return drawn;
+}
 
 struct CurveScale {
   double steps = 1;
@@ -144,25 +153,26 @@ constexpr std::array<Phase, 4> kPhases = {{{"collect", "c1", &host::StepSpan::co
 
 std::string PhaseColumn(const host::StepSpan& span, double x, double width, double seconds_high) {
   std::string svg;
+  std::string tip = "step " + CountText(span.step);
   double y = kPhaseBottom;
   for (const Phase& phase : kPhases) {
     const double seconds = (span.*phase.took).seconds();
     const double height = (kPhaseBottom - kTop) * seconds / seconds_high;
     y -= height;
-    svg += Box(phase.kind, x, y, width, height,
-               "step " + CountText(span.step) + ", " + phase.name + ": " + SpanText(seconds));
+    svg += Box(phase.kind, x, y, width, height);
+    tip += std::string(", ") + phase.name + " " + SpanText(seconds);
   }
   if (span.slow) {
     svg += Text("tick middle slow", x + width / 2, y - 3, "!");
   }
-  return svg;
+  return "<g><title>" + Html(tip) + "</title>" + svg + "</g>";
 }
 
 }  // namespace
 
 std::string CurveChart(const PageLearning& learning, std::uint64_t steps) {
-  const std::vector<host::CurvePoint>& points = learning.points;
-  if (points.empty()) return "";
+  if (learning.points.empty()) return "";
+  const std::vector<host::CurvePoint> points = Drawn(learning.points);
   CurveScale scale;
   scale.steps = std::max(static_cast<double>(steps), static_cast<double>(points.back().step));
   scale.steps = std::max(scale.steps, 1.0);

@@ -10,6 +10,7 @@
 #include "node/cli/page/page_text.h"
 #include "node/cli/terminal/human.h"
 #include "node/host/report/trend.h"
+#include "node/host/report/waiting.h"
 #include "node/protocol/rules/lateness.h"
 
 namespace ostraka::cli {
@@ -119,6 +120,14 @@ PageProgress ProgressOf(const PageRun& run, const NodeStatus& status, const RunH
   return progress;
 }
 
+PageLearning LearningOf(const RunHistory& history) {
+  PageLearning learning{history.metric(), history.curve().Points(), std::nullopt};
+  if (!learning.points.empty() && learning.points.front().step > 0) {
+    learning.begins_late = learning.points.front().step;
+  }
+  return learning;
+}
+
 std::vector<PageAwaited> AwaitedOf(const PageRun& run, const NodeStatus& status) {
   std::vector<PageAwaited> awaited;
   if (status.outcome) return awaited;
@@ -149,10 +158,15 @@ struct Scene {
   std::map<PeerId, wire::Standing> standings;
   std::set<PeerId> on_trial;
   std::set<PeerId> asking;
+  std::set<PeerId> asleep;
 };
 
 Scene SceneOf(const NodeStatus& status, const RunHistory& history) {
-  Scene scene{status, history, {}, {}, {}};
+  Scene scene{status, history, {}, {}, {}, {}};
+  // If members without a link are awaited, they alone are named: the others may wait for them.
+  if (const auto waiting = status.met ? host::WaitingOf(status) : std::nullopt) {
+    scene.asleep.insert(waiting->peers.begin(), waiting->peers.end());
+  }
   const auto& block = history.block();
   if (block == nullptr) return scene;
   for (const wire::Standing& each : block->standings) scene.standings[each.peer] = each;
@@ -170,6 +184,7 @@ MemberState StateOf(const Scene& scene, const PeerId& peer) {
       peer == scene.status.self ? scene.history.away().empty() : IsIn(scene.status.linked, peer);
   // After the end all links close, and the last roles say more.
   if (!here && !scene.status.outcome) return MemberState::kAway;
+  if (scene.asleep.contains(peer)) return MemberState::kAsleep;
   if (scene.on_trial.contains(peer)) return MemberState::kOnTrial;
   if (scene.history.validators().contains(peer)) return MemberState::kChecks;
   return scene.history.workers().contains(peer) ? MemberState::kTrains : MemberState::kReady;
@@ -253,17 +268,26 @@ std::string ProofText(const host::KnownProof& proof) {
          (proof.frames == 1 ? "" : "s");
 }
 
+std::vector<PagePeer> PeersOf(const PageRun& run, const std::vector<PeerId>& ids) {
+  std::vector<PagePeer> peers;
+  for (const PeerId& id : ids) peers.push_back(PeerOf(run, id));
+  return peers;
+}
+
+std::optional<PageVotes> VotesOf(const PageRun& run, const host::PastRemoval& past) {
+  if (!past.votes) return std::nullopt;
+  return PageVotes{PeersOf(run, past.votes->against), PeersOf(run, past.votes->in_favour),
+                   past.votes->voters};
+}
+
 std::vector<PageRemoval> RemovalsOf(const PageRun& run, const RunHistory& history) {
   std::vector<PageRemoval> removals;
   for (auto past = history.removals().rbegin(); past != history.removals().rend(); ++past) {
     const wire::Removal& from = past->removal;
-    PageRemoval removal{PeerOf(run, from.peer),
-                        from.step,
-                        wire::IsBan(from.kind),
-                        wire::RemovalKindName(from.kind),
-                        run.names.In(from.reason),
-                        past->returned,
-                        {}};
+    PageRemoval removal{PeerOf(run, from.peer),    from.step,
+                        wire::IsBan(from.kind),    wire::RemovalKindName(from.kind),
+                        run.names.In(from.reason), past->returned,
+                        VotesOf(run, *past),       {}};
     // Proofs convict, so they belong to the ban.
     for (const host::KnownProof& proof : history.proofs()) {
       if (removal.ban && proof.accused == from.peer) {
@@ -293,8 +317,8 @@ std::optional<PagePrice> PriceOf(const std::deque<host::StepSpan>& spans) {
 }  // namespace
 
 const char* MemberStateName(MemberState state) {
-  constexpr std::array<const char*, 7> kNames = {"ready", "trains",  "checks", "on trial",
-                                                 "away",  "dropped", "banned"};
+  constexpr std::array<const char*, 8> kNames = {"ready",  "trains", "checks",  "on trial",
+                                                 "asleep", "away",   "dropped", "banned"};
   return kNames.at(static_cast<std::size_t>(state));
 }
 
@@ -306,15 +330,16 @@ PageData PageDataOf(const PageRun& run, const NodeStatus& status, const RunHisto
   data.model = manifest.training.model.substr(0, manifest.training.model.find('@'));
   data.data = manifest.training.data.substr(0, manifest.training.data.find('@'));
   data.unprotected = run.unprotected;
-  data.self = PeerOf(run, status.self);
+  data.self = {PeerOf(run, status.self), status.uptime.seconds(), status.process.rss_bytes,
+               history.unread()};
   data.ended = status.outcome.has_value();
-  data.learning = {history.metric(), history.curve().Points()};
+  data.learning = LearningOf(history);
   data.news = NewsOf(run, status, history, data.learning.points);
   data.news.detail = run.names.In(data.news.detail);
   data.progress = ProgressOf(run, status, history);
   data.awaited = AwaitedOf(run, status);
   data.members = MembersOf(run, status, history);
-  data.leaders = LeadersOf(data.members);
+  data.leaders = {LeadersOf(data.members), history.counted_from().value_or(0)};
   if (history.block() != nullptr && !run.unprotected) {
     data.late_allowed_ms = protocol::AllowanceMs(*history.block(), manifest);
   }
@@ -322,8 +347,6 @@ PageData PageDataOf(const PageRun& run, const NodeStatus& status, const RunHisto
   data.price = PriceOf(history.spans());
   data.spans = {history.spans().begin(), history.spans().end()};
   data.root = history.root();
-  data.uptime_seconds = status.uptime.seconds();
-  data.rss_bytes = status.process.rss_bytes;
   return data;
 }
 

@@ -53,6 +53,8 @@ struct PageProgress {
 struct PageLearning {
   std::string metric;  // empty before the first evaluation
   std::vector<host::CurvePoint> points;
+  // The curve begins after this step, and the run before: the ledger keeps no older evaluation.
+  std::optional<std::uint64_t> begins_late = std::nullopt;
 };
 
 // Messages of one kind that the node waits for.
@@ -70,6 +72,7 @@ enum class MemberState : std::uint8_t {
   kTrains,   // computes a gradient and aggregates a part
   kChecks,   // recomputes a gradient as a validator
   kOnTrial,  // party of an open case: it has no role until the case is judged
+  kAsleep,   // linked and silent: the run has waited for its messages for seconds
   kAway,     // not linked with this node; or this node itself, out of the run for now
   kDropped,  // removed, may return
   kBanned,   // removed for ever
@@ -96,6 +99,12 @@ struct PageProof {
   std::string text;  // "equivocation, 2 signed messages"
 };
 
+struct PageVotes {
+  std::vector<PagePeer> against;  // the banned member
+  std::vector<PagePeer> in_favour;
+  std::uint32_t voters = 0;  // who could vote
+};
+
 struct PageRemoval {
   PagePeer peer;
   std::uint64_t step = 0;
@@ -103,6 +112,7 @@ struct PageRemoval {
   std::string kind;  // as in JSON
   std::string reason;
   std::optional<std::uint64_t> returned;  // the step
+  std::optional<PageVotes> votes;         // known to this process
   std::vector<PageProof> proofs;
 };
 
@@ -114,27 +124,38 @@ struct PagePrice {
   double Whole() const { return compute + aggregate + agree; }
 };
 
+struct PageLeaders {
+  std::vector<std::size_t> places;  // indices of members, most verified samples first
+  std::uint64_t from = 0;           // the first step of which samples are counted
+};
+
+// The node that serves the page.
+struct PageNode {
+  PagePeer peer;
+  double uptime_seconds = 0;
+  std::uint64_t rss_bytes = 0;
+  std::string unread;  // why what its ledger had kept is missing here; empty if it is not
+};
+
 struct PageData {
   std::string run_id;
   std::string run_name;
   std::string model;
   std::string data;
   bool unprotected = false;
-  PagePeer self;
+  PageNode self;
   bool ended = false;
   PageNews news;
   PageProgress progress;
   PageLearning learning;
-  std::vector<PageAwaited> awaited;   // in the order in which the machine names them
-  std::vector<PageMember> members;    // this node, then by name and id
-  std::vector<std::size_t> leaders;   // indices of members, most verified samples first
+  std::vector<PageAwaited> awaited;  // in the order in which the machine names them
+  std::vector<PageMember> members;   // this node, then by name and id
+  PageLeaders leaders;
   std::uint64_t late_allowed_ms = 0;  // beyond it a member is dropped; 0: unknown
   std::vector<PageRemoval> removals;  // the newest first
   std::optional<PagePrice> price;
   std::vector<host::StepSpan> spans;
   std::optional<host::SealedRoot> root;
-  double uptime_seconds = 0;
-  std::uint64_t rss_bytes = 0;
 };
 
 PageData PageDataOf(const PageRun& run, const host::NodeStatus& status,

@@ -16,8 +16,11 @@ namespace {
 // Longer lists say how many more there are; the command line has them whole.
 constexpr std::size_t kAwaitedShown = 8;
 constexpr std::size_t kLeadersShown = 10;
-constexpr std::size_t kRemovalsShown = 50;
-constexpr std::size_t kProofsShown = 4;
+constexpr std::size_t kRemovalsShown = 20;
+constexpr std::size_t kProofsShown = 2;
+constexpr std::size_t kVotersShown = 4;
+// Beyond so many members, their table has 8 digits of each id: /status has the whole ids.
+constexpr std::size_t kWholeIds = 64;
 // Shorter waits belong to each step, and a list of them would flicker.
 constexpr double kLongWait = 1;
 
@@ -34,12 +37,13 @@ std::string Head(std::string_view title, bool number = false) {
 }
 
 // <bdi>: a direction mark in a name ends with it.
-// A phone shows the first half of the digits (page.css).
-std::string Who(const PagePeer& peer) {
+// A phone shows the first half of the digits (page.css). `whole`: else that half is all there is.
+std::string Who(const PagePeer& peer, bool whole = true) {
   const std::string digits = peer.id.substr(0, 16);
   const std::size_t half = std::min<std::size_t>(digits.size(), 8);
-  const std::string id = "<code title=\"" + Html(peer.id) + "\">" + Html(digits.substr(0, half)) +
-                         "<span class=\"rest\">" + Html(digits.substr(half)) + "</span></code>";
+  const std::string rest = "<span class=\"rest\">" + Html(digits.substr(half)) + "</span>";
+  const std::string id = (whole ? "<code title=\"" + Html(peer.id) + "\">" : "<code>") +
+                         Html(digits.substr(0, half)) + (whole ? rest : "") + "</code>";
   return peer.name.empty() ? id : "<bdi>" + Html(peer.name) + "</bdi> " + id;
 }
 std::string ShortWho(const PagePeer& peer) {
@@ -95,10 +99,11 @@ std::string Figures(const PageData& data) {
   html += Figure("A step takes",
                  now.seconds_per_step ? SpanText(*now.seconds_per_step) : std::string("–"), "");
   if (data.ended) {
-    html += Figure("Ran for", SpanText(data.uptime_seconds), "");
+    html += Figure("Ran for", SpanText(data.self.uptime_seconds), "");
   } else {
-    html +=
-        Figure("Time left", now.seconds_left ? SpanText(*now.seconds_left) : std::string("–"), "");
+    const bool stands = data.news.mood != Mood::kGood && now.seconds_in_phase >= kLongWait;
+    html += Figure("Time left", now.seconds_left ? SpanText(*now.seconds_left) : std::string("–"),
+                   now.seconds_left && stands ? "once the run goes on" : "");
   }
   if (data.learning.points.empty()) {
     html += Figure("Loss", "–", data.ended ? "" : "not evaluated yet");
@@ -173,6 +178,9 @@ std::string LearningSection(const PageData& data) {
   const bool accuracy = learning.metric == "accuracy";
   std::string caption = Key("c1", "loss (left)");
   if (accuracy) caption += Key("c3", "accuracy (right)");
+  if (learning.begins_late) {
+    caption += "from step " + CountText(*learning.begins_late) + " on: this node has none before";
+  }
   std::string rows;
   constexpr std::size_t kRows = 12;
   const std::size_t first = learning.points.size() - std::min(learning.points.size(), kRows);
@@ -231,33 +239,32 @@ std::string PhaseSection(const PageData& data) {
 // --- members ------------------------------------------------------------------------------------
 
 std::string StateCell(const PageMember& member) {
-  constexpr std::array<const char*, 7> kKinds = {"ready", "trains",  "checks", "trial",
-                                                 "away",  "dropped", "banned"};
-  constexpr std::array<const char*, 7> kMarks = {"○", "●", "◆", "◐", "○", "▽", "✕"};
+  constexpr std::array<const char*, 8> kKinds = {"ready",  "trains", "checks",  "trial",
+                                                 "asleep", "away",   "dropped", "banned"};
   const auto state = static_cast<std::size_t>(member.state);
-  std::string text = std::string("<span class=\"state ") + kKinds.at(state) +
-                     "\"><span aria-hidden=\"true\">" + kMarks.at(state) + "</span> " +
+  std::string text = std::string("<span class=\"state ") + kKinds.at(state) + "\">" +
                      MemberStateName(member.state) + "</span>";
   if (member.returned) text += " <small>returned</small>";
   if (member.asks) text += " <small>asks to return</small>";
   return Cell(text);
 }
 
-std::string MemberRow(const PageMember& member) {
-  const std::string traffic = member.self ? "–" : BytesText(member.sent);
+// The style sheet aligns the numbers: a class in each cell would weigh more than they do.
+std::string MemberRow(const PageMember& member, bool whole_id) {
   return "<tr>" +
          Tag("th", "scope=\"row\"",
-             Who(member.peer) + (member.self ? " <small>this node</small>" : "")) +
-         StateCell(member) + NumberCell(CountText(member.samples)) +
-         NumberCell(PercentText(member.share)) + NumberCell(CountText(member.checked)) +
-         NumberCell(CountText(member.checks)) +
-         NumberCell(SpanText(static_cast<double>(member.late_ms) * 1e-3)) + NumberCell(traffic) +
-         NumberCell(member.self ? "–" : BytesText(member.received)) + "</tr>";
+             Who(member.peer, whole_id) + (member.self ? " <small>this node</small>" : "")) +
+         StateCell(member) + Cell(CountText(member.samples)) + Cell(PercentText(member.share)) +
+         Cell(CountText(member.checked)) + Cell(CountText(member.checks)) +
+         Cell(SpanText(static_cast<double>(member.late_ms) * 1e-3)) +
+         Cell(member.self ? "–" : BytesText(member.sent)) +
+         Cell(member.self ? "–" : BytesText(member.received)) + "</tr>";
 }
 
 std::string MembersSection(const PageData& data) {
   std::string rows;
-  for (const PageMember& member : data.members) rows += MemberRow(member);
+  const bool whole_ids = data.members.size() <= kWholeIds;
+  for (const PageMember& member : data.members) rows += MemberRow(member, whole_ids);
   const std::string heads = Head("Member") + Head("State") + Head("Verified samples", true) +
                             Head("Share", true) + Head("Steps checked", true) +
                             Head("Checks made", true) + Head("Lag", true) + Head("Sent to", true) +
@@ -274,22 +281,51 @@ std::string MembersSection(const PageData& data) {
 }
 
 std::string LeadersSection(const PageData& data) {
-  if (data.leaders.empty()) {
+  if (data.leaders.places.empty()) {
     return Section("leaders", "Leaderboard", Tag("p", "", "No sample is verified yet."));
   }
-  const auto most = static_cast<double>(data.members[data.leaders.front()].samples);
+  const auto most = static_cast<double>(data.members[data.leaders.places.front()].samples);
+  std::string what = "Verified samples by member";
+  if (data.leaders.from > 0) what += ", from step " + CountText(data.leaders.from) + " on";
+  what += ".";
   std::string items;
-  const std::size_t shown = std::min(data.leaders.size(), kLeadersShown);
+  const std::size_t shown = std::min(data.leaders.places.size(), kLeadersShown);
   for (std::size_t i = 0; i < shown; ++i) {
-    const PageMember& member = data.members[data.leaders[i]];
+    const PageMember& member = data.members[data.leaders.places[i]];
     items += Tag("li", "",
                  "<span class=\"who\">" + ShortWho(member.peer) + "</span>" +
                      ShareBar(static_cast<double>(member.samples) / most) + "<span class=\"n\">" +
                      CountText(member.samples) + "</span>");
   }
-  return Section(
-      "leaders", "Leaderboard",
-      Tag("p", "", "Verified samples by member.") + Tag("ol", "class=\"leaders\"", items));
+  std::string more;
+  if (data.leaders.places.size() > shown) {
+    more = Tag("p", "class=\"note\"",
+               "and " + CountText(data.leaders.places.size() - shown) + " more: see Members.");
+  }
+  return Section("leaders", "Leaderboard",
+                 Tag("p", "", what) + Tag("ol", "class=\"leaders\"", items) + more);
+}
+
+std::string Names(const std::vector<PagePeer>& peers) {
+  std::string names;
+  const std::size_t shown = std::min(peers.size(), kVotersShown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    names += (i == 0 ? "<bdi>" : ", <bdi>") + Html(ShownName(peers[i])) + "</bdi>";
+  }
+  if (peers.size() > shown) names += " and " + CountText(peers.size() - shown) + " more";
+  return names;
+}
+
+std::string VotesLine(const PageRemoval& removal) {
+  if (!removal.votes) return "";
+  const PageVotes& votes = *removal.votes;
+  std::string line = "Votes against it: " + CountText(votes.against.size()) + " of " +
+                     CountText(votes.voters) + " (" + Names(votes.against) + ")";
+  if (!votes.in_favour.empty()) {
+    line += "; in its favour: " + CountText(votes.in_favour.size()) + " (" +
+            Names(votes.in_favour) + ")";
+  }
+  return Tag("p", "", line + ".");
 }
 
 std::string ProofLinks(const PageRemoval& removal) {
@@ -319,7 +355,7 @@ std::string RemovalItem(const PageRemoval& removal) {
   return Tag("li", "",
              Tag("p", "", head) +
                  Tag("p", "class=\"reason\"", "<bdi>" + Html(removal.reason) + "</bdi>") +
-                 ProofLinks(removal));
+                 VotesLine(removal) + ProofLinks(removal));
 }
 
 std::string RemovalsSection(const PageData& data) {
@@ -334,15 +370,21 @@ std::string RemovalsSection(const PageData& data) {
   if (data.removals.size() > shown) {
     more = Tag("p", "class=\"note\"",
                CountText(data.removals.size() - shown) +
-                   " earlier ones: <code>ostraka ledger explain</code>.");
+                   " earlier: <code>ostraka ledger explain DIR PEER</code>.");
   }
   return Section("removals", title, Tag("ul", "", items) + more);
 }
 
 std::string Foot(const PageData& data) {
+  const std::string unread =
+      data.self.unread.empty()
+          ? ""
+          : Tag("p", "",
+                "What was before this node's start is missing here: " + Html(data.self.unread));
   return "<footer><p>Run <code>" + Html(data.run_id) + "</code>, up " +
-         SpanText(data.uptime_seconds) + ", memory " + BytesText(data.rss_bytes) +
-         ".</p><p>For programs: <a href=\"/status\">/status</a>, <a "
+         SpanText(data.self.uptime_seconds) + ", memory " + BytesText(data.self.rss_bytes) +
+         ".</p>" + unread +
+         "<p>For programs: <a href=\"/status\">/status</a>, <a "
          "href=\"/metrics\">/metrics</a>, <a href=\"/healthz\">/healthz</a>.</p></footer>\n";
 }
 
@@ -360,7 +402,7 @@ std::string PageMain(const PageData& data) {
   if (data.data != data.model) what += " on " + Html(data.data);
   return "<main data-title=\"" + Html(TitleOf(data)) + "\"" + (data.ended ? " data-ended" : "") +
          ">\n<header><h1><bdi>" + Html(name) + "</bdi></h1><p>" + what + ", seen by " +
-         Who(data.self) + "</p></header>\n" + Banner(data) + Figures(data) +
+         Who(data.self.peer) + "</p></header>\n" + Banner(data) + Figures(data) +
          "<div class=\"columns\">\n<div>\n" + LearningSection(data) + PhaseSection(data) +
          "</div>\n<div>\n" + NowSection(data) + PriceSection(data) + LeadersSection(data) +
          "</div>\n</div>\n" + MembersSection(data) + RemovalsSection(data) + Foot(data) + "</main>";

@@ -14,8 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "node/cli/options/choices.h"
 #include "node/cli/sim/commands.h"
 #include "node/cli/views/node_json.h"
+#include "node/train/data_source.h"
 #include "sim/compare/engine/code_version.h"
 #include "sim/compare/engine/engine.h"
 #include "sim/compare/engine/profile.h"
@@ -270,12 +272,15 @@ void AddCompareCommand(CLI::App& program, Invocation& invocation) {
   auto options = std::make_shared<CompareOptions>();
   command->add_option("grid", options->grid,
                       "grid of the comparison, a TOML file (docs/compare.md)");
-  command->add_option("--preset", options->preset,
-                      "a built-in grid: smoke, btard-2022 or byzfl-mnist");
+  OfferChoices(command->add_option("--preset", options->preset,
+                                   "a built-in grid: smoke, btard-2022 or byzfl-mnist"),
+               compare::PresetNames());
   command->add_option("--out", options->out,
                       "folder for results; the same command continues an interrupted comparison");
-  command->add_option("--data", options->data,
-                      "replaces the grid's data: digits, mnist:DIR, cifar10:DIR, text:FILE");
+  OfferChoices(
+      command->add_option("--data", options->data,
+                          "replaces the grid's data: digits, mnist:DIR, cifar10:DIR, text:FILE"),
+      train::DataSourceBeginnings());
   command->add_option("--jobs", options->jobs, "cells at a time; 0: one for each core")
       ->capture_default_str();
   command->add_option("--shard", options->shard, "I/N: only every N-th cell, from the I-th")

@@ -16,9 +16,12 @@
 #include <vector>
 
 #include "node/cli/options/attack_options.h"
+#include "node/cli/options/choices.h"
 #include "node/cli/options/command_line.h"
+#include "node/cli/options/manifest_options.h"
 #include "node/cli/sim/bundle.h"
 #include "node/cli/sim/commands.h"
+#include "node/cli/sim/history_json.h"
 #include "node/cli/sim/sim_dht.h"
 #include "node/cli/sim/sim_runner.h"
 #include "node/cli/sim/sim_search.h"
@@ -29,6 +32,7 @@
 #include "sim/report/report.h"
 #include "sim/run/seeds.h"
 #include "sim/run/shrink.h"
+#include "sim/setup/cuts.h"
 
 namespace ostraka::cli {
 namespace {
@@ -153,9 +157,22 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   return result;
 }
 
+// What `sim` prints: of all runs, and of the only one, if it is shown step by step.
+struct Ran {
+  Sweep sweep;
+  json history;  // null: not shown
+};
+
+Ran OneRun(sim::RunAndHistory run) {
+  json history = HistoryJson(run);
+  sim::SeedsTally tally;
+  tally.Add(std::move(run.result));
+  return {Sweep{std::move(tally).Finish(), std::nullopt, {}}, std::move(history)};
+}
+
 // One run and the page about it. Opens the file first, so that an unusable path is reported before
 // the run.
-base::StatusOr<Sweep> RunForReport(const SimWork& work, const SimCommandOptions& options) {
+base::StatusOr<Ran> RunForReport(const SimWork& work, const SimCommandOptions& options) {
   RETURN_IF_ERROR(CheckReplaces(options.report.file, options.report.force));
   const bool is_new = !std::filesystem::exists(options.report.file);
   if (!std::ofstream(options.report.file, std::ios::binary | std::ios::app)) {
@@ -177,9 +194,7 @@ base::StatusOr<Sweep> RunForReport(const SimWork& work, const SimCommandOptions&
   if (!file)
     return base::Unavailable("cannot write " + options.report.file +
                              ": check that the disk is not full");
-  sim::SeedsTally tally;
-  tally.Add(std::move(report->result));
-  return Sweep{std::move(tally).Finish(), std::nullopt, {}};
+  return OneRun(std::move(report->run));
 }
 
 // Ctrl-C ends a sweep, which has something to report. It ends the process of one run.
@@ -189,6 +204,17 @@ base::StatusOr<Sweep> RunSweep(const SimWork& work, const Progress& progress) {
   return RunOnCores(
       work, [&request] { return request && request->made(); },
       [&progress](std::uint64_t done) { progress.Show(done); });
+}
+
+base::StatusOr<Ran> Run(const SimWork& work, const SimCommandOptions& options,
+                        const Progress& progress) {
+  if (!options.report.file.empty()) return RunForReport(work, options);
+  if (options.json && options.seeds.empty() && !options.swarm_test) {
+    ASSIGN_OR_RETURN(sim::RunAndHistory run, sim::RunWithHistory(work.options));
+    return OneRun(std::move(run));
+  }
+  ASSIGN_OR_RETURN(Sweep sweep, RunSweep(work, progress));
+  return Ran{std::move(sweep), nullptr};
 }
 
 base::Status CheckReport(const SimCommandOptions& options) {
@@ -235,11 +261,13 @@ base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
   work.threads = std::min<std::uint64_t>(options.threads, range.last - range.first + 1);
   const Progress progress(range.last - range.first + 1);
   work.command = options.command;
-  auto ran = options.report.file.empty() ? RunSweep(work, progress) : RunForReport(work, options);
+  auto ran = Run(work, options, progress);
   progress.Clear();
-  ASSIGN_OR_RETURN(const Sweep sweep, std::move(ran));
+  RETURN_IF_ERROR(ran.status());
+  const Sweep& sweep = ran->sweep;
   if (!options.swarm_test && options.replay.empty()) TellOfSparedValidators(sim_options);
-  ASSIGN_OR_RETURN(const json out, JsonOf(work, sweep));
+  ASSIGN_OR_RETURN(json out, JsonOf(work, sweep));
+  if (!ran->history.is_null()) out["history"] = ran->history;
   if (options.json) {
     PrintJson(out);
   } else {
@@ -354,7 +382,9 @@ void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
       ->add_option("--byzantine", sim.byzantine,
                    "number of Byzantine peers among them, or fewer if so few peers bear no more")
       ->capture_default_str();
-  command->add_option("--attack", sim.attack, "their attack; an unknown name lists the known ones")
+  OfferChoices(command->add_option("--attack", sim.attack,
+                                   "their attack; an unknown name lists the known ones"),
+               AttackNames())
       ->capture_default_str();
   command->add_option("--attack-param", options->attack_params, "name=value");
   command->add_option("--attack-from", sim.attack_from_step, "honest before this step")
@@ -362,7 +392,8 @@ void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
   command
       ->add_option("--liars", sim.liars, "number of Byzantine peers that only make each seal slow")
       ->capture_default_str();
-  command->add_option("--mode", options->mode, "majority, balanced or third")
+  OfferChoices(command->add_option("--mode", options->mode, "majority, balanced or third"),
+               ModeNames())
       ->capture_default_str();
   command->add_option("--steps", sim.steps, "least number of steps")->capture_default_str();
   command->add_option("--validators", sim.validators, "validators in each step")
@@ -388,8 +419,9 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
       ->capture_default_str();
   command->add_flag("--lose-disk", sim.lose_disk,
                     "killed peers lose their disk, and are killed once more soon after");
-  command
-      ->add_option("--cut", sim.cut, "cut of the network: none, halves, one_way, flapping or flaky")
+  OfferChoices(command->add_option("--cut", sim.cut,
+                                   "cut of the network: none, halves, one_way, flapping or flaky"),
+               TextsOf(sim::kCuts))
       ->capture_default_str();
   command->add_option("--cut-at", options->cut_at, "seconds")->capture_default_str();
   command->add_option("--cut-for", options->cut_for, "seconds")->capture_default_str();

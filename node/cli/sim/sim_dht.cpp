@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "node/cli/options/choices.h"
 #include "node/cli/views/node_json.h"
+#include "sim/dht/adversary.h"
 #include "sim/dht/tables.h"
 
 namespace ostraka::cli {
@@ -137,8 +139,10 @@ void AddSimDht(CLI::App& sim, Invocation& invocation) {
       ->capture_default_str();
   command->add_option("--dead", run.dead_percent, "percent that end before the questions")
       ->capture_default_str();
-  command->add_option("--adversary", run.adversary,
-                      "colluder, grinder, poison, replay, silent, store_flood or spoof");
+  OfferChoices(
+      command->add_option("--adversary", run.adversary,
+                          "colluder, grinder, poison, replay, silent, store_flood or spoof"),
+      TextsOf(dhtsim::kAdversaries));
   command->add_option("--share", run.adversary_percent, "percent of nodes that are adversaries")
       ->capture_default_str();
   command->add_option("--prefixes", run.prefixes, "grinder: 8 ids around a key from each prefix")

@@ -231,6 +231,7 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
       all = one;
       all.erase("trace_digest");  // chains seeds in order; undefined for several ranges
       all.erase("interrupted");
+      all.erase("history");  // of one run
       all["detection_steps"].erase("p95");
       continue;
     }

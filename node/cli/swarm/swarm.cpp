@@ -24,6 +24,7 @@
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
+#include "node/train/exact/constants_file.h"
 #include "node/train/trainer_loader.h"
 #include "node/wire/limits.h"
 
@@ -124,7 +125,9 @@ class Swarm {
     ASSIGN_OR_RETURN(
         train::TrainerOptions trainer_options,
         config::TrainerOptionsOf(manifest, {.data = DataSourceText(), .evaluate_on = evaluate_on}));
-    ASSIGN_OR_RETURN(trainer_options.graph, GraphTextOf(options_.manifest));
+    ASSIGN_OR_RETURN(const train::GraphFiles graph, GraphFilesOf(options_.manifest));
+    trainer_options.graph = graph.text;
+    trainer_options.constants = graph.constants;
     for (const std::string& kernels : options_.kernels) {
       trainer_options.kernels = kernels;
       RETURN_IF_ERROR(train::MakeTrainer(trainer_options).status());
@@ -147,10 +150,10 @@ class Swarm {
     RETURN_IF_ERROR(config::ParseManifest(text).status());
     ASSIGN_OR_RETURN(run_.run_dir, MakeRunDir(options_.out_dir));
     watcher_.OnPlanned(manifest);
-    return WriteFiles(text, trainer_options.graph);
+    return WriteFiles(text, graph);
   }
 
-  base::Status WriteFiles(const std::string& manifest, const std::string& graph) {
+  base::Status WriteFiles(const std::string& manifest, const train::GraphFiles& graph) {
     for (std::uint32_t i = 0; i < options_.peers; ++i) {
       ASSIGN_OR_RETURN(const std::string text,
                        crypto::EncodeKeyFile(KeyOf(options_.seed, i), std::nullopt));
@@ -159,7 +162,11 @@ class Swarm {
       run_.nodes[i].data_dir = run_.run_dir + "/" + name;
       run_.nodes[i].log_file = run_.run_dir + "/" + name + ".log";
     }
-    if (!graph.empty()) RETURN_IF_ERROR(WriteFile(GraphBeside(ManifestFile()), graph));
+    const std::string beside = GraphBeside(ManifestFile());
+    if (!graph.text.empty()) RETURN_IF_ERROR(WriteFile(beside, graph.text));
+    if (!graph.constants.empty()) {
+      RETURN_IF_ERROR(WriteFile(train::ConstantsBeside(beside), graph.constants));
+    }
     return WriteFile(ManifestFile(), manifest);
   }
 
@@ -333,8 +340,8 @@ class Swarm {
           {event["step"].get<std::uint64_t>(), NumberOf(event["loss"]), NumberOf(event["value"])});
     }
     if (event["event"] != "step") return;
-    for (const nlohmann::json& peer : event["joined"]) {
-      run_.rejoined.push_back({peer, event["step"]});
+    for (const nlohmann::json& peer : event["returned"]) {
+      run_.returns.push_back({peer, event["step"]});
     }
   }
 

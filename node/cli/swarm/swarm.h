@@ -75,7 +75,7 @@ struct SwarmRun {
   std::uint64_t dimension = 0;           // parameters of the model
   double seconds = 0;                    // from the first start to the last report
   std::vector<host::CurvePoint> losses;  // the first honest node's evaluations
-  std::vector<SwarmReturn> rejoined;
+  std::vector<SwarmReturn> returns;
   bool interrupted = false;
   // A node that failed to start, for which the others were stopped. If a node is lost later the
   // others go on: the protocol must bear that.

@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "node/cli/node/evidence_files.h"
+#include "node/cli/options/attack_options.h"
+#include "node/cli/options/choices.h"
 #include "node/cli/swarm/commands.h"
 #include "node/cli/swarm/swarm.h"
 #include "node/cli/terminal/human.h"
@@ -102,15 +104,13 @@ class LiveView final : public SwarmWatcher {
   // A case has one line, when it ends: the removal, whose reason names accuser and votes. Until
   // then the progress line counts it.
   void OnStep(const json& event) {
-    for (const json& peer : event["joined"]) {
+    for (const json& peer : event["returned"]) {
       Line("step " + event["step"].dump() + ": " + ShortId(peer) + " returned");
     }
     if (event.contains("closes")) return;  // nothing was trained in it
     progress_.Done(event["step"].get<std::uint64_t>(), Now());
     if (!terminal_) return;
-    const std::string line =
-        progress_.Line(event["members"].get<std::size_t>(), event["cases"].size());
-    std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
+    DrawOver(progress_.Line(event["members"].get<std::size_t>(), event["cases"].size()));
   }
   void OnEvaluation(const json& event) {
     const std::string text = MetricText(event);
@@ -151,13 +151,13 @@ void PrintNodes(const SwarmRun& run, const json& result) {
     const SwarmNode& node = run.nodes[i];
     std::string end = node.report.is_null() ? "lost" : node.report["end"].get<std::string>();
     std::string why;
-    for (const json& ban : result["bans"]) {
-      if (ban["peer"] != node.id.Hex()) continue;
-      end = RemovalWord(ban);
-      why = "step " + ban["step"].dump() + ", " + ban["kind"].get<std::string>() + ": " +
-            ban["reason"].get<std::string>();
+    for (const json& removal : result["removals"]) {
+      if (removal["peer"] != node.id.Hex()) continue;
+      end = RemovalWord(removal);
+      why = "step " + removal["step"].dump() + ", " + removal["kind"].get<std::string>() + ": " +
+            removal["reason"].get<std::string>();
     }
-    for (const json& back : result["rejoined"]) {
+    for (const json& back : result["returns"]) {
       if (back["peer"] == node.id.Hex() && end == "dropped") {
         why += "; returned in step " + back["step"].dump();
       }
@@ -224,6 +224,7 @@ ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
   if (ok && options.out_dir.empty()) {
     std::error_code ignored;  // a folder left in /tmp does not fail the run
     std::filesystem::remove_all(run->run_dir, ignored);
+    std::fprintf(stderr, "nothing is kept: --out DIR keeps the model, for ostraka export\n");
   } else {
     const base::Status kept = options.unprotected ? base::OkStatus() : KeepEvidence(*run);
     std::fprintf(stderr,
@@ -245,9 +246,10 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--peers", options->peers, "nodes")->capture_default_str();
   command->add_option("--byzantine", options->byzantine, "number of attackers among them")
       ->capture_default_str();
-  command
-      ->add_option("--attack", options->attack,
-                   "their attack: sign_flip, random_direction, label_flip, alie, ipm, none ...")
+  OfferChoices(command->add_option(
+                   "--attack", options->attack,
+                   "their attack: sign_flip, random_direction, label_flip, alie, ipm, none ..."),
+               AttackNames())
       ->capture_default_str();
   command->add_option("--attack-param", options->attack_params, "name=value");
   command->add_option("--attack-from", options->attack_from, "honest before this step");
@@ -262,9 +264,10 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
   AddHttpOptions(*command, options->http);
   command->add_option("--out", options->out_dir,
                       "keep data folders, logs, ledgers and evidence here");
-  command
-      ->add_option("--kernels", options->kernels,
-                   "kernels of exact gradients for the nodes, by turns: scalar,avx2,avx512")
+  OfferChoices(
+      command->add_option("--kernels", options->kernels,
+                          "kernels of exact gradients for the nodes, by turns: scalar,avx2,avx512"),
+      KernelNames())
       ->delimiter(',');
   command->add_flag("--unprotected", options->unprotected, "plain averaging without checks");
   command->add_flag("--json", *print_json, "print one JSON object (docs/json.md)");

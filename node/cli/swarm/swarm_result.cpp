@@ -4,6 +4,7 @@
 #include <set>
 
 #include "node/cli/swarm/swarm.h"
+#include "node/cli/views/node_json.h"
 #include "node/host/report/trend.h"
 #include "sim/attacks/registry.h"
 
@@ -13,8 +14,9 @@ namespace {
 using nlohmann::json;
 
 struct Tally {
-  json bans = json::array();
-  std::set<std::string> honest_removed;  // including those that returned
+  json removals = json::array();
+  std::set<std::string> honest_banned;
+  std::set<std::string> honest_dropped;  // including those that returned
   std::set<std::string> byzantine_removed;
   // For the honest nodes that report their end. Removals and state roots are compared only between
   // nodes at equal steps, because nodes that stopped at different steps may differ legitimately.
@@ -43,7 +45,7 @@ void Add(const SwarmNode& node, Tally& tally) {
   }
   if (tally.first == nullptr) {
     tally.first = &report;
-    tally.bans = report["removals"];
+    tally.removals = report["removals"];
   }
   const json& first = *tally.first;
   if (report["steps"] != first["steps"]) {
@@ -56,10 +58,12 @@ void Add(const SwarmNode& node, Tally& tally) {
 }
 
 void CountRemovals(const SwarmRun& run, Tally& tally) {
-  for (const json& ban : tally.bans) {
+  for (const json& removal : tally.removals) {
     for (const SwarmNode& node : run.nodes) {
-      if (node.id.Hex() != ban["peer"]) continue;
-      (node.byzantine ? tally.byzantine_removed : tally.honest_removed).insert(node.id.Hex());
+      if (node.id.Hex() != removal["peer"]) continue;
+      std::set<std::string>& of_honest =
+          RemovalWord(removal) == "banned" ? tally.honest_banned : tally.honest_dropped;
+      (node.byzantine ? tally.byzantine_removed : of_honest).insert(node.id.Hex());
     }
   }
 }
@@ -115,8 +119,9 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
                                               std::to_string(options.byzantine) +
                                               " Byzantine peers were neither banned nor dropped");
   }
-  require(tally.honest_removed.empty(),
-          std::to_string(tally.honest_removed.size()) + " honest peers were banned or dropped");
+  std::set<std::string> honest = tally.honest_banned;
+  honest.insert(tally.honest_dropped.begin(), tally.honest_dropped.end());
+  require(honest.empty(), std::to_string(honest.size()) + " honest peers were banned or dropped");
   require(tally.same_step, "the honest nodes ended after different steps");
   require(tally.removals_agree, "honest nodes disagree on who was banned or dropped");
   require(tally.roots_equal, "the honest nodes' state roots differ");
@@ -142,9 +147,9 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
   for (std::size_t i = 0; i < run.nodes.size(); ++i) {
     names[run.nodes[i].id.Hex()] = SwarmNodeName(i);
   }
-  json rejoined = json::array();
-  for (const SwarmReturn& back : run.rejoined) {
-    rejoined.push_back({{"peer", back.peer}, {"step", back.step}});
+  json returns = json::array();
+  for (const SwarmReturn& back : run.returns) {
+    returns.push_back({{"peer", back.peer}, {"step", back.step}});
   }
   const json problems = ProblemsOf(options, run, tally);
   json losses = json::array();
@@ -159,9 +164,10 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
       {"seed", options.seed},
       {"parameters", run.dimension},
       {"steps", tally.first == nullptr ? json(0) : (*tally.first)["steps"]},
-      {"bans", tally.bans},
-      {"rejoined", rejoined},
-      {"honest_removed", tally.honest_removed.size()},
+      {"removals", tally.removals},
+      {"returns", returns},
+      {"honest_banned", tally.honest_banned.size()},
+      {"honest_dropped", tally.honest_dropped.size()},
       {"state_roots_equal", tally.roots_equal && tally.same_step && tally.honest_reports > 0},
       {"metric", nullptr},
       {"loss", losses},

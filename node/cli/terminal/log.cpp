@@ -13,6 +13,7 @@
 #include "node/base/suggest.h"
 #include "node/cli/terminal/byte_count.h"
 #include "node/cli/terminal/exit_code.h"
+#include "node/cli/terminal/progress.h"
 
 namespace ostraka::cli {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::uint64_t kLeastBytes = 4096;  // room for more than the longest l
 constexpr std::uint64_t kMostFiles = 1000;
 
 base::StatusOr<LogLevel> ParseLevel(const std::string& name) {
-  const std::vector<std::string> names = {"debug", "info", "warning", "error"};
+  const std::vector<std::string> names = LogLevelNames();
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == name) return static_cast<LogLevel>(i);
   }
@@ -69,6 +70,8 @@ class Log::File {
   spdlog::logger logger_;
   bool told_ = false;
 };
+
+std::vector<std::string> LogLevelNames() { return {"debug", "info", "warning", "error"}; }
 
 void AddLogOptions(CLI::App& command, LogOptions& options) {
   command.add_option("--log-level", options.level,
@@ -125,7 +128,7 @@ void Log::Say(LogLevel level, const std::string& line, Tone tone) {
 }
 
 void Log::Progress(const std::string& text) {
-  if (terminal_) std::fprintf(stderr, "\r\x1b[K%s", text.c_str());
+  if (terminal_) DrawOver(text);
 }
 
 }  // namespace ostraka::cli

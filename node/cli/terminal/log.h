@@ -22,6 +22,9 @@ class App;
 
 namespace ostraka::cli {
 
+// The names that --log-level takes, by LogLevel.
+std::vector<std::string> LogLevelNames();
+
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
 // The colour of a line on a terminal (ink.h).
 enum class Tone : std::uint8_t { kPlain, kGood, kBad };

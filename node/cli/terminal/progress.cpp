@@ -1,6 +1,10 @@
 #include "node/cli/terminal/progress.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 
 #include "node/base/check.h"
 #include "node/cli/terminal/human.h"
@@ -34,20 +38,39 @@ std::string Progress::Line(std::size_t members, std::size_t cases) const {
   // A run outlasts its plan by some steps after a late ban.
   std::string line = "step " + std::to_string(done) +
                      (done > steps_ ? ", beyond the " + std::to_string(steps_) + " planned"
-                                    : " of " + std::to_string(steps_)) +
-                     ", " + std::to_string(members) + " members";
+                                    : " of " + std::to_string(steps_));
   if (cases > 0) line += ", " + std::to_string(cases) + (cases == 1 ? " case" : " cases");
+  if (!evaluation_.empty()) line += ", " + evaluation_;
   if (step_seconds_) {
     const auto left = static_cast<double>(steps_ - std::min(done, steps_));
     line +=
-        ", " + SpanText(*step_seconds_) + " a step, " + SpanText(left * *step_seconds_) + " left";
+        ", " + SpanText(left * *step_seconds_) + " left, " + SpanText(*step_seconds_) + " a step";
   }
-  return evaluation_.empty() ? line : line + ", " + evaluation_;
+  return line + ", " + std::to_string(members) + " members";
 }
 
 void Progress::CheckInvariants() const {
   OSTRAKA_CHECK(done_.has_value() == done_at_.has_value());
   OSTRAKA_CHECK(!step_seconds_ || *step_seconds_ >= 0);
+}
+
+std::string FitToScreen(std::string_view text, std::size_t columns) {
+  if (columns == 0) return std::string(text);
+  while (text.size() >= columns) {
+    const std::size_t last = text.rfind(", ");
+    if (last == std::string_view::npos) return std::string(text.substr(0, columns - 1));
+    text = text.substr(0, last);
+  }
+  return std::string(text);
+}
+
+std::size_t ScreenColumns(int descriptor) {
+  winsize size{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+void DrawOver(std::string_view text) {
+  std::fprintf(stderr, "\r\x1b[K%s", FitToScreen(text, ScreenColumns(STDERR_FILENO)).c_str());
 }
 
 }  // namespace ostraka::cli

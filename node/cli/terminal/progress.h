@@ -1,5 +1,5 @@
-// The line that tells a person how far a run is: "step 61 of 300, 5 members, 97 ms a step, 23 s
-// left, loss 0.1406".
+// The line that tells a person how far a run is: "step 61 of 300, loss 0.1406, 23 s left, 97 ms a
+// step, 5 members". What matters most comes first: a narrow terminal has no room for the rest.
 //
 // Promises
 // P1  The pace is a mean of the steps that were counted, in which a newer step weighs more.
@@ -10,9 +10,11 @@
 // Thread safety: none; one owner.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace ostraka::cli {
 
@@ -39,5 +41,17 @@ class Progress {
   std::optional<double> step_seconds_;  // P1
   std::string evaluation_;
 };
+
+// `text`, whose last parts between ", " are left out until it has fewer bytes than `columns`: the
+// last column stays free, because some terminals wrap after it, and a line that wraps leaves its
+// first half behind each time that it is drawn anew. A first part that is too long is cut. 0
+// columns: not known, and nothing is left out.
+std::string FitToScreen(std::string_view text, std::size_t columns);
+
+// Columns of the terminal behind `descriptor`; 0 if it is none or does not say.
+std::size_t ScreenColumns(int descriptor);
+
+// Draws `text` over what the line on stderr says. REQUIRES: stderr is a terminal.
+void DrawOver(std::string_view text);
 
 }  // namespace ostraka::cli

@@ -90,7 +90,7 @@ http::HttpResponse AnswerHttp(std::string_view path, const NodeStatus& status, s
   http::HttpResponse response;
   if (path == "/metrics") {
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-    response.body = MetricsText(status, steps);
+    response.body = MetricsText(status, steps, names);
   } else if (path == "/status") {
     response.content_type = "application/json";
     response.body =

@@ -28,7 +28,8 @@ nlohmann::json NamesJson(const MemberNames::Map& names);
 MemberNames NamesOf(const nlohmann::json& result);
 
 // Prometheus' text format 0.0.4.
-std::string MetricsText(const host::NodeStatus& status, std::uint64_t steps);
+std::string MetricsText(const host::NodeStatus& status, std::uint64_t steps,
+                        const MemberNames& names);
 
 // Answers /status, /metrics and /healthz (503 with the reason if not healthy); 404 lists them.
 http::HttpResponse AnswerHttp(std::string_view path, const host::NodeStatus& status,

@@ -57,13 +57,13 @@ json StepEvent(const wire::Block& block) {
       std::count(block.columns.begin(), block.columns.end(), wire::ColumnFate::kApplied);
   json cases = json::array();
   for (const wire::Case& open : block.cases) cases.push_back(JsonOf(open.id));
-  json joined = json::array();
-  for (const base::PeerId& peer : block.joined) joined.push_back(peer.Hex());
+  json returned = json::array();
+  for (const base::PeerId& peer : block.joined) returned.push_back(peer.Hex());
   json event = {{"event", "step"},          {"step", block.step},
                 {"genesis", block.genesis}, {"members", block.members.size()},
                 {"applied", applied},       {"parts", block.columns.size()},
                 {"tau", block.tau},         {"cases", cases},
-                {"joined", joined}};
+                {"returned", returned}};
   if (!block.genesis && !wire::Trained(block)) event["closes"] = wire::RunIsOver(block);
   return event;
 }

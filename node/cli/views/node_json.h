@@ -25,7 +25,7 @@ nlohmann::json JsonOf(const wire::CaseId& id);
 // Text for such an object, with ids of 16 digits: "81fd... accuses ee37... of ...".
 std::string CaseText(const nlohmann::json& id);
 
-// {"event":"step","step","genesis","members","applied","parts","tau","cases","joined"}
+// {"event":"step","step","genesis","members","applied","parts","tau","cases","returned"}
 nlohmann::json StepEvent(const wire::Block& block);
 nlohmann::json EvaluationEvent(std::uint64_t step, const train::Evaluation& evaluation);
 nlohmann::json SuspicionEvent(const protocol::Suspicion& suspicion);

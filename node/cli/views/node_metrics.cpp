@@ -128,6 +128,16 @@ void AddMembers(const NodeStatus& status, Exposition& out) {
   }
 }
 
+// A family of its own, to be joined with the others by `peer`: a name is in one series, and only
+// members that the manifest names have one.
+void AddNames(const MemberNames& names, Exposition& out) {
+  if (names.map().empty()) return;
+  out.Open("ostraka_peer_info", "gauge", "The members' names in the manifest, as labels.");
+  for (const auto& [peer, name] : names.map()) {
+    out.Sample(1, {{"peer", peer.Short()}, {"name", name}});
+  }
+}
+
 void AddTimes(const NodeStatus& status, Exposition& out) {
   const host::StepHistogram& steps = status.step_seconds;
   out.Open("ostraka_step_duration_seconds", "histogram", "Duration of steps.");
@@ -227,10 +237,11 @@ void AddProcess(const NodeStatus& status, Exposition& out) {
 
 }  // namespace
 
-std::string MetricsText(const NodeStatus& status, std::uint64_t steps) {
+std::string MetricsText(const NodeStatus& status, std::uint64_t steps, const MemberNames& names) {
   Exposition out;
   AddRun(status, steps, out);
   AddMembers(status, out);
+  AddNames(names, out);
   AddTimes(status, out);
   AddNetwork(status, out);
   AddWork(status, out);

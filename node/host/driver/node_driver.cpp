@@ -55,7 +55,7 @@ NodeDriver::Impl::Impl(boost::asio::io_context& io, NodeOptions options, NodeEve
             [this](protocol::TimerId id) {
               inlet_.Enter([this, id] { Feed(protocol::TimerFired{id}); });
             }),
-      reporter_(events, seat_.Now()),
+      reporter_(events, seat_.Now(), std::move(options.history)),
       roster_(io, OthersOf(plan_.transport), options.forget_after,
               [this](const base::PeerId& peer) {
                 inlet_.Enter([this, &peer] { transport_->Forget(peer); });

@@ -51,6 +51,7 @@
 #include "node/base/status.h"
 #include "node/base/time.h"
 #include "node/host/report/node_events.h"
+#include "node/host/report/run_history.h"
 #include "node/host/report/status_service.h"
 #include "node/host/threads/job_pool.h"
 #include "node/net/mesh/transport.h"
@@ -70,6 +71,7 @@ struct NodeOptions {
   base::Digest coin_seed;  // crypto::CoinSeed of the node's key and run
   // The ledger's records of this key in the run; null if the key is new.
   std::shared_ptr<const protocol::Restored> restored;
+  RunHistory history = {};          // before this process, for people
   net::TransportOptions transport;  // its listen_fd is owned even if Make fails
   JobPoolOptions jobs;
   std::uint64_t evaluate_every = 0;  // steps; 0: only at the end

@@ -10,6 +10,11 @@ namespace ostraka::host {
 void Reporter::Started(std::uint16_t port, std::uint16_t http_port, std::size_t members) {
   events_.OnStarted(port, http_port);
   events_.OnLinks(0, members);
+  if (!history_.unread().empty()) {
+    events_.OnNotice(net::NoticeLevel::kWarning,
+                     "the page begins anew: what the ledger had kept for it cannot be read: " +
+                         history_.unread());
+  }
 }
 
 void Reporter::See(base::Time now, const protocol::Observation& what) {

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "node/host/report/node_events.h"
 #include "node/host/report/node_status.h"
@@ -31,7 +32,9 @@ namespace ostraka::host {
 class Reporter {
  public:
   // REQUIRES: `events` outlives the reporter.
-  Reporter(NodeEvents& events, base::Time start) : events_(events), monitor_(start) {}
+  // `history`: what was before this process (recall.h).
+  Reporter(NodeEvents& events, base::Time start, RunHistory history = {})
+      : events_(events), monitor_(start), history_(std::move(history)) {}
 
   void Started(std::uint16_t port, std::uint16_t http_port, std::size_t members);
   void See(base::Time now, const protocol::Observation& what);

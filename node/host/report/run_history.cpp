@@ -14,6 +14,23 @@ void Bound(std::deque<T>& list, std::size_t most) {
   if (list.size() > most) list.pop_front();
 }
 
+// The votes by which a block's ban was decided. The first case against a member bans it.
+std::optional<PastVotes> VotesFor(const wire::Removal& removal,
+                                  const std::vector<protocol::RuledCase>& ruled) {
+  if (removal.kind != wire::RemovalKind::kVerdict) return std::nullopt;
+  const auto found = std::find_if(ruled.begin(), ruled.end(),
+                                  [&](const auto& each) { return each.loser == removal.peer; });
+  if (found == ruled.end()) return std::nullopt;
+  PastVotes votes;
+  votes.voters = found->voters;
+  for (const wire::Case::Ballot& ballot : found->ballots) {
+    if (ballot.verdict == wire::Verdict::kAbstain) continue;
+    const bool agrees = wire::Condemns(ballot.verdict) == wire::Condemns(found->verdict);
+    (agrees ? votes.against : votes.in_favour).push_back(ballot.voter);
+  }
+  return votes;
+}
+
 }  // namespace
 
 void RunHistory::See(base::Time now, const protocol::Observation& what) {
@@ -36,16 +53,32 @@ void RunHistory::SeeStored(const protocol::Record& record) {
   CheckInvariants();
 }
 
+void RunHistory::RecallBlock(const wire::Block* before, const wire::Block& block) {
+  if (block.genesis) return;
+  OSTRAKA_CHECK(block_ == nullptr && (!recalled_ || *recalled_ < block.step));
+  recalled_ = block.step;
+  Count(block, {});
+  if (before != nullptr) CountChecks(before->drawn);
+  CheckInvariants();
+}
+
+void RunHistory::RecallRemoval(const wire::Removal& removal) {
+  removals_.push_back({removal, std::nullopt, std::nullopt});
+  Bound(removals_, kMostRemovals);
+}
+
+void RunHistory::RecallProof(const KnownProof& proof) {
+  proofs_.push_back(proof);
+  Bound(proofs_, kMostProofs);
+}
+
 void RunHistory::On(base::Time now, const protocol::StepStarted& seen) {
   // A step that closes the run gives nobody work: the roles before it say more.
   if (block_ != nullptr && block_->closing > 0) return;
   workers_ = {seen.roles.workers.begin(), seen.roles.workers.end()};
   validators_.clear();
-  for (const wire::Assignment& each : seen.roles.validators) {
-    validators_.insert(each.validator);
-    if (MemberWork* target = WorkOf(each.target)) ++target->checked;
-    if (MemberWork* validator = WorkOf(each.validator)) ++validator->checks;
-  }
+  for (const wire::Assignment& each : seen.roles.validators) validators_.insert(each.validator);
+  if (!WasRecalled(seen.step)) CountChecks(seen.roles.validators);
   current_ = StepSpan{};
   current_->step = seen.step;
   phase_began_ = now;
@@ -77,18 +110,8 @@ void RunHistory::On(base::Time /*now*/, const protocol::SlowSeal& seen) {
 void RunHistory::On(base::Time now, const protocol::StepDone& seen) {
   TakeBlock(seen.block);
   const wire::Block& block = *seen.block;
-  for (const wire::Removal& removal : block.removals) {
-    removals_.push_back({removal, std::nullopt});
-    Bound(removals_, kMostRemovals);
-  }
-  for (const base::PeerId& peer : block.joined) {
-    const auto last =
-        std::find_if(removals_.rbegin(), removals_.rend(),
-                     [&peer](const PastRemoval& past) { return past.removal.peer == peer; });
-    if (last != removals_.rend()) last->returned = block.step;
-  }
   if (block.genesis) return;
-  CountWork(block);
+  if (!WasRecalled(block.step)) Count(block, seen.ruled);
   EndSpan(now, block.step);
 }
 
@@ -112,6 +135,28 @@ void RunHistory::On(base::Time /*now*/, const protocol::Back& /*seen*/) { away_.
 void RunHistory::TakeBlock(const std::shared_ptr<const wire::Block>& block) {
   block_ = block;
   if (block->state_root) root_ = SealedRoot{block->step, *block->state_root};
+}
+
+void RunHistory::Count(const wire::Block& block, const std::vector<protocol::RuledCase>& ruled) {
+  if (!counted_from_) counted_from_ = block.step;
+  for (const wire::Removal& removal : block.removals) {
+    removals_.push_back({removal, std::nullopt, VotesFor(removal, ruled)});
+    Bound(removals_, kMostRemovals);
+  }
+  for (const base::PeerId& peer : block.joined) {
+    const auto last =
+        std::find_if(removals_.rbegin(), removals_.rend(),
+                     [&peer](const PastRemoval& past) { return past.removal.peer == peer; });
+    if (last != removals_.rend()) last->returned = block.step;
+  }
+  CountWork(block);
+}
+
+void RunHistory::CountChecks(const std::vector<wire::Assignment>& validators) {
+  for (const wire::Assignment& each : validators) {
+    if (MemberWork* target = WorkOf(each.target)) ++target->checked;
+    if (MemberWork* validator = WorkOf(each.validator)) ++validator->checks;
+  }
 }
 
 void RunHistory::CountWork(const wire::Block& block) {

@@ -2,11 +2,13 @@
 // which says what is now.
 //
 // Promises:
-//   H1  Everything here follows from the observations of this process. After a restart the members
-//       and their standings come from the newest block; what led to them does not.
+//   H1  Everything here follows from the observations of this process, and from what its ledger had
+//       kept before it (recall.h). No block counts twice: one that was recalled and is seen again,
+//       because its update was lost, changes nothing but the newest block.
 //   H2  A member's work counts a step once: if the block seals its PROOF of that step, and a column
 //       that was applied includes its part. `checked` counts the times that a validator was drawn
 //       to recompute one of its steps, `checks` the steps in which it was such a validator.
+//       Work counts from the block of `counted_from` on.
 //   H3  A span is of a whole step that began in this process; its parts sum to its duration.
 //   H4  No list grows beyond its bound. Removals and proofs drop the oldest; a peer that would be
 //       one too many has no work counted.
@@ -27,6 +29,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "node/base/time.h"
 #include "node/host/report/curve.h"
@@ -57,9 +61,17 @@ struct StepSpan {
   base::Duration Whole() const { return collect + reveal + prove + settle; }
 };
 
+// The votes that decided a ban.
+struct PastVotes {
+  std::vector<base::PeerId> against;    // who voted that the banned member lied, in sealed order
+  std::vector<base::PeerId> in_favour;  // who voted that it did not
+  std::uint32_t voters = 0;             // members that could vote
+};
+
 struct PastRemoval {
   wire::Removal removal;
   std::optional<std::uint64_t> returned;  // the step in which the peer was a member again
+  std::optional<PastVotes> votes;         // nullopt: none decided, or this process did not see them
 };
 
 // A proof in this node's ledger.
@@ -87,6 +99,14 @@ class RunHistory {
   // A record that was stored: evidence is noted, others change nothing.
   void SeeStored(const protocol::Record& record);
 
+  // From the ledger, before the first observation: blocks in ascending order, `before` being the
+  // one that `block` follows (null: not known); removals of blocks older than these; evidence.
+  void RecallBlock(const wire::Block* before, const wire::Block& block);
+  void RecallRemoval(const wire::Removal& removal);
+  void RecallProof(const KnownProof& proof);
+  // The ledger could not be read, so that the history begins with this process. `why` in one line.
+  void RecallFailed(std::string why) { unread_ = std::move(why); }
+
   // Null before the genesis block.
   const std::shared_ptr<const wire::Block>& block() const { return block_; }
   // Of the step in progress, or of the last one that trained; empty before the first.
@@ -99,6 +119,10 @@ class RunHistory {
   const std::optional<SealedRoot>& root() const { return root_; }
   const Curve& curve() const { return curve_; }
   const std::string& metric() const { return metric_; }  // empty before the first evaluation
+  // The first step of which work is counted; nullopt before it.
+  std::optional<std::uint64_t> counted_from() const { return counted_from_; }
+  // Why what the ledger had kept is missing here; empty if it is not.
+  const std::string& unread() const { return unread_; }
   // Why this node takes no part for now; empty if it does.
   const std::string& away() const { return away_; }
 
@@ -119,6 +143,10 @@ class RunHistory {
   void On(base::Time, const T&) {}
 
   void TakeBlock(const std::shared_ptr<const wire::Block>& block);
+  // Removals, returns and work of a block that was not counted yet.
+  void Count(const wire::Block& block, const std::vector<protocol::RuledCase>& ruled);
+  void CountChecks(const std::vector<wire::Assignment>& validators);
+  bool WasRecalled(std::uint64_t step) const { return recalled_ && step <= *recalled_; }
   void CountWork(const wire::Block& block);
   MemberWork* WorkOf(const base::PeerId& peer);
   void EndSpan(base::Time now, std::uint64_t step);
@@ -136,6 +164,9 @@ class RunHistory {
   Curve curve_;
   std::string metric_;
   std::string away_;
+  std::optional<std::uint64_t> recalled_;  // the newest step of a recalled block
+  std::optional<std::uint64_t> counted_from_;
+  std::string unread_;
 };
 
 }  // namespace ostraka::host

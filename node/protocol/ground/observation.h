@@ -70,10 +70,19 @@ struct Resumed {
   ModelState state;
 };
 
+// A case that the votes of a step decided: the block keeps its outcome, and not who voted how.
+struct RuledCase {
+  PeerId loser;                                    // banned by it
+  wire::Verdict verdict = wire::Verdict::kGuilty;  // that decided it
+  std::vector<wire::Case::Ballot> ballots;         // of all steps, in sealed order
+  std::uint32_t voters = 0;                        // members that could vote
+};
+
 // A step is complete: its block, and the state from which the next step starts.
 struct StepDone {
   std::shared_ptr<const wire::Block> block;
   ModelState state;
+  std::vector<RuledCase> ruled = {};  // in the block; empty on a member that follows
 };
 
 // A peer's action that proves or suggests a fault, as seen by this machine alone.

@@ -1,6 +1,7 @@
 #include "node/protocol/rules/cases.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "node/protocol/rules/standing.h"
 #include "node/wire/limits.h"
@@ -126,6 +127,13 @@ std::string UndecidedReason(const Case& open) {
              " in " + blocks;
   }
   return {};
+}
+
+// Who loses by the ruling; nullopt: nobody.
+std::optional<PeerId> LoserOf(const Case& open, Ruling ruling) {
+  if (ruling == Ruling::kGuilty) return open.id.target;
+  if (ruling == Ruling::kInnocent && open.id.kind != CaseKind::kCover) return open.id.accuser;
+  return std::nullopt;
 }
 
 // Which check of the owner's column failed in the head's step.
@@ -284,6 +292,19 @@ Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step) {
   return Ruling::kPending;
 }
 
+std::vector<RuledCase> RuledCases(const SealedStep& sealed, const Block& head) {
+  std::vector<RuledCase> ruled;
+  for (Case& open : CountBallots(sealed, head)) {
+    const Ruling ruling = RuleOn(open, head, sealed.step);
+    const auto loser = LoserOf(open, ruling);
+    if (!loser) continue;
+    const auto voters = static_cast<std::uint32_t>(VotersIn(open, head).size());
+    ruled.push_back({*loser, ruling == Ruling::kGuilty ? Verdict::kGuilty : Verdict::kInnocent,
+                     std::move(open.ballots), voters});
+  }
+  return ruled;
+}
+
 std::uint32_t DecidingBallots(const Thresholds& thresholds) {
   const std::uint32_t faults = FaultBound(thresholds);
   // Honest members that are no party, if the honest one of the two is a party: n - faults - 1.
@@ -342,12 +363,12 @@ void RuleOnCases(const std::vector<Case>& cases, const Block& head, std::uint64_
   const bool exact = manifest.compute_profile == kExact;
   for (const Case& open : cases) {
     const Ruling ruling = RuleOn(open, head, step);
-    if (ruling == Ruling::kGuilty) {
-      const bool twice = IsEnough(open, head, Count(open, Verdict::kTwice));
-      Lose(open.id.target, open, head, exact && !twice, GuiltyReason(open, head), docket);
-    } else if (ruling == Ruling::kInnocent && open.id.kind != CaseKind::kCover) {
-      Lose(open.id.accuser, open, head, exact, InnocentReason(open, head), docket);
-    }
+    const auto loser = LoserOf(open, ruling);
+    if (!loser) continue;
+    const bool guilty = ruling == Ruling::kGuilty;
+    const bool twice = guilty && IsEnough(open, head, Count(open, Verdict::kTwice));
+    Lose(*loser, open, head, exact && !twice,
+         guilty ? GuiltyReason(open, head) : InnocentReason(open, head), docket);
   }
   docket.EndPass();
   for (const Case& open : cases) {

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "node/protocol/ground/observation.h"
 #include "node/protocol/ground/roles.h"
 #include "node/protocol/rules/columns.h"
 #include "node/protocol/rules/docket.h"
@@ -48,6 +49,10 @@ std::vector<Case> CountBallots(const SealedStep& sealed, const Block& head);
 enum class Ruling : std::uint8_t { kPending, kGuilty, kInnocent, kUndecided };
 // The state of `open` in the block of `step`, among the members of `head`.
 Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step);
+
+// The cases of the head that the sealed votes of this step decide, in the head's order: for people.
+// A loser that another rule bans in an earlier pass loses by that rule.
+std::vector<RuledCase> RuledCases(const SealedStep& sealed, const Block& head);
 
 // The ballots that decide a case of kNumbers. One of its two parties is faulty, so among the others
 // there are fewer faulty members than this, and at least this many honest ones.

@@ -75,6 +75,7 @@ Outcome Settling::TakeBlock(SharedBlock block) {
                            "banned in step " + std::to_string(block->step) + ": " + removal.reason);
     }
   }
+  ruled_ = RuledCases(facts_->reading.sealed, uses_.chain->head());
   uses_.duties->OnBlock(*block);
   uses_.followers->OnHead(*block);
   uses_.chain->AdvanceHead(std::move(block));
@@ -180,7 +181,8 @@ Outcome Settling::OnJob(const JobResult& result) {
   uses_.chain->SetState(std::get<UpdateResult>(result).state);
   const Block& head = uses_.chain->head();
   if (wire::Trained(uses_.chain->head())) uses_.turn->Do(Observe{holdings_.clock->times});
-  uses_.turn->Do(Observe{StepDone{uses_.chain->shared_head(), uses_.chain->state()}});
+  uses_.turn->Do(Observe{
+      StepDone{uses_.chain->shared_head(), uses_.chain->state(), std::exchange(ruled_, {})}});
   if (HeightOf(head) % kStateEvery == 0) uses_.journal->StoreState(head, uses_.chain->state());
   ShowHeadToFollowers();
   if (wire::RunIsOver(head)) return Outcome::Finish();

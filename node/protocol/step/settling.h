@@ -103,6 +103,7 @@ class Settling {
   Holdings holdings_;
   Digest decision_c_;
   std::vector<ColumnFate> fates_;
+  std::vector<RuledCase> ruled_;  // of the block that the update is of, for people
   std::optional<JobId> update_;
 };
 

@@ -12,6 +12,7 @@
 #include "exact/run/runner.h"
 #include "node/base/check.h"
 #include "node/train/batch.h"
+#include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/exact/micro_batch.h"
 #include "node/train/initial.h"
@@ -36,7 +37,8 @@ const exact::Kernels& OtherKernels(const exact::Kernels& kernels) {
 class ExactTrainer final : public Trainer {
  public:
   ExactTrainer(Dataset data, const TrainerOptions& options, std::vector<exact::Parameter> tensors,
-               MicroBatch batch, exact::PlannedProgram plan, const exact::Kernels& kernels)
+               MicroBatch batch, exact::PlannedProgram plan,
+               std::vector<std::vector<float>> constants, const exact::Kernels& kernels)
       : data_(std::move(data)),
         tensors_(std::move(tensors)),
         by_fan_in_(options.model != kGraphModel),
@@ -44,7 +46,7 @@ class ExactTrainer final : public Trainer {
         evaluate_on_(options.evaluate_on),
         batch_(std::move(batch)),
         kernels_(kernels),
-        runner_(std::move(plan), {}, kernels, executor_) {
+        runner_(std::move(plan), std::move(constants), kernels, executor_) {
     for (const exact::Parameter& tensor : tensors_) {
       layout_.push_back({tensor.name, {tensor.type.shape.begin(), tensor.type.shape.end()}});
     }
@@ -64,7 +66,7 @@ class ExactTrainer final : public Trainer {
 
   base::StatusOr<std::vector<float>> GradientAgain(std::span<const float> parameters,
                                                    const Digest& batch_seed) override {
-    exact::Runner other(runner_.plan(), {}, OtherKernels(kernels_), executor_);
+    exact::Runner other(runner_.plan(), runner_.constants(), OtherKernels(kernels_), executor_);
     const auto row_count = static_cast<std::uint32_t>(data_.training.size());
     return Mean(parameters, DrawBatch(batch_seed, row_count, batch_size_), other);
   }
@@ -212,10 +214,8 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainer(const TrainerOptions& 
   ASSIGN_OR_RETURN(const exact::Kernels* const kernels, KernelsNamed(options.kernels));
   RETURN_IF_ERROR(exact::CheckConformance(*kernels));
   ASSIGN_OR_RETURN(const exact::Graph graph, ModelOf(options, data));
-  if (!graph.constants.empty()) {
-    return base::InvalidArgument("the graph has constants, such as " + graph.constants[0].name +
-                                 ", and a run has no file for them yet");
-  }
+  ASSIGN_OR_RETURN(std::vector<std::vector<float>> constants,
+                   ConstantsOf(graph, options.constants));
   ASSIGN_OR_RETURN(MicroBatch batch, MicroBatch::For(graph, data));
   if (options.batch_size % batch.size() != 0) {
     return base::InvalidArgument("batch_size must be a multiple of " +
@@ -225,7 +225,8 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainer(const TrainerOptions& 
   ASSIGN_OR_RETURN(exact::PlannedProgram plan,
                    exact::PlanMemory(exact::Differentiate(graph), {.max_bytes = kMaxPeakBytes}, 1));
   return std::make_unique<ExactTrainer>(std::move(data), options, graph.parameters,
-                                        std::move(batch), std::move(plan), *kernels);
+                                        std::move(batch), std::move(plan), std::move(constants),
+                                        *kernels);
 }
 
 }  // namespace ostraka::train

@@ -30,7 +30,7 @@ std::string TextOf(const ModelId& id) {
 
 base::StatusOr<std::string> ReadGraphFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return base::NotFound(path + ": cannot be opened: give the run's graph file");
+  if (!file) return base::NotFound(path + ": cannot be opened");
   std::string text(exact::kMaxGraphBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return base::Unavailable(path + ": cannot be read");
@@ -49,7 +49,12 @@ base::StatusOr<exact::Graph> GraphOf(std::string_view text) {
 }
 
 base::StatusOr<std::string> ReadGraphOf(const std::string& path, const base::Digest& id) {
-  ASSIGN_OR_RETURN(std::string text, ReadGraphFile(path));
+  auto read = ReadGraphFile(path);
+  if (!read.ok()) {
+    return base::MakeStatus(read.status().code(),
+                            base::MessageOf(read.status()) + ": give the run's graph file");
+  }
+  std::string text = *std::move(read);
   const base::Digest mine = exact::GraphId(text);
   if (mine == id) return text;
   return base::FailedPrecondition("the run trains graph " + id.Short() + ", " + path + " is " +

@@ -32,6 +32,12 @@ struct ModelId {
 base::StatusOr<ModelId> ParseModelId(std::string_view text);
 std::string TextOf(const ModelId& id);
 
+// A graph and what it names, as the files that have them.
+struct GraphFiles {
+  std::string text = {};
+  std::string constants = {};  // node/train/exact/constants_file.h; empty if the graph has none
+};
+
 // At most one byte more than a graph may have, so that a huge file is refused by its size.
 // NotFound, Unavailable: the file cannot be read.
 base::StatusOr<std::string> ReadGraphFile(const std::string& path);

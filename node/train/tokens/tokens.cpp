@@ -86,7 +86,7 @@ base::StatusOr<Dataset> RecordsOf(base::ByteView text, std::uint32_t context) {
   RETURN_IF_ERROR(CheckContext(context));
   const std::size_t tenth = text.size() / 10;
   if (tenth < std::size_t{context} + 1) {
-    return InvalidArgument("is too short: " + std::to_string(text.size()) + " bytes, records of " +
+    return InvalidArgument("too short: " + std::to_string(text.size()) + " bytes, records of " +
                            std::to_string(context + 1) + " need at least " +
                            std::to_string(10 * (std::size_t{context} + 1)));
   }

@@ -191,15 +191,19 @@ TEST_F(DataSourceTest, ReadsATextCompressedOrNot) {
 
 TEST_F(DataSourceTest, TextErrorsNameTheirFile) {
   EXPECT_THAT(Error({"text", File("none")}, absl::StatusCode::kNotFound),
-              AllOf(StartsWith(File("none") + " is not a file"), HasSubstr("text:FILE")));
-  EXPECT_THAT(Error({"text", dir_}, absl::StatusCode::kNotFound), HasSubstr("is not a file"));
+              AllOf(StartsWith(File("none") + " does not exist"), HasSubstr("give the path")));
+  EXPECT_THAT(Error({"text", dir_}, absl::StatusCode::kNotFound), HasSubstr("is a folder"));
   EXPECT_THAT(Error({"text", ""}, absl::StatusCode::kFailedPrecondition),
               HasSubstr("--data text:FILE"));
+  WriteBytes(File("empty"), {});
+  for (const char* name : {"text", "tokens"}) {
+    EXPECT_THAT(Invalid({name, File("empty"), 64}), StartsWith(File("empty") + " is empty"));
+  }
   WriteBytes(File("short"), base::Bytes(10));
-  EXPECT_THAT(Invalid({"text", File("short")}), StartsWith(File("short") + ": is too short"));
+  EXPECT_THAT(Invalid({"text", File("short")}), StartsWith(File("short") + ": too short"));
   WriteBytes(File("long"), {});
   fs::resize_file(File("long"), (std::uintmax_t{32} << 20) + 1);
-  EXPECT_EQ(Invalid({"text", File("long")}), File("long") + ": is larger than 32 MiB");
+  EXPECT_EQ(Invalid({"text", File("long")}), File("long") + ": larger than 32 MiB");
 }
 
 // --- the same data as the others ----------------------------------------------------------------

@@ -58,7 +58,7 @@ TEST(PhaseChartTest, AColumnForEachStepInItsPhases) {
   slow.slow = true;
   const std::string svg = PhaseChart({span, slow});
   EXPECT_EQ(Count(svg, "<rect"), 8u);
-  EXPECT_THAT(svg, HasSubstr("<title>step 7, collect: 60 ms</title>"));
+  EXPECT_THAT(svg, HasSubstr("<title>step 7, collect 60 ms, reveal 40 ms"));
   EXPECT_EQ(Count(svg, ">!</text>"), 1u);
   EXPECT_THAT(svg, HasSubstr("Duration of the last 2 steps"));
   EXPECT_EQ(PhaseChart({}), "");

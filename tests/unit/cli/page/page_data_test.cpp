@@ -174,6 +174,34 @@ TEST_F(PageDataTest, EachMemberHasItsState) {
       << "links close at the end";
 }
 
+TEST_F(PageDataTest, ALinkedMemberThatTheRunWaitsForIsAsleep) {
+  scene_.Begin(5);
+  scene_.status.progress.missing = {{PeerOf(3), "commit"}, {PeerOf(2), "echo"}};
+  scene_.status.since_progress = base::Seconds(1);
+  EXPECT_EQ(scene_.Member(scene_.Data(), 3).state, MemberState::kChecks) << "a usual wait";
+  scene_.status.since_progress = base::Seconds(10);
+  const PageData data = scene_.Data();
+  EXPECT_EQ(scene_.Member(data, 3).state, MemberState::kAsleep);
+  EXPECT_EQ(scene_.Member(data, 2).state, MemberState::kTrains) << "its echo waits for member 3";
+  scene_.status.linked = {PeerOf(2), PeerOf(4)};
+  EXPECT_EQ(scene_.Member(scene_.Data(), 3).state, MemberState::kAway);
+}
+
+TEST_F(PageDataTest, ARunThatHasNotBegunHasNoMemberAsleep) {
+  scene_.status.met = false;
+  scene_.status.progress.missing = {{PeerOf(3), "boot"}};
+  scene_.status.since_progress = base::Seconds(1000);
+  EXPECT_EQ(scene_.Member(scene_.Data(), 3).state, MemberState::kReady);
+}
+
+TEST_F(PageDataTest, TheCurveSaysIfItBeginsAfterTheRun) {
+  scene_.history.SeeEvaluation(9990, {.metric = "loss", .value = 1, .loss = 1});
+  EXPECT_EQ(scene_.Data().learning.begins_late, 9990u);
+  PageScene whole;
+  whole.history.SeeEvaluation(0, {.metric = "loss", .value = 1, .loss = 1});
+  EXPECT_EQ(whole.Data().learning.begins_late, std::nullopt);
+}
+
 TEST_F(PageDataTest, PartiesOfAnOpenCaseAreOnTrial) {
   scene_.Begin(5);
   wire::Block block = scene_.BlockOf(5);
@@ -227,13 +255,13 @@ TEST_F(PageDataTest, ABanTakesVerifiedSamplesAway) {
   EXPECT_EQ(scene_.Member(data, 1).samples, 2 * kBatch);
   EXPECT_EQ(scene_.Member(data, 4).samples, kBatch);
   EXPECT_DOUBLE_EQ(scene_.Member(data, 4).share, 1.0 / 6);
-  EXPECT_EQ(data.members[data.leaders.front()].samples, 2 * kBatch);
-  EXPECT_THAT(data.leaders, SizeIs(4));
+  EXPECT_EQ(data.members[data.leaders.places.front()].samples, 2 * kBatch);
+  EXPECT_THAT(data.leaders.places, SizeIs(4));
   scene_.Remove(2, wire::RemovalKind::kEvidence, 2, "two messages");
   data = scene_.Data();
   EXPECT_EQ(scene_.Member(data, 2).samples, 0u);
   EXPECT_DOUBLE_EQ(scene_.Member(data, 1).share, 0.5);
-  EXPECT_THAT(data.leaders, SizeIs(3));
+  EXPECT_THAT(data.leaders.places, SizeIs(3));
 }
 
 TEST_F(PageDataTest, MembersHaveLagAndBytes) {

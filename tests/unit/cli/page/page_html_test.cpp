@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <limits>
+#include <memory>
 
 #include "node/cli/page/page_assets.h"
 #include "tests/unit/cli/page/page_fixture.h"
@@ -40,18 +41,19 @@ PageData Filled(const std::string& text) {
   data.model = text;
   data.data = text + "!";
   const PagePeer peer{std::string(64, 'b'), text};
-  data.self = peer;
+  data.self = {peer, 60, 1000, text};
   data.news = {Mood::kWaits, text, text};
   data.progress = {12, 200, text, 3, 0.3, 60};
-  data.learning = {"accuracy", {{9, 1.5, 0.4}, {19, 1.0, 0.8}}};
+  data.learning = {"accuracy", {{9, 1.5, 0.4}, {19, 1.0, 0.8}}, 9};
   data.awaited = {{text, {{peer, false}, {peer, true}}}};
   PageMember member;
   member.peer = peer;
   member.samples = 64;
   member.returned = true;
   data.members = {member};
-  data.leaders = {0};
-  data.removals = {{peer, 3, true, text, text, 9, {{text, text}}}};
+  data.leaders = {{0}, 5};
+  data.removals = {
+      {peer, 3, true, text, text, 9, PageVotes{{peer, peer}, {peer}, 5}, {{text, text}}}};
   data.price = PagePrice{0.1, 0.2, 0.3};
   host::StepSpan span;
   span.collect = base::Milliseconds(5);
@@ -138,26 +140,132 @@ TEST(PageHtmlTest, NumbersThatAreNoneAreShownAndDrawnAsNone) {
   EXPECT_THAT(html, Not(HasSubstr("inf")));
 }
 
-TEST(PageHtmlTest, TheLargestRunFitsItsBudget) {
-  PageScene scene;
-  scene.manifest->members.clear();
-  wire::Block block;
-  for (int n = 0; n < 256; ++n) {
-    base::PeerId id;
-    id.bytes.fill(static_cast<std::uint8_t>(n));
-    scene.manifest->members.push_back({id, ""});
-    block.members.push_back(id);
-    scene.status.progress.missing.push_back({id, "part"});
-    block.removals.push_back({id, wire::RemovalKind::kDrop, 1, std::string(300, 'r')});
+base::PeerId Numbered(int n) {
+  base::PeerId id;
+  id.bytes.fill(static_cast<std::uint8_t>(n));
+  return id;
+}
+
+// 256 members with long names and large numbers, all awaited, each banned by all others or dropped
+// and returned, with evidence; and the evaluations and steps of a run of 10^5 steps.
+class LargestPageTest : public ::testing::Test {
+ protected:
+  static constexpr int kMembers = 256;
+
+  LargestPageTest() {
+    protocol::Manifest& manifest = *scene_.manifest;
+    manifest.members.clear();
+    manifest.training.steps = 100'000;
+    MemberNames::Map names;
+    scene_.status.others.clear();
+    for (int n = 0; n < kMembers; ++n) {
+      const base::PeerId id = Numbered(n);
+      manifest.members.push_back({id, ""});
+      names[id] = std::string(61, 'n') + std::to_string(n);
+      scene_.status.progress.missing.push_back({id, "part"});
+      scene_.status.others.push_back(id);
+      scene_.status.traffic.by_peer[id] = {.control_sent = 123'456'789'012,
+                                           .control_received = 123'456'789'012,
+                                           .payload_sent = 1,
+                                           .payload_received = 1};
+    }
+    scene_.run.names = MemberNames(names);
+    scene_.status.since_progress = base::Seconds(100);
+    scene_.status.linked = scene_.status.others;
+    Train();
+    Remove();
   }
-  for (int i = 0; i < 4; ++i) scene.Done(block);
-  for (std::uint64_t step = 0; step < 100'000; ++step) {
-    scene.history.SeeEvaluation(step, {.metric = "accuracy", .value = 0.5, .loss = 1});
-    scene.Begin(step);
-    scene.See(protocol::StepDone{std::make_shared<const wire::Block>(scene.BlockOf(step)), {}});
+  static wire::Block Block(std::uint64_t step) {
+    wire::Block block;
+    block.step = step;
+    block.columns = {wire::ColumnFate::kApplied};
+    block.aggregated = {{Numbered(0), {}}};
+    for (int n = 0; n < kMembers; ++n) {
+      block.members.push_back(Numbered(n));
+      block.lateness.push_back({Numbered(n), 12'345'678});
+      block.aggregated.front().senders.push_back(Numbered(n));
+    }
+    block.proven = block.members;
+    return block;
   }
-  EXPECT_LT(PageDocument(scene.Data()).size(), 250'000u);
-  EXPECT_LT(kPageCss.size() + kPageJs.size() + kPageIcon.size(), 20'000u);
+  void Train() {
+    auto block = std::make_shared<wire::Block>(Block(0));
+    for (std::uint64_t step = 0; step < 100'000; ++step) {
+      scene_.history.SeeEvaluation(step, {.metric = "accuracy", .value = 0.5, .loss = 1});
+      if (step % 100 != 0) continue;  // to be quick
+      scene_.Begin(step);
+      scene_.See(protocol::StepTimes{step, 1'000'000'000, 2'000'000'000, 3'000'000'000});
+      block = std::make_shared<wire::Block>(*block);
+      block->step = step;
+      scene_.See(protocol::StepDone{block, {}});
+    }
+  }
+  void Remove() {
+    wire::Block block = Block(100'000);
+    std::vector<protocol::RuledCase> ruled;
+    for (int n = 0; n < kMembers; ++n) {
+      const base::PeerId id = Numbered(n);
+      block.removals.push_back(
+          {id, wire::RemovalKind::kVerdict, 100'000, std::string(wire::kMaxReasonBytes, 'r')});
+      block.standings.push_back({id, false, 1, 100'000, 0});
+      ruled.push_back({id, wire::Verdict::kGuilty, {}, kMembers - 1});
+      for (int voter = 0; voter < kMembers; ++voter) {
+        ruled.back().ballots.push_back(
+            {Numbered(voter), voter % 2 == 0 ? wire::Verdict::kGuilty : wire::Verdict::kInnocent});
+      }
+      for (int proof = 0; proof < 6; ++proof) {
+        scene_.history.RecallProof({{}, id, wire::EvidenceKind::kImpossibleNumbers, 255});
+      }
+    }
+    block.joined = block.members;
+    const auto shared = std::make_shared<const wire::Block>(block);
+    for (int twice = 0; twice < 2; ++twice) scene_.See(protocol::StepDone{shared, {}, ruled});
+  }
+
+  PageScene scene_;
+};
+
+TEST_F(LargestPageTest, FitsItsBudget) {
+  const PageData data = scene_.Data();
+  ASSERT_EQ(data.members.size(), 256u);
+  ASSERT_EQ(data.removals.size(), host::RunHistory::kMostRemovals);
+  const std::size_t page = PageDocument(data).size();
+  const std::size_t files = kPageCss.size() + kPageJs.size() + kPageIcon.size();
+  EXPECT_LT(page + files, 150'000u) << page << " + " << files;
+  EXPECT_GT(page, 50'000u) << "it has the members";
+}
+
+TEST_F(LargestPageTest, SaysHowManyEntriesOfALongListItLeavesOut) {
+  const std::string html = PageMain(scene_.Data());
+  EXPECT_THAT(html, HasSubstr("492 earlier"));
+  EXPECT_THAT(html, HasSubstr("and 246 more: see Members"));
+  EXPECT_THAT(html, HasSubstr("Votes against it: 128 of 255"));
+  EXPECT_THAT(html, HasSubstr("and 124 more"));
+}
+
+TEST(PageHtmlTest, ABanHasItsVotesByName) {
+  PageData data = Filled("x");
+  data.removals.front().votes =
+      PageVotes{{{std::string(64, '1'), "anna"}, {std::string(64, '2'), "bert"}}, {}, 3};
+  EXPECT_THAT(PageMain(data), HasSubstr("Votes against it: 2 of 3 ("));
+  EXPECT_THAT(PageMain(data), HasSubstr("bert (22222222)</bdi>)."));
+  data.removals.front().votes->in_favour = {{std::string(64, '3'), "carl"}};
+  EXPECT_THAT(PageMain(data), HasSubstr("; in its favour: 1 ("));
+  data.removals.front().votes.reset();
+  EXPECT_THAT(PageMain(data), Not(HasSubstr("Votes against it")));
+}
+
+TEST(PageHtmlTest, ACurveOrALeaderboardThatBeginsLateSaysSo) {
+  PageData data = Filled("x");
+  data.learning.begins_late = 4990;
+  data.leaders.from = 5000;
+  EXPECT_THAT(PageMain(data), HasSubstr("from step 4,990 on"));
+  EXPECT_THAT(PageMain(data), HasSubstr("from step 5,000 on"));
+  data.learning.begins_late.reset();
+  data.leaders.from = 0;
+  data.self.unread = "";
+  EXPECT_THAT(PageMain(data), Not(HasSubstr("from step")));
+  EXPECT_THAT(PageMain(data), Not(HasSubstr("is missing here")));
 }
 
 }  // namespace

@@ -88,8 +88,10 @@ TEST(JudgeSwarmTest, ARunWithoutFault) {
   EXPECT_EQ(result["problems"], json::array());
   EXPECT_EQ(result["peers"], 4);
   EXPECT_EQ(result["byzantine"], json::array({Id(3).Hex()}));
-  EXPECT_EQ(result["bans"], json::array({Ban(3)}));
-  EXPECT_EQ(result["honest_removed"], 0);
+  EXPECT_EQ(result["removals"], json::array({Ban(3)}));
+  EXPECT_EQ(result["returns"], json::array());
+  EXPECT_EQ(result["honest_banned"], 0);
+  EXPECT_EQ(result["honest_dropped"], 0);
   EXPECT_EQ(result["state_roots_equal"], true);
   EXPECT_EQ(result["steps"], 60);
   EXPECT_EQ(result["metric"]["value"], 0.96);
@@ -151,7 +153,8 @@ TEST(JudgeSwarmTest, AnHonestPeerRemoved) {
   Story story;
   for (std::size_t i = 0; i < 3; ++i) story.report(i)["removals"].push_back(Ban(2));
   const json result = story.Judge();
-  EXPECT_EQ(result["honest_removed"], 1);
+  EXPECT_EQ(result["honest_banned"], 1);
+  EXPECT_EQ(result["honest_dropped"], 0);
   EXPECT_EQ(result["ok"], false);
   EXPECT_EQ(result["problems"], json::array({"1 honest peers were banned or dropped"}));
 }
@@ -164,11 +167,25 @@ TEST(JudgeSwarmTest, AnHonestPeerThatWasDroppedTwiceAndIsBackCountsOnce) {
       story.report(i)["removals"].back()["kind"] = "drop";
     }
   }
-  story.run.rejoined = {{Id(2).Hex(), 20}, {Id(2).Hex(), 40}};
+  story.run.returns = {{Id(2).Hex(), 20}, {Id(2).Hex(), 40}};
   const json result = story.Judge();
-  EXPECT_EQ(result["honest_removed"], 1);
-  EXPECT_EQ(result["rejoined"], json::array({{{"peer", Id(2).Hex()}, {"step", 20}},
-                                             {{"peer", Id(2).Hex()}, {"step", 40}}}));
+  EXPECT_EQ(result["honest_banned"], 0);
+  EXPECT_EQ(result["honest_dropped"], 1);
+  EXPECT_EQ(result["returns"], json::array({{{"peer", Id(2).Hex()}, {"step", 20}},
+                                            {{"peer", Id(2).Hex()}, {"step", 40}}}));
+  EXPECT_EQ(result["problems"], json::array({"1 honest peers were banned or dropped"}));
+}
+
+TEST(JudgeSwarmTest, AnHonestPeerThatWasDroppedAndThenBannedIsOneProblem) {
+  Story story;
+  for (std::size_t i = 0; i < 3; ++i) {
+    story.report(i)["removals"].push_back(Ban(2));
+    story.report(i)["removals"].push_back(Ban(2));
+    story.report(i)["removals"][1]["kind"] = "drop";
+  }
+  const json result = story.Judge();
+  EXPECT_EQ(result["honest_banned"], 1);
+  EXPECT_EQ(result["honest_dropped"], 1);
   EXPECT_EQ(result["problems"], json::array({"1 honest peers were banned or dropped"}));
 }
 

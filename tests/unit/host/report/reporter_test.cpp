@@ -68,6 +68,14 @@ TEST_F(ReporterTest, ARestoredRunIsReportedThoughItHasNoEvent) {
   EXPECT_THAT(log_.steps, IsEmpty());
 }
 
+TEST_F(ReporterTest, AHistoryThatCouldNotBeReadIsALineInTheLog) {
+  RunHistory history;
+  history.RecallFailed("it is damaged");
+  Reporter reporter(log_, base::Time{}, std::move(history));
+  reporter.Started(1, 2, 3);
+  EXPECT_THAT(log_.notices, ElementsAre(HasSubstr("cannot be read: it is damaged")));
+}
+
 TEST_F(ReporterTest, StepsThatAFollowerSkippedCountAsDone) {
   const protocol::StepDone last = DoneWith(8, 2);
   See(protocol::Resumed{last.block, last.state});

@@ -1,6 +1,7 @@
 #include "node/host/report/run_history.h"
 
 #include <gmock/gmock.h>
+#include <malloc.h>
 
 #include <memory>
 #include <utility>
@@ -139,6 +140,26 @@ TEST_F(RunHistoryTest, KeepsTheLastSpansOnly) {
   EXPECT_THAT(history_.work(), SizeIs(2)) << "the validator and its target";
 }
 
+// What the heap holds must not depend on the length of the run: H4.
+TEST_F(RunHistoryTest, TenTimesTheStepsTakeNoMoreMemory) {
+  auto run_to = [this, step = std::uint64_t{0}](std::uint64_t end) mutable {
+    for (; step < end; ++step) {
+      Step(step, static_cast<std::int64_t>(step) * 100);
+      history_.SeeEvaluation(step, {.metric = "accuracy", .value = 0.5, .loss = 1});
+      wire::Block block = BlockOf(step);
+      block.removals = {RemovalOf(2, step)};
+      block.joined = {PeerOf(2)};
+      history_.See(At(0), Done(block));
+      history_.SeeStored(Evidence(2, static_cast<std::uint8_t>(step % 250)));
+      history_.See(At(0), protocol::Suspicion{step, PeerOf(2), "V1", "false"});
+    }
+    return mallinfo2().uordblks;
+  };
+  const std::size_t at_ten_thousand = run_to(10'000);
+  const std::size_t at_hundred_thousand = run_to(100'000);
+  EXPECT_LE(at_hundred_thousand, at_ten_thousand + 4096);
+}
+
 // H2: of four workers only the first has both a sealed PROOF and a part in an applied column.
 TEST_F(RunHistoryTest, CountsWorkThatEnteredTheModelUnderASealedProof) {
   wire::Block block = BlockOf(0);
@@ -174,6 +195,56 @@ TEST_F(RunHistoryTest, AReturnBelongsToTheLastRemoval) {
   EXPECT_EQ(past[2].removal.peer, PeerOf(2));
   EXPECT_EQ(past[2].returned, 12u);
   EXPECT_EQ(past[3].returned, std::nullopt);
+}
+
+TEST_F(RunHistoryTest, ABanByVerdictHasTheVotesThatDecidedIt) {
+  using wire::Verdict;
+  wire::Block block = BlockOf(5);
+  block.removals = {{PeerOf(2), wire::RemovalKind::kVerdict, 5, "accused falsely"},
+                    {PeerOf(3), wire::RemovalKind::kEvidence, 5, "two messages"}};
+  protocol::StepDone done = Done(block);
+  // The accuser loses: its target is innocent.
+  done.ruled = {{PeerOf(9), Verdict::kGuilty, {{PeerOf(8), Verdict::kGuilty}}, 1},
+                {PeerOf(2),
+                 Verdict::kInnocent,
+                 {{PeerOf(4), Verdict::kInnocent},
+                  {PeerOf(5), Verdict::kGuilty},
+                  {PeerOf(6), Verdict::kAbstain},
+                  {PeerOf(7), Verdict::kInnocent}},
+                 5},
+                {PeerOf(3), Verdict::kGuilty, {{PeerOf(4), Verdict::kGuilty}}, 5}};
+  history_.See(At(0), done);
+  ASSERT_THAT(history_.removals(), SizeIs(2));
+  const auto& votes = history_.removals()[0].votes;
+  ASSERT_TRUE(votes.has_value());
+  EXPECT_THAT(votes->against, ElementsAre(PeerOf(4), PeerOf(7)));
+  EXPECT_THAT(votes->in_favour, ElementsAre(PeerOf(5)));
+  EXPECT_EQ(votes->voters, 5u);
+  EXPECT_FALSE(history_.removals()[1].votes.has_value()) << "evidence needs none";
+}
+
+TEST_F(RunHistoryTest, ARecalledBlockCountsOnceThoughItIsSeenAgain) {
+  wire::Block first = BlockOf(3);
+  first.drawn = {{PeerOf(3), PeerOf(1), 4, {}}};
+  wire::Block second = BlockOf(4);
+  second.columns = {wire::ColumnFate::kApplied};
+  second.aggregated = {{PeerOf(1), {PeerOf(1)}}};
+  second.proven = {PeerOf(1)};
+  second.removals = {RemovalOf(2, 4)};
+  history_.RecallBlock(nullptr, first);
+  history_.RecallBlock(&first, second);
+  const MemberWork worked{.steps = 1, .checked = 1, .checks = 0};
+  EXPECT_EQ(history_.work().at(PeerOf(1)), worked);
+  EXPECT_EQ(history_.counted_from(), 3u);
+  // The update of step 4 was lost in the crash, so the machine begins after step 3.
+  history_.See(At(0), protocol::Resumed{std::make_shared<const wire::Block>(first), {}});
+  history_.See(At(0), Begin(4));
+  history_.See(At(1), Done(second));
+  EXPECT_EQ(history_.work().at(PeerOf(1)), worked);
+  EXPECT_THAT(history_.removals(), SizeIs(1));
+  EXPECT_EQ(history_.block()->step, 4u);
+  history_.See(At(2), Begin(5));
+  EXPECT_EQ(history_.work().at(PeerOf(1)).checked, 2u);
 }
 
 TEST_F(RunHistoryTest, NoListOutgrowsItsBound) {

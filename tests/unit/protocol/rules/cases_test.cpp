@@ -154,6 +154,33 @@ TEST_F(VoteTest, InnocentByMoreThanHalfBansTheAccuser) {
   EXPECT_TRUE(block.cases.empty());
 }
 
+// For people: the block that bans says how many voted, and the case is not in it any more.
+TEST_F(VoteTest, ARuledCaseNamesItsLoserAndWhoVotedHow) {
+  step_.head.cases.front().ballots = {{PeerNumber(7), Verdict::kInnocent}};
+  VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
+  const std::vector<RuledCase> ruled = RuledCases(step_.sealed, step_.head);
+  ASSERT_EQ(ruled.size(), 1u);
+  EXPECT_EQ(ruled[0].loser, PeerNumber(6));
+  EXPECT_EQ(ruled[0].verdict, Verdict::kGuilty);
+  EXPECT_EQ(ruled[0].voters, 6u);
+  ASSERT_EQ(ruled[0].ballots.size(), 5u);
+  EXPECT_EQ(ruled[0].ballots[0].voter, PeerNumber(7)) << "it voted in an earlier step";
+  EXPECT_EQ(ruled[0].ballots[0].verdict, Verdict::kInnocent);
+}
+
+TEST_F(VoteTest, ARuledCaseThatClearsTheTargetNamesTheAccuser) {
+  VoteAll({0, 2, 3, 4}, Verdict::kInnocent);
+  const std::vector<RuledCase> ruled = RuledCases(step_.sealed, step_.head);
+  ASSERT_EQ(ruled.size(), 1u);
+  EXPECT_EQ(ruled[0].loser, PeerNumber(1));
+  EXPECT_EQ(ruled[0].verdict, Verdict::kInnocent);
+}
+
+TEST_F(VoteTest, ACaseThatGoesOnIsNotRuled) {
+  VoteAll({0, 2, 3}, Verdict::kGuilty);
+  EXPECT_TRUE(RuledCases(step_.sealed, step_.head).empty());
+}
+
 TEST_F(VoteTest, HalfIsNoMajority) {
   VoteAll({0, 2, 3}, Verdict::kGuilty);
   VoteAll({4, 5, 7}, Verdict::kInnocent);

@@ -30,8 +30,8 @@ base::StatusOr<Report> Make(const SimOptions& options,
 TEST(ReportTest, ShowsRemovalsLossAndAStep) {
   const auto report = Make(Attacked());
   ASSERT_TRUE(report.ok()) << report.status().message();
-  EXPECT_TRUE(report->result.ok);
-  EXPECT_EQ(report->result.byzantine_removed, 3U);
+  EXPECT_TRUE(report->run.result.ok);
+  EXPECT_EQ(report->run.result.byzantine_removed, 3U);
   for (const char* text : {"<h2>Bans, drops and returns</h2>", "banned by evidence",
                            "two different COMMITs", "<h2>Loss</h2>", "with protection",
                            "<h2>Step 3</h2>", "seal a decided", "attack=equivocate"}) {
@@ -70,7 +70,7 @@ TEST(ReportTest, ProtectedRunEqualsTheRunWithoutAReport) {
   const auto report = Make(Attacked());
   const auto alone = RunSimulation(Attacked());
   ASSERT_TRUE(report.ok() && alone.ok());
-  EXPECT_EQ(report->result.trace_digest, alone->trace_digest);
+  EXPECT_EQ(report->run.result.trace_digest, alone->trace_digest);
   EXPECT_EQ(Make(Attacked())->html, report->html) << "a function of the options";
 }
 

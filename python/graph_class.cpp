@@ -1,0 +1,250 @@
+// ostraka.Graph: a graph file, its loss and its gradient by the exact kernels; ostraka.export.
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "exact/graph/check.h"
+#include "exact/graph/graph_text.h"
+#include "exact/models/models.h"
+#include "exact/program/plan.h"
+#include "exact/run/runner.h"
+#include "python/arguments.h"
+#include "python/module.h"
+
+namespace ostraka::python {
+namespace {
+
+using FloatArray = py::array_t<float, py::array::c_style | py::array::forcecast>;
+using IntegerArray = py::array_t<std::int64_t, py::array::c_style>;
+
+constexpr exact::PlanLimits kLimits{};
+
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file || text.empty()) throw py::value_error(path + ": cannot be read, or is empty");
+  return text;
+}
+
+py::tuple ShapeOf(const exact::TensorType& type) { return py::tuple(py::cast(type.shape)); }
+
+// The memory of `array`, which must have the shape that `type` states.
+void RequireShape(const py::array& array, const exact::TensorType& type, const std::string& name) {
+  const std::vector<std::int64_t> shape(array.shape(), array.shape() + array.ndim());
+  if (shape != type.shape) {
+    exact::TensorType given = type;
+    given.shape = shape;
+    throw py::value_error(name + " is " + exact::TextOf(given) + ", and the graph has " +
+                          exact::TextOf(type));
+  }
+}
+
+std::vector<float> FloatsOf(const py::handle& object, const exact::TensorType& type,
+                            const std::string& name) {
+  const FloatArray array = FloatArray::ensure(object);
+  if (!array) throw py::value_error(name + " is no array of floats");
+  RequireShape(array, type, name);
+  return {array.data(), array.data() + array.size()};
+}
+
+// A graph that is ready to run. Calls take turns.
+class Graph {
+ public:
+  Graph(const std::string& path, const py::object& constants, const py::object& threads)
+      : threads_(std::make_unique<Threads>(threads)), text_(ReadText(path)) {
+    graph_ = ValueOrThrow(exact::ParseGraph(text_));
+    ThrowIfError(exact::CheckGraph(graph_));
+    std::vector<std::vector<float>> values;
+    for (const exact::Constant& constant : graph_.constants) {
+      values.push_back(ConstantOf(constant, constants));
+    }
+    const std::size_t count =
+        threads.is_none() ? os::AvailableThreads() : threads.cast<std::size_t>();
+    runner_.emplace(ValueOrThrow(exact::PrepareGraph(text_, kLimits, count)), std::move(values),
+                    exact::BestKernels(), threads_->executor());
+  }
+
+  std::string id() const { return exact::GraphId(text_).Hex(); }
+  const std::string& text() const { return text_; }
+  std::uint64_t peak_bytes() const { return runner_->plan().peak_bytes; }
+  std::uint64_t operations() const { return runner_->plan().operations; }
+
+  py::dict Parameters() const {
+    py::dict shapes;
+    for (const exact::Parameter& parameter : graph_.parameters) {
+      shapes[py::str(parameter.name)] = ShapeOf(parameter.type);
+    }
+    return shapes;
+  }
+  py::dict Inputs() const {
+    py::dict types;
+    for (const exact::Input& input : graph_.inputs) {
+      types[py::str(input.name)] = exact::TextOf(input.type);
+    }
+    return types;
+  }
+
+  py::object Loss(const py::dict& parameters, const py::kwargs& inputs) {
+    const Given given(*this, parameters, inputs);
+    base::StatusOr<float> loss = 0.0F;
+    {
+      const py::gil_scoped_release released;
+      loss = runner_->Loss(given.parameters, given.values);
+    }
+    return py::float_(ValueOrThrow(std::move(loss)));
+  }
+
+  py::tuple Gradient(const py::dict& parameters, const py::kwargs& inputs) {
+    const Given given(*this, parameters, inputs);
+    std::vector<float> gradient(given.parameters.size());
+    base::StatusOr<float> loss = 0.0F;
+    {
+      const py::gil_scoped_release released;
+      loss = runner_->Gradient(given.parameters, given.values, gradient);
+    }
+    const float value = ValueOrThrow(std::move(loss));
+    py::dict gradients;
+    const float* at = gradient.data();
+    for (const exact::Parameter& parameter : graph_.parameters) {
+      FloatArray array(parameter.type.shape);
+      std::copy_n(at, parameter.type.count(), array.mutable_data());
+      at += parameter.type.count();
+      gradients[py::str(parameter.name)] = std::move(array);
+    }
+    return py::make_tuple(value, std::move(gradients));
+  }
+
+ private:
+  // What a caller gave, copied as the graph wants it.
+  struct Given {
+    Given(const Graph& owner, const py::dict& named, const py::kwargs& inputs) {
+      for (const exact::Parameter& parameter : owner.graph_.parameters) {
+        const std::vector<float> tensor =
+            FloatsOf(Entry(named, parameter.name, "parameter"), parameter.type, parameter.name);
+        parameters.insert(parameters.end(), tensor.begin(), tensor.end());
+      }
+      for (const exact::Input& input : owner.graph_.inputs) {
+        AddInput(input, Entry(inputs, input.name, "input"));
+      }
+      for (std::size_t i = 0; i < owner.graph_.inputs.size(); ++i) {
+        values.push_back({.floats = floats[i], .integers = integers[i]});
+      }
+    }
+
+    static py::object Entry(const py::dict& given, const std::string& name, const char* what) {
+      if (!given.contains(name.c_str())) {
+        throw py::value_error(std::string(what) + " " + name + " is missing");
+      }
+      return given[name.c_str()];
+    }
+
+    void AddInput(const exact::Input& input, const py::object& object) {
+      floats.emplace_back();
+      integers.emplace_back();
+      if (input.type.element == exact::Element::kFloat) {
+        floats.back() = FloatsOf(object, input.type, input.name);
+        return;
+      }
+      const IntegerArray array = IntegerArray::ensure(object);
+      if (!array) throw py::value_error(input.name + " is no array of integers");
+      RequireShape(array, input.type, input.name);
+      for (const std::int64_t* at = array.data(); at != array.data() + array.size(); ++at) {
+        if (*at < input.lowest || *at >= input.bound) {
+          throw py::value_error(input.name + " has the value " + std::to_string(*at) +
+                                ", and the graph takes " + std::to_string(input.lowest) + " to " +
+                                std::to_string(input.bound - 1));
+        }
+        integers.back().push_back(static_cast<std::int32_t>(*at));
+      }
+    }
+
+    std::vector<float> parameters;
+    std::vector<std::vector<float>> floats;
+    std::vector<std::vector<std::int32_t>> integers;
+    std::vector<exact::InputValues> values;
+  };
+
+  static std::vector<float> ConstantOf(const exact::Constant& constant, const py::object& given) {
+    if (given.is_none()) {
+      throw py::value_error("the graph has constants, such as " + constant.name +
+                            ": give constants={name: array}, or the path of their file");
+    }
+    const py::dict named =
+        py::isinstance<py::dict>(given)
+            ? py::dict(given)
+            : py::dict(py::module_::import("ostraka_export").attr("read_tensors")(given));
+    std::vector<float> values =
+        FloatsOf(Given::Entry(named, constant.name, "constant"), constant.type, constant.name);
+    if (exact::HashOfConstant(values) != constant.hash) {
+      throw py::value_error("constant " + constant.name + " has other values than the graph names");
+    }
+    return values;
+  }
+
+  std::unique_ptr<Threads> threads_;
+  std::string text_;
+  exact::Graph graph_;
+  std::optional<exact::Runner> runner_;  // set by the constructor
+};
+
+}  // namespace
+
+void AddGraphs(py::module_& module) {
+  py::class_<Graph>(
+      module, "Graph",
+      "A graph file, its loss and its gradient by the exact kernels: equal to the bit on every "
+      "machine.\n\n    graph = ostraka.Graph('gpt.graph')\n    loss, gradients = "
+      "graph.gradient(parameters, tokens=tokens, targets=targets)")
+      .def(py::init<const std::string&, const py::object&, const py::object&>(), py::arg("path"),
+           py::kw_only(), py::arg("constants") = py::none(), py::arg("threads") = py::none(),
+           "Graph(path, *, constants=None, threads=None)\n"
+           "\n"
+           "Reads, checks and plans the file. `constants` are the frozen tensors that it names: a "
+           "dict of "
+           "arrays, or the path of a safetensors file. ValueError with one line for a file that is "
+           "no graph.")
+      .def("gradient", &Graph::Gradient, py::arg("parameters"),
+           "gradient(parameters, **inputs)\n"
+           "\n"
+           "(loss, {name: gradient}) at a dict of parameters, on one micro-batch of named inputs. "
+           "Arrays and "
+           "CPU tensors of the shapes in `parameters` and `inputs`.")
+      .def("loss", &Graph::Loss, py::arg("parameters"),
+           "loss(parameters, **inputs)\n"
+           "\n"
+           "The loss alone.")
+      .def_property_readonly("id", &Graph::id, "The hash that manifests name the file by.")
+      .def_property_readonly("text", &Graph::text, "The file.")
+      .def_property_readonly("parameters", &Graph::Parameters,
+                             "{name: shape}, in the file's order.")
+      .def_property_readonly("inputs", &Graph::Inputs, "{name: type}, such as i32[8,64].")
+      .def_property_readonly("peak_bytes", &Graph::peak_bytes, "Memory that a gradient needs.")
+      .def_property_readonly("operations", &Graph::operations,
+                             "Floating-point operations of a gradient.");
+  module.def(
+      "export",
+      [](const py::args& arguments, const py::kwargs& keywords) {
+        return py::module_::import("ostraka_export").attr("export")(*arguments, **keywords);
+      },
+      "export(module, example, path, *, loss=None, initial=None, overwrite=False)\n"
+      "\n"
+      "Writes a PyTorch module as a graph file, for `ostraka run init --model graph:FILE`. "
+      "`example` is a tuple of "
+      "inputs, whose shapes become the micro-batch's; the last one, of integers, is `targets`. The "
+      "module returns its "
+      "loss, or logits with loss='cross_entropy'. Parameters with requires_grad=False and buffers "
+      "become constants, "
+      "in PATH.constants.safetensors. `initial` says how a run draws parameters, {pattern: 'normal "
+      "2e-02'}; "
+      "otherwise it is guessed from their values. Needs torch 2.5 or later. Returns a report; "
+      "raises a ValueError of "
+      "one line that names the module's place and a remedy.");
+}
+
+}  // namespace ostraka::python

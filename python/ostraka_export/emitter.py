@@ -1,0 +1,155 @@
+"""Instructions of ostraka ops/1 on values: shapes are inferred, nothing is written that changes nothing."""
+import math
+
+import torch
+
+from ostraka_export.errors import Unsupported
+from ostraka_export.values import Integers, Known, LogSoftmax, Tensor
+
+
+class Emitter:
+    """Writes into one GraphText."""
+
+    def __init__(self, graph):
+        self.graph = graph
+        self._reshaped = {}  # the result of a reshape: what it is of
+        self._permuted = {}  # the result of a permute: what it is of, and the order
+
+    # What an operand is.
+
+    def tensor(self, value, what="it"):
+        """A Tensor of this value; Known values become constants of the file."""
+        if isinstance(value, Tensor):
+            return value
+        if isinstance(value, (int, float)):
+            value = Known(torch.tensor(float(value)))
+        if isinstance(value, Known):
+            if value.tensor.is_complex():
+                raise Unsupported("complex numbers; write the rotation with cos and sin")
+            array = value.tensor.detach().to(torch.float32).cpu().numpy()
+            return Tensor(self.graph.constant(value.name or "folded", array), value.shape)
+        if isinstance(value, Integers):
+            raise Unsupported(f"{what} is the integer input {value.name}: integers only select rows of an embedding "
+                              "or classes of a cross_entropy")
+        if isinstance(value, LogSoftmax):
+            raise Unsupported("log_softmax without nll_loss behind it; use cross_entropy")
+        raise Unsupported(f"{what} is a {type(value).__name__}")
+
+    @staticmethod
+    def scalar(value):
+        """The number that a Python number, or a Known of equal elements, is; else None."""
+        if isinstance(value, (bool, int, float)):
+            return float(value)
+        if isinstance(value, Known) and value.tensor.numel() > 0 and not value.tensor.is_complex():
+            flat = value.tensor.detach().flatten()
+            if bool((flat == flat[0]).all()):
+                return float(flat[0])
+        return None
+
+    # Shapes.
+
+    def shape_of(self, name):
+        """Of an instruction or a parameter; None for anything else."""
+        line = self.graph.line(name)
+        if line is not None:
+            return line[3]
+        return self.graph.parameters[name][0] if name in self.graph.parameters else None
+
+    def apply(self, operation, operands, shape, **attributes):
+        names = [operand.name for operand in operands]
+        return Tensor(self.graph.instruction(operation, names, shape, **attributes), tuple(shape))
+
+    def reshape(self, x, shape):
+        shape = tuple(shape)
+        x = self._reshaped.get(x.name, x)
+        if x.shape == shape:
+            return x
+        result = self.apply("reshape", [x], shape)
+        self._reshaped[result.name] = x
+        return result
+
+    def permute(self, x, order):
+        order = [axis % len(x.shape) for axis in order]
+        if x.name in self._permuted:
+            x, before = self._permuted[x.name]
+            order = [before[axis] for axis in order]
+        if order == list(range(len(order))):
+            return x
+        result = self.apply("permute", [x], [x.shape[axis] for axis in order], order=order)
+        self._permuted[result.name] = x, order
+        return result
+
+    def expand(self, x, shape):
+        shape = tuple(shape)
+        return x if x.shape == shape else self.apply("expand", [x], shape)
+
+    def slice(self, x, axis, begin, end):
+        if (begin, end) == (0, x.shape[axis]):
+            return x
+        if begin >= end:
+            raise Unsupported("an empty slice")
+        shape = list(x.shape)
+        shape[axis] = end - begin
+        return self.apply("slice", [x], shape, axis=axis, begin=begin, end=end)
+
+    def cat(self, parts, axis):
+        most = 64  # operands of an instruction
+        while len(parts) > 1:
+            parts = [self._cat_few(parts[i:i + most], axis) for i in range(0, len(parts), most)]
+        return parts[0]
+
+    def _cat_few(self, parts, axis):
+        if len(parts) == 1:
+            return parts[0]
+        shape = list(parts[0].shape)
+        shape[axis] = sum(part.shape[axis] for part in parts)
+        return self.apply("cat", parts, shape, axis=axis)
+
+    # Arithmetic.
+
+    def scaled(self, x, number):
+        return x if number == 1 else self.apply("mul_scalar", [x], x.shape, scalar=self.finite(number))
+
+    def shifted(self, x, number):
+        return x if number == 0 else self.apply("add_scalar", [x], x.shape, scalar=self.finite(number))
+
+    @staticmethod
+    def finite(number):
+        if not math.isfinite(number):
+            raise Unsupported(f"the number {number}; graph files have finite ones")
+        return float(number)
+
+    def elementwise(self, operation, a, b, shape):
+        """One of add, sub, mul, div on operands that are expanded to `shape`."""
+        a, b = (self.expand(self.tensor(x), shape) for x in (a, b))
+        return self.apply(operation, [a, b], shape)
+
+    def unary(self, operation, x):
+        return self.apply(operation, [x], x.shape)
+
+    def reduced(self, operation, x, axes, keep):
+        """sum or mean over several axes at once: they are moved to the end and joined."""
+        axes = sorted(axis % len(x.shape) for axis in axes)
+        kept = [axis for axis in range(len(x.shape)) if axis not in axes]
+        count = math.prod(x.shape[axis] for axis in axes)
+        outer = [x.shape[axis] for axis in kept]
+        if axes == [len(x.shape) - 1] or len(axes) == 1:
+            result = self.apply(operation, [x], outer, axis=axes[0])
+        else:
+            joined = self.reshape(self.permute(x, kept + axes), [*outer, count])
+            result = self.apply(operation, [joined], outer, axis=len(outer))
+        if keep:
+            result = self.reshape(result, [1 if axis in axes else extent for axis, extent in enumerate(x.shape)])
+        return result
+
+    # Integers.
+
+    def bound(self, integers, lowest, bound):
+        """Narrows an input's range to what this use allows."""
+        known = self.graph.inputs[integers.name]
+        known[2] = lowest if known[2] is None else max(known[2], lowest)
+        known[3] = bound if known[3] is None else min(known[3], bound)
+
+    def original(self, integers):
+        """The shape in which the graph has this input."""
+        return self.graph.inputs[integers.name][1]

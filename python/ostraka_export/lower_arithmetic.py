@@ -1,0 +1,200 @@
+"""Operators on one number at a time, and sums of them."""
+import math
+
+import torch
+
+from ostraka_export.errors import Unsupported
+from ostraka_export.lowering import lowers
+from ostraka_export.values import Known
+
+
+@lowers("add", "add_")
+def add(emit, a, b, *, shape, alpha=1):
+    if alpha != 1:
+        b = mul(emit, b, alpha, shape=b.shape)
+    for x, other in ((a, b), (b, a)):
+        number = emit.scalar(other)
+        if number is not None:
+            return emit.shifted(emit.expand(emit.tensor(x), shape), number)
+    return emit.elementwise("add", a, b, shape)
+
+
+@lowers("sub", "sub_")
+def sub(emit, a, b, *, shape, alpha=1):
+    if alpha != 1:
+        b = mul(emit, b, alpha, shape=b.shape)
+    if emit.scalar(b) is not None:
+        return emit.shifted(emit.expand(emit.tensor(a), shape), -emit.scalar(b))
+    if emit.scalar(a) is not None:
+        return emit.shifted(emit.scaled(emit.expand(emit.tensor(b), shape), -1), emit.scalar(a))
+    return emit.elementwise("sub", a, b, shape)
+
+
+@lowers("rsub")
+def rsub(emit, a, b, *, shape, alpha=1):
+    return sub(emit, b, a, shape=shape, alpha=alpha)
+
+
+@lowers("mul", "mul_")
+def mul(emit, a, b, *, shape):
+    for x, other in ((a, b), (b, a)):
+        number = emit.scalar(other)
+        if number is not None:
+            return emit.scaled(emit.expand(emit.tensor(x), shape), number)
+    return emit.elementwise("mul", a, b, shape)
+
+
+@lowers("div", "div_", "true_divide")
+def div(emit, a, b, *, shape, rounding_mode=None):
+    if rounding_mode is not None:
+        raise Unsupported("a division that rounds to integers")
+    number = emit.scalar(b)
+    if number is not None:
+        if number == 0:
+            raise Unsupported("a division by zero")
+        return emit.apply("div_scalar", [emit.expand(emit.tensor(a), shape)], shape, scalar=emit.finite(number))
+    return emit.elementwise("div", a, b, shape)
+
+
+@lowers("neg")
+def neg(emit, x, *, shape):
+    return emit.scaled(emit.tensor(x), -1)
+
+
+@lowers("reciprocal")
+def reciprocal(emit, x, *, shape):
+    return emit.elementwise("div", 1.0, x, shape)
+
+
+@lowers("square")
+def square(emit, x, *, shape):
+    return emit.elementwise("mul", x, x, shape)
+
+
+@lowers("pow")
+def power(emit, x, exponent, *, shape):
+    if not isinstance(exponent, (int, float)):
+        raise Unsupported("a power whose exponent is no number")
+    x = emit.tensor(x)
+    if exponent == -0.5:
+        return emit.unary("rsqrt", x)
+    if exponent == 0.5:
+        return sqrt(emit, x, shape=shape)
+    if exponent == -1:
+        return reciprocal(emit, x, shape=shape)
+    if exponent != int(exponent) or not 1 <= exponent <= 8:
+        raise Unsupported(f"the power {exponent}; whole powers from 1 to 8, 0.5, -0.5 and -1 are products and roots")
+    result = x
+    for _ in range(int(exponent) - 1):
+        result = emit.elementwise("mul", result, x, shape)
+    return result
+
+
+@lowers("sqrt")
+def sqrt(emit, x, *, shape):
+    return emit.elementwise("div", 1.0, emit.unary("rsqrt", emit.tensor(x)), shape)
+
+
+def unary(operation):
+    def lower(emit, x, *, shape):
+        return emit.unary(operation, emit.tensor(x))
+    return lower
+
+
+for name in ("rsqrt", "tanh", "sigmoid", "silu", "relu"):
+    lowers(name, name + "_")(unary(name))
+
+
+@lowers("gelu")
+def gelu(emit, x, *, shape, approximate="none"):
+    return emit.unary("gelu_tanh" if approximate == "tanh" else "gelu", emit.tensor(x))
+
+
+@lowers("dropout", "dropout_", "feature_dropout", "native_dropout")
+def dropout(emit, x, p, train=True, *, shape):
+    if p > 0 and train:
+        raise Unsupported(f"dropout with p = {p}: nothing is drawn in an exact graph; set p to 0, or export "
+                          "module.eval()")
+    return x
+
+
+SWALLOWS = -1e8  # a score that softmax makes zero, whatever is added to it
+
+
+def kept(emit, condition, x, other, shape):
+    """x where a known condition holds, else the known `other`."""
+    if not isinstance(condition, Known):
+        raise Unsupported("a choice between values by what is computed; masks must be fixed")
+    mask = torch.broadcast_to(condition.tensor.bool(), shape_of_mask(condition, other))
+    other = torch.broadcast_to(other.tensor.to(torch.float32), mask.shape)
+    filled = torch.where(mask, torch.zeros(()), other)
+    result = emit.tensor(x)
+    if not bool((other[~mask] <= SWALLOWS).all()):
+        result = mul(emit, result, Known(mask.to(torch.float32), "keep"), shape=shape)
+    # What is so low swallows what it is added to, and softmax gives it no gradient.
+    return add(emit, result, Known(filled, "fill"), shape=shape)
+
+
+def shape_of_mask(condition, other):
+    return torch.broadcast_shapes(condition.shape, other.shape)
+
+
+@lowers("masked_fill", "masked_fill_")
+def masked_fill(emit, x, mask, value, *, shape):
+    if not isinstance(mask, Known):
+        raise Unsupported("a mask that is computed; masks must be fixed")
+    value = value if isinstance(value, Known) else Known(torch.tensor(float(value)))
+    return kept(emit, Known(~mask.tensor.bool()), x, value, shape)
+
+
+@lowers("where")
+def where(emit, condition, a, b, *, shape):
+    if not isinstance(condition, Known):
+        raise Unsupported("a choice between values by what is computed; masks must be fixed")
+    known = lambda x: Known(torch.tensor(float(x))) if isinstance(x, (int, float)) else x
+    a, b = known(a), known(b)
+    if isinstance(b, Known):
+        return kept(emit, condition, a, b, shape)
+    if isinstance(a, Known):
+        return kept(emit, Known(~condition.tensor.bool()), b, a, shape)
+    zero = Known(torch.zeros(()))
+    first = kept(emit, condition, a, zero, shape)
+    return add(emit, first, kept(emit, Known(~condition.tensor.bool()), b, zero, shape), shape=shape)
+
+
+@lowers("mean")
+def mean(emit, x, dim=None, keepdim=False, *, shape, dtype=None):
+    x = emit.tensor(x)
+    return emit.reduced("mean", x, axes_of(dim, x), keepdim)
+
+
+@lowers("sum")
+def sum_(emit, x, dim=None, keepdim=False, *, shape, dtype=None):
+    x = emit.tensor(x)
+    return emit.reduced("sum", x, axes_of(dim, x), keepdim)
+
+
+def axes_of(dim, x):
+    if dim is None or dim == []:
+        return range(len(x.shape))
+    return [dim] if isinstance(dim, int) else dim
+
+
+@lowers("var")
+def var(emit, x, dim=None, unbiased=None, keepdim=False, *, shape, correction=None):
+    x = emit.tensor(x)
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    axes = [axis % len(x.shape) for axis in axes_of(dim, x)]
+    if correction is None:
+        correction = 0 if unbiased is False else 1
+    count = math.prod(x.shape[axis] for axis in axes)
+    middle = emit.expand(emit.reduced("mean", x, axes, True), x.shape)
+    apart = emit.apply("sub", [x, middle], x.shape)
+    squares = emit.apply("mul", [apart, apart], x.shape)
+    return emit.scaled(emit.reduced("mean", squares, axes, keepdim), count / (count - correction))
+
+
+@lowers("std")
+def std(emit, x, dim=None, unbiased=None, keepdim=False, *, shape, correction=None):
+    return sqrt(emit, var(emit, x, dim, unbiased, keepdim, shape=shape, correction=correction), shape=shape)

@@ -1,0 +1,39 @@
+"""What a value of the traced program is while it is lowered."""
+import dataclasses
+
+import torch
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    """A value that a node computes, or a parameter: a name in the graph file, and its shape."""
+    name: str
+    shape: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """A value that depends on no parameter and no input: computed here, once. Written only where it is used."""
+    tensor: torch.Tensor
+    name: str | None = None  # of the buffer or frozen parameter that it is
+
+    @property
+    def shape(self):
+        return tuple(self.tensor.shape)
+
+
+@dataclasses.dataclass(frozen=True)
+class Integers:
+    """An integer input under some shape: graph files reshape no integers, so their uses are reshaped instead."""
+    name: str
+    shape: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class LogSoftmax:
+    """log_softmax along the last axis, which is no operation: only a negative log likelihood may take it."""
+    logits: Tensor
+
+    @property
+    def shape(self):
+        return self.logits.shape

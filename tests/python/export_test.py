@@ -1,0 +1,232 @@
+"""ostraka.export: gradients of the written graph equal eager PyTorch's; what cannot be written is named.
+
+Needs torch 2.5 or later, which Debian 12 has not: `pip install torch`, and run it with that interpreter and the module
+on PYTHONPATH. With transformers, Hugging Face's own GPT-2, LLaMA, BERT and ViT are exported, too.
+"""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SKIPPED = 77  # ctest reads it as "skipped"
+try:
+    import torch
+    if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 5):
+        raise ImportError(f"torch {torch.__version__} is older than 2.5")
+except ImportError as error:
+    print(f"NOT TESTED: ostraka.export: {error}", file=sys.stderr)
+    sys.exit(SKIPPED)
+
+import modules
+import numpy
+import ostraka
+from modules import BATCH, CONTEXT, VOCABULARY
+from torch import nn
+from torch.nn import functional as F
+
+try:
+    import transformers
+except ImportError:
+    transformers = None
+
+MOST = 2e-6  # between gradients, of the largest
+
+
+def tokens():
+    return torch.randint(1, VOCABULARY, (BATCH, CONTEXT)), torch.randint(0, VOCABULARY, (BATCH, CONTEXT))
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(20240601)
+        torch.set_num_threads(1)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "model.graph"
+
+    def exported(self, module, example, **options):
+        report = ostraka.export(module, example, self.path, **options)
+        graph = ostraka.Graph(str(self.path), constants=report.constants_path)
+        self.assertEqual(graph.id, report.id)
+        return report, graph
+
+    def expect_equal_gradients(self, module, example, eager_loss=None, **options):
+        """Returns the report and the graph's text."""
+        report, graph = self.exported(module, example, **options)
+        module.zero_grad()
+        loss = eager_loss() if eager_loss else module(*example)
+        loss.backward()
+        parameters = {name: p.detach() for name, p in module.named_parameters() if p.requires_grad}
+        self.assertEqual(list(graph.parameters), list(parameters))
+        mine, gradients = graph.gradient(parameters, **dict(zip(graph.inputs, example)))
+        self.assertAlmostEqual(mine, float(loss.detach()), delta=1e-5)
+        largest = max(float(p.grad.abs().max()) for p in module.parameters() if p.grad is not None)
+        for name, parameter in module.named_parameters():
+            if parameter.requires_grad:
+                eager = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+                apart = float((torch.from_numpy(gradients[name]) - eager).abs().max())
+                self.assertLessEqual(apart, MOST * max(1, largest), name)
+        return report, graph.text
+
+
+class HandWritten(Case):
+    def test_gpt_with_a_tied_head(self):
+        report, text = self.expect_equal_gradients(modules.Gpt(), tokens())
+        self.assertIn("wte.weight", report.initial)
+        self.assertNotIn("head.weight", report.initial)
+        self.assertEqual(text.count(" = attention "), 2)
+        self.assertIsNone(report.constants_path)  # the mask is causal=1
+
+    def test_targets_that_are_left_out(self):
+        example = tokens()
+        example[1][:, ::3] = -1
+        self.expect_equal_gradients(modules.Gpt(), example)
+
+    def test_llama(self):
+        report, _ = self.expect_equal_gradients(modules.Llama(), tokens())
+        self.assertEqual(len(report.constants), 2)  # cosines and sines
+
+    def test_bert(self):
+        example = tokens()
+        example[0][0, :3] = 0  # padding
+        self.expect_equal_gradients(modules.Bert(), example)
+
+    def test_vit(self):
+        self.expect_equal_gradients(modules.Vit(), (torch.randn(BATCH, 1, 8, 8), torch.randint(0, 10, (BATCH,))))
+
+    def test_albert(self):
+        self.expect_equal_gradients(modules.Albert(), tokens())
+
+    def test_lora_over_a_frozen_base(self):
+        model = modules.lora_gpt()
+        report, _ = self.expect_equal_gradients(model, tokens())
+        self.assertEqual(set(report.initial), {name for name, p in model.named_parameters() if p.requires_grad})
+        self.assertIn("attention.0.qkv.frozen.weight", report.constants)
+        held = ostraka_tensors(report.constants_path)["attention.0.qkv.frozen.weight"]
+        numpy.testing.assert_array_equal(held, model.attention[0].qkv.frozen.weight.detach().numpy())
+
+    def test_arithmetic(self):
+        class Odd(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a = nn.Parameter(torch.rand(3, 4) + 1)
+                self.b = nn.Parameter(torch.rand(4) + 1)
+
+            def forward(self, x):
+                y = (2 - self.a) / self.b + x ** 3 - x.sqrt() * self.b.reciprocal()
+                y = torch.where(torch.arange(4) > 1, y, torch.tensor(0.5)) + torch.roll(y, 1, 0)
+                z = torch.stack([y, -y], 1).mean((0, 1)) + y.var(0, unbiased=False) + y.std(0)
+                return torch.matmul(z, self.b) / 3 + F.mse_loss(self.a, x)
+        self.expect_equal_gradients(Odd(), (torch.rand(3, 4) + 1,))
+
+
+def ostraka_tensors(path):
+    import ostraka_export
+    return ostraka_export.read_tensors(path)
+
+
+@unittest.skipUnless(transformers, "NOT TESTED: no transformers")
+class HuggingFace(Case):
+    SIZES = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2}
+
+    def each(self, kind, config, **sizes):
+        for attention in ("sdpa", "eager"):
+            yield getattr(transformers, kind)(getattr(transformers, config)(attn_implementation=attention,
+                                                                            **sizes)).eval()
+
+    def expect_logits(self, model, example):
+        def loss():
+            logits = model(example[0]).logits
+            return F.cross_entropy(logits.reshape(-1, logits.shape[-1]), example[1].reshape(-1))
+        return self.expect_equal_gradients(model, example, loss, loss="cross_entropy", overwrite=True)
+
+    def test_gpt2(self):
+        for model in self.each("GPT2LMHeadModel", "GPT2Config", vocab_size=VOCABULARY, n_positions=CONTEXT, n_embd=16,
+                               n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0):
+            report, _ = self.expect_logits(model, tokens())
+            self.assertIsNone(report.constants_path)
+
+    def test_llama(self):
+        for model in self.each("LlamaForCausalLM", "LlamaConfig", vocab_size=VOCABULARY, num_attention_heads=4,
+                               num_key_value_heads=2, **self.SIZES):
+            self.expect_logits(model, tokens())
+
+    def test_bert(self):
+        for model in self.each("BertForMaskedLM", "BertConfig", vocab_size=VOCABULARY, num_attention_heads=2,
+                               max_position_embeddings=CONTEXT, **self.SIZES):
+            self.expect_logits(model, tokens())
+
+    def test_vit(self):
+        for model in self.each("ViTForImageClassification", "ViTConfig", image_size=8, patch_size=4, num_channels=1,
+                               num_attention_heads=2, num_labels=10, **self.SIZES):
+            self.expect_logits(model, (torch.randn(BATCH, 1, 8, 8), torch.randint(0, 10, (BATCH,))))
+
+
+class Refused(Case):
+    def expect_refused(self, module, example, *words, **options):
+        with self.assertRaises(ValueError) as caught:
+            ostraka.export(module, example, self.path, **options)
+        message = str(caught.exception)
+        self.assertNotIn("\n", message)
+        for word in words:
+            self.assertIn(word, message)
+        self.assertFalse(self.path.exists())
+
+    def test_dropout_is_told_with_its_place(self):
+        self.expect_refused(modules.Gpt(dropout=0.1), tokens(), "drop (Dropout)", "modules.py:", "p = 0.1",
+                            "set p to 0, or export module.eval()")
+
+    def test_operations_that_are_none_of_ours(self):
+        def of(function):
+            class Wrong(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.w = nn.Parameter(torch.rand(4))
+
+                def forward(self, x):
+                    return function(self, x).sum()
+            return Wrong()
+        x = torch.rand(2, 4)
+        for function, words in [(lambda m, x: torch.exp(x * m.w), ("export_test.py", "exp is no operation", "softmax")),
+                                (lambda m, x: F.log_softmax(x * m.w, -1), ("log_softmax without nll_loss",)),
+                                (lambda m, x: torch.where(x > 0, x * m.w, x), ("masks must be fixed",)),
+                                (lambda m, x: (x * m.w).sort().values, ("sort is no operation", "order of values")),
+                                (lambda m, x: (x * m.w).half(), ("float32", ".float()")),
+                                (lambda m, x: F.batch_norm(x * m.w, None, None, training=True), ("LayerNorm",))]:
+            with self.subTest(words=words):
+                self.expect_refused(of(function), (x,), *words)
+
+    def test_what_the_caller_gave(self):
+        class Logits(nn.Linear):
+            pass
+        self.expect_refused(Logits(4, 3), (torch.rand(2, 4),), "loss='cross_entropy'")
+        self.expect_refused(lambda x: x, (torch.rand(2),), "torch.nn.Module")
+        self.expect_refused(modules.Gpt(), tokens(), "loss 'mse'", loss="mse")
+        self.expect_refused(modules.Gpt(), tokens(), "initial 'uniform'", initial={"*": "uniform"})
+        self.expect_refused(modules.Gpt().double(), tokens(), "float64", ".float()")
+        self.expect_refused(modules.Gpt().requires_grad_(False), tokens(), "no parameter with requires_grad")
+
+    def test_files_are_kept(self):
+        ostraka.export(modules.Gpt(), tokens(), self.path)
+        before = self.path.read_bytes()
+        with self.assertRaisesRegex(ValueError, "exists; give another path, or overwrite=True"):
+            ostraka.export(modules.Gpt(layers=1), tokens(), self.path)
+        self.assertEqual(self.path.read_bytes(), before)
+        ostraka.export(modules.Gpt(layers=1), tokens(), self.path, overwrite=True)
+        self.assertNotEqual(self.path.read_bytes(), before)
+
+
+class Laws(Case):
+    def test_initial_values(self):
+        report, _ = self.exported(modules.Gpt(), tokens(), initial={"wpe.*": "normal 2e-2", "wte.weight": "zeros"})
+        self.assertEqual(report.initial["wpe.weight"], "normal 2e-02")
+        self.assertEqual(report.initial["wte.weight"], "zeros")
+        self.assertEqual(report.initial["norms.0.weight"], "ones")
+        self.assertEqual(report.initial["norms.0.bias"], "zeros")
+        law, bound = report.initial["mlp.0.0.weight"].split()  # nn.Linear draws uniformly within 1/sqrt(inputs)
+        self.assertEqual(law, "uniform")
+        self.assertAlmostEqual(float(bound), 16 ** -0.5, delta=0.01)
+
+
+if __name__ == "__main__":
+    unittest.main()
