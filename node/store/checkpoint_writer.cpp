@@ -52,19 +52,21 @@ void CheckpointWriter::Offer(const protocol::StepDone& done) {
 }
 
 void CheckpointWriter::Keep(const protocol::FalseGradient& seen) {
+  bool full = false;
   {
     const std::lock_guard lock(mutex_);
-    if (kept_.size() < kKeptParameters) {
+    full = kept_.size() >= kKeptParameters;
+    if (!full) {
       kept_.push_back({.step = seen.step,
                        .layout = options_.layout,
                        .state = {seen.parameters, nullptr},
                        .metadata = options_.metadata});
-    } else {
-      options_.failed(base::Unavailable("the disk is too slow to keep the parameters of step " +
-                                        std::to_string(seen.step) + " beside the evidence"));
     }
   }
   wake_.notify_one();
+  if (!full) return;
+  options_.failed(base::Unavailable("the disk is too slow to keep the parameters of step " +
+                                    std::to_string(seen.step) + " beside the evidence"));
 }
 
 base::StatusOr<std::string> CheckpointWriter::Finish() {

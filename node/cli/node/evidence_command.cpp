@@ -54,10 +54,10 @@ json JsonOf(const evidence::Finding& finding) {
   return result;
 }
 
-// Those of the reader's manifest; none without it.
+// The names that the manifest gives; without one none.
 MemberNames NamesOf(const GradientJudge& judge) {
-  return judge.manifest() ? MemberNames(protocol::NamesOf(judge.manifest()->members))
-                          : MemberNames();
+  if (judge.manifest() == nullptr) return {};
+  return MemberNames(protocol::NamesOf(judge.manifest()->members));
 }
 
 // The accused of a finding or a file may be no member of the run, and then has no name.
@@ -171,8 +171,8 @@ base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
                                  ": give a file from `swarm --out` or `evidence export`");
   }
   ASSIGN_OR_RETURN(const GradientJudge judge, GradientJudge::Make(options.sources));
-  json shown = JsonOf(judge.Judge(bytes));
   const MemberNames names = NamesOf(judge);
+  json shown = JsonOf(judge.Judge(bytes));
   shown["id"] = evidence::IdOf(bytes).Hex();
   shown["bytes"] = bytes.size();
   shown["kind"] = evidence::EvidenceKindName(file->kind);

@@ -31,7 +31,9 @@ class GradientJudge {
   // run does not have, or that need one more. Errors of the manifest, the graph and the data.
   static base::StatusOr<GradientJudge> Make(Sources sources);
 
-  const std::optional<protocol::Manifest>& manifest() const { return manifest_; }
+  // Null without one.
+  const protocol::Manifest* manifest() const { return manifest_ ? &*manifest_ : nullptr; }
+
   // Never fails: what is missing is in the finding.
   evidence::Finding Judge(const base::Bytes& file) const;
 

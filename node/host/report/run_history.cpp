@@ -25,7 +25,8 @@ std::optional<PastVotes> VotesFor(const wire::Removal& removal,
   votes.voters = found->voters;
   for (const wire::Case::Ballot& ballot : found->ballots) {
     if (ballot.verdict == wire::Verdict::kAbstain) continue;
-    (ballot.verdict == found->verdict ? votes.against : votes.in_favour).push_back(ballot.voter);
+    const bool agrees = wire::Condemns(ballot.verdict) == wire::Condemns(found->verdict);
+    (agrees ? votes.against : votes.in_favour).push_back(ballot.voter);
   }
   return votes;
 }

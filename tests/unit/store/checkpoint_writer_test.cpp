@@ -67,6 +67,43 @@ TEST_F(CheckpointWriterTest, KeepsOneCheckpointPerInterval) {
   EXPECT_EQ(failures_, 0);
 }
 
+TEST_F(CheckpointWriterTest, ParametersOfFalseGradientsStayBesideTheEvidence) {
+  const base::TensorLayout layout = Options(0).layout;
+  const auto values = std::make_shared<const std::vector<float>>(std::vector<float>{3, -0.5F});
+  {
+    CheckpointWriter writer(Options(0));
+    writer.Offer(Done(9));
+    writer.Keep({.step = 7, .worker = {}, .parameters = values});
+    ASSERT_TRUE(writer.Finish().ok());
+  }
+  EXPECT_EQ(*ReadParameters(ParametersPath(dir_, 7), layout).value(), *values);
+  EXPECT_THAT(Steps(), ElementsAre(9)) << "it is no state of the run";
+  EXPECT_EQ(failures_, 0);
+}
+
+// As evidence is judged by strangers, the file is one's too.
+TEST_F(CheckpointWriterTest, ParametersAreReadFromAnyFileOfThisProgramAndFromNothingElse) {
+  const base::TensorLayout layout = Options(0).layout;
+  const auto values = std::make_shared<const std::vector<float>>(std::vector<float>{3, -0.5F});
+  const Checkpoint state{
+      .step = 4, .layout = layout, .state = {values, values}, .metadata = {{"model", "toy"}}};
+  ASSERT_TRUE(WriteCheckpoint(dir_, state).ok());
+  ASSERT_TRUE(WriteModel(dir_ + "/model", state).ok());
+  EXPECT_EQ(*ReadParameters(CheckpointPath(dir_, 4), layout).value(), *values);
+  EXPECT_EQ(*ReadParameters(dir_ + "/model", layout).value(), *values);
+
+  const auto refusal = [&](const std::string& path, const base::TensorLayout& of) {
+    return base::MessageOf(ReadParameters(path, of).status());
+  };
+  EXPECT_THAT(refusal(dir_ + "/model", {{"y", {2}}}), HasSubstr("not those of the run's model"));
+  EXPECT_THAT(refusal(dir_ + "/model", {{"x", {3}}}), HasSubstr("not those of the run's model"));
+  EXPECT_THAT(refusal(dir_ + "/none", layout), HasSubstr("is not there"));
+  std::filesystem::resize_file(dir_ + "/model", std::filesystem::file_size(dir_ + "/model") - 4);
+  EXPECT_THAT(refusal(dir_ + "/model", layout), HasSubstr("cut short"));
+  std::ofstream(dir_ + "/text") << "no tensors at all, only text";
+  EXPECT_THAT(refusal(dir_ + "/text", layout), HasSubstr("header is longer"));
+}
+
 TEST_F(CheckpointWriterTest, WithoutAnIntervalTheLastStateIsKept) {
   CheckpointWriter writer(Options(0));
   for (std::uint64_t step = 0; step < 20; ++step) writer.Offer(Done(step));

@@ -68,6 +68,16 @@ TEST_P(ExactTrainerOf, AGradientMatchesTheReference) {
   }
 }
 
+TEST_P(ExactTrainerOf, ASecondGradientHasTheSameBitsByOtherInstructions) {
+  const auto trainer = Make();
+  const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
+  const auto first = trainer->Gradient(at, SeedOf(2));
+  const auto second = trainer->GradientAgain(at, SeedOf(2));
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(*first, *second);
+  EXPECT_NE(*first, *trainer->GradientAgain(at, SeedOf(3)));
+}
+
 TEST_P(ExactTrainerOf, HeldOutExamplesAreEvaluatedEachOnce) {
   const auto trainer = Make();
   const Dataset digits = LoadDigits();
