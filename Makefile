@@ -108,6 +108,7 @@ coverage: deps-dev  ## which share of the decoders' lines the fuzzers' corpora r
 mutations: deps  ## damage evidence of real swarms 10,000 times a file: no verifier may believe it (minutes)
 	$(call build_preset,release,ostraka)
 	OSTRAKA=build/release/ostraka /usr/bin/python3 tests/e2e/evidence_mutations.py
+	OSTRAKA=build/release/ostraka OSTRAKA_MUTATIONS=10000 python3 tests/e2e/gradient_proof_test.py
 
 digests: deps-dev  ## build the simulator with g++ and clang++, -O0 to -O3: every run must have one digest (minutes)
 	python3 tests/digests.py --jobs $(JOBS)

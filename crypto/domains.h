@@ -24,11 +24,12 @@ inline constexpr std::string_view kDomainRandomness = "coin.result/1";  // sorte
 inline constexpr std::string_view kDomainGenesis = "coin.genesis/1";    // run | genesis decision
 inline constexpr std::string_view kDomainBatch = "batch/1";  // run | source | r | step | peer
 inline constexpr std::string_view kDomainRoles = "roles/1";  // r | purpose
-inline constexpr std::string_view kDomainDirection = "direction/1";  // r | step | part
-inline constexpr std::string_view kDomainStream = "stream/1";        // label | key
-inline constexpr std::string_view kDomainState = "state.root/1";     // named tensors
-inline constexpr std::string_view kDomainSet = "set.root/1";         // an ordered list of digests
-inline constexpr std::string_view kDomainEvidence = "evidence/1";    // an evidence file's bytes
+inline constexpr std::string_view kDomainDirection = "direction/1";    // r | step | part
+inline constexpr std::string_view kDomainStream = "stream/1";          // label | key
+inline constexpr std::string_view kDomainState = "state.root/1";       // named tensors
+inline constexpr std::string_view kDomainParameters = "parameters/1";  // count | Merkle root
+inline constexpr std::string_view kDomainSet = "set.root/1";           // an ordered list of digests
+inline constexpr std::string_view kDomainEvidence = "evidence/1";      // an evidence file's bytes
 inline constexpr std::string_view kDomainFingerprint = "fingerprint/2";  // a machine's state
 // The DHT (dht/wire): its places, and what its nodes sign.
 inline constexpr std::string_view kDomainDhtNetwork = "dht.network/1";  // the network's name

@@ -39,6 +39,7 @@ class Runner {
          const Executor& executor);
 
   const PlannedProgram& plan() const { return plan_; }
+  const std::vector<std::vector<float>>& constants() const { return constants_; }
 
   // The loss at `parameters` on a micro-batch; `gradient` gets its gradient. Either may be infinite
   // or NaN: the caller must check. InvalidArgument: an input of another size, or an integer out of

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "crypto/parameters_root.h"
 #include "node/base/little_endian.h"
 #include "node/os/durable_file.h"
 
@@ -141,6 +142,39 @@ base::StatusOr<protocol::SharedVector> ReadFloats(std::ifstream& file, const std
   return protocol::SharedVector(std::move(values));
 }
 
+// A file that is read up to its first tensor.
+struct TensorFile {
+  std::ifstream stream;
+  std::string header_text;  // with the length before it
+  Header header;
+  std::uint64_t data_bytes = 0;  // of all tensors
+};
+
+base::StatusOr<TensorFile> OpenTensors(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t file_bytes = fs::file_size(path, error);
+  if (error == std::errc::no_such_file_or_directory) {
+    return base::NotFound(path + ": is not there");
+  }
+  if (error) return base::Unavailable(path + ": " + error.message());
+  TensorFile file{.stream = std::ifstream(path, std::ios::binary)};
+  if (file_bytes < base::kSafetensorsLengthBytes) return NotOurs(path, "it is cut short");
+  ASSIGN_OR_RETURN(const std::string length,
+                   ReadBytes(file.stream, path, base::kSafetensorsLengthBytes));
+  const std::uint64_t header_bytes =
+      base::ReadLittleEndian(base::AsBytes(std::string_view(length)));
+  if (header_bytes > kMaxHeaderBytes || header_bytes > file_bytes - base::kSafetensorsLengthBytes) {
+    return NotOurs(path, "its header is longer than it may be");
+  }
+  ASSIGN_OR_RETURN(const std::string text, ReadBytes(file.stream, path, header_bytes));
+  auto header = ParseHeader(text);
+  if (!header) return NotOurs(path, "its header is no header");
+  file.header_text = length + text;
+  file.header = *std::move(header);
+  file.data_bytes = file_bytes - base::kSafetensorsLengthBytes - header_bytes;
+  return file;
+}
+
 }  // namespace
 
 std::string CheckpointFolder(const std::string& data_dir) { return data_dir + "/checkpoints"; }
@@ -176,42 +210,26 @@ base::Status WriteCheckpoint(const std::string& data_dir, const Checkpoint& chec
 }
 
 base::StatusOr<Checkpoint> ReadCheckpoint(const std::string& path) {
-  std::error_code error;
-  const std::uintmax_t file_bytes = fs::file_size(path, error);
-  if (error == std::errc::no_such_file_or_directory) {
-    return base::NotFound(path + ": is not there");
-  }
-  if (error) return base::Unavailable(path + ": " + error.message());
-  std::ifstream file(path, std::ios::binary);
-  if (file_bytes < base::kSafetensorsLengthBytes) return NotOurs(path, "it is cut short");
-  ASSIGN_OR_RETURN(const std::string length, ReadBytes(file, path, base::kSafetensorsLengthBytes));
-  const std::uint64_t header_bytes =
-      base::ReadLittleEndian(base::AsBytes(std::string_view(length)));
-  if (header_bytes > kMaxHeaderBytes || header_bytes > file_bytes - base::kSafetensorsLengthBytes) {
-    return NotOurs(path, "its header is longer than it may be");
-  }
-  ASSIGN_OR_RETURN(const std::string text, ReadBytes(file, path, header_bytes));
-  const auto header = ParseHeader(text);
-  if (!header) return NotOurs(path, "its header is no header");
-  const std::uint64_t data_bytes = file_bytes - base::kSafetensorsLengthBytes - header_bytes;
-  const auto layout = ParameterLayout(header->layout);
-  const auto count = layout ? BoundedCount(*layout, data_bytes / sizeof(float)) : std::nullopt;
-  if (!count || 2 * *count * sizeof(float) != data_bytes) {
+  ASSIGN_OR_RETURN(TensorFile file, OpenTensors(path));
+  const Header& header = file.header;
+  const auto layout = ParameterLayout(header.layout);
+  const auto count = layout ? BoundedCount(*layout, file.data_bytes / sizeof(float)) : std::nullopt;
+  if (!count || 2 * *count * sizeof(float) != file.data_bytes) {
     return NotOurs(path, "its tensors are not those of its header");
   }
   // The header must equal, byte for byte, the one that WriteCheckpoint would write.
-  if (base::SafetensorsHeader(header->layout, header->metadata) != length + text) {
+  if (base::SafetensorsHeader(header.layout, header.metadata) != file.header_text) {
     return NotOurs(path, "its header has another form");
   }
-  Checkpoint checkpoint{.step = 0, .layout = *layout, .state = {}, .metadata = header->metadata};
+  Checkpoint checkpoint{.step = 0, .layout = *layout, .state = {}, .metadata = header.metadata};
   const auto step_text = checkpoint.metadata.find("step");
   const auto step =
       step_text == checkpoint.metadata.end() ? std::nullopt : ParseStep(step_text->second);
   if (!step) return NotOurs(path, "it does not say its step");
   checkpoint.step = *step;
-  ASSIGN_OR_RETURN(checkpoint.state.parameters, ReadFloats(file, path, *count));
-  ASSIGN_OR_RETURN(checkpoint.state.velocity, ReadFloats(file, path, *count));
-  if (FileMetadata(checkpoint) != header->metadata) {
+  ASSIGN_OR_RETURN(checkpoint.state.parameters, ReadFloats(file.stream, path, *count));
+  ASSIGN_OR_RETURN(checkpoint.state.velocity, ReadFloats(file.stream, path, *count));
+  if (FileMetadata(checkpoint) != header.metadata) {
     return NotOurs(path, "its state root is not that of its tensors");
   }
   return checkpoint;
@@ -221,6 +239,39 @@ base::Status WriteModel(const std::string& path, const Checkpoint& checkpoint) {
   const std::string header = base::SafetensorsHeader(checkpoint.layout, FileMetadata(checkpoint));
   const std::array pieces = {base::AsBytes(header), BytesOf(checkpoint.state.parameters)};
   return os::WriteDurably(path, pieces, os::IfExists::kRefuse);
+}
+
+std::string ParametersFolder(const std::string& data_dir) { return data_dir + "/evidence"; }
+
+std::string ParametersPath(const std::string& data_dir, std::uint64_t step) {
+  return ParametersFolder(data_dir) + "/parameters-" + std::to_string(step) + std::string(kSuffix);
+}
+
+base::Status WriteParameters(const std::string& data_dir, const Checkpoint& parameters) {
+  const std::string path = ParametersPath(data_dir, parameters.step);
+  std::error_code error;
+  fs::create_directories(ParametersFolder(data_dir), error);
+  if (error) return base::Unavailable("cannot write " + path + ": " + error.message());
+  base::SafetensorsMetadata metadata = parameters.metadata;
+  metadata["format"] = "pt";
+  metadata["producer"] = "ostraka";
+  metadata["gradient_step"] = std::to_string(parameters.step);
+  metadata["parameters_root"] = crypto::ParametersRoot(*parameters.state.parameters).Hex();
+  const std::string header = base::SafetensorsHeader(parameters.layout, metadata);
+  const std::array pieces = {base::AsBytes(header), BytesOf(parameters.state.parameters)};
+  return os::WriteDurably(path, pieces, os::IfExists::kReplace);
+}
+
+base::StatusOr<protocol::SharedVector> ReadParameters(const std::string& path,
+                                                      const TensorLayout& layout) {
+  ASSIGN_OR_RETURN(TensorFile file, OpenTensors(path));
+  const TensorLayout& all = file.header.layout;
+  if (all.size() < layout.size() || !std::equal(layout.begin(), layout.end(), all.begin())) {
+    return base::InvalidArgument(path + ": its tensors are not those of the run's model");
+  }
+  const std::uint64_t count = base::ElementCount(layout);
+  if (count > file.data_bytes / sizeof(float)) return NotOurs(path, "it is cut short");
+  return ReadFloats(file.stream, path, count);
 }
 
 }  // namespace ostraka::store

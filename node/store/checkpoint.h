@@ -53,4 +53,22 @@ base::StatusOr<Checkpoint> ReadCheckpoint(const std::string& path);
 // existing path.
 base::Status WriteModel(const std::string& path, const Checkpoint& checkpoint);
 
+// --- parameters beside a piece of evidence -------------------------------------------------------
+// A file of kind gradient convinces whoever has the parameters at which the gradient was due.
+
+// <data_dir>/evidence/parameters-<step>.safetensors
+std::string ParametersFolder(const std::string& data_dir);
+std::string ParametersPath(const std::string& data_dir, std::uint64_t step);
+
+// Writes the parameters alone, durably; `step` is that of the gradient, so they are those after the
+// step before. Creates the folder if needed and replaces a file of an equal step.
+base::Status WriteParameters(const std::string& data_dir, const Checkpoint& parameters);
+
+// The parameters of any file of this program with exactly these tensors first: a checkpoint, an
+// exported model, or what WriteParameters writes. Takes any bytes, allocates no more than the
+// layout needs beside a header of 16 MiB, and checks no root. NotFound, Unavailable and
+// InvalidArgument as ReadCheckpoint.
+base::StatusOr<protocol::SharedVector> ReadParameters(const std::string& path,
+                                                      const base::TensorLayout& layout);
+
 }  // namespace ostraka::store

@@ -51,6 +51,22 @@ void CheckpointWriter::Offer(const protocol::StepDone& done) {
   wake_.notify_one();
 }
 
+void CheckpointWriter::Keep(const protocol::FalseGradient& seen) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (kept_.size() < kKeptParameters) {
+      kept_.push_back({.step = seen.step,
+                       .layout = options_.layout,
+                       .state = {seen.parameters, nullptr},
+                       .metadata = options_.metadata});
+    } else {
+      options_.failed(base::Unavailable("the disk is too slow to keep the parameters of step " +
+                                        std::to_string(seen.step) + " beside the evidence"));
+    }
+  }
+  wake_.notify_one();
+}
+
 base::StatusOr<std::string> CheckpointWriter::Finish() {
   {
     const std::lock_guard lock(mutex_);
@@ -67,7 +83,11 @@ base::StatusOr<std::string> CheckpointWriter::Finish() {
 void CheckpointWriter::WriterLoop() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return waiting_ || closing_; });
+    wake_.wait(lock, [this] { return waiting_ || !kept_.empty() || closing_; });
+    if (!kept_.empty()) {
+      WriteKept(lock);
+      continue;
+    }
     if (!waiting_) return;
     const State state = *std::exchange(waiting_, std::nullopt);
     lock.unlock();
@@ -76,6 +96,15 @@ void CheckpointWriter::WriterLoop() {
     lock.lock();
     if (status.ok()) written_ = state.number;
   }
+}
+
+void CheckpointWriter::WriteKept(std::unique_lock<std::mutex>& lock) {
+  const Checkpoint kept = std::move(kept_.front());
+  kept_.pop_front();
+  lock.unlock();
+  const base::Status status = WriteParameters(options_.data_dir, kept);
+  if (!status.ok()) options_.failed(status);
+  lock.lock();
 }
 
 base::Status CheckpointWriter::Write(const State& state) const {

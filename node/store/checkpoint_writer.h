@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -48,6 +49,11 @@ class CheckpointWriter {
   // Offers the state of a finished step. Never waits for the disk.
   void Offer(const protocol::StepDone& done);
 
+  // Writes the parameters at which a false gradient was due to ParametersPath, beside the states,
+  // and never deletes them. At most kKeptParameters wait; others are reported to `failed`.
+  static constexpr std::size_t kKeptParameters = 4;
+  void Keep(const protocol::FalseGradient& seen);
+
   // Writes the last offered state, unless it is on disk already, and ends the thread. Returns the
   // file's path; NotFound if no step was done; WriteCheckpoint's errors. REQUIRES: called once.
   base::StatusOr<std::string> Finish();
@@ -60,6 +66,8 @@ class CheckpointWriter {
   };
 
   void WriterLoop();
+  // Writes the first of `kept_`. REQUIRES: `lock` holds mutex_; it does so again after.
+  void WriteKept(std::unique_lock<std::mutex>& lock);
   base::Status Write(const State& state) const;
   base::Status Prune() const;
 
@@ -69,6 +77,7 @@ class CheckpointWriter {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::optional<State> waiting_;          // guarded by mutex_
+  std::deque<Checkpoint> kept_;           // guarded by mutex_: parameters alone
   bool closing_ = false;                  // guarded by mutex_
   std::optional<std::uint64_t> written_;  // guarded by mutex_: number of the last state on disk
   std::thread thread_;

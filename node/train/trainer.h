@@ -51,6 +51,13 @@ class Trainer {
   virtual base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
                                                       const Digest& batch_seed) = 0;
 
+  // The same gradient by other instructions, where this machine has some: bits that damaged
+  // hardware gets wrong once it rarely gets wrong alike both times. Slower.
+  virtual base::StatusOr<std::vector<float>> GradientAgain(std::span<const float> parameters,
+                                                           const Digest& batch_seed) {
+    return Gradient(parameters, batch_seed);
+  }
+
   // Gradient on the given rows of the training part, for comparisons in which every worker has its
   // own data. InvalidArgument: no rows, or a row out of range. FailedPrecondition: this trainer has
   // no rows.

@@ -87,6 +87,8 @@ struct Standing {
   std::uint32_t drops = 0;
   std::uint64_t last_drop_step = 0;
   std::uint64_t barred_until = 0;  // before this step its REJOIN is refused
+  // Profile exact/1: it was suspended for a false gradient or accusation. The next one bans it.
+  bool erred = false;
 };
 
 // A dropped member that follows the run and has sent a REJOIN.

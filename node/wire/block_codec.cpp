@@ -134,6 +134,7 @@ void WriteStanding(const Standing& standing, schema::Standing::Builder item) {
   item.setDrops(standing.drops);
   item.setLastDropStep(standing.last_drop_step);
   item.setBarredUntil(standing.barred_until);
+  item.setErred(standing.erred);
 }
 
 base::Status ReadStanding(schema::Standing::Reader item, Standing& out) {
@@ -142,6 +143,7 @@ base::Status ReadStanding(schema::Standing::Reader item, Standing& out) {
   out.drops = item.getDrops();
   out.last_drop_step = item.getLastDropStep();
   out.barred_until = item.getBarredUntil();
+  out.erred = item.getErred();
   return base::OkStatus();
 }
 

@@ -46,7 +46,8 @@ base::Status ReadCommit(schema::Commit::Reader root, Commit& out) {
   if (out.coin_count == 0 || out.coin_count > kMaxCoins) {
     return Refuse("coin count", "out of range");
   }
-  return ReadOptionalId(root.getGradientRoot(), "gradient root", out.gradient_root);
+  RETURN_IF_ERROR(ReadOptionalId(root.getGradientRoot(), "gradient root", out.gradient_root));
+  return ReadOptionalId(root.getParametersRoot(), "parameters root", out.parameters_root);
 }
 
 base::Status ReadPart(schema::Part::Reader root, Part& out) {
@@ -94,6 +95,7 @@ Bytes Encode(const Commit& body) {
     root.setCoinsRoot(AsData(body.coins_root));
     root.setCoinCount(body.coin_count);
     if (body.gradient_root) root.setGradientRoot(AsData(*body.gradient_root));
+    if (body.parameters_root) root.setParametersRoot(AsData(*body.parameters_root));
   });
 }
 

@@ -17,6 +17,7 @@ enum EvidenceKind {
   sealedBan @6;
   falseStatus @7;
   verdict @8;
+  gradient @9;
 }
 
 struct Evidence {
@@ -26,5 +27,6 @@ struct Evidence {
   slot @3 :Wire.Slot;  # of the offence; its runId names the run
   frames @4 :List(Data);  # signed frames exactly as received, in the order that the kind defines
   attachments @5 :Data;     # digests of bulk data that the kind needs
-  block @6 :Data;           # sealedBan: the block that bans, as sealed; else empty
+  # sealedBan: the block that bans; gradient: the block before the step; else empty. As sealed.
+  block @6 :Data;
 }

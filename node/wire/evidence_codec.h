@@ -25,8 +25,9 @@ enum class EvidenceKind : std::uint8_t {
   kSealedBan = 6,          // a block that bans, and COMMITs that build on it
   kFalseStatus = 7,        // an ECHO or LOCK, and a STATUS that denies it
   kVerdict = 8,            // PROOFs that vote against the accused in one case
+  kGradient = 9,           // a COMMIT of a false gradient, and the block that draws its batch
 };
-inline constexpr std::uint8_t kEvidenceKindCount = 9;
+inline constexpr std::uint8_t kEvidenceKindCount = 10;
 const char* EvidenceKindName(EvidenceKind kind);  // as in JSON: equivocation, false_reveal, ...
 
 struct EvidenceFile {
@@ -35,7 +36,9 @@ struct EvidenceFile {
   Slot slot;                        // of the offence; slot.run_id names the run
   std::vector<Bytes> frames;        // signed frames exactly as received
   std::vector<Digest> attachments;  // digests of bulk data; no kind needs any yet
-  Bytes block = {};                 // kSealedBan: EncodeBlock of the block that bans; else empty
+  // EncodeBlock, of kSealedBan of the block that bans, of kGradient of the block that the COMMIT
+  // builds on; else empty.
+  Bytes block = {};
 };
 
 // Canonical bytes: equal claims with equal frames give equal files. Takes any value; one over the

@@ -23,7 +23,7 @@ using base::Bytes;
 using base::Digest;
 using base::PeerId;
 
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
 inline constexpr std::size_t kDirections = 4;  // random directions per part (protocol.md, 4)
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.
@@ -125,6 +125,9 @@ struct Commit {
   // make any honest REVEAL look false.
   std::uint32_t coin_count = 0;
   std::optional<Digest> gradient_root;  // workers only: Merkle root of the part roots
+  // Profile exact/1 only: the root of the parameters that the sender has in this step, so of those
+  // at which it computed its gradient (crypto/parameters_root.h).
+  std::optional<Digest> parameters_root = {};
 };
 
 // Announces the blob that follows it: part `slot.iteration` of the sender's gradient.
@@ -163,8 +166,13 @@ struct ColumnNumbers {
   double size = 0;                      // |part|, set even if the aggregate is missing
 };
 
-enum class Verdict : std::uint8_t { kAbstain = 0, kGuilty = 1, kInnocent = 2 };
-inline constexpr std::uint8_t kVerdictCount = 3;
+// kTwice: guilty, and the target's gradient of another step is false too (docs/protocol.md, 5).
+enum class Verdict : std::uint8_t { kAbstain = 0, kGuilty = 1, kInnocent = 2, kTwice = 3 };
+inline constexpr std::uint8_t kVerdictCount = 4;
+// True for the verdicts that find against the target.
+inline bool Condemns(Verdict verdict) {
+  return verdict == Verdict::kGuilty || verdict == Verdict::kTwice;
+}
 
 struct Accusation {
   PeerId target;

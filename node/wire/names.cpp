@@ -69,7 +69,7 @@ const char* ColumnFateName(ColumnFate fate) {
 const char* EvidenceKindName(EvidenceKind kind) {
   static constexpr const char* kNames[kEvidenceKindCount] = {
       "equivocation", "false_reveal", "unreadable",   "false_part", "impossible_numbers",
-      "broken_lock",  "sealed_ban",   "false_status", "verdict"};
+      "broken_lock",  "sealed_ban",   "false_status", "verdict",    "gradient"};
   return NameOf(kind, kNames);
 }
 

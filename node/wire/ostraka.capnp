@@ -58,6 +58,7 @@ enum Verdict {
   abstain @0;
   guilty @1;
   innocent @2;
+  twice @3;  # guilty, and of another step as well
 }
 
 enum CaseKind {
@@ -110,6 +111,7 @@ struct Commit {
   coinsRoot @0 :Data;
   coinCount @1 :UInt32;    # leaves under coinsRoot
   gradientRoot @2 :Data;   # workers; else empty
+  parametersRoot @3 :Data; # profile exact/1; else empty
 }
 
 struct TensorHeader {
@@ -341,6 +343,7 @@ struct Standing {
   drops @2 :UInt32;
   lastDropStep @3 :UInt64;
   barredUntil @4 :UInt64;
+  erred @5 :Bool;  # suspended once for a false gradient or accusation
 }
 
 struct Candidate {

@@ -79,9 +79,41 @@ Objections CheckJudges(const wire::EvidenceFile& file, const Frames& frames, con
                    std::to_string(run->faults + 1));
 }
 
+// What a reader brings to a file.
+struct Reader {
+  crypto::Verifier& verifier;
+  const KnownRun* run = nullptr;
+  const HonestRoot* honest = nullptr;
+};
+
+Objections MissingData(std::string reason) {
+  return Objection{Outcome::kMissingData, std::move(reason)};
+}
+
+Objections CheckGradient(const wire::EvidenceFile& file, const Frames& frames,
+                         const Reader& reader) {
+  if (reader.run == nullptr || reader.honest == nullptr) {
+    return MissingData(
+        "its gradient must be computed: that needs the run's manifest, its data and the parameters "
+        "of the step");
+  }
+  if (reader.run->run_id != file.slot.run_id) {
+    return NotProven("the evidence is of another run than the manifest");
+  }
+  auto block = wire::DecodeBlock(file.block);
+  const auto commit = wire::DecodeCommit(frames[0].envelope.body);
+  OSTRAKA_CHECK(block.ok() && commit.ok());  // CheckKind has read both
+  const GradientClaim claim{file.accused, file.slot.step, *commit->parameters_root,
+                            std::move(block).value()};
+  const auto honest = (*reader.honest)(claim);
+  if (!honest.ok()) return MissingData(base::MessageOf(honest.status()));
+  if (!*honest) return NotProven("no gradient was due from the accused in that step");
+  if (**honest == *commit->gradient_root) return NotProven("its gradient is the true one");
+  return std::nullopt;
+}
+
 // Checks that all kinds share, cheap ones first.
-Objections CheckFrames(const wire::EvidenceFile& file, const Frames& frames, const KnownRun* run,
-                       crypto::Verifier& verifier) {
+Objections CheckFrames(const wire::EvidenceFile& file, const Frames& frames, const Reader& reader) {
   const auto is_accused = [&](const auto& f) { return f.envelope.sender == file.accused; };
   if (IsOwnWord(file.kind) && !std::all_of(frames.begin(), frames.end(), is_accused)) {
     return NotProven("the messages are not both of the accused");
@@ -90,18 +122,20 @@ Objections CheckFrames(const wire::EvidenceFile& file, const Frames& frames, con
   if (auto objection = internal::CheckKind(file, frames)) return objection;
   for (const SignedEnvelope& message : frames) {
     if (base::Planted(base::Bug::kSignatureSkipped)) continue;
-    if (!verifier.Verify(message.envelope.sender, message.digest, message.signature)) {
+    if (!reader.verifier.Verify(message.envelope.sender, message.digest, message.signature)) {
       return NotProven("a signature is not its sender's");
     }
   }
-  return CheckJudges(file, frames, run);
+  if (file.kind == EvidenceKind::kGradient) return CheckGradient(file, frames, reader);
+  return CheckJudges(file, frames, reader.run);
 }
 
-Objections CheckFile(const wire::EvidenceFile& file, const KnownRun* run,
-                     crypto::Verifier& verifier) {
+Objections CheckFile(const wire::EvidenceFile& file, const Reader& reader) {
   if (!file.attachments.empty()) return Malformed("this kind has no attachments");
   const bool own_word = IsOwnWord(file.kind);
-  if (file.kind != EvidenceKind::kSealedBan && !file.block.empty()) {
+  const bool has_block =
+      file.kind == EvidenceKind::kSealedBan || file.kind == EvidenceKind::kGradient;
+  if (!has_block && !file.block.empty()) {
     return Malformed("this kind has no block");
   }
   const std::size_t frames_due = internal::FramesOf(file.kind);
@@ -118,15 +152,15 @@ Objections CheckFile(const wire::EvidenceFile& file, const KnownRun* run,
     }
     frames.push_back(std::move(opened).value());
   }
-  return CheckFrames(file, frames, run, verifier);
+  return CheckFrames(file, frames, reader);
 }
 
-Finding Judge(ByteView file, const KnownRun* run, crypto::Verifier& verifier) {
+Finding Judge(ByteView file, const Reader& reader) {
   const auto decoded = wire::DecodeEvidence(file);
   if (!decoded.ok()) {
     return {Outcome::kMalformed, {}, {}, {}, base::MessageOf(decoded.status())};
   }
-  Objections objection = CheckFile(*decoded, run, verifier);
+  Objections objection = CheckFile(*decoded, reader);
   if (objection && objection->outcome == Outcome::kMalformed) {
     return {Outcome::kMalformed, {}, {}, {}, std::move(objection->reason)};
   }
@@ -142,7 +176,7 @@ Finding Judge(ByteView file, const KnownRun* run, crypto::Verifier& verifier) {
 base::StatusOr<Bytes> MakeProven(const wire::EvidenceFile& file, const KnownRun* run) {
   Bytes bytes = wire::EncodeEvidence(file);
   crypto::PlainVerifier verifier;
-  const Finding finding = Judge(bytes, run, verifier);
+  const Finding finding = Judge(bytes, {.verifier = verifier, .run = run});
   if (finding.outcome != Outcome::kProven) return base::InvalidArgument(finding.reason);
   return bytes;
 }
@@ -174,16 +208,23 @@ const char* OutcomeName(Outcome outcome) {
   OSTRAKA_CHECK(false);
 }
 
-Finding Verify(ByteView file, crypto::Verifier& verifier) { return Judge(file, nullptr, verifier); }
+Finding Verify(ByteView file, crypto::Verifier& verifier) {
+  return Judge(file, {.verifier = verifier});
+}
 
 Finding Verify(ByteView file) {
   crypto::PlainVerifier verifier;
-  return Judge(file, nullptr, verifier);
+  return Judge(file, {.verifier = verifier});
 }
 
 Finding VerifyInRun(ByteView file, const KnownRun& run) {
   crypto::PlainVerifier verifier;
-  return Judge(file, &run, verifier);
+  return Judge(file, {.verifier = verifier, .run = &run});
+}
+
+Finding VerifyByComputing(ByteView file, const KnownRun& run, const HonestRoot& honest) {
+  crypto::PlainVerifier verifier;
+  return Judge(file, {.verifier = verifier, .run = &run, .honest = &honest});
 }
 
 base::StatusOr<Bytes> MakeEquivocation(ByteView frame_a, ByteView frame_b) {
@@ -230,6 +271,21 @@ base::StatusOr<Bytes> MakeSealedBan(const PeerId& accused, const wire::Block& bl
   file.slot.phase = wire::Phase::kC;
   file.slot.type = wire::MessageType::kProof;
   return MakeProven(file, &run);
+}
+
+base::StatusOr<Bytes> MakeFalseGradient(ByteView commit_frame, ByteView block) {
+  ASSIGN_OR_RETURN(const SignedEnvelope commit, OpenCopy(commit_frame));
+  wire::EvidenceFile file;
+  file.kind = EvidenceKind::kGradient;
+  file.accused = commit.envelope.sender;
+  file.slot = commit.envelope.slot;
+  file.frames.emplace_back(commit_frame.begin(), commit_frame.end());
+  file.block.assign(block.begin(), block.end());
+  Bytes bytes = wire::EncodeEvidence(file);
+  crypto::PlainVerifier verifier;
+  const Finding finding = Judge(bytes, {.verifier = verifier});
+  if (finding.outcome != Outcome::kMissingData) return base::InvalidArgument(finding.reason);
+  return bytes;
 }
 
 base::StatusOr<Bytes> MakeVerdict(const PeerId& accused,

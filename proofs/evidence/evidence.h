@@ -22,6 +22,12 @@
 // - verdict: the frames are those of judges, as in sealed_ban. More members than the fault bound
 //   voted against the accused in one case, so an honest one found it guilty. Serves a ban after
 //   which too few members are left for a sealed_ban, or no step follows.
+// - gradient: an honest worker's COMMIT names the parameters that it has, and its gradient is a
+//   function of these, of its key and of the block that the COMMIT builds on. Who computes that
+//   function gets another root than the COMMIT's. The accused's own signature binds all of it, so
+//   that no majority can make such a file against others. [Without the root of the parameters an
+//   honest worker with a damaged state would be proven guilty.] It proves a false gradient and no
+//   intent: a machine whose hardware flipped a bit has signed one too.
 // - sealed_ban: the frames are not the accused's. More members than the fault bound build on a
 //   block that bans the accused, so an honest one does. This makes every verdict transferable; a
 //   manifest must name the members. The file has exactly one judge more than the fault bound.
@@ -37,6 +43,7 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,9 +66,11 @@ using wire::EvidenceKindName;
 
 enum class Outcome : std::uint8_t {
   kProven = 0,
-  kNotProven = 1,    // well formed, but the frames do not show what the file claims
-  kMalformed = 2,    // not an evidence file, or its frames are not frames
-  kMissingData = 3,  // sealed_ban, verdict: the run's manifest is needed to identify the signers
+  kNotProven = 1,  // well formed, but the frames do not show what the file claims
+  kMalformed = 2,  // not an evidence file, or its frames are not frames
+  // sealed_ban, verdict: the run's manifest is needed to identify the signers. gradient: the true
+  // gradient is needed.
+  kMissingData = 3,
 };
 const char* OutcomeName(
     Outcome outcome);  // as in JSON: proven, not_proven, malformed, missing_data
@@ -95,6 +104,20 @@ struct KnownRun {
 // independently of the run.
 Finding VerifyInRun(ByteView file, const KnownRun& run);
 
+// What a well-formed file of kind gradient says of a worker.
+struct GradientClaim {
+  PeerId worker;
+  std::uint64_t step = 0;
+  Digest parameters_root;  // crypto/parameters_root.h
+  wire::Block before;      // the block that the COMMIT builds on
+};
+// Computes the root that the worker's COMMIT would have if it were true; nullopt if no gradient was
+// due from it. An error says in one line what is missing.
+using HonestRoot = std::function<base::StatusOr<std::optional<Digest>>(const GradientClaim&)>;
+// VerifyInRun, that also judges files of kind gradient. `honest` is called only for such a file
+// that is proven but for the gradient itself.
+Finding VerifyByComputing(ByteView file, const KnownRun& run, const HonestRoot& honest);
+
 // False if the body of slot.type does not decode, which no honest peer signs. Types that are never
 // evidence count as readable.
 bool IsReadable(const wire::Envelope& envelope);
@@ -115,6 +138,11 @@ base::StatusOr<Bytes> MakeImpossibleNumbers(ByteView proof_frame);
 base::StatusOr<Bytes> MakeBrokenLock(ByteView lock_frame, ByteView vote_frame);
 // As MakeFalseReveal, for an ECHO or LOCK and a STATUS that denies it.
 base::StatusOr<Bytes> MakeFalseStatus(ByteView word_frame, ByteView status_frame);
+
+// Makes a file that accuses the sender of a COMMIT of a false gradient; `block`: EncodeBlock of the
+// block that it builds on. Whether the gradient is false is the caller's to know.
+// InvalidArgument: the COMMIT names no gradient or no parameters, or builds on another block.
+base::StatusOr<Bytes> MakeFalseGradient(ByteView commit_frame, ByteView block);
 
 // Makes a file that proves, to a reader with the manifest, that `run` banned `accused` in `block`.
 // Takes COMMITs of the next step in any order and uses those of the first members by key, one more

@@ -217,6 +217,27 @@ Objections CheckVerdict(const EvidenceFile& file, const Frames& frames) {
   return CheckOrder(frames);
 }
 
+// The COMMIT names a gradient and the parameters that it is due at, and builds on the block. Verify
+// checks the gradient itself.
+Objections CheckGradient(const EvidenceFile& file, const Frames& frames) {
+  const wire::Envelope& commit = frames[0].envelope;
+  if (file.slot.type != MessageType::kCommit || commit.slot != file.slot) {
+    return NotProven("the message is not the commit that the file names");
+  }
+  const auto block = wire::DecodeBlock(file.block);
+  if (!block.ok()) return Malformed(base::MessageOf(block.status()));
+  const std::uint64_t next = block->genesis ? 0 : block->step + 1;
+  if (commit.slot.step != next || commit.entry != wire::DigestOfBlock(file.block)) {
+    return NotProven("the commit does not build on the block");
+  }
+  const auto body = wire::DecodeCommit(commit.body);
+  if (!body.ok()) return NotProven(base::MessageOf(body.status()));
+  if (!body->gradient_root || !body->parameters_root) {
+    return NotProven("the commit names no gradient, or not at which parameters");
+  }
+  return std::nullopt;
+}
+
 // The block bans the accused, and the frames name it as their parent. Verify checks who the signers
 // are.
 Objections CheckSealedBan(const EvidenceFile& file, const Frames& frames) {
@@ -254,6 +275,7 @@ std::size_t FramesOf(EvidenceKind kind) {
     case EvidenceKind::kImpossibleNumbers:
     case EvidenceKind::kSealedBan:
     case EvidenceKind::kVerdict:
+    case EvidenceKind::kGradient:
       return 1;
     case EvidenceKind::kEquivocation:
     case EvidenceKind::kFalseReveal:
@@ -285,6 +307,8 @@ Objections CheckKind(const EvidenceFile& file, const Frames& frames) {
       return CheckFalseStatus(file, frames);
     case EvidenceKind::kVerdict:
       return CheckVerdict(file, frames);
+    case EvidenceKind::kGradient:
+      return CheckGradient(file, frames);
   }
   OSTRAKA_CHECK(false);
 }
@@ -309,6 +333,8 @@ std::string ProvenReason(EvidenceKind kind) {
       return "denied in a status what it had echoed or locked";
     case EvidenceKind::kVerdict:
       return "found guilty in one case by more members than can be at fault";
+    case EvidenceKind::kGradient:
+      return "signed a gradient that does not follow from its parameters and its batch";
   }
   OSTRAKA_CHECK(false);
 }
@@ -324,7 +350,7 @@ bool IsOwnWord(EvidenceKind kind) {
 }
 
 std::optional<PeerId> CondemnedBy(const wire::Vote& vote) {
-  if (vote.verdict == wire::Verdict::kGuilty) return vote.about.target;
+  if (wire::Condemns(vote.verdict)) return vote.about.target;
   const bool has_accuser = vote.about.kind != wire::CaseKind::kCover;
   if (vote.verdict == wire::Verdict::kInnocent && has_accuser) return vote.about.accuser;
   return std::nullopt;

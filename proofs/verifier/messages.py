@@ -13,7 +13,7 @@ TYPES = ["boot", "commit", "part", "aggregate", "result", "reveal", "proof", "ec
 SERVICES = {"pull", "vector", "block", "chunk"}
 SLOW_PATH = {"status", "propose", "vote", "lock"}
 KINDS = ["equivocation", "false_reveal", "unreadable", "false_part", "impossible_numbers", "broken_lock",
-         "sealed_ban", "false_status", "verdict"]
+         "sealed_ban", "false_status", "verdict", "gradient"]
 
 PHASE_OF = {"boot": "genesis", "commit": "a", "part": "a", "aggregate": "a", "result": "a", "reveal": "b",
             "proof": "c", "rejoin": "c"}
@@ -80,15 +80,14 @@ COLUMN = Struct("columns", [Field("missing", 0, 1)] + [Field(f"s{k}", 64 * (k + 
                 [Field("norm", 320, 64), Field("size", 384, 64)], [], zero_if_missing)
 CASE = Struct("case", [Field("kind", 0, 16, 2), Field("column", 32, 32, MAX_PEERS - 1), Field("step", 64, 64)],
               [Id("accuser"), Id("target")], no_column_of_gradients)
-VOTE = Struct("votes", [Field("verdict", 0, 16, 2)], [One("about", CASE)])
+VOTE = Struct("votes", [Field("verdict", 0, 16, 3)], [One("about", CASE)])
 ACCUSATION = Struct("accusation", [Field("step", 0, 64)], [Id("target")])
 NAMING = Struct("naming", [Field("step", 0, 64), Field("column", 64, 32, MAX_PEERS - 1)], [Id("target")])
 RANK = Field("rank", 0, 32, 1 + MAX_ITERATIONS)
 
 # The bodies that members sign, by the type of their slot.
 BODIES = {
-    "commit": Struct("commit", [Field("coin_count", 0, 32, 256)], [Id("coins_root"), OptionalId("gradient_root")],
-                     at_least_one_coin),
+    "commit": Struct("commit", [Field("coin_count", 0, 32, 256)], [Id("coins_root"), OptionalId("gradient_root"), OptionalId("parameters_root")], at_least_one_coin),
     "part": Struct("part", [], [One("header", HEADER), Id("root"), Ids("path", 32)]),
     "aggregate": Struct("aggregate", [Field("part_index", 0, 32, MAX_PEERS - 1)],
                         [Id("result_root"), Bytes("included", MAX_PEERS // 8), Id("leaves_root"),
@@ -115,9 +114,9 @@ BODIES = {
 # that are no block prove nothing.
 REMOVAL_KINDS = ["verdict", "evidence", "drop", "eliminate"]
 BANS = {"verdict", "evidence"}
-COLUMN_FATES, VERDICTS = 9, 3
+COLUMN_FATES, VERDICTS = 9, 4
 CLOSING_STEPS = 8
-VOTES, CASES = ["abstain", "guilty", "innocent"], ["gradient", "numbers", "cover"]
+VOTES, CASES = ["abstain", "guilty", "innocent", "twice"], ["gradient", "numbers", "cover"]
 
 
 def one_line(removal):
@@ -177,7 +176,7 @@ AGGREGATED = Struct("column", [], [Id("owner"), Bytes("included", MAX_PEERS // 8
 ASSIGNMENT = Struct("assignment", [Field("step", 0, 64)],
                     [Id("validator"), Id("target"), Many("covering", COVERING, MAX_PEERS)], ascending_columns)
 DISPUTE = Struct("dispute", [Field("since", 0, 64)], [Id("worker"), Id("aggregator")])
-STANDING = Struct("standing", [Field("banned", 0, 1), Field("drops", 32, 32), Field("last_drop_step", 64, 64),
+STANDING = Struct("standing", [Field("banned", 0, 1), Field("erred", 1, 1), Field("drops", 32, 32), Field("last_drop_step", 64, 64),
                                Field("barred_until", 128, 64)], [Id("peer")])
 CANDIDATE = Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)], [Id("peer")])
 LATENESS = Struct("lateness", [Field("ms", 0, 64)], [Id("peer")])

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """A second verifier of ostraka's evidence, written from docs/evidence.md: no code of the node is used.
 
-usage: ostraka_evidence.py [--manifest RUN.toml] FILE...
+usage: ostraka_evidence.py [--manifest RUN.toml [--state PARAMETERS [--data FILE] [--graph FILE]]] FILE...
 
 Prints one line a file. Exit code, of the worst file: 0 proven, 1 not proven, 2 malformed, 3 data missing (a
-sealed_ban or verdict without the manifest of its run). Needs Python 3.11 and PyNaCl (Debian: python3-nacl).
+sealed_ban or verdict without the manifest of its run, a gradient without that and the parameters of its step, or a
+folder of such). Needs Python 3.11 and PyNaCl (Debian: python3-nacl); for gradients NumPy (python3-numpy).
 """
 import argparse
 import collections
@@ -21,7 +22,7 @@ import messages
 from canonical import Refused, decode
 
 Frame = collections.namedtuple("Frame", "signature digest slot entry sender body")
-Run = collections.namedtuple("Run", "run_id members faults")
+Run = collections.namedtuple("Run", "run_id members faults honest_root", defaults=(None,))
 Finding = collections.namedtuple("Finding", "verdict reason kind accused step", defaults=(None, None, None))
 
 
@@ -34,6 +35,10 @@ class NotProven(Exception):
 
 
 class NoManifest(Exception):
+    pass
+
+
+class MissingData(Exception):
     pass
 
 
@@ -233,7 +238,7 @@ def in_order(frames):
 def condemned(vote):
     """The peer that a vote condemns, or None."""
     case = vote["about"]
-    if messages.VOTES[vote["verdict"]] == "guilty":
+    if messages.VOTES[vote["verdict"]] in ("guilty", "twice"):
         return case["target"]
     if messages.VOTES[vote["verdict"]] == "innocent" and messages.CASES[case["kind"]] != "cover":
         return case["accuser"]
@@ -270,10 +275,34 @@ def sealed_ban(file, frames, run):
     return "banned by a block that more members than can be at fault built on"
 
 
+def gradient(file, frames, run):
+    commit, slot = frames[0], file["slot"]
+    need(type_of(slot) == "commit" and commit.slot == slot, "the message is not that commit")
+    block = decode(messages.BLOCK, file["block"])
+    next_step = 0 if block["genesis"] else block["step"] + 1
+    need(slot["step"] == next_step and commit.entry == hashed("block/1", file["block"]),
+         "the commit does not build on the block")
+    body = readable(commit, "commit")
+    need(body["gradient_root"] and body["parameters_root"], "the commit names no gradient, or not at which parameters")
+    return "signed a gradient that does not follow from its parameters and its batch"
+
+
+def compute(file, frames, run):
+    """Judges a file of kind gradient, of which all but the gradient holds."""
+    if run is None or run.honest_root is None:
+        raise MissingData("its gradient must be computed: that needs the run's manifest and the parameters of the step")
+    need(file["slot"]["run_id"] == run.run_id, "the evidence is of another run than the manifest")
+    commit = readable(frames[0], "commit")
+    block = decode(messages.BLOCK, file["block"])
+    honest = run.honest_root(file["accused"], file["slot"]["step"], block, commit["parameters_root"])
+    need(honest is not None, "no gradient was due from the accused in that step")
+    need(honest != commit["gradient_root"], "its gradient is the true one")
+
+
 CHECKS = {"equivocation": (2, equivocation), "false_reveal": (2, false_reveal), "unreadable": (1, unreadable),
           "false_part": (2, false_part), "impossible_numbers": (1, impossible_numbers),
           "broken_lock": (2, broken_lock), "sealed_ban": (None, sealed_ban), "false_status": (2, false_status),
-          "verdict": (None, verdict)}
+          "verdict": (None, verdict), "gradient": (1, gradient)}
 OF_JUDGES = {"sealed_ban", "verdict"}  # kinds with frames of judges, not of the accused
 
 
@@ -282,7 +311,7 @@ def check_form(file, kind, due):
         raise Malformed("version: not supported")
     if file["attachments"]:
         raise Malformed("this kind has no attachments")
-    if kind != "sealed_ban" and file["block"]:
+    if kind not in ("sealed_ban", "gradient") and file["block"]:
         raise Malformed("this kind has no block")
     if len(file["frames"]) != due if due else not file["frames"]:
         raise Malformed("wrong number of frames")
@@ -312,6 +341,8 @@ def verify(data, run=None):
         due, check = CHECKS[kind]
         check_form(file, kind, due)
         reason, frames = check_frames(file, kind, check, run)
+        if kind == "gradient":
+            compute(file, frames, run)
         if kind in OF_JUDGES:
             if run is None:
                 return Finding("missing_data", "the run's manifest must say whose the signatures are", kind, accused,
@@ -325,6 +356,8 @@ def verify(data, run=None):
         return Finding("malformed", str(problem))
     except NotProven as problem:
         return Finding("not_proven", str(problem), kind, accused, step)
+    except MissingData as problem:
+        return Finding("missing_data", str(problem), kind, accused, step)
 
 
 def read_manifest(text):
@@ -351,9 +384,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--manifest", help="of the run: a sealed_ban or verdict needs it")
+    parser.add_argument("--state", help="for a gradient: the parameters of its step, or a folder of such files")
+    parser.add_argument("--data", help="for a gradient: the run's text; the digits need none")
+    parser.add_argument("--graph", help="for a gradient: the run's graph file")
     options = parser.parse_args()
+    if options.state and not options.manifest:
+        parser.error("--state needs the run's manifest too: --manifest RUN.toml")
     try:
-        return judge_files(options.files, options.manifest)
+        return judge_files(options)
     except OSError as problem:
         print(f"{problem.filename}: {problem.strerror}", file=sys.stderr)
         return EXIT_CODES["missing_data"]
@@ -362,13 +400,38 @@ def main():
         return EXIT_CODES["malformed"]
 
 
-def judge_files(files, manifest):
+def with_kernels(run, text, options):
+    """The run with what computes its gradients. Raises NoManifest."""
+    import gradient as kernels  # only here: NumPy may not be installed
+
+    try:
+        judge = kernels.Judge(tomllib.loads(text.decode()), run.run_id, options.state, options.data,
+                              options.graph or (options.manifest + ".graph"))
+    except (kernels.Missing, kernels.graphs.BadGraph, kernels.graphs.Unsupported, kernels.datasets.BadData, KeyError,
+            TypeError, ValueError) as problem:
+        raise NoManifest(f"its gradients cannot be computed here: {problem}") from None
+
+    def honest_root(*claim):
+        try:
+            return judge.honest_root(*claim)
+        except (kernels.Missing, kernels.graphs.BadGraph, kernels.graphs.Unsupported) as problem:
+            raise MissingData(str(problem)) from None
+        except OSError as problem:
+            raise MissingData(f"{problem.filename}: {problem.strerror}") from None
+
+    return run._replace(honest_root=honest_root)
+
+
+def judge_files(options):
     run = None
-    if manifest:
-        with open(manifest, "rb") as file:
-            run = read_manifest(file.read())
+    if options.manifest:
+        with open(options.manifest, "rb") as file:
+            text = file.read()
+        run = read_manifest(text)
+        if options.state:
+            run = with_kernels(run, text, options)
     worst = 0
-    for path in files:
+    for path in options.files:
         with open(path, "rb") as file:
             finding = verify(file.read(messages.MAX_FILE + 1), run)
         worst = max(worst, EXIT_CODES[finding.verdict])

@@ -264,6 +264,33 @@ std::vector<Entry> AbusesOfServices() {
   };
 }
 
+// Of profile exact/1; in another profile nobody notices a wrong bit, and COMMITs name no
+// parameters.
+std::vector<Entry> WrongBits() {
+  return {
+      {{"claim_root",
+        "names other parameters in its COMMITs than the run has",
+        {},
+        Outcome::kContained,
+        "exact/1: dropped at once, from the second time on for 1000 steps; its parts are left out"},
+       MakeClaimRoot},
+      {{"corrupt_state",
+        "one bit of its parameters is wrong after the first step",
+        {},
+        Outcome::kContained,
+        "exact/1: dropped in the next step, not banned, and back with the run's parameters"},
+       MakeCorruptState},
+      {{"slip",
+        "bit `bit` of one number of its gradient is wrong in `steps` steps, one in `every`",
+        {Count("bit", "0", 31), Count("steps", "1", kMany), Count("every", "1", kMany)},
+        Outcome::kContained,
+        "exact/1: a first wrong gradient suspends for 1000 steps, a second one bans",
+        {},
+        {{"steps", {"2", "1000"}}, {"every", {"2", "6"}}}},
+       MakeSlip},
+  };
+}
+
 std::vector<Entry> Conspiracies() {
   return {
       {{"frame_victim",
@@ -443,8 +470,8 @@ std::vector<Entry> MakeEntries() {
     }
   }
   for (const std::vector<Entry>& group :
-       {LiesAboutWork(), CautiousGradients(), LiesInMessages(), AbusesOfServices(), Conspiracies(),
-        Silences(), FoundByReading(), Scripts()}) {
+       {LiesAboutWork(), CautiousGradients(), LiesInMessages(), AbusesOfServices(), WrongBits(),
+        Conspiracies(), Silences(), FoundByReading(), Scripts()}) {
     entries.insert(entries.end(), group.begin(), group.end());
   }
   return entries;

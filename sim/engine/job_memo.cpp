@@ -53,13 +53,27 @@ bool Same(const protocol::Column& a, const protocol::Column& b) {
 // Cheap fields first: most comparisons end there.
 bool Same(const GradientSpec& a, const GradientSpec& b) {
   return a.step == b.step && a.batch_seed == b.batch_seed && a.owner == b.owner &&
-         Same(a.parameters, b.parameters);
+         a.again == b.again && Same(a.parameters, b.parameters);
+}
+
+bool Same(const std::optional<RecomputeSpec::Committed>& a,
+          const std::optional<RecomputeSpec::Committed>& b) {
+  if (!a || !b) return !a && !b;
+  return a->gradient_root == b->gradient_root && a->parameters_root == b->parameters_root;
+}
+
+bool Same(const RecomputeSpec::Other& a, const RecomputeSpec::Other& b) {
+  return a.parts == b.parts && Same(a.committed, b.committed) && Same(a.gradient, b.gradient);
 }
 
 bool Same(const RecomputeSpec& a, const RecomputeSpec& b) {
-  if (!Same(a.tau, b.tau) || !Same(a.eps_g, b.eps_g) || a.gradient_root != b.gradient_root ||
-      a.claims.size() != b.claims.size() || !Same(a.gradient, b.gradient)) {
+  if (!Same(a.tau, b.tau) || !Same(a.eps_g, b.eps_g) || !Same(a.committed, b.committed) ||
+      a.claims.size() != b.claims.size() || a.others.size() != b.others.size() ||
+      !Same(a.gradient, b.gradient)) {
     return false;
+  }
+  for (std::size_t i = 0; i < a.others.size(); ++i) {
+    if (!Same(a.others[i], b.others[i])) return false;
   }
   for (std::size_t i = 0; i < a.claims.size(); ++i) {
     if (!Same(a.claims[i].numbers, b.claims[i].numbers) ||
@@ -84,6 +98,10 @@ bool Same(const UpdateSpec& a, const UpdateSpec& b) {
   return Same(a.state, b.state);
 }
 
+bool Same(const protocol::ParametersRootSpec& a, const protocol::ParametersRootSpec& b) {
+  return Same(a.parameters, b.parameters);
+}
+
 bool Same(const RootSpec& a, const RootSpec& b) {
   return Same(a.state, b.state) && a.layout == b.layout;
 }
@@ -105,7 +123,7 @@ void PushBounded(std::deque<T>& newest_first, T entry, std::size_t limit) {
 
 bool SameJob(const JobSpec& a, const JobSpec& b) {
   return BothAre<GradientSpec>(a, b) || BothAre<RecomputeSpec>(a, b) || BothAre<UpdateSpec>(a, b) ||
-         BothAre<RootSpec>(a, b);
+         BothAre<RootSpec>(a, b) || BothAre<protocol::ParametersRootSpec>(a, b);
 }
 
 JobMemo::JobMemo(JobFunction run, protocol::GradientFunction gradients, Limits limits)
@@ -128,6 +146,7 @@ std::shared_ptr<const JobResult> JobMemo::Run(const std::shared_ptr<const JobSpe
   if (std::holds_alternative<RecomputeSpec>(*spec)) known = &recomputations_;
   if (std::holds_alternative<UpdateSpec>(*spec)) known = &updates_;
   if (std::holds_alternative<RootSpec>(*spec)) known = &roots_;
+  if (std::holds_alternative<protocol::ParametersRootSpec>(*spec)) known = &parameters_roots_;
   if (known) {
     for (const Entry& entry : *known) {
       if (SameJob(*entry.spec, *spec)) return entry.result;

@@ -62,6 +62,7 @@ class JobMemo {
   std::deque<Entry> recomputations_;
   std::deque<Entry> updates_;
   std::deque<Entry> roots_;
+  std::deque<Entry> parameters_roots_;
   std::uint64_t gradients_computed_ = 0;
   std::uint64_t jobs_run_ = 0;
 };

@@ -36,6 +36,9 @@ struct Counter {
   std::uint64_t operator()(const protocol::RecomputeSpec& spec) const {
     return Floats(spec.gradient.parameters);
   }
+  std::uint64_t operator()(const protocol::ParametersRootSpec& spec) const {
+    return Floats(spec.parameters);
+  }
   std::uint64_t operator()(const protocol::UpdateSpec& spec) const {
     return 3 * Floats(spec.state.parameters);
   }

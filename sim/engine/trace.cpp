@@ -145,6 +145,10 @@ void Trace::PutObservation(const protocol::Observation& what) {
                    for (const base::PeerId& peer : staying.others) Put(peer.view());
                    Put(static_cast<std::uint64_t>(staying.at_most.ns));
                  },
+                 [this](const protocol::FalseGradient& seen) {
+                   Put(seen.step);
+                   Put(seen.worker.view());
+                 },
                  [this](const protocol::Halted& halted) {
                    Put(static_cast<std::uint64_t>(halted.why));
                    Put(halted.step);

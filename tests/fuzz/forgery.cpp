@@ -44,7 +44,7 @@ void Edit(wire::Boot& boot, const ForgerView&, ByteSource& source) {
 }
 
 void Edit(wire::Commit& commit, const ForgerView&, ByteSource& source) {
-  switch (source.Below(4)) {
+  switch (source.Below(6)) {
     case 0:
       return Spoil(commit.coins_root, source);
     case 1:
@@ -52,6 +52,10 @@ void Edit(wire::Commit& commit, const ForgerView&, ByteSource& source) {
       return;
     case 2:
       return commit.gradient_root.reset();
+    case 3:
+      return commit.parameters_root.reset();
+    case 4:
+      return Spoil(commit.parameters_root.emplace(), source);
     default:
       return Spoil(commit.gradient_root.emplace(), source);
   }

@@ -36,6 +36,10 @@ std::int64_t VotesFor(const Case& open, Verdict verdict) {
   return votes;
 }
 
+std::int64_t VotesForGuilty(const Case& open) {
+  return VotesFor(open, Verdict::kGuilty) + VotesFor(open, Verdict::kTwice);
+}
+
 // The members that are no party.
 std::int64_t Eligible(const Case& open, const Step& step) {
   std::int64_t eligible = 0;
@@ -57,7 +61,7 @@ std::uint64_t BlocksOf(CaseKind kind) { return kind == CaseKind::kGradient ? 8 :
 
 enum class State { kOpen, kGuilty, kInnocent, kUndecided };
 State StateOf(const Case& open, const Step& step) {
-  if (Decide(open, step, VotesFor(open, Verdict::kGuilty))) return State::kGuilty;
+  if (Decide(open, step, VotesForGuilty(open))) return State::kGuilty;
   if (Decide(open, step, VotesFor(open, Verdict::kInnocent))) return State::kInnocent;
   return step.number - open.opened_step >= BlocksOf(open.id.kind) ? State::kUndecided
                                                                   : State::kOpen;
@@ -86,7 +90,9 @@ std::string PartOf(const Case& open) {
 }
 
 std::string VotesOf(const Case& open, const Step& step, Verdict verdict, const char* word) {
-  return std::string(word) + " by " + std::to_string(VotesFor(open, verdict)) + " of " +
+  const bool guilty = verdict == Verdict::kGuilty;
+  return std::string(word) + " by " +
+         std::to_string(guilty ? VotesForGuilty(open) : VotesFor(open, verdict)) + " of " +
          std::to_string(Eligible(open, step)) + " votes";
 }
 
@@ -234,14 +240,30 @@ std::vector<Case> CountVotes(const Step& step) {
   return cases;
 }
 
+// protocol.md 6, "A first fault".
+void Convict(Step& step, const Case& open, const PeerId& loser, const std::string& reason,
+             bool of_more) {
+  bool before = false;
+  for (const wire::Standing& standing : step.last->standings) {
+    before = before || (standing.peer == loser && standing.erred);
+  }
+  const bool first = !before && !of_more;
+  if (IsExact(step) && open.id.kind == CaseKind::kGradient && first) {
+    Suspend(step, kVerdicts, loser, reason + ": a first fault");
+  } else {
+    Ban(step, kVerdicts, loser, RemovalKind::kVerdict, reason);
+  }
+}
+
 void JudgeCases(Step& step, const std::vector<Case>& counted) {
   for (const Case& open : counted) {
     const State state = StateOf(open, step);
     if (state == State::kGuilty) {
-      Ban(step, kVerdicts, open.id.target, RemovalKind::kVerdict, GuiltyReason(open, step));
+      const bool of_more = Decide(open, step, VotesFor(open, Verdict::kTwice));
+      Convict(step, open, open.id.target, GuiltyReason(open, step), of_more);
     }
     if (state == State::kInnocent && open.id.kind != CaseKind::kCover) {
-      Ban(step, kVerdicts, open.id.accuser, RemovalKind::kVerdict, InnocentReason(open, step));
+      Convict(step, open, open.id.accuser, InnocentReason(open, step), false);
     }
   }
   for (const Case& open : counted) {

@@ -33,7 +33,9 @@ std::uint32_t FaultsToBear(const Step& step, const std::vector<PeerId>& senders)
   std::int64_t b = step.last->thresholds.t_s;
   b -= static_cast<std::int64_t>(QuarantinedPairs(*step.last).size());
   for (const PeerId& member : InRole(*step.last)) {
-    if (step.missing_in_a.contains(member) && !Has(senders, member)) --b;
+    const bool at_fault =
+        step.missing_in_a.contains(member) || step.other_parameters.contains(member);
+    if (at_fault && !Has(senders, member)) --b;
   }
   const std::int64_t least = step.last->thresholds.t_a;
   return static_cast<std::uint32_t>(b > least ? b : least);
@@ -97,6 +99,7 @@ ColumnFate FateOf(const Step& step, std::size_t column, double norm) {
   for (const PeerId& sender : *senders) {
     const bool sealed = step.commit_digests.contains(sender);
     if (!sealed || !Has(step.roles.workers, sender)) return ColumnFate::kBadSenders;
+    if (step.other_parameters.contains(sender)) return ColumnFate::kBadSenders;
     digests.push_back(step.commit_digests.at(sender));
   }
   if (crypto::SetRoot(digests) != step.aggregates[column]->commits_root) {

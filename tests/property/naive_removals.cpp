@@ -88,7 +88,8 @@ void Excuse(const Step& step, const std::map<PeerId, std::uint64_t>& own,
 bool IsLeftOut(const Step& step, const PeerId& worker, std::size_t column) {
   const auto senders = SendersOf(step, column);
   const auto commit = step.commits.find(worker);
-  const bool promised = commit != step.commits.end() && commit->second.gradient_root;
+  const bool promised = commit != step.commits.end() && commit->second.gradient_root &&
+                        !step.other_parameters.contains(worker);
   return senders && promised && !Has(*senders, worker);
 }
 
@@ -287,9 +288,12 @@ std::vector<wire::Dispute> JudgeDisputes(Step& step, const Slowness& slowness) {
 
 void ForgiveUntimely(Step& step) {
   std::size_t drops = 0;
-  for (const PeerId& peer : Losers(step)) drops += IsBanned(step, peer) ? 0 : 1;
+  const auto forgivable = [](const Loss& loss) {
+    return loss.gravity == Gravity::kDrop || loss.gravity == Gravity::kDropAtReveal;
+  };
+  for (const PeerId& peer : Losers(step)) drops += forgivable(*WorstOf(step, peer)) ? 1 : 0;
   if (drops <= step.fault_bound) return;
-  std::erase_if(step.losses, [](const Loss& loss) { return loss.gravity != Gravity::kBan; });
+  std::erase_if(step.losses, forgivable);
 }
 
 std::vector<wire::Removal> RemovalsOf(const Step& step) {
@@ -317,7 +321,9 @@ std::vector<wire::Standing> StandingsAfter(const Step& step) {
       continue;
     }
     const bool is_first = standing.drops == 0;
-    if (gravity == Gravity::kDropAtReveal || !is_first) standing.barred_until = step.number + 1000;
+    if (gravity == Gravity::kSuspension) standing.erred = true;
+    const bool is_mild = gravity == Gravity::kDrop && is_first;
+    if (!is_mild) standing.barred_until = step.number + 1000;
     ++standing.drops;
     standing.last_drop_step = step.number;
   }

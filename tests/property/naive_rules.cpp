@@ -78,6 +78,7 @@ void RecordColumns(const Step& step, Block& block) {
     block.result_roots.push_back(applied ? step.aggregates[j]->result_root : Digest{});
   }
   for (const PeerId& worker : step.roles.workers) {
+    if (step.other_parameters.contains(worker)) continue;
     if (step.proofs.contains(worker)) block.proven.push_back(worker);
   }
   for (const PeerId& member : block.members) {

@@ -33,7 +33,8 @@ void ReadCommit(Step& step, const PeerId& member, const wire::SharedMessage& mes
   step.commit_digests[member] = message->digest;
   const auto body = wire::DecodeCommit(message->envelope.body);
   const bool good = body.ok() && body->coin_count == step.last->members.size() &&
-                    body->gradient_root.has_value() == Has(step.roles.workers, member);
+                    body->gradient_root.has_value() == Has(step.roles.workers, member) &&
+                    body->parameters_root.has_value() == IsExact(step);
   if (good) {
     step.commits[member] = *body;
   } else {
@@ -49,6 +50,26 @@ void ReadAggregate(Step& step, const PeerId& member, std::size_t column,
     step.aggregates[column] = *body;
   } else {
     BanForBody(step, member, "AGG");
+  }
+}
+
+// protocol.md 3, "The run's parameters": those that at least F + 1 COMMITs name, of several the
+// smallest root. Who names others is dropped.
+void CompareParameters(Step& step) {
+  std::optional<Digest> agreed;
+  for (const auto& [member, commit] : step.commits) {
+    std::size_t same = 0;
+    for (const auto& [other, theirs] : step.commits) {
+      same += theirs.parameters_root == commit.parameters_root ? 1 : 0;
+    }
+    if (same < step.fault_bound + 1) continue;
+    if (!agreed || *commit.parameters_root < *agreed) agreed = commit.parameters_root;
+  }
+  if (!agreed) return;
+  for (const auto& [member, commit] : step.commits) {
+    if (commit.parameters_root == agreed) continue;
+    step.other_parameters.insert(member);
+    Drop(step, kSeals, member, "its COMMIT names other parameters than the run's");
   }
 }
 
@@ -72,6 +93,7 @@ void ReadSealA(Step& step, const Sealed& sealed) {
       ReadAggregate(step, member, *column, aggregate.message);
     }
   }
+  if (IsExact(step)) CompareParameters(step);
 }
 
 bool OpensItsCommit(const Step& step, const PeerId& member, std::size_t draw,
@@ -170,6 +192,13 @@ void Ban(Step& step, Pass pass, const PeerId& peer, wire::RemovalKind kind,
   if (!MayBeBanned(step, peer)) return;
   step.losses.push_back({pass, peer, Gravity::kBan, kind, reason});
 }
+
+void Suspend(Step& step, Pass pass, const PeerId& peer, const std::string& reason) {
+  if (!MayBeBanned(step, peer)) return;
+  step.losses.push_back({pass, peer, Gravity::kSuspension, wire::RemovalKind::kDrop, reason});
+}
+
+bool IsExact(const Step& step) { return step.manifest->compute_profile == "exact/1"; }
 
 bool StaysBefore(const Step& step, Pass pass, const PeerId& peer) {
   for (const Loss& loss : step.losses) {

@@ -29,7 +29,7 @@ enum Pass : int {
 };
 
 // From the mildest to the gravest.
-enum class Gravity : int { kDrop, kDropAtReveal, kBan };
+enum class Gravity : int { kDrop, kDropAtReveal, kSuspension, kBan };
 
 // One fault for which a peer loses its place.
 struct Loss {
@@ -51,8 +51,9 @@ struct Step {
   std::map<PeerId, wire::Commit> commits;                  // those that are well formed
   std::vector<std::optional<wire::Aggregate>> aggregates;  // by column: the well-formed AGG
   std::map<PeerId, wire::Proof> proofs;                    // well-formed and owed
-  std::set<PeerId> missing_in_a;  // absent or equivocated in seal A, COMMIT or owed AGG
-  std::set<PeerId> absent;        // in any seal: they owe nothing more
+  std::set<PeerId> missing_in_a;      // absent or equivocated in seal A, COMMIT or owed AGG
+  std::set<PeerId> other_parameters;  // profile exact/1: their COMMIT names none that the run has
+  std::set<PeerId> absent;            // in any seal: they owe nothing more
   std::set<PeerId> two_commits;
   Digest randomness;  // r^t
 
@@ -75,6 +76,9 @@ void Drop(Step& step, Pass pass, const PeerId& peer, const std::string& reason,
           Gravity gravity = Gravity::kDrop);
 void Ban(Step& step, Pass pass, const PeerId& peer, wire::RemovalKind kind,
          const std::string& reason);
+// protocol.md 6, "A first fault": whom a ban can hit is dropped.
+void Suspend(Step& step, Pass pass, const PeerId& peer, const std::string& reason);
+bool IsExact(const Step& step);  // the run is of profile exact/1
 
 // A member that no pass before `pass` has removed.
 bool StaysBefore(const Step& step, Pass pass, const PeerId& peer);

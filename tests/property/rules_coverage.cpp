@@ -29,6 +29,7 @@ constexpr Reason kReasons[] = {
     {"its COMMIT is malformed", "removal: malformed COMMIT"},
     {"its AGG is malformed", "removal: malformed AGG"},
     {"its PROOF is malformed", "removal: malformed PROOF"},
+    {"names other parameters", "removal: other parameters"},
     {"does not open its COMMIT", "removal: false REVEAL"},
     {"no worker of the step", "removal: AGG with a non-worker"},
     {"impossible numbers", "removal: impossible numbers"},
@@ -58,6 +59,10 @@ constexpr const char* kOthers[] = {
     "removal: inline evidence",
     "removal: inline evidence against a member that had left",
     "removal: guilty of its gradient after it had left",
+    "removal: suspended",
+    "removal: suspended after it had left",
+    "removal: banned in profile exact/1 for two gradients",
+    "removal: banned in profile exact/1 after a suspension",
     "drops forgiven",
     "bans stay when drops are forgiven",
     "more draws than one",
@@ -175,7 +180,18 @@ void Notes::OfRemovals() {
     If(!known, "removal: inline evidence");
     If(!known && left, "removal: inline evidence against a member that had left");
     If(verdict && left, "removal: guilty of its gradient after it had left");
+    const bool exact = manifest_.compute_profile == kExact;
+    const wire::Standing* before = EntryOf(head_.standings, removal.peer);
+    const bool erred = before != nullptr && before->erred;
+    const bool of_gradient = removal.reason.find("its gradient of step") == 0;
+    If(exact && verdict && of_gradient && !erred,
+       "removal: banned in profile exact/1 for two gradients");
+    If(exact && verdict && erred, "removal: banned in profile exact/1 after a suspension");
     if (wire::IsBan(removal.kind)) continue;
+    const bool suspended = removal.reason.find(": a first fault") != std::string::npos;
+    If(suspended, "removal: suspended");
+    If(suspended && left, "removal: suspended after it had left");
+    if (suspended) continue;
     ++drops;
     const wire::Standing& standing = *EntryOf(block_.standings, removal.peer);
     const bool at_reveal = removal.reason.find("REVEAL") != std::string::npos;

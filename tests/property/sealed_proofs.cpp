@@ -204,10 +204,12 @@ void SealedWorld::DrawVotes() {
   if (!mischief_.contains(Mischief::kVote)) return;
   for (const wire::Case& open : head_.cases) {
     const bool guilty = Luck(open.id.kind == wire::CaseKind::kCover ? 15 : 60);
+    const bool twice = Luck(50);
     for (const PeerId& voter : VotersOn(open)) {
       const bool with_most = Luck(90);
-      const wire::Verdict verdict =
-          guilty == with_most ? wire::Verdict::kGuilty : wire::Verdict::kInnocent;
+      const wire::Verdict worse =
+          twice && Luck(80) ? wire::Verdict::kTwice : wire::Verdict::kGuilty;
+      const wire::Verdict verdict = guilty == with_most ? worse : wire::Verdict::kInnocent;
       std::vector<wire::Vote>& votes = proofs_[voter].votes;
       if (Luck(4)) votes.push_back({open.id, wire::Verdict::kAbstain});
       votes.push_back({open.id, verdict});

@@ -70,6 +70,10 @@ void SealedWorld::DrawManifest(std::uint32_t n, Mode mode) {
   manifest_.delta_ceiling = base::Microseconds(manifest_.delta.ns / 1000 * 9 + 3);
   manifest_.training.steps = Luck(30) ? 3 + rng_.Below(25) : 100'000'000;
   manifest_.training.steps_after_ban = rng_.Below(4);
+  if (Luck(50)) {
+    manifest_.compute_profile = kExact;
+    manifest_.eps_g = 0;
+  }
 }
 
 // --- chance -------------------------------------------------------------------------------------
@@ -150,17 +154,27 @@ std::vector<Digest> SealedWorld::CoinsOf(const PeerId& member) const {
   return coins;
 }
 
+Digest SealedWorld::ParametersOf(const PeerId& member, const std::vector<PeerId>& others) {
+  if (std::find(others.begin(), others.end(), member) == others.end()) return Digest{{7}};
+  elsewhere_.insert(member);
+  return Luck(70) ? Digest{{5}} : DrawnDigest(rng_);
+}
+
 void SealedWorld::DrawCommits(naive::Sealed& sealed) {
   const bool mass = today_.contains(Mischief::kMass) && Luck(15);
   const std::vector<PeerId> here = mass ? AroundTheBound() : head_.members;
   const std::vector<PeerId> in_roles = InRole(head_);
   quarantined_away_ = false;
+  // About as many as make a root the run's; now and then more than F name each of two.
+  const bool astray = today_.contains(Mischief::kParameters);
+  const std::vector<PeerId> others = astray ? AroundTheBound() : std::vector<PeerId>();
   for (const PeerId& member : head_.members) {
     Entry& entry = sealed.commits.emplace_back();
     wire::Commit commit;
     commit.coin_count = static_cast<std::uint32_t>(head_.members.size());
     commit.coins_root = crypto::MerkleRoot(CoinsOf(member));
     if (roles_.IsWorker(member)) commit.gradient_root = DrawnDigest(rng_);
+    if (manifest_.compute_profile == kExact) commit.parameters_root = ParametersOf(member, others);
     const bool is_away = std::find(here.begin(), here.end(), member) == here.end();
     const bool in_role = IsMember(in_roles, member);
     const bool tired = !in_role && mischief_.contains(Mischief::kAbsent) && Luck(15);
@@ -172,7 +186,7 @@ void SealedWorld::DrawCommits(naive::Sealed& sealed) {
     }
     const bool spoilt = today_.contains(Mischief::kMalformed) && Luck(8);
     base::Bytes body;
-    switch (spoilt ? rng_.Below(3) : 3) {
+    switch (spoilt ? rng_.Below(4) : 4) {
       case 0:
         body = {1, 2, 3};
         break;
@@ -181,6 +195,9 @@ void SealedWorld::DrawCommits(naive::Sealed& sealed) {
         break;
       case 2:
         commit.gradient_root = commit.gradient_root ? std::nullopt : std::optional(Digest{{1}});
+        break;
+      case 3:
+        commit.parameters_root = commit.parameters_root ? std::nullopt : std::optional(Digest{{1}});
         break;
       default:
         reveal_.insert(member);
@@ -195,7 +212,8 @@ void SealedWorld::DrawCommits(naive::Sealed& sealed) {
 wire::Aggregate SealedWorld::AggregateOf(std::size_t column, const PeerId& owner) {
   std::vector<PeerId> senders;
   for (const PeerId& worker : roles_.workers) {
-    if (commits_.contains(worker)) senders.push_back(worker);
+    const bool useless = elsewhere_.contains(worker) && !Luck(20);
+    if (commits_.contains(worker) && !useless) senders.push_back(worker);
   }
   const bool leaves_out = today_.contains(Mischief::kLeaveOut) && Luck(40);
   const bool for_the_quarantined = mischief_.contains(Mischief::kLeaveOut) && quarantined_away_;
@@ -320,6 +338,7 @@ naive::Sealed SealedWorld::Draw() {
   bound_ = FaultBound(head_.thresholds);
   roles_ = AssignRoles(head_, dimension_);
   commits_.clear();
+  elsewhere_.clear();
   reveal_.clear();
   agreed_.clear();
   proofs_.clear();

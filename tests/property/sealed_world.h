@@ -49,11 +49,12 @@ enum class Mischief : std::uint8_t {
   kEvidence,     // files that prove something, and files that do not
   kStateRoots,
   kLag,
-  kMass,   // more members than can be at fault are absent at once
-  kTime,   // steps go by until something is forgotten
-  kCrowd,  // as many open cases as there may be
+  kMass,        // more members than can be at fault are absent at once
+  kTime,        // steps go by until something is forgotten
+  kCrowd,       // as many open cases as there may be
+  kParameters,  // profile exact/1: COMMITs that name other parameters, and AGGs that include them
 };
-inline constexpr std::uint8_t kMischiefCount = 24;
+inline constexpr std::uint8_t kMischiefCount = 25;
 
 class SealedWorld {
  public:
@@ -94,6 +95,7 @@ class SealedWorld {
   naive::Entry Signed(const PeerId& sender, wire::Phase phase, wire::MessageType type,
                       base::Bytes body, std::uint32_t draw = 0);
   void DrawCommits(naive::Sealed& sealed);
+  Digest ParametersOf(const PeerId& member, const std::vector<PeerId>& others);
   void DrawAggregates(naive::Sealed& sealed);
   wire::Aggregate AggregateOf(std::size_t column, const PeerId& owner);
   void DrawReveals(naive::Sealed& sealed);
@@ -134,6 +136,7 @@ class SealedWorld {
   std::set<Mischief> today_;
   bool quarantined_away_ = false;         // one of them, in seal A: it must not count for b twice
   std::map<PeerId, Digest> commits_;      // sealed present
+  std::set<PeerId> elsewhere_;            // they name other parameters than most
   std::set<PeerId> reveal_;               // members that owe the next REVEAL
   std::vector<wire::Aggregate> agreed_;   // by column: what its owner signs if it is well
   std::map<PeerId, wire::Proof> proofs_;  // before they are signed

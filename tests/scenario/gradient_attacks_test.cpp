@@ -108,6 +108,80 @@ TEST(ExactProfile, OneBitIsABan) {
   }
 }
 
+// --- a wrong bit is not a lie
+
+SimOptions WrongBits(const std::string& attack, std::map<std::string, std::string> params = {}) {
+  SimOptions options;
+  options.peers = 8;
+  options.byzantine = 1;
+  options.steps = 80;
+  options.attack = attack;
+  options.attack_from_step = 10;
+  options.attack_params = {params.begin(), params.end()};
+  options.exact = true;
+  return options;
+}
+
+// How often the run removed the attacker by drops and by bans, over some seeds.
+struct Ends {
+  std::size_t drops = 0, bans = 0;
+};
+Ends EndsOf(SimOptions options) {
+  Ends ends;
+  for (options.seed = 1; options.seed <= 6; ++options.seed) {
+    const auto result = RunSimulation(options);
+    EXPECT_TRUE(result.ok()) << result.status().message();
+    EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message;
+    EXPECT_EQ(result->honest_removed, 0U);
+    for (const wire::Removal& removal : result->removals) {
+      ++(wire::IsBan(removal.kind) ? ends.bans : ends.drops);
+    }
+  }
+  return ends;
+}
+
+TEST(ExactProfile, OneWrongBitIsNoBan) {
+  SimOptions options = WrongBits("slip");
+  options.validators = 3;
+  const Ends ends = EndsOf(options);
+  EXPECT_GT(ends.drops, 0U) << "it was found at times";
+  EXPECT_EQ(ends.bans, 0U);
+}
+
+TEST(ExactProfile, WrongBitsStepAfterStepAreABan) {
+  const Ends ends = EndsOf(WrongBits("slip", {{"steps", "1000"}}));
+  EXPECT_EQ(ends.bans, 6U);
+  EXPECT_EQ(ends.drops, 0U);
+}
+
+// Between false gradients it works honestly for a while: its voters look four steps back.
+TEST(ExactProfile, EverySecondOrFourthStepIsABanToo) {
+  for (const char* every : {"2", "4"}) {
+    SimOptions options = WrongBits("slip", {{"steps", "1000"}, {"every", every}});
+    options.validators = 3;
+    options.steps = 120;
+    const Ends ends = EndsOf(options);
+    EXPECT_GE(ends.bans, 4U) << every;
+    EXPECT_LE(ends.drops, 1U) << every << ": found at its first lie";
+  }
+}
+
+TEST(ExactProfile, CorruptStateIsNoBanAndComesBack) {
+  const SimOptions options = WrongBits("corrupt_state");
+  const Ends ends = EndsOf(options);
+  EXPECT_EQ(ends.drops, 6U);
+  EXPECT_EQ(ends.bans, 0U);
+}
+
+TEST(ExactProfile, ClaimedRootsAreWorthNoMoreThanSilence) {
+  SimOptions options = WrongBits("claim_root");
+  options.byzantine = 3;
+  const Ends ends = EndsOf(options);
+  EXPECT_GE(ends.drops, 18U) << "each loses its place";
+  EXPECT_LE(ends.drops, 36U) << "the second time for a thousand steps";
+  EXPECT_EQ(ends.bans, 0U);
+}
+
 TEST(ExactProfile, WithoutItOneBitIsWithinTheNoise) {
   EXPECT_TRUE(FlipOneBit(false).removals.empty());
 }

@@ -11,10 +11,9 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/node/evidence_files.h"
+#include "node/cli/node/gradient_judge.h"
 #include "node/cli/terminal/member_names.h"
 #include "node/cli/views/node_json.h"
-#include "node/config/manifest_toml.h"
-#include "node/protocol/ground/known_run.h"
 #include "node/protocol/ground/names.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
@@ -31,7 +30,7 @@ constexpr std::size_t kShortDigits = 16;
 struct EvidenceCommandOptions {
   std::vector<std::string> files;
   std::string data_dir;  // for export
-  std::string manifest;  // empty: none
+  GradientJudge::Sources sources;
   std::string out_dir;
   bool json = false;
 };
@@ -55,21 +54,10 @@ json JsonOf(const evidence::Finding& finding) {
   return result;
 }
 
-// What --manifest says; without it nothing.
-struct ManifestFacts {
-  std::optional<evidence::KnownRun> run;
-  MemberNames names;
-};
-
-base::StatusOr<ManifestFacts> ReadRun(const EvidenceCommandOptions& options) {
-  if (options.manifest.empty()) return ManifestFacts{};
-  ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
-  return ManifestFacts{protocol::KnownRunOf(manifest),
-                       MemberNames(protocol::NamesOf(manifest.members))};
-}
-
-evidence::Finding Judge(const base::Bytes& bytes, const ManifestFacts& facts) {
-  return facts.run ? evidence::VerifyInRun(bytes, *facts.run) : evidence::Verify(bytes);
+// Those of the reader's manifest; none without it.
+MemberNames NamesOf(const GradientJudge& judge) {
+  return judge.manifest() ? MemberNames(protocol::NamesOf(judge.manifest()->members))
+                          : MemberNames();
 }
 
 // The accused of a finding or a file may be no member of the run, and then has no name.
@@ -100,13 +88,17 @@ void PrintFinding(const evidence::Finding& finding, const MemberNames& names) {
   }
   std::printf("%s\n", PrintableLine(names.In(finding.reason)).c_str());
   if (finding.outcome == evidence::Outcome::kMissingData) {
-    std::printf("  give the run's manifest: --manifest run.toml\n");
+    const bool gradient = finding.kind == wire::EvidenceKind::kGradient;
+    std::printf("  give %s\n", gradient ? "--manifest run.toml --state PARAMETERS and, unless the "
+                                          "run trains on digits, --data DATA"
+                                        : "the run's manifest: --manifest run.toml");
   }
 }
 
 // The exit code is that of the worst file.
 base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
-  ASSIGN_OR_RETURN(const ManifestFacts facts, ReadRun(options));
+  ASSIGN_OR_RETURN(const GradientJudge judge, GradientJudge::Make(options.sources));
+  const MemberNames names = NamesOf(judge);
   ExitCode worst = kDone;
   json findings = json::array();
   for (const std::string& file : options.files) {
@@ -117,17 +109,17 @@ base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
         findings.push_back({{"file", file}, {"error", base::MessageOf(bytes.status())}});
       continue;
     }
-    const evidence::Finding finding = Judge(*bytes, facts);
+    const evidence::Finding finding = judge.Judge(*bytes);
     worst = std::max(worst, ExitOf(finding.outcome));
     if (options.json) {
       findings.push_back(JsonOf(finding));
       findings.back()["file"] = file;
       if (finding.outcome != evidence::Outcome::kMalformed) {
-        AddName(facts.names, finding.accused, findings.back());
+        AddName(names, finding.accused, findings.back());
       }
     } else {
       if (options.files.size() > 1) std::printf("%s: ", PrintableLine(file).c_str());
-      PrintFinding(finding, facts.names);
+      PrintFinding(finding, names);
     }
   }
   if (options.json) PrintJson(findings.size() == 1 ? findings[0] : json{{"findings", findings}});
@@ -178,20 +170,21 @@ base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
     return base::InvalidArgument(options.files.front() + ": " + base::MessageOf(file.status()) +
                                  ": give a file from `swarm --out` or `evidence export`");
   }
-  ASSIGN_OR_RETURN(const ManifestFacts facts, ReadRun(options));
-  json shown = JsonOf(Judge(bytes, facts));
+  ASSIGN_OR_RETURN(const GradientJudge judge, GradientJudge::Make(options.sources));
+  json shown = JsonOf(judge.Judge(bytes));
+  const MemberNames names = NamesOf(judge);
   shown["id"] = evidence::IdOf(bytes).Hex();
   shown["bytes"] = bytes.size();
   shown["kind"] = evidence::EvidenceKindName(file->kind);
   shown["accused"] = file->accused.Hex();
-  AddName(facts.names, file->accused, shown);
+  AddName(names, file->accused, shown);
   shown["slot"] = JsonOf(file->slot);
   shown["frames"] = json::array();
   for (const base::Bytes& frame : file->frames) shown["frames"].push_back(JsonOfFrame(frame));
   if (options.json) {
     PrintJson(shown);
   } else {
-    PrintShown(shown, facts.names);
+    PrintShown(shown, names);
   }
   return kDone;
 }
@@ -234,13 +227,22 @@ void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
   };
   const auto add_judge = [&](CLI::App* one, const char* name, const char* description, int most) {
     one->add_option(name, options->files, description)->required()->expected(1, most);
-    one->add_option("--manifest", options->manifest,
+    GradientJudge::Sources& sources = options->sources;
+    one->add_option("--manifest", sources.manifest,
                     "the run's manifest: sealed_ban and verdict are judged by its members, "
                     "who are shown by their names");
+    one->add_option("--state", sources.state,
+                    "for kind gradient: the parameters of its step, which a node keeps in "
+                    "DIR/evidence/parameters-STEP.safetensors, or a folder of such files");
+    one->add_option("--data", sources.data,
+                    "for kind gradient: the run's data, as for `ostraka node`");
+    one->add_option("--graph", sources.graph,
+                    "for kind gradient: the run's graph file (default: beside the manifest)");
   };
   add_judge(
       add("verify", "check whether files prove what they claim",
           "Example: ostraka evidence verify --manifest run.toml evidence/*.evidence\n"
+          "A false gradient: ostraka evidence verify --manifest run.toml --state evidence/ FILE\n"
           "Exit codes, of the worst file: 0 proven, 1 not proven, 2 malformed, 3 data missing",
           VerifyFiles),
       "files", "evidence files", kMostFiles);

@@ -5,7 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "node/store/checkpoint.h"
 #include "node/store/ledger_reader.h"
+#include "node/wire/evidence_codec.h"
 #include "node/wire/limits.h"
 
 namespace ostraka::cli {
@@ -28,6 +30,20 @@ base::Status WriteFile(const std::string& path, base::ByteView bytes) {
   return base::Unavailable("cannot write '" + path + "': is the disk full, or the folder yours?");
 }
 
+// The parameters that a file of kind gradient is about, if the node could keep them.
+base::Status CopyParameters(const std::string& data_dir, const std::string& out_dir,
+                            std::uint64_t step) {
+  const std::filesystem::path kept = store::ParametersPath(data_dir, step);
+  const std::filesystem::path copy = std::filesystem::path(out_dir) / kept.filename();
+  std::error_code error;
+  if (!std::filesystem::exists(kept, error) || std::filesystem::exists(copy, error)) {
+    return base::OkStatus();
+  }
+  std::filesystem::copy_file(kept, copy, error);
+  if (!error) return base::OkStatus();
+  return base::Unavailable("cannot write '" + copy.string() + "': " + error.message());
+}
+
 }  // namespace
 
 base::Status WriteEvidenceFiles(const std::string& data_dir, const std::string& out_dir,
@@ -41,6 +57,9 @@ base::Status WriteEvidenceFiles(const std::string& data_dir, const std::string& 
     if (!written.insert(row.digest).second) continue;
     ASSIGN_OR_RETURN(const base::Bytes bytes, ledger.EvidenceFile(row.digest));
     RETURN_IF_ERROR(WriteFile(out_dir + "/" + FileName(row), bytes));
+    if (row.kind == wire::EvidenceKindName(wire::EvidenceKind::kGradient) && row.step) {
+      RETURN_IF_ERROR(CopyParameters(data_dir, out_dir, *row.step));
+    }
   }
   return base::OkStatus();
 }

@@ -12,8 +12,9 @@
 namespace ostraka::cli {
 
 // Writes evidence from the ledger in `data_dir`, except the ids in `written`, to one file each in
-// `out_dir`: STEP-ACCUSED-KIND-ID.evidence, ids by their first digits. Creates `out_dir` if needed
-// and adds the written ids to `written`.
+// `out_dir`: STEP-ACCUSED-KIND-ID.evidence, ids by their first digits; beside those of kind
+// gradient the parameters that the node kept, parameters-STEP.safetensors. Creates `out_dir` if
+// needed and adds the written ids to `written`.
 base::Status WriteEvidenceFiles(const std::string& data_dir, const std::string& out_dir,
                                 std::set<base::Digest>& written);
 

@@ -154,6 +154,7 @@ base::StatusOr<base::PeerId> FindPeer(store::LedgerReader& ledger, const MemberN
 
 const char* VerdictName(wire::Verdict verdict) {
   return verdict == wire::Verdict::kGuilty     ? "guilty"
+         : verdict == wire::Verdict::kTwice    ? "guilty_twice"
          : verdict == wire::Verdict::kInnocent ? "innocent"
                                                : "abstain";
 }

@@ -319,11 +319,11 @@ std::string Names(const std::vector<PagePeer>& peers) {
 std::string VotesLine(const PageRemoval& removal) {
   if (!removal.votes) return "";
   const PageVotes& votes = *removal.votes;
-  std::string line = "Votes against it: " + CountText(votes.against.size()) + " of " +
-                     CountText(votes.voters) + " (" + Names(votes.against) + ")";
+  std::string line = "Voted against it (" + CountText(votes.against.size()) + " of " +
+                     CountText(votes.voters) + "): " + Names(votes.against);
   if (!votes.in_favour.empty()) {
-    line += "; in its favour: " + CountText(votes.in_favour.size()) + " (" +
-            Names(votes.in_favour) + ")";
+    line +=
+        "; in its favour (" + CountText(votes.in_favour.size()) + "): " + Names(votes.in_favour);
   }
   return Tag("p", "", line + ".");
 }

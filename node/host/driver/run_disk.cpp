@@ -69,6 +69,10 @@ void RunDisk::Offer(const protocol::StepDone& done) {
   if (states_) states_->Offer(done);
 }
 
+void RunDisk::Keep(const protocol::FalseGradient& seen) {
+  if (states_) states_->Keep(seen);
+}
+
 base::Status RunDisk::Record(const base::Bytes& frame) {
   return frames_ ? frames_->Append(frame) : base::OkStatus();
 }

@@ -62,6 +62,8 @@ class RunDisk {
   void Metric(std::uint64_t step, const std::string& name, double value);
   // Offers a state to be kept.
   void Offer(const protocol::StepDone& done);
+  // The parameters with which a stranger can judge the gradient.
+  void Keep(const protocol::FalseGradient& seen);
   // FrameLog::Append's errors.
   base::Status Record(const base::Bytes& frame);
 

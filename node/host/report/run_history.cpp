@@ -56,6 +56,7 @@ void RunHistory::RecallBlock(const wire::Block* before, const wire::Block& block
   if (block.genesis) return;
   OSTRAKA_CHECK(block_ == nullptr && (!recalled_ || *recalled_ < block.step));
   recalled_ = block.step;
+  if (block.state_root) root_ = SealedRoot{block.step, *block.state_root};
   Count(block, {});
   if (before != nullptr) CountChecks(before->drawn);
   CheckInvariants();

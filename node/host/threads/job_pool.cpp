@@ -216,7 +216,8 @@ void JobPool::JobThread() {
 
 void JobPool::RunOne(const Job& job, bool compute) {
   const auto gradients = [this](const GradientSpec& spec) {
-    return trainer_->Gradient(*spec.parameters, spec.batch_seed);
+    return spec.again ? trainer_->GradientAgain(*spec.parameters, spec.batch_seed)
+                      : trainer_->Gradient(*spec.parameters, spec.batch_seed);
   };
   const base::Time begin = os::SteadyNow();
   std::shared_ptr<const JobResult> result;

@@ -10,6 +10,7 @@
 #include "aggregation/rules/centered_clip.h"
 #include "aggregation/rules/mean.h"
 #include "crypto/merkle.h"
+#include "crypto/parameters_root.h"
 #include "node/base/check.h"
 #include "node/base/planted.h"
 
@@ -30,6 +31,10 @@ void ZeroNonFinite(std::vector<float>& gradient) {
   for (float& value : gradient) {
     if (!std::isfinite(value)) value = 0.0F;
   }
+}
+
+bool SameBytes(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 class Runner {
@@ -87,10 +92,10 @@ class Runner {
   }
 
   JobResult operator()(const RecomputeSpec& spec) const {
+    if (spec.committed) return JudgeExactly(spec);
     JobResult own = (*this)(spec.gradient);
     const auto* gradient = std::get_if<GradientResult>(&own);
     if (gradient == nullptr) return own;
-    if (spec.gradient_root) return JudgeExactly(spec, *gradient->gradient);
     RecomputeResult result;
     for (const auto& claim : spec.claims) {
       const PartRange& range = claim.column.range;
@@ -125,22 +130,59 @@ class Runner {
     return result;
   }
 
+  JobResult operator()(const ParametersRootSpec& spec) const {
+    return ParametersRootResult{crypto::ParametersRoot(*spec.parameters)};
+  }
+
  private:
+  // Whoever finds a difference computes once more before it says so: an honest member whose
+  // hardware slipped would lose by its own accusation.
+  JobResult JudgeExactly(const RecomputeSpec& spec) const {
+    if (crypto::ParametersRoot(*spec.gradient.parameters) != spec.committed->parameters_root) {
+      return RecomputeResult{.unsure = true};
+    }
+    const JobResult first = (*this)(spec.gradient);
+    const auto* gradient = std::get_if<GradientResult>(&first);
+    if (gradient == nullptr) return first;
+    if (FollowsFrom(*gradient->gradient, spec)) return RecomputeResult{};
+    GradientSpec other_way = spec.gradient;
+    other_way.again = true;
+    const JobResult second = (*this)(other_way);
+    const auto* check = std::get_if<GradientResult>(&second);
+    if (check == nullptr) return second;
+    if (!SameBytes(*gradient->gradient, *check->gradient)) return RecomputeResult{.unsure = true};
+    RecomputeResult result{
+        .accuse = true, .convict = true, .worst_ratio = std::numeric_limits<double>::infinity()};
+    for (const auto& other : spec.others) result.twice = result.twice || IsFalse(other);
+    return result;
+  }
+
   // The root covers every bit, those of void columns too. The numbers say whether the target also
   // proved what it committed to.
-  static RecomputeResult JudgeExactly(const RecomputeSpec& spec, std::span<const float> gradient) {
+  static bool FollowsFrom(std::span<const float> gradient, const RecomputeSpec& spec) {
     std::vector<Digest> roots;
-    bool differs = false;
     for (const auto& claim : spec.claims) {
       const PartRange& range = claim.column.range;
       const auto part = gradient.subspan(range.begin, range.size());
       roots.push_back(BlobOf(part, /*hash=*/true)->root);
-      differs |= !AgreeToTheBit(claim.numbers, NumbersOf(part, claim.column, spec.tau));
+      if (!AgreeToTheBit(claim.numbers, NumbersOf(part, claim.column, spec.tau))) return false;
     }
-    differs |= crypto::MerkleRoot(roots) != *spec.gradient_root;
-    return {.accuse = differs,
-            .convict = differs,
-            .worst_ratio = differs ? std::numeric_limits<double>::infinity() : 0};
+    return crypto::MerkleRoot(roots) == spec.committed->gradient_root;
+  }
+
+  // What cannot be computed here counts as true: it only makes the verdict graver.
+  bool IsFalse(const RecomputeSpec::Other& other) const {
+    if (crypto::ParametersRoot(*other.gradient.parameters) != other.committed.parameters_root)
+      return false;
+    const JobResult own = (*this)(other.gradient);
+    const auto* gradient = std::get_if<GradientResult>(&own);
+    if (gradient == nullptr) return false;
+    std::vector<Digest> roots;
+    for (const PartRange& range : other.parts) {
+      const auto part = std::span(*gradient->gradient).subspan(range.begin, range.size());
+      roots.push_back(BlobOf(part, /*hash=*/true)->root);
+    }
+    return crypto::MerkleRoot(roots) != other.committed.gradient_root;
   }
 
   base::Status Aggregate(const AggregateSpec& spec, const aggregation::Rows& rows,

@@ -33,6 +33,9 @@ struct GradientSpec {
   PeerId owner;  // of the batch
   SharedVector parameters;
   Digest batch_seed;
+  // A second computation: the same bits by other instructions, where the machine has some. What
+  // damaged hardware gets wrong it rarely gets wrong alike in both.
+  bool again = false;
 };
 
 // Cuts a gradient into one blob for each part, with its Merkle root. Non-finite values become zero.
@@ -75,8 +78,20 @@ struct RecomputeSpec {
   GradientSpec gradient;  // x^s and the target's batch
   double tau = 0;
   double eps_g = 0;
-  // In profile exact/1 alone: the root of the target's COMMIT. Then nothing may differ by a bit.
-  std::optional<Digest> gradient_root = {};
+  // In profile exact/1 alone: what the target's COMMIT names. Then nothing may differ by a bit.
+  struct Committed {
+    Digest gradient_root;
+    Digest parameters_root;
+  };
+  std::optional<Committed> committed = {};
+  // For voters in profile exact/1: other steps of the target, the first to be judged first. One
+  // false gradient of them makes the verdict `twice`.
+  struct Other {
+    GradientSpec gradient;
+    std::vector<PartRange> parts;
+    Committed committed;
+  };
+  std::vector<Other> others = {};
   struct Claim {
     Column column;  // without a result if it was not applied: then only the size is checked
     wire::ColumnNumbers numbers;
@@ -95,6 +110,11 @@ struct UpdateSpec {
   aggregation::SgdOptions sgd;
 };
 
+// What this member's COMMIT says of its parameters, in profile exact/1 (crypto/parameters_root.h).
+struct ParametersRootSpec {
+  SharedVector parameters;
+};
+
 // The Merkle root of a state over named tensors.
 struct RootSpec {
   ModelState state;
@@ -102,7 +122,7 @@ struct RootSpec {
 };
 
 using JobSpec = std::variant<GradientSpec, PackSpec, AggregateSpec, ProveSpec, CrossCheckSpec,
-                             RecomputeSpec, UpdateSpec, RootSpec>;
+                             RecomputeSpec, UpdateSpec, RootSpec, ParametersRootSpec>;
 
 struct GradientResult {
   SharedVector gradient;
@@ -123,6 +143,11 @@ struct RecomputeResult {
   bool accuse = false;     // beyond the accusing threshold: for a validator
   bool convict = false;    // beyond half of it: for a voter
   double worst_ratio = 0;  // largest deviation over its accusing threshold
+  // Profile exact/1: guilty of one of RecomputeSpec::others as well.
+  bool twice = false;
+  // Profile exact/1: this machine cannot tell. Its parameters are not those that the target names,
+  // or two computations of its own differ.
+  bool unsure = false;
 };
 struct UpdateResult {
   ModelState state;
@@ -131,13 +156,16 @@ struct RootResult {
   Digest root;
   std::vector<Digest> leaves;  // of the root; a returning member asks for them first
 };
+struct ParametersRootResult {
+  Digest root;
+};
 struct JobFailed {
   std::string reason;  // one line: a library failed, or memory ran out
 };
 
 using JobResult =
     std::variant<GradientResult, PackResult, AggregateResult, ProveResult, CrossCheckResult,
-                 RecomputeResult, UpdateResult, RootResult, JobFailed>;
+                 RecomputeResult, UpdateResult, RootResult, ParametersRootResult, JobFailed>;
 
 using GradientFunction = std::function<base::StatusOr<std::vector<float>>(const GradientSpec&)>;
 

@@ -72,7 +72,7 @@ struct Resumed {
 
 // A case that the votes of a step decided: the block keeps its outcome, and not who voted how.
 struct RuledCase {
-  PeerId loser;                                    // banned by it
+  PeerId loser;                                    // banned or dropped by it
   wire::Verdict verdict = wire::Verdict::kGuilty;  // that decided it
   std::vector<wire::Case::Ballot> ballots;         // of all steps, in sealed order
   std::uint32_t voters = 0;                        // members that could vote
@@ -91,6 +91,14 @@ struct Suspicion {
   PeerId peer;
   std::string check;   // "V1", "equivocation", "part", "bad_frame" ...
   std::string reason;  // one line
+};
+
+// A block bans `worker`, as its gradient of `step` is false (profile exact/1). The evidence that
+// was stored with it convinces whoever has these parameters, at which the gradient was due.
+struct FalseGradient {
+  std::uint64_t step = 0;
+  PeerId worker;
+  SharedVector parameters;
 };
 
 // The time that parts of a step took, by the driver's clock.
@@ -139,7 +147,8 @@ struct Progress {
   std::vector<Missing> missing;
 };
 
-using Observation = std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, Barred,
-                                 CatchingUp, Back, Suspicion, StepTimes, Slow, Staying, Halted>;
+using Observation =
+    std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, Barred, CatchingUp, Back,
+                 Suspicion, StepTimes, Slow, Staying, Halted, FalseGradient>;
 
 }  // namespace ostraka::protocol

@@ -19,21 +19,61 @@ using wire::Verdict;
 
 // --- gradients ----------------------------------------------------------------------------------
 
+namespace {
+
+// Nullopt if no COMMIT of the worker is sealed that names a gradient and its parameters.
+std::optional<RecomputeSpec::Committed> CommittedBy(const PastStep& past, const PeerId& worker) {
+  const auto commit = past.commits.find(worker);
+  if (commit == past.commits.end()) return std::nullopt;
+  const wire::Commit& body = commit->second;
+  if (!body.gradient_root || !body.parameters_root) return std::nullopt;
+  return RecomputeSpec::Committed{*body.gradient_root, *body.parameters_root};
+}
+
+}  // namespace
+
+GradientSpec Duties::GradientOf(const PastStep& past, std::uint64_t step,
+                                const PeerId& worker) const {
+  return {.step = step,
+          .owner = worker,
+          .parameters = past.parameters,
+          .batch_seed = BatchSeed(manifest_->run_id, manifest_->training.data,
+                                  past.previous_randomness, step, worker)};
+}
+
+std::vector<RecomputeSpec::Other> Duties::OtherSteps(std::uint64_t step,
+                                                     const PeerId& target) const {
+  std::vector<RecomputeSpec::Other> others;
+  for (const std::uint64_t other : {step + 1, step + 2, step - 1, step - 2, step - 3, step - 4}) {
+    const PastStep* past = chain_->Past(other);  // null also where a difference wraps around
+    if (past == nullptr) continue;
+    const auto committed = CommittedBy(*past, target);
+    if (!committed) continue;
+    others.push_back(
+        {.gradient = GradientOf(*past, other, target), .parts = {}, .committed = *committed});
+    for (const Column& column : past->columns) others.back().parts.push_back(column.range);
+  }
+  return others;
+}
+
+std::optional<RecomputeSpec> Duties::Vote(const CaseId& about) const {
+  auto spec = Recomputation(about.step, about.target);
+  if (spec && spec->committed) spec->others = OtherSteps(about.step, about.target);
+  return spec;
+}
+
 std::optional<RecomputeSpec> Duties::Recomputation(std::uint64_t step, const PeerId& target) const {
   const PastStep* past = chain_->Past(step);
   if (past == nullptr) return std::nullopt;
   const auto proven = past->NumbersOf(target);
   if (!proven) return std::nullopt;
   RecomputeSpec spec;
-  spec.gradient = {step, target, past->parameters,
-                   BatchSeed(manifest_->run_id, manifest_->training.data, past->previous_randomness,
-                             step, target)};
+  spec.gradient = GradientOf(*past, step, target);
   spec.tau = past->tau;
   spec.eps_g = manifest_->eps_g;
   if (manifest_->compute_profile == kExact) {
-    const auto commit = past->commits.find(target);
-    if (commit == past->commits.end() || !commit->second.gradient_root) return std::nullopt;
-    spec.gradient_root = commit->second.gradient_root;
+    spec.committed = CommittedBy(*past, target);
+    if (!spec.committed) return std::nullopt;
   }
   for (const Column& column : past->columns) {
     const wire::ColumnNumbers& numbers = (*proven)[column.part_index];
@@ -181,10 +221,15 @@ void Duties::BeginVote(const CaseId& about, bool begun) {
 void Duties::TakeVerdict(const CaseId& about, const JobResult& result) {
   const auto verdict = verdicts_.find(about);
   if (verdict == verdicts_.end()) return;
-  const auto* recomputed = std::get_if<RecomputeResult>(&result);
-  const bool guilty = recomputed != nullptr ? recomputed->convict
-                                            : !std::get<CrossCheckResult>(result).liars.empty();
-  verdict->second = guilty ? Verdict::kGuilty : Verdict::kInnocent;
+  if (const auto* checked = std::get_if<CrossCheckResult>(&result)) {
+    verdict->second = checked->liars.empty() ? Verdict::kInnocent : Verdict::kGuilty;
+    return;
+  }
+  const auto& recomputed = std::get<RecomputeResult>(result);
+  verdict->second = recomputed.unsure     ? Verdict::kAbstain
+                    : !recomputed.convict ? Verdict::kInnocent
+                    : recomputed.twice    ? Verdict::kTwice
+                                          : Verdict::kGuilty;
 }
 
 void Duties::StateIn(wire::Proof& proof) const {

@@ -47,6 +47,9 @@ class Duties {
   // What to recompute of `target`'s `step`; nullopt if the step is not held any more, or the target
   // proved nothing.
   std::optional<RecomputeSpec> Recomputation(std::uint64_t step, const PeerId& target) const;
+  // The same for a vote. In profile exact/1 the target's two steps after and four before come
+  // along: who lies in more than one of them is no victim of its hardware.
+  std::optional<RecomputeSpec> Vote(const wire::CaseId& about) const;
   // Open gradient cases in which this member has not voted and is no party.
   std::vector<wire::CaseId> GradientCases() const;
 
@@ -91,6 +94,8 @@ class Duties {
   void Clear();
 
  private:
+  GradientSpec GradientOf(const PastStep& past, std::uint64_t step, const PeerId& worker) const;
+  std::vector<RecomputeSpec::Other> OtherSteps(std::uint64_t step, const PeerId& target) const;
   bool MayVote(const wire::CaseId& about) const;
   bool ExhibitMissing(const wire::Case& open) const;
   // The part that a case is about.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/protocol/rules/standing.h"
 #include "node/wire/limits.h"
 
 namespace ostraka::protocol {
@@ -29,6 +30,11 @@ bool HasVoted(const Case& open, const PeerId& voter, Verdict verdict) {
   return std::any_of(open.ballots.begin(), open.ballots.end(), [&](const Case::Ballot& ballot) {
     return ballot.voter == voter && ballot.verdict == verdict;
   });
+}
+
+// Ballots that find against the target.
+std::size_t CountGuilty(const Case& open) {
+  return Count(open, Verdict::kGuilty) + Count(open, Verdict::kTwice);
 }
 
 // True iff this number of ballots for one verdict decides the case.
@@ -72,8 +78,9 @@ bool CouldBeDecided(const Case& open, const Block& head) {
 // --- reasons ------------------------------------------------------------------------------------
 
 std::string Ballots(const Case& open, Verdict verdict, const Block& head) {
-  return std::string(verdict == Verdict::kGuilty ? "guilty" : "innocent") + " by " +
-         std::to_string(Count(open, verdict)) + " of " +
+  const bool guilty = verdict == Verdict::kGuilty;
+  return std::string(guilty ? "guilty" : "innocent") + " by " +
+         std::to_string(guilty ? CountGuilty(open) : Count(open, verdict)) + " of " +
          std::to_string(VotersIn(open, head).size()) + " votes";
 }
 
@@ -122,8 +129,8 @@ std::string UndecidedReason(const Case& open) {
   return {};
 }
 
-// Whom the ruling bans; nullopt: nobody.
-std::optional<PeerId> BannedBy(const Case& open, Ruling ruling) {
+// Whom the ruling goes against; nullopt: nobody.
+std::optional<PeerId> LoserOf(const Case& open, Ruling ruling) {
   if (ruling == Ruling::kGuilty) return open.id.target;
   if (ruling == Ruling::kInnocent && open.id.kind != CaseKind::kCover) return open.id.accuser;
   return std::nullopt;
@@ -137,6 +144,22 @@ const char* FailedCheck(const PeerId& owner, const Block& head) {
     }
   }
   return "sum";
+}
+
+// --- who loses a case ---------------------------------------------------------------------------
+
+// Where gradients are equal to the bit, one flipped bit of an honest machine is as false as a lie.
+// So a key loses its place for a first one, and is banned for another [a cheat that lies in one of
+// any five steps is banned at its second conviction, a thousand steps later].
+void Lose(const PeerId& loser, const Case& open, const Block& head, bool may_be_chance,
+          const std::string& reason, Docket& docket) {
+  const Standing* standing = StandingOf(head.standings, loser);
+  const bool erred = standing != nullptr && standing->erred;
+  if (may_be_chance && open.id.kind == CaseKind::kGradient && !erred) {
+    docket.Suspend(loser, reason + ": a first fault");
+  } else {
+    docket.Ban(loser, RemovalKind::kVerdict, reason);
+  }
 }
 
 // --- what opens a case --------------------------------------------------------------------------
@@ -263,7 +286,7 @@ std::vector<Case> CountBallots(const SealedStep& sealed, const Block& head) {
 }
 
 Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step) {
-  if (IsEnough(open, head, Count(open, Verdict::kGuilty))) return Ruling::kGuilty;
+  if (IsEnough(open, head, CountGuilty(open))) return Ruling::kGuilty;
   if (IsEnough(open, head, Count(open, Verdict::kInnocent))) return Ruling::kInnocent;
   if (step >= open.opened_step + BlocksOf(open.id.kind)) return Ruling::kUndecided;
   return Ruling::kPending;
@@ -273,9 +296,12 @@ std::vector<RuledCase> RuledCases(const SealedStep& sealed, const Block& head) {
   std::vector<RuledCase> ruled;
   for (Case& open : CountBallots(sealed, head)) {
     const Ruling ruling = RuleOn(open, head, sealed.step);
-    const auto loser = BannedBy(open, ruling);
+    const auto loser = LoserOf(open, ruling);
     if (!loser) continue;
     const auto voters = static_cast<std::uint32_t>(VotersIn(open, head).size());
+    for (auto& [voter, verdict] : open.ballots) {
+      if (verdict == Verdict::kTwice) verdict = Verdict::kGuilty;
+    }
     ruled.push_back({*loser, ruling == Ruling::kGuilty ? Verdict::kGuilty : Verdict::kInnocent,
                      std::move(open.ballots), voters});
   }
@@ -336,13 +362,16 @@ std::vector<Case> OpenCases(const SealedStep& sealed, const Block& head,
 }
 
 void RuleOnCases(const std::vector<Case>& cases, const Block& head, std::uint64_t step,
-                 Docket& docket) {
+                 const Manifest& manifest, Docket& docket) {
+  const bool exact = manifest.compute_profile == kExact;
   for (const Case& open : cases) {
     const Ruling ruling = RuleOn(open, head, step);
-    const auto loser = BannedBy(open, ruling);
+    const auto loser = LoserOf(open, ruling);
     if (!loser) continue;
-    docket.Ban(*loser, RemovalKind::kVerdict,
-               ruling == Ruling::kGuilty ? GuiltyReason(open, head) : InnocentReason(open, head));
+    const bool guilty = ruling == Ruling::kGuilty;
+    const bool twice = guilty && IsEnough(open, head, Count(open, Verdict::kTwice));
+    Lose(*loser, open, head, exact && !twice,
+         guilty ? GuiltyReason(open, head) : InnocentReason(open, head), docket);
   }
   docket.EndPass();
   for (const Case& open : cases) {

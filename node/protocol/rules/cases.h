@@ -85,9 +85,11 @@ std::vector<Case> OpenCases(const SealedStep& sealed, const Block& head,
 
 // --- the passes of a block over its docket (judgement.cpp) ---
 
-// Bans by verdict and, a pass later, drops by cases that ended undecided, if the target stays.
+// Bans by verdict and, a pass later, drops by cases that ended undecided, if the target stays. In
+// profile exact/1 the loser of a gradient case is suspended instead, if it is the first that it
+// loses and no second false gradient of it was found (Verdict::kTwice).
 void RuleOnCases(const std::vector<Case>& cases, const Block& head, std::uint64_t step,
-                 Docket& docket);
+                 const Manifest& manifest, Docket& docket);
 // Drops the owners in head.owing that name no sender.
 void DropSilentOwers(const SealedStep& sealed, const Block& head, Docket& docket);
 

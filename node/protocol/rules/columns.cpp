@@ -28,6 +28,7 @@ bool SendersAreSealed(const SealedStep& sealed, const wire::Aggregate& aggregate
   for (const PeerId& sender : senders) {
     const auto digest = sealed.commit_digests.find(sender);
     if (digest == sealed.commit_digests.end() || !sealed.roles.IsWorker(sender)) return false;
+    if (sealed.astray.contains(sender)) return false;
     commits.push_back(digest->second);
   }
   return crypto::SetRoot(commits) == aggregate.commits_root;

@@ -1,10 +1,11 @@
 // The column rule (protocol.md 5): which parts of a step are applied. A function of sealed data.
 //
-// A column is applied iff its S_j names only peers whose COMMIT is sealed present, the sealed
-// COMMIT digests hash to its root, |S_j| >= 2b + 1, every i in S_j has sealed numbers that an
-// honest peer can have stated, the aggregate is no larger than their sizes allow and not so large
-// that nothing can be checked (sizes.h), and V2 and V3 pass; else it is void: its coordinates of
-// parameters and optimiser state stay as they are, on all peers.
+// A column is applied iff its S_j names only peers whose COMMIT is sealed present and names the
+// parameters of the run (profile exact/1), the sealed COMMIT digests hash to its root, |S_j| >= 2b
+// + 1, every i in S_j has sealed numbers that an honest peer can have stated, the aggregate is no
+// larger than their sizes allow and not so large that nothing can be checked (sizes.h), and V2 and
+// V3 pass; else it is void: its coordinates of parameters and optimiser state stay as they are, on
+// all peers.
 //
 // Of the members that seal A proves at fault only those outside S_j lower the column's b [one who
 // sends its parts and withholds its AGG is still among the senders].
@@ -36,13 +37,18 @@ struct SealedStep {
   // One a part; nullopt if the AGG is absent, equivocated or malformed. One that says that it has
   // no result (a zero root) stands here too: whom it leaves out is in dispute with it.
   std::vector<std::optional<wire::Aggregate>> aggregates;
-  std::set<PeerId> faulty_in_a;          // members in role, absent or equivocated in seal A
+  std::set<PeerId> faulty_in_a;  // members in role: absent or equivocated in seal A, or astray
+  // Profile exact/1: the parameters that more than F sealed COMMITs name, of several the smallest
+  // root; and the members whose COMMIT names others.
+  std::optional<Digest> parameters_root;
+  std::set<PeerId> astray;
   std::map<PeerId, wire::Proof> proofs;  // sealed present and well-formed
 
   // The roles follow from the head; COMMITs and PROOFs count by their digests, those of PROOFs in
   // StepReading::proofs.
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, step, tau, commit_digests, aggregates, faulty_in_a);
+    crypto::Feed(hasher, step, tau, commit_digests, aggregates, faulty_in_a, parameters_root,
+                 astray);
   }
 
   // True iff the column's sealed AGG gives a result: one that all wait for.

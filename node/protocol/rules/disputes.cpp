@@ -13,8 +13,9 @@ namespace {
 
 using Pair = std::pair<PeerId, PeerId>;  // worker, aggregator
 
-// Its COMMIT, sealed and well-formed, promises a part of every column.
+// Its COMMIT, sealed and well-formed, promises a part of every column that others can use.
 bool OwesParts(const SealedStep& sealed, const PeerId& worker) {
+  if (sealed.astray.contains(worker)) return false;
   const auto commit = sealed.commits.find(worker);
   return commit != sealed.commits.end() && commit->second.gradient_root.has_value();
 }

@@ -29,6 +29,11 @@ void Docket::Drop(const PeerId& peer, std::string reason, FaultKind kind) {
   Add(peer, {kind, RemovalKind::kDrop, std::move(reason)});
 }
 
+void Docket::Suspend(const PeerId& peer, std::string reason) {
+  if (!std::binary_search(may_be_banned_.begin(), may_be_banned_.end(), peer)) return;
+  Add(peer, {FaultKind::kSuspend, RemovalKind::kDrop, std::move(reason)});
+}
+
 void Docket::Add(const PeerId& peer, Loss loss) {
   const auto before = losses_.find(peer);
   if (before != losses_.end() && before->second.fault >= loss.fault) return;
@@ -36,7 +41,8 @@ void Docket::Add(const PeerId& peer, Loss loss) {
 }
 
 void Docket::ForgiveDrops() {
-  std::erase_if(losses_, [](const auto& entry) { return entry.second.fault != FaultKind::kBan; });
+  std::erase_if(losses_,
+                [](const auto& entry) { return entry.second.fault < FaultKind::kSuspend; });
   std::erase_if(lost_, [this](const PeerId& peer) { return !losses_.contains(peer); });
   CheckInvariants();
 }
@@ -76,7 +82,7 @@ std::vector<Removal> Docket::Removals(std::uint64_t step) const {
 void Docket::CheckInvariants() const {
   for (const auto& [peer, loss] : losses_) {
     const bool ban = loss.fault == FaultKind::kBan;
-    const std::vector<PeerId>& whom = ban ? may_be_banned_ : members_;
+    const std::vector<PeerId>& whom = loss.fault >= FaultKind::kSuspend ? may_be_banned_ : members_;
     OSTRAKA_CHECK(std::binary_search(whom.begin(), whom.end(), peer));
     OSTRAKA_CHECK(ban == wire::IsBan(loss.kind));
   }

@@ -4,7 +4,7 @@
 // Promises [C: CHECKed when a pass ends]:
 //   D1  A peer loses once, by its gravest fault; of equal faults the first one noted gives the
 //       reason.
-//   D2  Drops hit members only, bans only peers in `may_be_banned`. [C]
+//   D2  Drops hit members only, bans and suspensions only peers in `may_be_banned`. [C]
 //   D3  Stays() reflects completed passes only, so that the order of peers or messages within a
 //       pass decides nothing. Answers() reflects the current pass too. [C: no peer is lost that has
 //       no loss]
@@ -39,7 +39,10 @@ using wire::Block;
 enum class FaultKind : std::uint8_t {
   kDrop = 0,          // any other drop: absent at COMMIT, AGG or PROOF, slow, in dispute, ...
   kDropAtReveal = 1,  // sealed absent at REVEAL: silence after seeing the coin
-  kBan = 2,           // proven by its own signatures, or voted
+  // Profile exact/1: a first false gradient or accusation, which damaged hardware may have made
+  // (protocol.md 6). As a ban it hits former members too and is never forgiven as untimely.
+  kSuspend = 2,
+  kBan = 3,  // proven by its own signatures, or voted
 };
 
 struct Fault {
@@ -63,7 +66,9 @@ class Docket {
 
   void Ban(const PeerId& peer, wire::RemovalKind kind, std::string reason);
   void Drop(const PeerId& peer, std::string reason, FaultKind kind = FaultKind::kDrop);
-  // Withdraws all drops of this block; bans stay.
+  // A drop of a member or former member that bars it (FaultKind::kSuspend).
+  void Suspend(const PeerId& peer, std::string reason);
+  // Withdraws all drops of this block; bans and suspensions stay.
   void ForgiveDrops();
   // Ends a pass: peers added since the last call count as lost from now on.
   void EndPass();

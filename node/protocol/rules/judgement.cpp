@@ -64,7 +64,7 @@ void DropForEchoes(const SealedStep& sealed, const Block& head, Docket& docket) 
 void ForgiveUntimely(const Block& head, Docket& docket) {
   const auto losers = docket.Losers();
   const auto drops = std::count_if(losers.begin(), losers.end(), [&](const auto& loser) {
-    return loser.second != FaultKind::kBan;
+    return loser.second < FaultKind::kSuspend;
   });
   if (static_cast<std::size_t>(drops) > FaultBound(head.thresholds)) docket.ForgiveDrops();
 }
@@ -127,6 +127,8 @@ void RecordColumns(const SealedStep& sealed, const Block& head, Block& block) {
   }
   std::sort(block.owing.begin(), block.owing.end());
   for (const PeerId& worker : sealed.roles.workers) {
+    // Nobody can recompute a gradient at parameters that the run never had.
+    if (sealed.astray.contains(worker)) continue;
     if (sealed.proofs.contains(worker)) block.proven.push_back(worker);
   }
 }
@@ -202,7 +204,7 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   FindImpossibleMessages(sealed, head, faults);
   RemoveForFaults(faults, docket);
   const std::vector<Case> counted = CountBallots(sealed, head);
-  RuleOnCases(counted, head, sealed.step, docket);
+  RuleOnCases(counted, head, sealed.step, manifest, docket);
   DropSilentOwers(sealed, head, docket);
   const auto voiders = VoidedByOwnMessage(sealed, head, judged.fates, docket);
   std::vector<Voids> voids = VoidsAfter(head, voiders, sealed.step);

@@ -12,9 +12,10 @@ void Note(Standing& standing, FaultKind fault, std::uint64_t step) {
     return;
   }
   // A first silence may be a crash; one that comes after the coin, or again, has to wait.
-  if (fault == FaultKind::kDropAtReveal || standing.drops > 0) {
+  if (fault >= FaultKind::kDropAtReveal || standing.drops > 0) {
     standing.barred_until = step + kBarredSteps;
   }
+  standing.erred |= fault == FaultKind::kSuspend;
   ++standing.drops;
   standing.last_drop_step = step;
 }

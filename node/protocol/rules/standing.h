@@ -16,7 +16,8 @@ namespace ostraka::protocol {
 using wire::Candidate;
 using wire::Standing;
 
-// The number of steps for which a drop at REVEAL, and every drop but the first, bars a peer.
+// The number of steps for which a drop at REVEAL, a suspension, and every drop but the first, bars
+// a peer.
 inline constexpr std::uint64_t kBarredSteps = 1000;
 
 // Null if `peer` was never removed.

@@ -21,11 +21,13 @@ StepReading::StepReading(const Block& head, const Manifest& manifest, std::uint6
   sealed.roles = AssignRoles(head, dimension);
   sealed.aggregates.resize(sealed.roles.parts.size());
   coin_count = static_cast<std::uint32_t>(SealersOf(head).size());
+  exact = manifest.compute_profile == kExact;
 }
 
 bool StepReading::IsComplete(const PeerId& member, const wire::Commit& commit) const {
   return commit.coin_count == coin_count &&
-         commit.gradient_root.has_value() == sealed.roles.IsWorker(member);
+         commit.gradient_root.has_value() == sealed.roles.IsWorker(member) &&
+         commit.parameters_root.has_value() == exact;
 }
 
 void StepReading::NoteEntry(Phase phase, const PeerId& member, SealedMessage::State state,
@@ -48,6 +50,7 @@ void StepReading::ReadCommit(const PeerId& member, const wire::SharedMessage& me
   auto body = wire::DecodeCommit(message->envelope.body);
   if (body.ok() && IsComplete(member, *body)) {
     sealed.commits.emplace(member, std::move(body).value());
+    commits.emplace(member, message);
     return;
   }
   // Sealed and signed, so all see the same bytes, and no honest member signs such.
@@ -64,6 +67,27 @@ void StepReading::ReadAggregate(const PeerId& member, std::uint32_t column,
   }
   NoteFault(faults, member, FaultKind::kBan, "its AGG is malformed");
   unreadable.push_back(message);
+}
+
+// Who has other parameters than the run has lied or lost its state, and this seal cannot tell
+// which. So it loses its place and not its key, and what it computed from them counts nowhere.
+void StepReading::FindAstray(const Block& head) {
+  std::map<Digest, std::uint32_t> named;
+  for (const auto& [member, commit] : sealed.commits) {
+    if (commit.parameters_root) ++named[*commit.parameters_root];
+  }
+  const auto agreed = std::find_if(named.begin(), named.end(), [&](const auto& one) {
+    return one.second > FaultBound(head.thresholds);
+  });
+  if (agreed == named.end()) return;
+  sealed.parameters_root = agreed->first;
+  const std::vector<PeerId> in_role = InRole(head);
+  for (const auto& [member, commit] : sealed.commits) {
+    if (commit.parameters_root == sealed.parameters_root) continue;
+    sealed.astray.insert(member);
+    if (IsMember(in_role, member)) sealed.faulty_in_a.insert(member);
+    NoteFault(faults, member, FaultKind::kDrop, "its COMMIT names other parameters than the run's");
+  }
 }
 
 void StepReading::ReadSealA(const Block& head, const SealedMessages& sealed_a) {
@@ -85,6 +109,7 @@ void StepReading::ReadSealA(const Block& head, const SealedMessages& sealed_a) {
     if (committed) ReadCommit(member, commit.message);
     if (owned && aggregated) ReadAggregate(member, *owned, aggregate.message);
   }
+  if (exact) FindAstray(head);
 }
 
 // --- seal B -------------------------------------------------------------------------------------

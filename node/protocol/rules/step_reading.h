@@ -43,7 +43,7 @@ struct StepReading {
   StepReading(const Block& head, const Manifest& manifest, std::uint64_t dimension);
   void HashInto(crypto::Hasher& hasher) const {
     crypto::Feed(hasher, sealed, coin_count, absent, two_commits, draw, coins, false_revealers,
-                 randomness, proofs, faults, unreadable, false_reveals);
+                 randomness, commits, proofs, faults, unreadable, false_reveals);
   }
 
   // COMMITs of all members of `head`, then their AGGs.
@@ -64,19 +64,22 @@ struct StepReading {
   // draw before.
   bool MustReveal(const PeerId& peer) const;
   std::size_t RevealersLeft(const Block& head) const;
-  // A COMMIT has as many coins as the step, and a gradient if and only if its signer is a worker.
+  // A COMMIT has as many coins as the step, a gradient if and only if its signer is a worker, and
+  // the root of its signer's parameters if and only if the run is of profile exact/1.
   bool IsComplete(const PeerId& member, const wire::Commit& commit) const;
 
   // --- what is read so far ---
   SealedStep sealed;
   std::uint32_t coin_count = 0;
+  bool exact = false;            // of profile exact/1
   std::set<PeerId> absent;       // they owe nothing more in this step
   std::set<PeerId> two_commits;  // banned by the block, and owe nothing more
   std::uint32_t draw = 0;
   std::map<PeerId, Digest> coins;  // of the present draw
   std::set<PeerId> false_revealers;
-  Digest randomness;                             // r^t, once seal B is good
-  std::map<PeerId, wire::SharedMessage> proofs;  // those of sealed.proofs, signed
+  Digest randomness;                              // r^t, once seal B is good
+  std::map<PeerId, wire::SharedMessage> commits;  // those of sealed.commits, signed
+  std::map<PeerId, wire::SharedMessage> proofs;   // those of sealed.proofs, signed
   SealedFaults faults;
 
   // Sealed messages that prove a fault by themselves, in the order in which they were read.
@@ -87,6 +90,7 @@ struct StepReading {
   void NoteEntry(wire::Phase phase, const PeerId& member, SealedMessage::State state,
                  const char* what);
   void ReadCommit(const PeerId& member, const wire::SharedMessage& message);
+  void FindAstray(const Block& head);
   void ReadAggregate(const PeerId& member, std::uint32_t column,
                      const wire::SharedMessage& message);
   bool RevealIsGood(const PeerId& peer, const wire::SignedEnvelope& message);

@@ -24,7 +24,7 @@ OwnColumn::OwnColumn(Uses uses, const StepFacts* facts) : uses_(std::move(uses))
 // --- parts --------------------------------------------------------------------------------------
 
 void OwnColumn::Try() {
-  if (!owned() || started_) return;
+  if (!owned() || started_ || (facts_->reading.exact && !parameters_root_)) return;
   // The AGG was sent before a crash; the journal sends it again.
   const bool said =
       uses_.inbox->Find(facts_->PlaceOf(Phase::kA, MessageType::kAggregate), uses_.self) != nullptr;
@@ -37,6 +37,11 @@ void OwnColumn::Judge() {
     if (facts_->roles().IsWorker(worker) && !IsJudged(worker)) JudgePartOf(worker);
   }
   if (held_.size() + refused_.size() == facts_->roles().workers.size()) closed_ = true;
+}
+
+bool OwnColumn::HasOwnParameters(const Inbox::Item& commit) const {
+  const auto body = wire::DecodeCommit(commit.message->envelope.body);
+  return body.ok() && body->parameters_root == parameters_root_;
 }
 
 void OwnColumn::JudgePartOf(const PeerId& worker) {
@@ -53,6 +58,11 @@ void OwnColumn::JudgePartOf(const PeerId& worker) {
              facts_->PlaceOf(Phase::kA, MessageType::kPart, 0, *facts_->my_part), worker);
   if (commit == nullptr || part == nullptr) return;
   if (commit->message->envelope.entry != facts_->parent_a) return;
+  // Computed from another model, so of no use here, whatever it is.
+  if (facts_->reading.exact && !HasOwnParameters(*commit)) {
+    refused_.insert(worker);
+    return;
+  }
   const auto reason = PartFault(*commit, *part, *facts_->my_part, facts_->roles().parts);
   if (!reason) {
     held_.emplace(worker, Held{part->blob, commit->message->digest, part->message->frame});

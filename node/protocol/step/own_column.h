@@ -7,6 +7,8 @@
 //       (charges.h keeps it if the two messages prove a fault). The part of a worker with two
 //       COMMITs is refused without either. A second COMMIT that comes later does not remove the
 //       part: if seal A shows both, the column is void and the signer is banned.
+//       In profile exact/1 no part is judged before this member knows its own parameters, and one
+//       whose COMMIT names others is refused without either: it is of no use to this model.
 //   O2  The aggregate is computed once: when each worker's part is held or refused, or when the
 //       wait for parts ends (Close). It is not computed again if the AGG was said before a restart.
 //   O3  The AGG says which parts are included. If there is none, or the work fails, it says that
@@ -61,13 +63,15 @@ class OwnColumn {
   // A member that owns no column has an empty one, which does nothing.
   OwnColumn(Uses uses, const StepFacts* facts);
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, held_, refused_, to_judge_, closed_, started_, job_);
+    crypto::Feed(hasher, held_, refused_, to_judge_, closed_, started_, job_, parameters_root_);
   }
   friend struct FingerprintProbe;
 
   bool owned() const { return facts_->my_part.has_value(); }
   // `sender`'s message of phase A has come.
   void Note(const PeerId& sender) { to_judge_.insert(sender); }
+  // The root of this member's own parameters, in profile exact/1.
+  void Expect(const Digest& parameters_root) { parameters_root_ = parameters_root; }
   // Judges what has come, and aggregates once the parts are complete.
   void Try();
   // The wait for parts ends.
@@ -93,6 +97,7 @@ class OwnColumn {
 
  private:
   void Judge();
+  bool HasOwnParameters(const Inbox::Item& commit) const;
   void JudgePartOf(const PeerId& worker);
   void StartAggregation();
   void State(const SharedBlob& result);
@@ -107,6 +112,7 @@ class OwnColumn {
   bool closed_ = false;
   bool started_ = false;
   std::optional<JobId> job_;
+  std::optional<Digest> parameters_root_;
 };
 
 }  // namespace ostraka::protocol

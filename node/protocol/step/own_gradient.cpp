@@ -17,15 +17,27 @@ OwnGradient::OwnGradient(Uses uses, const StepFacts* facts, const DisputedPairs*
     : uses_(std::move(uses)), facts_(facts), pairs_(pairs), coins_(std::move(coins)) {}
 
 void OwnGradient::Begin() {
-  if (!facts_->roles().IsWorker(uses_.self)) return Commit(std::nullopt, {});
   const std::uint64_t step = facts_->number();
+  const SharedVector& parameters = uses_.chain->state().parameters;
+  if (facts_->reading.exact) {
+    root_job_ =
+        uses_.jobs->Start({.about = step, .asked_in = step}, ParametersRootSpec{parameters});
+  }
+  if (!facts_->roles().IsWorker(uses_.self)) return TryCommit();
   const Digest seed = BatchSeed(uses_.manifest->run_id, uses_.manifest->training.data,
                                 uses_.chain->head().randomness, step, uses_.self);
   job_ = uses_.jobs->Start({.about = step, .asked_in = step},
-                           GradientSpec{step, uses_.self, uses_.chain->state().parameters, seed});
+                           GradientSpec{step, uses_.self, parameters, seed});
 }
 
 bool OwnGradient::OnJob(const JobResult& result) {
+  if (const auto* hashed = std::get_if<ParametersRootResult>(&result)) {
+    OSTRAKA_CHECK(root_job_);
+    root_job_.reset();
+    parameters_root_ = hashed->root;
+    TryCommit();
+    return false;
+  }
   OSTRAKA_CHECK(job_);
   job_.reset();
   if (const auto* computed = std::get_if<GradientResult>(&result)) {
@@ -34,12 +46,15 @@ bool OwnGradient::OnJob(const JobResult& result) {
         PackSpec{.gradient = computed->gradient, .parts = facts_->roles().parts, .hash = true});
     return false;
   }
-  OnPacked(std::get<PackResult>(result));
+  parts_ = std::get<PackResult>(result).parts;
+  TryCommit();
   return true;
 }
 
-void OwnGradient::OnPacked(const PackResult& result) {
-  parts_ = result.parts;
+void OwnGradient::TryCommit() {
+  if (awaits_root()) return;
+  if (!facts_->roles().IsWorker(uses_.self)) return Commit(std::nullopt, {});
+  if (parts_.empty()) return;
   std::vector<Digest> roots;
   for (const SharedBlob& part : parts_) roots.push_back(part->root);
   const Digest root = crypto::MerkleRoot(roots);
@@ -47,7 +62,8 @@ void OwnGradient::OnPacked(const PackResult& result) {
       uses_.inbox->Find(facts_->PlaceOf(Phase::kA, MessageType::kCommit), uses_.self);
   if (said != nullptr) {  // before a crash
     const auto commit = wire::DecodeCommit(said->message->envelope.body);
-    parts_lost_ = !commit.ok() || commit->gradient_root != root;
+    parts_lost_ = !commit.ok() || commit->gradient_root != root ||
+                  commit->parameters_root != parameters_root_;
     if (parts_lost_) return;
   }
   Commit(root, roots);
@@ -58,6 +74,7 @@ Draft OwnGradient::CommitDraft(std::optional<Digest> gradient_root) const {
   commit.coin_count = coins_.count;
   commit.coins_root = crypto::MerkleRoot(coins_.Commitments());
   commit.gradient_root = gradient_root;
+  commit.parameters_root = parameters_root_;
   return uses_.voice->MakeDraft(
       uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kCommit), facts_->parent_a,
       wire::Encode(commit), uses_.followers->Audience(uses_.chain->head().members));

@@ -1,11 +1,12 @@
 // This member's gradient of a step: computed, cut into parts, committed to (COMMIT), and sent to
 // the owners of the columns (PART). COMMIT holds the root of the coin commitments and, for a
-// worker, the Merkle root of its parts.
+// worker, the Merkle root of its parts; in profile exact/1 also the root of the parameters that
+// this member has in the step.
 //
 // Promises:
 //   G1  This member signs one COMMIT per step (Voice::Prepare keeps it so across restarts). If the
 //       gradient that is computed again after a crash differs from the signed COMMIT, parts_lost()
-//       is true, no PART is sent, and parts() is not to be used.
+//       is true, no PART is sent, and parts() is not to be used. So it is if the parameters do.
 //   G2  A part goes to the owner of its column; to all members, if this worker and that owner are
 //       in dispute.
 //   G3  COMMIT and PARTs go out when the gradient is there, also after seal A: at a late member
@@ -48,26 +49,32 @@ class OwnGradient {
   };
   OwnGradient(Uses uses, const StepFacts* facts, const DisputedPairs* pairs, OwnCoins coins);
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, coins_, job_, parts_, parts_lost_);
+    crypto::Feed(hasher, coins_, job_, root_job_, parts_, parts_lost_, parameters_root_);
   }
   friend struct FingerprintProbe;
 
-  // A worker starts its gradient; another member sends its COMMIT now.
+  // A worker starts its gradient; another member sends its COMMIT now, or when it has the root of
+  // its parameters.
   void Begin();
-  bool Owns(JobId id) const { return job_ == id; }
-  // Returns true once parts() is filled. REQUIRES: the job did not fail.
+  bool Owns(JobId id) const { return job_ == id || root_job_ == id; }
+  // Returns true if this job has filled parts(). REQUIRES: the job did not fail.
   bool OnJob(const JobResult& result);
 
   // By column; empty until the gradient is computed and cut.
   const std::vector<SharedBlob>& parts() const { return parts_; }
   bool parts_lost() const { return parts_lost_; }
   const OwnCoins& coins() const { return coins_; }
+  // Of this member's own parameters: known some time after Begin in profile exact/1, never in
+  // others.
+  const std::optional<Digest>& parameters_root() const { return parameters_root_; }
+  bool awaits_root() const { return root_job_.has_value(); }
   // Aborts unless parts() is empty or complete; on parts_lost() without parts; and on a job that
   // runs on after the parts are there.
   void CheckInvariants() const;
 
  private:
-  void OnPacked(const PackResult& result);
+  // Says COMMIT and PARTs once all that they hold is there.
+  void TryCommit();
   void Commit(std::optional<Digest> gradient_root, const std::vector<Digest>& part_roots);
   Draft CommitDraft(std::optional<Digest> gradient_root) const;
   std::vector<PeerId> RecipientsOf(std::uint32_t column) const;
@@ -77,8 +84,10 @@ class OwnGradient {
   const DisputedPairs* pairs_;
   OwnCoins coins_;
   std::optional<JobId> job_;
+  std::optional<JobId> root_job_;
   std::vector<SharedBlob> parts_;
   bool parts_lost_ = false;
+  std::optional<Digest> parameters_root_;
 };
 
 }  // namespace ostraka::protocol

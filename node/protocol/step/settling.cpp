@@ -1,5 +1,6 @@
 #include "node/protocol/step/settling.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <variant>
@@ -9,6 +10,8 @@
 #include "node/base/planted.h"
 #include "node/protocol/ground/numbers.h"
 #include "node/protocol/ground/schedule.h"
+#include "node/protocol/rules/cases.h"
+#include "proofs/evidence/evidence.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -35,7 +38,7 @@ void Settling::Begin(const Digest& decision_c) {
   fates_ = JudgeWithoutAggregates(facts_->reading.sealed, uses_.chain->head());
 }
 
-Outcome Settling::Try(const std::optional<Digest>& own_root) {
+Outcome Settling::Try(const OwnRoots& own) {
   const std::vector<SharedBlob>& results = holdings_.results->all();
   std::vector<double> norms(fates_.size(), 0.0);
   for (std::size_t j = 0; j < fates_.size(); ++j) {
@@ -45,7 +48,9 @@ Outcome Settling::Try(const std::optional<Digest>& own_root) {
   }
   Block block =
       facts_->reading.Judge(uses_.chain->head(), *uses_.manifest, decision_c_, norms, fates_);
-  if (block.state_root && own_root && *block.state_root != *own_root) {
+  const auto& agreed = facts_->reading.sealed.parameters_root;
+  if ((block.state_root && own.state && *block.state_root != *own.state) ||
+      (agreed && own.parameters && *agreed != *own.parameters)) {
     return Outcome::Leave("DIVERGED: this node's state of step " +
                               std::to_string(facts_->number()) + " is not the sealed one",
                           false);  // B3
@@ -57,6 +62,7 @@ Outcome Settling::TakeBlock(SharedBlock block) {
   uses_.journal->StoreBlock(*block, uses_.chain->KeepBlock(*block).encoded);  // B2
   uses_.charges->TakeVotes(facts_->reading.sealed, facts_->reading.proofs, uses_.chain->head(),
                            *block);
+  ProveGradients(*block);
   CrossCheck();
   Remember();
   for (const wire::Removal& removal : block->removals) {
@@ -76,6 +82,29 @@ Outcome Settling::TakeBlock(SharedBlock block) {
   uses_.pace->Tell(*uses_.turn, uses_.chain->head(), *uses_.manifest, uses_.self);
   StartUpdate();
   return Outcome::GoOn();
+}
+
+// A suspension makes no file: whose hardware slipped once need not carry a proof of it for ever.
+void Settling::ProveGradients(const Block& block) {
+  if (!facts_->reading.exact) return;
+  const Block& head = uses_.chain->head();
+  for (const wire::Case& open : CountBallots(facts_->reading.sealed, head)) {
+    const PeerId& worker = open.id.target;
+    const auto bans = [&](const auto& r) { return r.peer == worker && wire::IsBan(r.kind); };
+    if (open.id.kind != wire::CaseKind::kGradient ||
+        RuleOn(open, head, block.step) != Ruling::kGuilty ||
+        std::none_of(block.removals.begin(), block.removals.end(), bans)) {
+      continue;
+    }
+    const PastStep* past = uses_.chain->Past(open.id.step);
+    // The block of step s has height s + 1, and the genesis block height 0.
+    const RecentBlocks::Kept* before = uses_.chain->recent().Find(open.id.step);
+    if (past == nullptr || before == nullptr) continue;  // it came back since
+    const auto commit = past->commit_frames.find(worker);
+    if (commit == past->commit_frames.end()) continue;
+    uses_.charges->Keep(evidence::MakeFalseGradient(*commit->second, before->encoded));
+    uses_.turn->Do(Observe{FalseGradient{open.id.step, worker, past->parameters}});
+  }
 }
 
 // Check V1 (docs/protocol.md 5): what the workers that the sealed AGG includes stated of this
@@ -114,6 +143,9 @@ void Settling::Remember() {
   }
   past.fates = fates_;
   past.commits = sealed.commits;
+  for (const auto& [member, commit] : facts_->reading.commits) {
+    if (sealed.roles.IsWorker(member)) past.commit_frames.emplace(member, commit->frame);
+  }
   for (const auto& [member, proof] : sealed.proofs) {
     const bool complete = proof.columns.size() == sealed.roles.parts.size();
     if (!complete || !sealed.roles.IsWorker(member)) continue;

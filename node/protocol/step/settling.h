@@ -75,8 +75,12 @@ class Settling {
   // Seal C has decided. Decides which aggregates the block still needs.
   void Begin(const Digest& decision_c);
   // Makes the block once its aggregates are held, and starts the update (then updating()).
-  // `own_root`: this member's own root of the state at the beginning of the step.
-  Outcome Try(const std::optional<Digest>& own_root);
+  // This member's own roots of what it had at the beginning of the step, as far as it needs them.
+  struct OwnRoots {
+    std::optional<Digest> state;
+    std::optional<Digest> parameters;  // profile exact/1
+  };
+  Outcome Try(const OwnRoots& own);
   bool updating() const { return update_.has_value(); }
 
   bool Owns(JobId id) const { return update_ == id; }
@@ -88,6 +92,7 @@ class Settling {
 
  private:
   Outcome TakeBlock(SharedBlock block);
+  void ProveGradients(const Block& block);
   void CrossCheck();
   void Remember();
   void StartUpdate();

@@ -273,7 +273,7 @@ Outcome Step::TakeSealC() {
 
 Outcome Step::TrySettle() {
   results_.TakeHeld();
-  Outcome outcome = settling_.Try(proving_.state_root());
+  Outcome outcome = settling_.Try({proving_.state_root(), gradient_.parameters_root()});
   if (settling_.updating()) uses_.stage->Enter(Stage::kUpdate);
   return outcome;
 }
@@ -338,6 +338,8 @@ Outcome Step::OnJob(JobId id, const JobDesk::Job& job, const JobResult& result) 
     proving_.OnJob(id, result);
   } else if (gradient_.OnJob(result)) {
     clock_.Lap(clock_.times.compute_ns, uses_.turn->now());
+  } else if (gradient_.parameters_root()) {
+    column_.Expect(*gradient_.parameters_root());
   }
   return Outcome::Wait();
 }

@@ -47,7 +47,8 @@ struct PastStep {
   Digest previous_randomness;   // r^{s-1}
   std::vector<Column> columns;  // all; a missing result is null
   std::vector<wire::ColumnFate> fates;
-  std::map<PeerId, wire::Commit> commits;  // sealed and well-formed
+  std::map<PeerId, wire::Commit> commits;             // sealed and well-formed
+  std::map<PeerId, base::SharedBytes> commit_frames;  // of workers, as they signed them
   // Sealed, with numbers for every column; encoded, as decoded ones of kPastSteps steps would take
   // n^2 records each. NumbersOf decodes one when a member is judged, which is rare.
   std::map<PeerId, wire::SharedMessage> proofs;

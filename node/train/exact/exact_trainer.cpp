@@ -22,6 +22,18 @@ namespace {
 
 constexpr std::uint64_t kMaxHidden = std::uint64_t{1} << 20;
 
+// Kernels of other instructions than `kernels`: the widest that are narrower, or the same if there
+// are none.
+const exact::Kernels& OtherKernels(const exact::Kernels& kernels) {
+  const exact::Kernels* other = &kernels;
+  for (const exact::Level level : exact::kAllLevels) {
+    if (!exact::IsSupported(level)) continue;
+    if (&exact::KernelsFor(level) == &kernels) break;
+    other = &exact::KernelsFor(level);
+  }
+  return *other;
+}
+
 class ExactTrainer final : public Trainer {
  public:
   ExactTrainer(Dataset data, const TrainerOptions& options, std::vector<exact::Parameter> tensors,
@@ -33,6 +45,7 @@ class ExactTrainer final : public Trainer {
         batch_size_(static_cast<std::uint32_t>(options.batch_size)),
         evaluate_on_(options.evaluate_on),
         batch_(std::move(batch)),
+        kernels_(kernels),
         runner_(std::move(plan), std::move(constants), kernels, executor_) {
     for (const exact::Parameter& tensor : tensors_) {
       layout_.push_back({tensor.name, {tensor.type.shape.begin(), tensor.type.shape.end()}});
@@ -51,6 +64,13 @@ class ExactTrainer final : public Trainer {
     return GradientOfRows(parameters, DrawBatch(batch_seed, row_count, batch_size_));
   }
 
+  base::StatusOr<std::vector<float>> GradientAgain(std::span<const float> parameters,
+                                                   const Digest& batch_seed) override {
+    exact::Runner other(runner_.plan(), runner_.constants(), OtherKernels(kernels_), executor_);
+    const auto row_count = static_cast<std::uint32_t>(data_.training.size());
+    return Mean(parameters, DrawBatch(batch_seed, row_count, batch_size_), other);
+  }
+
   base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
                                                     std::span<const std::uint32_t> rows) override {
     const std::size_t row_count = data_.training.size();
@@ -61,17 +81,7 @@ class ExactTrainer final : public Trainer {
       return base::InvalidArgument("a batch must be a multiple of " +
                                    std::to_string(batch_.size()) + " rows, the graph's");
     }
-    std::vector<float> sum(parameters.size());
-    RETURN_IF_ERROR(AddMicroBatch(parameters, rows.first(batch_.size()), sum));
-    if (rows.size() == batch_.size()) return sum;
-    std::vector<float> next(sum.size());
-    for (std::size_t begin = batch_.size(); begin < rows.size(); begin += batch_.size()) {
-      RETURN_IF_ERROR(AddMicroBatch(parameters, rows.subspan(begin, batch_.size()), next));
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += next[i];
-    }
-    const float share = 1 / static_cast<float>(rows.size() / batch_.size());
-    for (float& value : sum) value *= share;
-    return sum;
+    return Mean(parameters, rows, runner_);
   }
 
   base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) override {
@@ -106,11 +116,28 @@ class ExactTrainer final : public Trainer {
   }
 
  private:
+  // Over the micro-batches of `rows`. REQUIRES: rows are in range, and a multiple of the graph's.
+  base::StatusOr<std::vector<float>> Mean(std::span<const float> parameters,
+                                          std::span<const std::uint32_t> rows,
+                                          exact::Runner& runner) {
+    std::vector<float> sum(parameters.size());
+    RETURN_IF_ERROR(MicroGradient(parameters, rows.first(batch_.size()), runner, sum));
+    if (rows.size() == batch_.size()) return sum;
+    std::vector<float> next(sum.size());
+    for (std::size_t begin = batch_.size(); begin < rows.size(); begin += batch_.size()) {
+      RETURN_IF_ERROR(MicroGradient(parameters, rows.subspan(begin, batch_.size()), runner, next));
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += next[i];
+    }
+    const float share = 1 / static_cast<float>(rows.size() / batch_.size());
+    for (float& value : sum) value *= share;
+    return sum;
+  }
+
   // Overwrites `gradient`.
-  base::Status AddMicroBatch(std::span<const float> parameters, std::span<const std::uint32_t> rows,
-                             std::span<float> gradient) {
+  base::Status MicroGradient(std::span<const float> parameters, std::span<const std::uint32_t> rows,
+                             exact::Runner& runner, std::span<float> gradient) {
     batch_.Fill(data_, data_.training, rows);
-    return runner_.Gradient(parameters, batch_.inputs(), gradient).status();
+    return runner.Gradient(parameters, batch_.inputs(), gradient).status();
   }
 
   // Targets in the loss that have the largest logit; the first of equal ones counts.
@@ -136,6 +163,7 @@ class ExactTrainer final : public Trainer {
   HeldOut evaluate_on_;
   MicroBatch batch_;
   aggregation::SerialExecutor executor_;  // outlives runner_
+  const exact::Kernels& kernels_;
   exact::Runner runner_;
 };
 

@@ -15,6 +15,7 @@ std::unique_ptr<Editor> MakeEquivocate(const EditorOptions& options);
 std::unique_ptr<Editor> MakeTwoFaced(const EditorOptions& options);
 std::unique_ptr<Editor> MakeImpersonate(const EditorOptions& options);
 std::unique_ptr<Editor> MakeBadReveal(const EditorOptions& options);
+std::unique_ptr<Editor> MakeClaimRoot(const EditorOptions& options);
 std::unique_ptr<Editor> MakeLyingEcho(const EditorOptions& options);
 std::unique_ptr<Editor> MakeDoublePropose(const EditorOptions& options);
 std::unique_ptr<Editor> MakeStaleLock(const EditorOptions& options);

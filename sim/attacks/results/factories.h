@@ -21,6 +21,8 @@ std::unique_ptr<Editor> MakeFalseComplaint(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSelectiveBitmap(const EditorOptions& options);
 std::unique_ptr<Editor> MakeLeaveAfter(const EditorOptions& options);
 std::unique_ptr<Editor> MakeUnwatched(const EditorOptions& options);
+std::unique_ptr<Editor> MakeSlip(const EditorOptions& options);
+std::unique_ptr<Editor> MakeCorruptState(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSybil(const EditorOptions& options);
 
 }  // namespace ostraka::sim

@@ -336,6 +336,40 @@ void AddGenesis(std::vector<NamedFile>& files) {
   files.push_back({"not_proven_two_boots", Outcome::kNotProven, wire::EncodeEvidence(file)});
 }
 
+// Without the model every file that is in order lacks data.
+void AddGradients(std::vector<NamedFile>& files) {
+  const Bytes bytes = GradientFile(wire::Filled(0x31), wire::Filled(0x32));
+  files.push_back({"missing_data_gradient", Outcome::kMissingData, bytes});
+  const auto file = wire::DecodeEvidence(bytes);
+  OSTRAKA_CHECK(file.ok());
+  files.push_back({"not_proven_gradient_on_another_block", Outcome::kNotProven,
+                   Edited(*file, [](EvidenceFile& f) {
+                     wire::Block other = BlockBeforeGradient();
+                     other.randomness = wire::Filled(0x77);
+                     f.block = wire::EncodeBlock(other);
+                   })});
+  files.push_back({"not_proven_gradient_of_an_earlier_block", Outcome::kNotProven,
+                   Edited(*file, [](EvidenceFile& f) {
+                     wire::Block other = BlockBeforeGradient();
+                     --other.step;
+                     f.block = wire::EncodeBlock(other);
+                   })});
+  files.push_back({"not_proven_gradient_without_parameters", Outcome::kNotProven,
+                   Edited(*file, [](EvidenceFile& f) {
+                     f.frames[0] = GradientCommitFrame(wire::Filled(0x31), std::nullopt);
+                   })});
+  files.push_back({"not_proven_gradient_of_a_validator", Outcome::kNotProven,
+                   Edited(*file, [](EvidenceFile& f) {
+                     f.frames[0] = GradientCommitFrame(std::nullopt, wire::Filled(0x32));
+                   })});
+  files.push_back({"not_proven_gradient_of_another", Outcome::kNotProven,
+                   Edited(*file, [](EvidenceFile& f) { f.accused = HonestKey().id(); })});
+  files.push_back({"not_proven_gradient_with_bad_signature", Outcome::kNotProven,
+                   Edited(*file, [](EvidenceFile& f) { f.frames[0][3] ^= 1; })});
+  files.push_back({"malformed_gradient_without_block", Outcome::kMalformed,
+                   Edited(*file, [](EvidenceFile& f) { f.block.clear(); })});
+}
+
 }  // namespace
 
 wire::Block BanningBlock() {
@@ -423,6 +457,36 @@ Bytes RevealFrame(const Turn& turn, std::uint32_t draw) {
   return FrameWithBody(turn, MessageType::kReveal, Encode(RevealOf(turn, draw)), draw);
 }
 
+wire::Block BlockBeforeGradient() {
+  wire::Block block = BanningBlock();
+  block.step = 8;
+  block.removals.clear();
+  block.drawn.clear();
+  block.cases.clear();
+  block.closing = 0;
+  block.members = RunOfJudges(1).members;
+  return block;
+}
+
+Bytes GradientCommitFrame(std::optional<Digest> gradient, std::optional<Digest> parameters) {
+  wire::Commit commit = CommitOf(kCheat);
+  commit.gradient_root = gradient;
+  commit.parameters_root = parameters;
+  return *wire::Seal({.slot = SlotOf(kCheat, MessageType::kCommit, 0),
+                      .entry = wire::BlockDigest(BlockBeforeGradient()),
+                      .sender = CheaterKey().id(),
+                      .body = Encode(commit)},
+                     CheaterKey())
+              .frame;
+}
+
+Bytes GradientFile(const Digest& gradient, const Digest& parameters) {
+  const auto file = MakeFalseGradient(GradientCommitFrame(gradient, parameters),
+                                      wire::EncodeBlock(BlockBeforeGradient()));
+  OSTRAKA_CHECK(file.ok());
+  return *file;
+}
+
 std::vector<NamedFile> AllFiles() {
   std::vector<NamedFile> files;
   AddEquivocations(files);
@@ -435,6 +499,7 @@ std::vector<NamedFile> AllFiles() {
   AddSealedBans(files);
   AddFalseStatuses(files);
   AddVerdicts(files);
+  AddGradients(files);
   AddRejoin(files);
   AddGenesis(files);
   files.push_back({"malformed_empty", Outcome::kMalformed, {}});

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,13 @@ KnownRun RunOfJudges(std::size_t faults);
 // PROOFs in which those members vote `verdict` in a case in which the cheater accuses an honest
 // peer; the last one a step after the others.
 std::vector<base::SharedBytes> ProofsVoting(wire::Verdict verdict);
+
+// A block of kJudges members and the cheater, all of whom work in the next step, and the cheater's
+// COMMIT that builds on it with these roots.
+wire::Block BlockBeforeGradient();
+Bytes GradientCommitFrame(std::optional<Digest> gradient, std::optional<Digest> parameters);
+// The file of that COMMIT. REQUIRES: it names both.
+Bytes GradientFile(const Digest& gradient, const Digest& parameters);
 
 // Every kind of finding as a file, by the name of its vector: proven_*, not_proven_*, malformed_*,
 // missing_data_*.

@@ -28,6 +28,12 @@ def judges(data):
     return ostraka_evidence.Run(file["slot"]["run_id"], senders, len(senders) - 1)
 
 
+def computing(data, root=bytes(32)):
+    """A run for which every gradient has that root."""
+    file = ostraka_evidence.decode(ostraka_evidence.messages.EVIDENCE, data)
+    return ostraka_evidence.Run(file["slot"]["run_id"], set(), 0, lambda *claim: root)
+
+
 def mutated(data, rng):
     """One to three edits: a bit, a byte, a cut, a copied stretch, words of zeros."""
     data = bytearray(data)
@@ -80,10 +86,23 @@ class VectorTest(unittest.TestCase):
                       run._replace(members=set(sorted(run.members)[1:])), run._replace(run_id=bytes(32))):
             self.assertEqual(ostraka_evidence.verify(data, other).verdict, "not_proven")
 
+    def test_a_gradient_is_false_if_its_root_is_not_the_computed_one(self):
+        data = dict(vectors())["missing_data_gradient"]
+        file = ostraka_evidence.decode(ostraka_evidence.messages.EVIDENCE, data)
+        commit = ostraka_evidence.body_of(ostraka_evidence.open_frame(file["frames"][0]))
+        self.assertEqual(ostraka_evidence.verify(data, computing(data)).verdict, "proven")
+        for run in (computing(data, commit["gradient_root"]), computing(data, None),
+                    computing(data)._replace(run_id=bytes(32))):
+            self.assertEqual(ostraka_evidence.verify(data, run).verdict, "not_proven")
+        without = computing(data)._replace(honest_root=None)
+        self.assertEqual(ostraka_evidence.verify(data, without).verdict, "missing_data")
+
     def test_no_mutation_proves_anything_and_none_crashes(self):
         of_judges = [dict(vectors())[name] for name in ("missing_data_sealed_ban", "missing_data_verdict")]
         files = [(data, None) for name, data in vectors() if name.startswith("proven_")]
         by_kind = collections.defaultdict(list)
+        computed = dict(vectors())["missing_data_gradient"]
+        files.append((computed, computing(computed)))
         for data, run in [*files, *((data, judges(data)) for data in of_judges)]:
             by_kind[ostraka_evidence.verify(data, run).kind].append((data, run))
         self.assertEqual(sorted(by_kind), sorted(ostraka_evidence.CHECKS))

@@ -107,6 +107,11 @@ SealedFaults Banned(const std::vector<std::uint32_t>& peers) {
 HonestStep MakeHonestStep(HonestStepOptions options) {
   HonestStep made;
   made.manifest = ManifestOf(options.n, options.mode);
+  if (options.exact) {
+    made.manifest.compute_profile = kExact;
+    made.manifest.eps_g = 0;
+    made.sealed.parameters_root = DigestOf(6000);
+  }
   made.head = ViewBefore(made.manifest, options.step);
   made.head.tau = options.tau;
   made.head.cases = std::move(options.cases);
@@ -130,6 +135,7 @@ HonestStep MakeHonestStep(HonestStepOptions options) {
     wire::Commit commit;
     commit.coin_count = static_cast<std::uint32_t>(made.head.members.size());
     if (sealed.roles.IsWorker(member)) commit.gradient_root = DigestOf(5000 + member.bytes[7]);
+    commit.parameters_root = sealed.parameters_root;
     sealed.commits.emplace(member, commit);
     sealed.proofs[member];
   }

@@ -62,6 +62,7 @@ struct HonestStepOptions {
   std::vector<Assignment> drawn = {};
   std::vector<wire::Case> cases = {};
   std::uint64_t seed = 1;
+  bool exact = false;  // of profile exact/1; all members have one model
 };
 HonestStep MakeHonestStep(HonestStepOptions options = {});
 

@@ -51,6 +51,7 @@ TEST(BodiesTest, EveryBitMatters) {
   ExpectEveryBitMatters(SampleBoot(), DecodeBoot);
   ExpectEveryBitMatters(SampleCommit(), DecodeCommit);
   ExpectEveryBitMatters(SampleValidatorCommit(), DecodeCommit);
+  ExpectEveryBitMatters(SampleExactCommit(), DecodeCommit);
   ExpectEveryBitMatters(SamplePart(), DecodePart);
   ExpectEveryBitMatters(SampleAggregate(), DecodeAggregate);
   ExpectEveryBitMatters(SampleResult(), DecodeResult);

@@ -24,7 +24,7 @@ auto FieldsOfAll(const std::vector<T>& items) {
 inline auto Fields(const Boot& b) { return std::tuple(b.boot_id, b.protocol_version); }
 
 inline auto Fields(const Commit& c) {
-  return std::tuple(c.coins_root, c.coin_count, c.gradient_root);
+  return std::tuple(c.coins_root, c.coin_count, c.gradient_root, c.parameters_root);
 }
 
 inline auto Fields(const TensorHeader& h) { return std::tuple(h.element, h.codec, h.shape); }
@@ -112,7 +112,7 @@ inline auto Fields(const Assignment& a) {
 inline auto Fields(const Dispute& d) { return std::tuple(d.worker, d.aggregator, d.since); }
 
 inline auto Fields(const Standing& s) {
-  return std::tuple(s.peer, s.banned, s.drops, s.last_drop_step, s.barred_until);
+  return std::tuple(s.peer, s.banned, s.drops, s.last_drop_step, s.barred_until, s.erred);
 }
 
 inline auto Fields(const Candidate& c) { return std::tuple(c.peer, c.since, c.confirmed); }

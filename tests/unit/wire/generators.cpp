@@ -167,7 +167,8 @@ Standing AnyStanding() {
           .banned = *rc::gen::arbitrary<bool>(),
           .drops = AnyInteger<std::uint32_t>(),
           .last_drop_step = AnyInteger<std::uint64_t>(),
-          .barred_until = AnyInteger<std::uint64_t>()};
+          .barred_until = AnyInteger<std::uint64_t>(),
+          .erred = *rc::gen::arbitrary<bool>()};
 }
 
 Candidate AnyCandidate() {
@@ -288,7 +289,8 @@ Boot AnyBoot() { return {.boot_id = AnyDigest(), .protocol_version = AnyInteger<
 Commit AnyCommit() {
   return {.coins_root = AnyDigest(),
           .coin_count = *rc::gen::inRange<std::uint32_t>(1, kMaxCoins + 1),
-          .gradient_root = Maybe(AnyDigest)};
+          .gradient_root = Maybe(AnyDigest),
+          .parameters_root = Maybe(AnyDigest)};
 }
 
 Part AnyPart() {

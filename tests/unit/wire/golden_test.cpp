@@ -31,6 +31,7 @@ TEST(GoldenTest, Bodies) {
   ExpectVector("commit", SampleCommit(), Encode(SampleCommit()), DecodeCommit);
   ExpectVector("commit_validator", SampleValidatorCommit(), Encode(SampleValidatorCommit()),
                DecodeCommit);
+  ExpectVector("commit_exact", SampleExactCommit(), Encode(SampleExactCommit()), DecodeCommit);
   ExpectVector("part", SamplePart(), Encode(SamplePart()), DecodePart);
   ExpectVector("aggregate", SampleAggregate(), Encode(SampleAggregate()), DecodeAggregate);
   ExpectVector("result", SampleResult(), Encode(SampleResult()), DecodeResult);
@@ -61,6 +62,7 @@ TEST(GoldenTest, BlockAndEvidence) {
   ExpectVector("block", SampleBlock(), EncodeBlock(SampleBlock()), DecodeBlock);
   ExpectVector("block_closes", SampleClosingBlock(), EncodeBlock(SampleClosingBlock()),
                DecodeBlock);
+  ExpectVector("block_exact", SampleExactBlock(), EncodeBlock(SampleExactBlock()), DecodeBlock);
   ExpectVector("evidence", SampleEvidence(), EncodeEvidence(SampleEvidence()), DecodeEvidence);
 }
 

@@ -36,7 +36,7 @@ TEST(NamesTest, AsInJson) {
   EXPECT_THAT(
       AllNames(kEvidenceKindCount, EvidenceKindName),
       ElementsAre("equivocation", "false_reveal", "unreadable", "false_part", "impossible_numbers",
-                  "broken_lock", "sealed_ban", "false_status", "verdict"));
+                  "broken_lock", "sealed_ban", "false_status", "verdict", "gradient"));
 }
 
 TEST(NamesTest, ServicesArePullAndItsAnswers) {

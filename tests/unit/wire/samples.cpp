@@ -77,6 +77,13 @@ Commit SampleValidatorCommit() {
   return {.coins_root = Filled(0x21), .coin_count = 4, .gradient_root = std::nullopt};
 }
 
+Commit SampleExactCommit() {
+  return {.coins_root = Filled(0x21),
+          .coin_count = 4,
+          .gradient_root = Filled(0x22),
+          .parameters_root = Filled(0x23)};
+}
+
 Part SamplePart() {
   return {.header = {.element = ElementType::kFloat32, .codec = Codec::kRaw, .shape = {1250, 3}},
           .root = Filled(0x31),
@@ -245,6 +252,13 @@ Block SampleBlock() {
   return block;
 }
 
+Block SampleExactBlock() {
+  Block block = SampleBlock();
+  block.standings.front().erred = true;
+  block.cases.front().ballots.front().verdict = Verdict::kTwice;
+  return block;
+}
+
 Block SampleClosingBlock() {
   Block block = SampleBlock();
   block.closing = 3;
@@ -342,6 +356,7 @@ std::vector<NamedBytes> AllSamples() {
       {"boot", Encode(SampleBoot())},
       {"commit", Encode(SampleCommit())},
       {"commit_validator", Encode(SampleValidatorCommit())},
+      {"commit_exact", Encode(SampleExactCommit())},
       {"part", Encode(SamplePart())},
       {"aggregate", Encode(SampleAggregate())},
       {"result", Encode(SampleResult())},
@@ -363,6 +378,7 @@ std::vector<NamedBytes> AllSamples() {
       {"chunk", Encode(SampleChunk())},
       {"block", EncodeBlock(SampleBlock())},
       {"block_closes", EncodeBlock(SampleClosingBlock())},
+      {"block_exact", EncodeBlock(SampleExactBlock())},
       {"evidence", EncodeEvidence(SampleEvidence())},
       {"core_unsigned", *EncodeUnsigned(SampleEnvelope(MessageType::kCommit))},
   };

@@ -28,6 +28,7 @@ crypto::SigningKey SampleKey(std::uint8_t byte);
 Boot SampleBoot();
 Commit SampleCommit();           // a worker's
 Commit SampleValidatorCommit();  // no gradient
+Commit SampleExactCommit();      // with the root of its parameters
 Part SamplePart();
 Aggregate SampleAggregate();
 Result SampleResult();
@@ -47,6 +48,7 @@ BlockMessage SampleBlockMessage();
 Chunk SampleChunk();
 Block SampleBlock();
 Block SampleClosingBlock();
+Block SampleExactBlock();  // a suspended member, and a vote of twice
 
 // A slot in which messages of `type` are sent.
 Slot SampleSlot(MessageType type);

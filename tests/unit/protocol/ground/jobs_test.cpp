@@ -8,6 +8,7 @@
 
 #include "aggregation/optim/sgd.h"
 #include "crypto/merkle.h"
+#include "crypto/parameters_root.h"
 #include "node/base/rng.h"
 #include "node/protocol/ground/numbers.h"
 #include "tests/unit/protocol/scene.h"
@@ -271,7 +272,8 @@ class ExactRecomputeTest : public RecomputeJobTest {
       roots.push_back(BlobOf({part.begin(), part.end()})->root);
       claim.numbers = NumbersOf(part, claim.column, kTau);
     }
-    spec_.gradient_root = crypto::MerkleRoot(roots);
+    spec_.committed = {crypto::MerkleRoot(roots),
+                       crypto::ParametersRoot(*spec_.gradient.parameters)};
   }
   void ExpectGuilty(bool guilty) {
     const RecomputeResult result = Recompute();
@@ -307,6 +309,68 @@ TEST_F(ExactRecomputeTest, ABitThatNoNumberShowsIsGuilty) {
   ExpectGuilty(true);
 }
 
+// The target has other parameters than this machine, and computed from those: its root says so.
+TEST_F(ExactRecomputeTest, GradientsAtOtherParametersAreNotJudged) {
+  for (float& value : gradient_) value = -value;
+  spec_.committed->parameters_root = DigestOf(1);
+  const RecomputeResult result = Recompute();
+  EXPECT_TRUE(result.unsure);
+  EXPECT_FALSE(result.accuse);
+  EXPECT_FALSE(result.convict);
+}
+
+// A bit of the first computation is wrong, by no fault of the target.
+TEST_F(ExactRecomputeTest, WhoComputesDifferentlyTheSecondTimeAccusesNobody) {
+  std::vector<float> slip = gradient_;
+  slip[50] = std::nextafter(slip[50], 1e9F);
+  int computed = 0;
+  const auto slipping = [&](const GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
+    EXPECT_EQ(spec.again, computed > 0);
+    return computed++ == 0 ? slip : gradient_;
+  };
+  const auto result = RunAs<RecomputeResult>(spec_, slipping);
+  EXPECT_TRUE(result.unsure);
+  EXPECT_FALSE(result.accuse);
+  EXPECT_FALSE(result.convict);
+  EXPECT_EQ(computed, 2);
+}
+
+TEST_F(ExactRecomputeTest, ATrueGradientIsComputedOnce) {
+  int computed = 0;
+  const auto counting = [&](const GradientSpec&) -> base::StatusOr<std::vector<float>> {
+    ++computed;
+    return gradient_;
+  };
+  EXPECT_FALSE(RunAs<RecomputeResult>(spec_, counting).unsure);
+  EXPECT_EQ(computed, 1);
+}
+
+// The target's gradient of another step, by the same parts: false, or true.
+TEST_F(ExactRecomputeTest, AnotherFalseStepMakesItTwice) {
+  const std::vector<float> truth = gradient_;
+  const RecomputeSpec honest = spec_;
+  std::vector<float> lie = gradient_;
+  lie[3] += 1;
+  Commit(lie);
+  RecomputeSpec::Other other{.gradient = spec_.gradient, .parts = {}, .committed = {}};
+  for (const auto& claim : spec_.claims) other.parts.push_back(claim.column.range);
+  other.committed = *honest.committed;
+  spec_.others = {other};
+  EXPECT_TRUE(Recompute().convict);
+  EXPECT_FALSE(Recompute().twice);
+  spec_.others.push_back(other);
+  spec_.others[1].committed.gradient_root = DigestOf(1);
+  EXPECT_TRUE(Recompute().twice);
+  // At parameters that the run never had nothing can be computed.
+  spec_.others[1].committed.parameters_root = DigestOf(2);
+  EXPECT_FALSE(Recompute().twice);
+  // Who is innocent of the step in question is on no trial for others.
+  Commit(truth);
+  spec_.others[1].committed = {DigestOf(1), honest.committed->parameters_root};
+  EXPECT_FALSE(Recompute().convict);
+  EXPECT_FALSE(Recompute().twice);
+}
+
 TEST_F(ExactRecomputeTest, VoidColumnsAreJudgedByTheRootAndTheSize) {
   std::vector<float> lie = gradient_;
   lie[3] += 1;
@@ -320,11 +384,11 @@ TEST_F(ExactRecomputeTest, VoidColumnsAreJudgedByTheRootAndTheSize) {
 }
 
 TEST_F(ExactRecomputeTest, TrueNumbersOfAnotherCommitmentAreGuilty) {
-  const Digest honest = *spec_.gradient_root;
+  const auto honest = spec_.committed;
   std::vector<float> lie = gradient_;
   lie[3] += 1;
   Commit(lie);
-  spec_.gradient_root = honest;  // committed to the truth, proved a lie
+  spec_.committed = honest;  // committed to the truth, proved a lie
   ExpectGuilty(true);
 }
 
@@ -363,12 +427,24 @@ TEST(RootJobTest, IsTheStateRoot) {
   EXPECT_EQ(RunAs<RootResult>(RootSpec{state, layout}).root, StateRoot(state, layout));
 }
 
+TEST(ParametersRootJobTest, IsTheRootOfEachBitOfTheParametersAlone) {
+  const auto root = [](std::vector<float> values) {
+    return RunAs<ParametersRootResult>(
+               ParametersRootSpec{std::make_shared<const std::vector<float>>(std::move(values))})
+        .root;
+  };
+  EXPECT_EQ(root({1, 2}), crypto::ParametersRoot(std::vector<float>{1, 2}));
+  EXPECT_NE(root({1, 2}), root({2, 1}));
+  EXPECT_NE(root({0.0F}), root({-0.0F}));
+  EXPECT_NE(root({1}), root({1, 0}));
+}
+
 TEST(NeedsGradientTest, IsTrueOfGradientAndRecomputationOnly) {
   EXPECT_TRUE(NeedsGradient(GradientSpec{}));
   EXPECT_TRUE(NeedsGradient(RecomputeSpec{}));
-  for (const JobSpec& spec :
-       {JobSpec(PackSpec{}), JobSpec(AggregateSpec{}), JobSpec(ProveSpec{}),
-        JobSpec(CrossCheckSpec{}), JobSpec(UpdateSpec{}), JobSpec(RootSpec{})}) {
+  for (const JobSpec& spec : {JobSpec(PackSpec{}), JobSpec(AggregateSpec{}), JobSpec(ProveSpec{}),
+                              JobSpec(CrossCheckSpec{}), JobSpec(UpdateSpec{}), JobSpec(RootSpec{}),
+                              JobSpec(ParametersRootSpec{})}) {
     EXPECT_FALSE(NeedsGradient(spec)) << spec.index();
   }
 }

@@ -92,17 +92,71 @@ TEST_F(DutiesTest, OnlyTheExactProfileAsksForTheRootOfTheCommit) {
   message.envelope.body = wire::Encode(honest_.ProofOf(PeerNumber(2)));
   target_proof_ = wire::Share(std::move(message));
   commits_[PeerNumber(2)].gradient_root = scene::DigestOf(77);
+  commits_[PeerNumber(2)].parameters_root = scene::DigestOf(78);
   Open({Id(CaseKind::kGradient, 3, 2)});
   ASSERT_TRUE(duties_->Recomputation(kStep, PeerNumber(2)));
-  EXPECT_FALSE(duties_->Recomputation(kStep, PeerNumber(2))->gradient_root);
+  EXPECT_FALSE(duties_->Recomputation(kStep, PeerNumber(2))->committed);
 
   honest_.manifest.compute_profile = kExact;
   honest_.manifest.eps_g = 0;
   Open({Id(CaseKind::kGradient, 3, 2)});
-  EXPECT_EQ(duties_->Recomputation(kStep, PeerNumber(2))->gradient_root, scene::DigestOf(77));
+  const auto spec = duties_->Recomputation(kStep, PeerNumber(2));
+  ASSERT_TRUE(spec && spec->committed);
+  EXPECT_EQ(spec->committed->gradient_root, scene::DigestOf(77));
+  EXPECT_EQ(spec->committed->parameters_root, scene::DigestOf(78));
+  EXPECT_TRUE(spec->others.empty()) << "a validator looks at one step";
   commits_.clear();
   Open({Id(CaseKind::kGradient, 3, 2)});
   EXPECT_FALSE(duties_->Recomputation(kStep, PeerNumber(2))) << "it cannot be judged to the bit";
+}
+
+TEST_F(DutiesTest, VotersInTheExactProfileLookAtTheNeighbouringStepsToo) {
+  wire::SignedEnvelope message;
+  message.envelope.body = wire::Encode(honest_.ProofOf(PeerNumber(2)));
+  target_proof_ = wire::Share(std::move(message));
+  commits_[PeerNumber(2)].gradient_root = scene::DigestOf(77);
+  commits_[PeerNumber(2)].parameters_root = scene::DigestOf(78);
+  honest_.manifest.compute_profile = kExact;
+  honest_.manifest.eps_g = 0;
+  const wire::CaseId id = Id(CaseKind::kGradient, 3, 2);
+  Open({id});
+  const auto remember = [&](std::uint64_t step, bool worked) {
+    PastStep past;
+    past.parameters = std::make_shared<const std::vector<float>>(160, static_cast<float>(step));
+    past.columns = honest_.columns;
+    if (worked) past.commits[id.target] = commits_[id.target];
+    chain_->Remember(step, std::move(past));
+  };
+  EXPECT_TRUE(duties_->Vote(id)->others.empty());
+  remember(kStep - 5, true);  // too far
+  remember(kStep - 4, true);
+  remember(kStep + 1, false);  // it validated
+  remember(kStep + 2, true);
+  const auto spec = duties_->Vote(id);
+  ASSERT_EQ(spec->others.size(), 2u);
+  EXPECT_EQ(spec->others[0].gradient.step, kStep + 2);
+  EXPECT_EQ(spec->others[1].gradient.step, kStep - 4);
+  EXPECT_EQ(spec->others[1].gradient.parameters->front(), static_cast<float>(kStep - 4));
+  EXPECT_EQ(spec->others[1].gradient.owner, id.target);
+  EXPECT_EQ(spec->others[1].parts.size(), honest_.columns.size());
+  EXPECT_EQ(spec->others[1].committed.gradient_root, scene::DigestOf(77));
+}
+
+TEST_F(DutiesTest, MemberThatCannotTellAbstains) {
+  const wire::CaseId id = Id(CaseKind::kGradient, 3, 2);
+  Open({id});
+  duties_->BeginVote(id, true);
+  duties_->TakeVerdict(id, RecomputeResult{.convict = true, .unsure = true});
+  EXPECT_TRUE(Stated().votes.empty());
+}
+
+TEST_F(DutiesTest, SecondFalseGradientIsPartOfTheVote) {
+  const wire::CaseId id = Id(CaseKind::kGradient, 3, 2);
+  Open({id});
+  duties_->BeginVote(id, true);
+  duties_->TakeVerdict(id, RecomputeResult{.convict = true, .twice = true});
+  ASSERT_EQ(Stated().votes.size(), 1u);
+  EXPECT_EQ(Stated().votes[0].verdict, Verdict::kTwice);
 }
 
 TEST_F(DutiesTest, VoteInAClosedCaseIsForgotten) {

@@ -348,5 +348,95 @@ TEST(OpenCasesTest, BeyondTheLimitAccusationsComeFirstAndNobodyIsBlamed) {
   EXPECT_TRUE(block.removals.empty());
 }
 
+// --- profile exact/1: a first fault --------------------------------------------------------------
+
+class ExactVoteTest : public VoteTest {
+ protected:
+  ExactVoteTest() { MakeExact(step_); }
+  static void MakeExact(HonestStep& step) {
+    step.manifest.compute_profile = kExact;
+    step.manifest.eps_g = 0;
+  }
+  static const wire::Standing* StandingIn(const Block& block, std::uint32_t peer) {
+    return StandingOf(block.standings, PeerNumber(peer));
+  }
+  void Err(std::uint32_t peer) {
+    step_.head.standings.push_back({.peer = PeerNumber(peer), .drops = 1, .erred = true});
+  }
+};
+
+TEST_F(ExactVoteTest, OneFalseGradientSuspends) {
+  VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
+  const Block block = step_.Judge();
+  ASSERT_EQ(Removed(block), std::vector<int>{6});
+  EXPECT_EQ(block.removals[0].kind, RemovalKind::kDrop);
+  EXPECT_NE(block.removals[0].reason.find("guilty by 4 of 6 votes: a first fault"),
+            std::string::npos)
+      << block.removals[0].reason;
+  const wire::Standing* standing = StandingIn(block, 6);
+  EXPECT_TRUE(standing->erred);
+  EXPECT_FALSE(standing->banned);
+  EXPECT_EQ(standing->barred_until, kStep + kBarredSteps);
+}
+
+TEST_F(ExactVoteTest, TwoFalseGradientsBan) {
+  VoteAll({0, 2, 3, 4}, Verdict::kTwice);
+  const Block block = step_.Judge();
+  ASSERT_EQ(Removed(block), std::vector<int>{6});
+  EXPECT_EQ(block.removals[0].kind, RemovalKind::kVerdict);
+  EXPECT_NE(block.removals[0].reason.find("guilty by 4 of 6 votes"), std::string::npos);
+  EXPECT_TRUE(StandingIn(block, 6)->banned);
+}
+
+// Three of six are colluders at most: neither may they ban whom the others suspend.
+TEST_F(ExactVoteTest, HalfOfTheVotersMakeItNotTwice) {
+  VoteAll({0, 2, 3}, Verdict::kTwice);
+  VoteAll({4}, Verdict::kGuilty);
+  EXPECT_EQ(step_.Judge().removals[0].kind, RemovalKind::kDrop);
+  VoteAll({5}, Verdict::kTwice);
+  EXPECT_EQ(step_.Judge().removals[0].kind, RemovalKind::kVerdict);
+}
+
+TEST_F(ExactVoteTest, SecondFaultOfAKeyBans) {
+  Err(6);
+  VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
+  EXPECT_EQ(step_.Judge().removals[0].kind, RemovalKind::kVerdict);
+}
+
+TEST_F(ExactVoteTest, FalseAccuserIsSuspendedOnceToo) {
+  VoteAll({0, 2, 3, 4}, Verdict::kInnocent);
+  const Block block = step_.Judge();
+  ASSERT_EQ(Removed(block), std::vector<int>{1});
+  EXPECT_EQ(block.removals[0].kind, RemovalKind::kDrop);
+  Err(1);
+  EXPECT_EQ(step_.Judge().removals[0].kind, RemovalKind::kVerdict);
+}
+
+TEST_F(ExactVoteTest, WhoLeftIsSuspendedAllTheSame) {
+  step_.head.standings.push_back({.peer = PeerNumber(20), .drops = 1});
+  open_ = CaseOf(1, 20);
+  step_.head.cases = {open_};
+  VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
+  const Block block = step_.Judge();
+  ASSERT_EQ(Removed(block), std::vector<int>{20});
+  EXPECT_TRUE(StandingIn(block, 20)->erred);
+  EXPECT_EQ(StandingIn(block, 20)->barred_until, kStep + kBarredSteps);
+}
+
+// Else t_s cheats that are found in one block would all be forgiven with one that is absent.
+TEST_F(ExactVoteTest, NoMassOfDropsForgivesIt) {
+  VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
+  SealedFaults silent;
+  for (const std::uint32_t absent : {0u, 2u, 3u, 4u, 5u}) {
+    NoteFault(silent, PeerNumber(absent), FaultKind::kDrop, "its COMMIT did not come");
+  }
+  EXPECT_EQ(Removed(step_.Judge(silent)), std::vector<int>{6});
+}
+
+TEST_F(VoteTest, InOtherProfilesEveryVerdictBans) {
+  VoteAll({0, 2, 3, 4}, Verdict::kTwice);
+  EXPECT_EQ(step_.Judge().removals[0].kind, RemovalKind::kVerdict);
+}
+
 }  // namespace
 }  // namespace ostraka::protocol

@@ -113,6 +113,14 @@ TEST_F(DisputeTest, AWorkerWithoutACommitIsOwedNothing) {
   EXPECT_TRUE(step_.Judge().disputes.empty());
 }
 
+// It is no loss in this step (JudgeStep hears of it by its faults), so the pair would be in
+// dispute.
+TEST_F(DisputeTest, AWorkerWithOtherParametersIsOwedNothing) {
+  LeaveOut(PeerNumber(kWorker));
+  step_.sealed.astray = {PeerNumber(kWorker)};
+  EXPECT_TRUE(step_.Judge().disputes.empty());
+}
+
 TEST_F(DisputeTest, AnAggThatIsAbsentDisputesNobody) {
   step_.sealed.aggregates[column_].reset();
   for (const PeerId& member : step_.head.members) Miss(member);

@@ -91,6 +91,7 @@ class StepReadingTest : public testing::Test {
     commit.coin_count = kMembers;
     commit.coins_root = crypto::MerkleRoot(CommitmentsOf(member));
     if (roles_.IsWorker(member)) commit.gradient_root = DigestOf(3);
+    if (manifest_.compute_profile == kExact) commit.parameters_root = DigestOf(8);
     return commit;
   }
   SealedMessages Reveals(std::uint32_t draw, const std::vector<std::size_t>& without) const {
@@ -241,6 +242,77 @@ TEST_F(StepReadingTest, GradientOfANonWorkerOrMissingCoinsAreMalformed) {
   commit = CommitOf(head_.members[0]);
   commit.gradient_root.reset();
   EXPECT_EQ(reading.IsComplete(head_.members[0], commit), !roles_.IsWorker(head_.members[0]));
+}
+
+// --- profile exact/1: the parameters that COMMITs name -------------------------------------------
+
+class ExactReadingTest : public StepReadingTest {
+ protected:
+  ExactReadingTest() {
+    manifest_.compute_profile = kExact;
+    manifest_.eps_g = 0;
+    for (std::size_t i = 0; i < kMembers; ++i) Name(i, DigestOf(8));
+    FillAggregates({});
+  }
+  void Name(std::size_t i, std::optional<Digest> parameters) {
+    wire::Commit commit = CommitOf(head_.members[i]);
+    commit.parameters_root = parameters;
+    Fill(input_.a[i], head_.members[i], Phase::kA, MessageType::kCommit, wire::Encode(commit));
+  }
+  StepReading Read() {
+    StepReading reading(head_, manifest_, kDimension);
+    reading.ReadSealA(head_, input_.a);
+    return reading;
+  }
+};
+
+TEST_F(ExactReadingTest, EveryCommitNamesParametersAndNoneDoesInOtherProfiles) {
+  Name(2, std::nullopt);
+  EXPECT_NE(RemovalOf(Decide(), 2)->reason.find("malformed"), std::string::npos);
+  manifest_.compute_profile = kTolerant;
+  const Block block = Decide();
+  EXPECT_EQ(RemovalOf(block, 2), nullptr);
+  EXPECT_NE(RemovalOf(block, 3)->reason.find("malformed"), std::string::npos);
+}
+
+TEST_F(ExactReadingTest, MemberWithOtherParametersIsDroppedAndItsGradientUsedNowhere) {
+  Name(3, DigestOf(9));
+  FillAggregates({3});
+  const StepReading reading = Read();
+  EXPECT_EQ(reading.sealed.parameters_root, DigestOf(8));
+  EXPECT_EQ(reading.sealed.astray, std::set<PeerId>{head_.members[3]});
+  EXPECT_TRUE(reading.sealed.faulty_in_a.contains(head_.members[3])) << "b is lower by it";
+  const Block block = Decide();
+  ASSERT_EQ(block.removals.size(), 1u);
+  EXPECT_EQ(RemovalOf(block, 3)->kind, wire::RemovalKind::kDrop);
+  EXPECT_EQ(RemovalOf(block, 3)->reason, "its COMMIT names other parameters than the run's");
+  EXPECT_FALSE(IsMember(block.proven, head_.members[3])) << "no validator can judge it";
+  EXPECT_TRUE(block.disputes.empty()) << "its owners were right to leave it out";
+  for (std::size_t j = 0; j < block.columns.size(); ++j) {
+    if (block.aggregated[j].owner == head_.members[3]) continue;
+    EXPECT_NE(block.columns[j], ColumnFate::kTooFewSenders);
+    EXPECT_NE(block.columns[j], ColumnFate::kBadSenders);
+  }
+}
+
+TEST_F(ExactReadingTest, OwnerThatIncludesItIsCountedAndTheColumnIsVoid) {
+  Name(3, DigestOf(9));
+  FillAggregates({});
+  const Block block = Decide();
+  for (const ColumnFate fate : block.columns) EXPECT_EQ(fate, ColumnFate::kBadSenders);
+  EXPECT_EQ(block.voids.size(), kMembers - 1) << "all owners but the one that is dropped";
+}
+
+// F may all name one root, and so may as many honest members as the seal shows.
+TEST_F(ExactReadingTest, AsManyAsMayBeAtFaultDecideNothing) {
+  const std::size_t faults = FaultBound(head_.thresholds);
+  for (std::size_t i = 0; i < kMembers; ++i) Name(i, DigestOf(100 + i));
+  for (std::size_t i = 0; i < faults; ++i) Name(i, DigestOf(9));
+  EXPECT_FALSE(Read().sealed.parameters_root);
+  EXPECT_TRUE(Read().sealed.astray.empty());
+  Name(faults, DigestOf(9));
+  EXPECT_EQ(Read().sealed.parameters_root, DigestOf(9));
+  EXPECT_EQ(Read().sealed.astray.size(), kMembers - faults - 1);
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(step, facts_.reading.coins);
     EXPECT_FEEDS(step, facts_.reading.false_revealers);
     EXPECT_FEEDS(step, facts_.reading.randomness);
+    EXPECT_FEEDS(step, facts_.reading.commits);
     EXPECT_FEEDS(step, facts_.reading.proofs);
     EXPECT_FEEDS(step, facts_.reading.faults);
     EXPECT_FEEDS(step, facts_.reading.faults.begin()->second.kind);
@@ -75,6 +76,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(step, Alter(aggregate.commits_root));
     EXPECT_FEEDS_AFTER(step, Alter(aggregate.slowest));
     EXPECT_FEEDS(step, facts_.reading.sealed.faulty_in_a);
+    EXPECT_FEEDS(step, facts_.reading.sealed.parameters_root);
+    EXPECT_FEEDS(step, facts_.reading.sealed.astray);
   }
   static void OfPairs(Step& step) {
     EXPECT_FEEDS(step, pairs_.pairs_);
@@ -93,6 +96,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(step, gradient_.coins_.step);
     EXPECT_FEEDS(step, gradient_.coins_.count);
     EXPECT_FEEDS(step, gradient_.job_);
+    EXPECT_FEEDS(step, gradient_.root_job_);
+    EXPECT_FEEDS(step, gradient_.parameters_root_);
     EXPECT_FEEDS(step, gradient_.parts_);
     EXPECT_FEEDS(step, gradient_.parts_lost_);
   }
@@ -107,6 +112,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(step, column_.closed_);
     EXPECT_FEEDS(step, column_.started_);
     EXPECT_FEEDS(step, column_.job_);
+    EXPECT_FEEDS(step, column_.parameters_root_);
   }
   static void OfResults(Step& step) {
     EXPECT_FEEDS(step, results_.results_);

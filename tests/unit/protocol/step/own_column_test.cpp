@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "crypto/merkle.h"
+#include "crypto/parameters_root.h"
 #include "crypto/set_root.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
@@ -281,6 +282,51 @@ TEST_F(NoColumnTest, MemberWithoutAColumnDoesNothing) {
   column_.Try();
   column_.SendResultAgain();
   EXPECT_TRUE(w_.out.actions().empty());
+}
+
+// --- profile exact/1 ---
+
+class ExactColumnTest : public OwnColumnTest {
+ protected:
+  ExactColumnTest()
+      : OwnColumnTest([](Manifest& manifest, Block&) {
+          manifest.compute_profile = kExact;
+          manifest.eps_g = 0;
+        }) {}
+  Digest Own() const { return crypto::ParametersRoot(*w_.chain.state().parameters); }
+  void HearAstray(std::size_t worker) {
+    wire::Commit commit = w_.CommitBody(worker);
+    commit.parameters_root = scene::DigestOf(4);
+    w_.Hear(w_.Say(worker, Phase::kA, MessageType::kCommit, wire::Encode(commit)));
+    w_.HearPart(worker, mine());
+    column_.Note(w_.Id(worker));
+  }
+};
+
+TEST_F(ExactColumnTest, NothingIsJudgedBeforeTheOwnParametersAreKnown) {
+  HearBut(99);
+  column_.Close();
+  column_.Try();
+  EXPECT_TRUE(w_.Taken<StartJob>().empty());
+  EXPECT_TRUE(column_.held().empty());
+  column_.Expect(Own());
+  column_.Try();
+  EXPECT_EQ(column_.held().size(), w_.count());
+  EXPECT_EQ(w_.Taken<StartJob>().size(), 1u);
+}
+
+TEST_F(ExactColumnTest, PartOfAnotherModelIsLeftOutWithoutSuspicion) {
+  column_.Expect(Own());
+  HearBut(3);
+  HearAstray(3);
+  column_.Try();
+  EXPECT_TRUE(column_.closed()) << "nobody waits for it";
+  EXPECT_FALSE(column_.held().contains(w_.Id(3)));
+  EXPECT_TRUE(w_.Observed<Suspicion>().empty());
+  EXPECT_TRUE(w_.StoredRecords(RecordKind::kEvidence).empty());
+  const auto started = w_.Taken<StartJob>();
+  ASSERT_EQ(started.size(), 1u);
+  EXPECT_EQ(std::get<AggregateSpec>(*started[0].spec).parts.size(), w_.count() - 1);
 }
 
 }  // namespace

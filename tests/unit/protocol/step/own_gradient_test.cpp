@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "crypto/parameters_root.h"
 #include "node/wire/codec.h"
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
@@ -154,6 +155,71 @@ TEST_F(NoGradientTest, MemberThatIsNoWorkerCommitsToItsCoinsAtOnce) {
   EXPECT_EQ(commit->coins_root, w_.CommitBody(kSelf).coins_root);
   EXPECT_TRUE(gradient_.parts().empty());
   EXPECT_TRUE(w_.Sent(MessageType::kPart).empty());
+}
+
+// --- profile exact/1 ---
+
+void MakeExact(Manifest& manifest, Block&) {
+  manifest.compute_profile = kExact;
+  manifest.eps_g = 0;
+}
+
+class ExactGradientTest : public OwnGradientTest {
+ protected:
+  ExactGradientTest() : OwnGradientTest(MakeExact) {}
+  // The jobs of Begin: the root's and the gradient's.
+  std::vector<StartJob> Started() {
+    gradient_.Begin();
+    return w_.Taken<StartJob>();
+  }
+};
+
+TEST_F(ExactGradientTest, CommitNamesTheParametersAndWaitsForBoth) {
+  const auto started = Started();
+  ASSERT_EQ(started.size(), 2u);
+  ASSERT_TRUE(std::holds_alternative<ParametersRootSpec>(*started[0].spec));
+  ASSERT_TRUE(gradient_.Owns(started[0].id) && gradient_.Owns(started[1].id));
+  EXPECT_TRUE(gradient_.awaits_root());
+  EXPECT_FALSE(gradient_.OnJob(w_.RunJob(started[1])));
+  EXPECT_TRUE(RunNext());  // the parts are there
+  EXPECT_TRUE(w_.Taken<Store>().empty()) << "the root is not";
+  EXPECT_FALSE(gradient_.OnJob(w_.RunJob(started[0])));
+  EXPECT_EQ(gradient_.parameters_root(), crypto::ParametersRoot(*w_.chain.state().parameters));
+  const auto own = w_.Utter();
+  ASSERT_FALSE(own.empty());
+  EXPECT_EQ(own[0].message->envelope.body, w_.Commit(kSelf)->envelope.body);
+  EXPECT_EQ(wire::DecodeCommit(own[0].message->envelope.body)->parameters_root,
+            gradient_.parameters_root());
+}
+
+TEST_F(ExactGradientTest, OtherParametersAfterARestartLoseTheParts) {
+  wire::Commit before = w_.CommitBody(kSelf);
+  before.parameters_root = scene::DigestOf(4);
+  w_.Hear(w_.Say(kSelf, Phase::kA, MessageType::kCommit, wire::Encode(before)));
+  for (const StartJob& job : Started()) gradient_.OnJob(w_.RunJob(job));
+  EXPECT_TRUE(RunNext());
+  EXPECT_TRUE(gradient_.parts_lost());
+  EXPECT_TRUE(w_.Taken<Store>().empty());
+}
+
+class ExactValidatorTest : public OwnGradientTest {
+ protected:
+  ExactValidatorTest()
+      : OwnGradientTest([](Manifest& manifest, Block& head) {
+          MakeExact(manifest, head);
+          Validates(kSelf, 2, 3)(manifest, head);
+        }) {}
+};
+
+TEST_F(ExactValidatorTest, MemberWithoutAGradientNamesItsParametersToo) {
+  gradient_.Begin();
+  EXPECT_TRUE(w_.Taken<Store>().empty());
+  EXPECT_FALSE(RunNext());
+  const auto own = w_.Utter();
+  ASSERT_EQ(own.size(), 1u);
+  const auto commit = wire::DecodeCommit(own[0].message->envelope.body);
+  EXPECT_FALSE(commit->gradient_root);
+  EXPECT_EQ(commit->parameters_root, crypto::ParametersRoot(*w_.chain.state().parameters));
 }
 
 }  // namespace

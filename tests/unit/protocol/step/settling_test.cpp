@@ -60,7 +60,7 @@ class SettlingTest : public testing::Test {
   }
   Outcome Settle(const std::optional<Digest>& own_root = std::nullopt) {
     settling_.Begin(DigestOf(600));
-    return settling_.Try(own_root);
+    return settling_.Try({own_root, std::nullopt});
   }
   // Runs the update that Settle started.
   Outcome Update() {
@@ -110,7 +110,7 @@ TEST_F(SettlingTest, BlockWaitsForTheResultOfEveryColumnThatItApplies) {
   EXPECT_EQ(w_.head().step, kStep - 1);
   results_.Take(2, w_.ResultOf(2));
   w_.out.actions().clear();
-  EXPECT_EQ(settling_.Try(std::nullopt).what, What::kGoOn);
+  EXPECT_EQ(settling_.Try({}).what, What::kGoOn);
   EXPECT_EQ(w_.head().step, kStep);
   EXPECT_EQ(w_.head().decision, DigestOf(600));
   for (const auto fate : w_.head().columns) EXPECT_EQ(fate, wire::ColumnFate::kApplied);
@@ -331,6 +331,26 @@ TEST_F(SettlingTest, FollowerThatAsksForNothingIsGoneAfterItsTime) {
   Settle();
   Update();
   EXPECT_FALSE(w_.followers.Contains(follower));
+}
+
+TEST_F(SettlingTest, MemberWithOtherParametersThanTheRunLeavesAndTrustsThemNoMore) {
+  HoldResults();
+  w_.facts.reading.sealed.parameters_root = DigestOf(1);
+  settling_.Begin(DigestOf(600));
+  const Outcome outcome = settling_.Try({.state = std::nullopt, .parameters = DigestOf(2)});
+  EXPECT_EQ(outcome.what, What::kLeave);
+  EXPECT_FALSE(outcome.trust_state);
+  EXPECT_EQ(w_.head().step, kStep - 1);
+  EXPECT_EQ(settling_.Try({.state = std::nullopt, .parameters = DigestOf(1)}).what, What::kGoOn);
+}
+
+TEST_F(SettlingTest, CommitsOfWorkersAreKeptAsTheySignedThem) {
+  HoldResults();
+  ASSERT_EQ(Settle().what, What::kGoOn);
+  const PastStep* past = w_.chain.Past(kStep);
+  ASSERT_NE(past, nullptr);
+  ASSERT_EQ(past->commit_frames.size(), w_.count());
+  EXPECT_EQ(*past->commit_frames.at(w_.Id(2)), *w_.Commit(2)->frame);
 }
 
 }  // namespace

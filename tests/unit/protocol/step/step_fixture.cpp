@@ -4,6 +4,7 @@
 
 #include "aggregation/kernels/projection.h"
 #include "crypto/merkle.h"
+#include "crypto/parameters_root.h"
 #include "crypto/set_root.h"
 #include "node/base/check.h"
 #include "node/base/rng.h"
@@ -145,6 +146,8 @@ wire::Commit StepWorld::CommitBody(std::size_t member) {
     for (const SharedBlob& part : PartsOf(member)) roots.push_back(part->root);
     commit.gradient_root = crypto::MerkleRoot(roots);
   }
+  if (facts.reading.exact)
+    commit.parameters_root = crypto::ParametersRoot(*chain.state().parameters);
   return commit;
 }
 

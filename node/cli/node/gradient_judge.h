@@ -1,0 +1,48 @@
+// Judges evidence files for a reader who may hold the run's model, data and parameters.
+//
+// Thread safety: one owner.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "node/base/bytes.h"
+#include "node/base/status.h"
+#include "node/config/training.h"
+#include "node/protocol/ground/manifest.h"
+#include "node/train/trainer.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::cli {
+
+class GradientJudge {
+ public:
+  // What a reader brings; all may be empty.
+  struct Sources {
+    std::string manifest;
+    // Parameters of the step, or a folder with parameters-<step>.safetensors for each.
+    std::string state;
+    std::string data;   // as of `ostraka node --data`
+    std::string graph;  // as of `ostraka node --graph`
+  };
+
+  // Reads the manifest; model and data only if `state` is given. InvalidArgument: sources that a
+  // run does not have, or that need one more. Errors of the manifest, the graph and the data.
+  static base::StatusOr<GradientJudge> Make(Sources sources);
+
+  const std::optional<protocol::Manifest>& manifest() const { return manifest_; }
+  // Never fails: what is missing is in the finding.
+  evidence::Finding Judge(const base::Bytes& file) const;
+
+ private:
+  GradientJudge() = default;
+  base::StatusOr<std::optional<base::Digest>> HonestRoot(
+      const evidence::GradientClaim& claim) const;
+
+  Sources sources_;
+  std::optional<protocol::Manifest> manifest_;
+  std::unique_ptr<train::Trainer> trainer_;  // null without `state`
+};
+
+}  // namespace ostraka::cli

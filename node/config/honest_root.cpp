@@ -1,0 +1,54 @@
+#include "node/config/honest_root.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "aggregation/kernels/rows.h"
+#include "crypto/merkle.h"
+#include "crypto/parameters_root.h"
+#include "node/protocol/ground/jobs.h"
+#include "node/protocol/ground/roles.h"
+
+namespace ostraka::config {
+
+base::StatusOr<std::optional<base::Digest>> HonestRootOf(const protocol::Manifest& manifest,
+                                                         train::Trainer& trainer,
+                                                         const protocol::SharedVector& parameters,
+                                                         const evidence::GradientClaim& claim) {
+  if (manifest.compute_profile != protocol::kExact) {
+    return base::FailedPrecondition(
+        "the run's gradients are compared within a tolerance, and only "
+        "those of profile exact/1 can be proven false");
+  }
+  if (crypto::ParametersRoot(*parameters) != claim.parameters_root) {
+    return base::FailedPrecondition(
+        "the parameters are not those of step " + std::to_string(claim.step) +
+        " that the accused names: give the file that a node keeps beside this evidence, "
+        "parameters-" +
+        std::to_string(claim.step) + ".safetensors");
+  }
+  const protocol::Roles roles = protocol::AssignRoles(claim.before, parameters->size());
+  if (!roles.IsWorker(claim.worker)) return std::nullopt;
+  const base::Digest seed = protocol::BatchSeed(manifest.run_id, manifest.training.data,
+                                                claim.before.randomness, claim.step, claim.worker);
+  const aggregation::SerialExecutor executor;
+  const protocol::GradientFunction gradients = [&](const protocol::GradientSpec& spec) {
+    return trainer.Gradient(*spec.parameters, spec.batch_seed);
+  };
+  const auto computed = protocol::RunJob(
+      protocol::GradientSpec{claim.step, claim.worker, parameters, seed}, gradients, executor);
+  if (const auto* failed = std::get_if<protocol::JobFailed>(&computed)) {
+    return base::Internal(failed->reason);
+  }
+  const auto packed = protocol::RunJob(
+      protocol::PackSpec{.gradient = std::get<protocol::GradientResult>(computed).gradient,
+                         .parts = roles.parts,
+                         .hash = true},
+      gradients, executor);
+  std::vector<base::Digest> roots;
+  for (const auto& part : std::get<protocol::PackResult>(packed).parts) roots.push_back(part->root);
+  return std::optional(crypto::MerkleRoot(roots));
+}
+
+}  // namespace ostraka::config
