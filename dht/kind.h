@@ -107,11 +107,11 @@ using Observation =
 struct Progress {
   bool joined = false;
   bool server = false;
-  std::uint32_t nodes = 0;       // in the table
-  std::uint32_t records = 0;     // stored for others
-  std::uint32_t waiting = 0;     // queries without an answer yet
-  double network = 0;            // estimated number of nodes
-  std::optional<Endpoint> seen;  // our address, as the last answer said
+  std::uint32_t nodes = 0;     // in the table
+  std::uint32_t records = 0;   // stored for others
+  std::uint32_t waiting = 0;   // queries without an answer yet
+  double network = 0;          // estimated number of nodes
+  std::vector<Endpoint> seen;  // our addresses, as most answers say (dht/vantage.h)
 };
 
 // Datagrams, and the questions of the process, which come in with an id and go out with it.

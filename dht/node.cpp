@@ -14,6 +14,7 @@ namespace {
 
 constexpr machine::TimerId kTimer = 0;
 constexpr Lookup::Shape kRefreshShape = {1, 4};
+constexpr std::size_t kMostOwnRecords = 16;  // of this node's store, in a read of its own
 
 // A node id that a bucket of `self` would hold, and otherwise random.
 Digest PointInBucket(const Digest& self, std::size_t bucket, const Digest& random) {
@@ -86,7 +87,12 @@ void Node::On(const Ask& ask) {
   const auto read = [&](const Digest& key, bool one_owner) {
     if (full) return Answer(ask.id, {}, GotRecords{});
     const auto start = static_cast<std::uint32_t>(random_->NextU64());
-    Begin(key, shape, ReadGoal{Reading(config_.network, key, one_owner), start}, ask.id);
+    Reading reading(config_.network, key, one_owner);
+    // Of a few nodes, this one may be the only one that stores what it looks for.
+    reading.Add(WallSeconds(),
+                answerer_->store().Get(WallSeconds(), key, start, kMostOwnRecords, kMaxRecordBytes),
+                *config_.verifier);
+    Begin(key, shape, ReadGoal{std::move(reading), start}, ask.id);
   };
   if (const auto* get = std::get_if<GetRun>(&ask.what)) {
     read(RunKey(config_.network, get->run_id), /*one_owner=*/false);
@@ -174,7 +180,7 @@ void Node::OnReply(const Endpoint& from, base::ByteView bytes, const Nonce& nonc
   const Request request = requests_.Take(nonce);
   const KnownNode node =
       request.node ? *request.node : dht::Located(config_.network, {reply.sender, from});
-  seen_ = reply.seen;
+  vantage_.OnAnswer(from, reply.seen);
   if (reply.server) {
     const bool is_new = table_.HasPlaceFor(node);
     table_.OnAnswer(turn_.now, node);
@@ -286,7 +292,7 @@ void Node::AskBootstraps() {
 void Node::Begin(const Digest& target, const Lookup::Shape& shape, Goal goal,
                  std::optional<std::uint64_t> ask) {
   // The scope of an address decides what we may be told of it; what we know ourselves we may ask.
-  const Scope scope = seen_ ? ScopeOf(*seen_) : Scope::kPublic;
+  const Scope scope = vantage_.scope();
   size_.SetFloor(table_.size());
   const std::uint64_t id = next_operation_++;
   Digest random;
@@ -390,8 +396,7 @@ void Node::Tick() {
   }
   if (due.keep) {
     KeptContacts kept;
-    const Scope scope = seen_ ? ScopeOf(*seen_) : Scope::kPublic;
-    for (const KnownNode& node : table_.Nearest(self_, kMostAddresses, scope, false)) {
+    for (const KnownNode& node : table_.Nearest(self_, kMostAddresses, vantage_.scope(), false)) {
       kept.contacts.push_back(node.contact);
     }
     turn_.out->Add(machine::Store<KeptContacts>{next_store_++, {std::move(kept)}});
@@ -469,7 +474,7 @@ Progress Node::progress() const {
   progress.records = answerer_ ? static_cast<std::uint32_t>(answerer_->store().size()) : 0;
   progress.waiting = static_cast<std::uint32_t>(requests_.size());
   progress.network = size_.nodes();
-  progress.seen = seen_;
+  progress.seen = vantage_.agreed();
   return progress;
 }
 
@@ -493,7 +498,7 @@ void Node::CheckInvariants() const {
 base::Digest Node::Fingerprint() const {
   crypto::Hasher hasher(crypto::kDomainFingerprint);
   crypto::Feed(hasher, table_, size_, gate_, greeter_, requests_, operations_, next_operation_,
-               reachability_, upkeep_, publisher_, timer_, seen_, next_store_, started_at_);
+               reachability_, upkeep_, publisher_, timer_, vantage_, next_store_, started_at_);
   if (answerer_) crypto::Feed(hasher, *answerer_);
   return hasher.Finish();
 }

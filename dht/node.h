@@ -40,6 +40,7 @@
 #include "dht/reachability.h"
 #include "dht/requests.h"
 #include "dht/upkeep.h"
+#include "dht/vantage.h"
 
 namespace ostraka::dht {
 
@@ -129,7 +130,7 @@ class Node final : public machine::Machine<DhtKind> {
   Upkeep upkeep_;
   Publisher publisher_;
   std::optional<base::Time> timer_;  // that is set
-  std::optional<Endpoint> seen_;     // our address, as the last answer said
+  Vantage vantage_;
   std::uint64_t next_store_ = 0;
 };
 

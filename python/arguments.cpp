@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "aggregation/shared/byzfl_names.h"
+
 namespace ostraka::python {
 namespace {
 
@@ -34,6 +36,14 @@ void ThrowIfError(const base::Status& status) {
   if (!status.ok()) throw py::value_error(base::MessageOf(status));
 }
 
+void RefusePositional(const std::string& call, const char* takes, const char* likely,
+                      const py::args& more) {
+  if (more.empty()) return;
+  throw py::type_error(call + " takes " + takes + " by position, and all else by name, as " + call +
+                       "(" + takes + ", " + likely + "=" + py::repr(more[0]).cast<std::string>() +
+                       ")");
+}
+
 aggregation::Arguments ArgumentsOf(const py::kwargs& keywords) {
   aggregation::Arguments arguments;
   const py::object number = py::module_::import("numbers").attr("Number");
@@ -42,7 +52,9 @@ aggregation::Arguments ArgumentsOf(const py::kwargs& keywords) {
     if (name.ends_with('_')) name.pop_back();  // lambda_: lambda is a Python keyword
     const bool is_bool = py::isinstance<py::bool_>(value);
     if (is_bool || !(py::isinstance<py::str>(value) || py::isinstance(value, number))) {
-      throw py::type_error(name + " must be a number or a string");
+      // ByzFL's searching attacks take objects.
+      throw py::type_error(name + " must be a number or a string" +
+                           aggregation::ByzflParameterHint("attack", name));
     }
     arguments.emplace_back(name, py::str(value).cast<std::string>());
   }
@@ -61,7 +73,12 @@ std::vector<aggregation::ElementSpec> ElementsOf(const py::object& pre) {
   if (pre.is_none()) return elements;
   const auto add = [&elements](const py::handle& text) {
     if (!py::isinstance<py::str>(text)) {
-      throw py::type_error("pre: give names as 'nnm' or 'bucketing:s=2', or a list of them");
+      throw py::type_error(
+          std::string("pre: give names as 'nnm' or 'bucketing:s=2', or a list of them") +
+          (py::isinstance<py::dict>(text)
+               ? "; ByzFL's {'name': 'Clipping', 'parameters': {'c': 2}} is "
+                 "'clipping:c=2' here (docs/from-byzfl.md)"
+               : ""));
     }
     elements.push_back(ValueOrThrow(aggregation::ParseElement(text.cast<std::string>())));
   };

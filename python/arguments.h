@@ -30,6 +30,11 @@ T ValueOrThrow(base::StatusOr<T> value) {
 // string.
 aggregation::Arguments ArgumentsOf(const py::kwargs& keywords);
 
+// TypeError if `more` is not empty. `takes` are the names of what `call` takes by position, and
+// `likely` is the parameter that the first of `more` may have been meant for.
+void RefusePositional(const std::string& call, const char* takes, const char* likely,
+                      const py::args& more);
+
 // Removes `name` from the keywords and returns its value; None if it is absent.
 py::object Take(py::kwargs& keywords, const char* name);
 

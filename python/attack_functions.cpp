@@ -179,7 +179,8 @@ void AddAttacks(py::module_& module) {
     const std::string name(attack->name);
     attacks.def(
         name.c_str(),
-        [name](const py::object& honest, const py::kwargs& keywords) {
+        [name](const py::object& honest, const py::args& more, const py::kwargs& keywords) {
+          RefusePositional(name, "honest", "byzantine", more);
           return Apply(name, honest, keywords);
         },
         py::arg("honest"), DocOf(*attack).c_str());

@@ -3,7 +3,36 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string>
+
+#include "aggregation/shared/byzfl_names.h"
+
+namespace {
+
+// pybind11 before 2.12 reads a type's size from where NumPy 1 has it. Under NumPy 2 it reads 0
+// there, and a result is its first coordinate over and over.
+void RefuseNewerNumPy() {
+#if PYBIND11_VERSION_HEX < 0x020C0000
+  namespace py = pybind11;
+  py::object version;
+  try {
+    version = py::module_::import("numpy").attr("__version__");
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
+    return;  // there is none; the first array will say so
+  }
+  const auto text = version.cast<std::string>();
+  if (text.starts_with("0.") || text.starts_with("1.")) return;
+  throw py::import_error("this build of the module is for NumPy 1, and here is NumPy " + text +
+                         ": build one for this interpreter with `pip install .` in the source "
+                         "folder (python/README.md)");
+#endif
+}
+
+}  // namespace
+
 PYBIND11_MODULE(ostraka, module) {
+  RefuseNewerNumPy();
   pybind11::options options;
   options.disable_function_signatures();  // the docstrings begin with better signatures
   module.doc() =
@@ -21,4 +50,9 @@ PYBIND11_MODULE(ostraka, module) {
   ostraka::python::AddRules(module);
   ostraka::python::AddAttacks(module);
   ostraka::python::AddGraphs(module);
+  // Called for names that the module lacks.
+  module.def("__getattr__", [](const std::string& name) {
+    throw pybind11::attribute_error("module 'ostraka' has no attribute '" + name + "'" +
+                                    ostraka::aggregation::ByzflModuleHint(name));
+  });
 }

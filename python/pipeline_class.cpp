@@ -245,7 +245,8 @@ void AddRules(py::module_& module) {
     const std::string name(rule->about.name);
     rules.def(
         name.c_str(),
-        [name](const py::object& rows, const py::kwargs& keywords) {
+        [name](const py::object& rows, const py::args& more, const py::kwargs& keywords) {
+          RefusePositional(name, "rows", "f", more);
           return Aggregate(name, rows, keywords);
         },
         py::arg("rows"), DocOf(*rule).c_str());

@@ -45,9 +45,52 @@ constexpr ByzflName kNames[] = {
     {"FOE", kAttack, "ipm", ""},
 };
 
+// An entry's own parameter comes before its kind's.
+constexpr ByzflParameter kParameters[] = {
+    {"rule centered_clip", "m", "state, a State that the calls share,"},
+    {"attack ipm", "tau", "eps"},
+    {"attack alie", "tau", "-z, with ddof=1,"},
+    {"attack gaussian", "mu", "mean"},
+    {"attack", "f", "byzantine, the number of attackers,"},
+    {"attack", "nb_byz", "byzantine, the number of attackers,"},
+    {"attack", "agg", "rule, a Pipeline,"},
+    {"attack", "pre_agg_list", "pre of the Pipeline that rule gives"},
+    {"attack", "evals", "the fixed grid of the search"},
+    {"attack", "start", "the fixed grid of the search"},
+    {"attack", "delta", "the fixed grid of the search"},
+    {"attack", "ratio", "the fixed grid of the search"},
+    {"rule", "nb_byz", "f"},
+    {"pre-aggregation", "nb_byz", "f"},
+};
+
 }  // namespace
 
 std::span<const ByzflName> ByzflNames() { return kNames; }
+
+std::span<const ByzflParameter> ByzflParameters() { return kParameters; }
+
+std::string ByzflModuleHint(std::string_view name) {
+  if (std::string hint = ByzflHint(name); !hint.empty()) return hint;
+  std::string what;
+  if (name == "RobustAggregator") what = " is ostraka.Pipeline here";
+  if (name == "ByzantineClient") what = " is ostraka.attack here";
+  for (const std::string_view training : {"Client", "Server", "DataDistributor", "run_benchmark"}) {
+    if (name == training) what = " has no counterpart here: `ostraka compare` trains";
+  }
+  if (what.empty()) return "";
+  return "; ByzFL's " + std::string(name) + what + " (docs/from-byzfl.md)";
+}
+
+std::string ByzflParameterHint(std::string_view owner, std::string_view name) {
+  for (const ByzflParameter& entry : kParameters) {
+    const bool owns = owner.starts_with(entry.owner) &&
+                      (owner.size() == entry.owner.size() || owner[entry.owner.size()] == ' ');
+    if (!owns || entry.theirs != name) continue;
+    return "; ByzFL's " + std::string(name) + " is " + std::string(entry.ours) +
+           " here (docs/from-byzfl.md)";
+  }
+  return "";
+}
 
 std::string ByzflHint(std::string_view name) {
   for (const ByzflName& entry : kNames) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "aggregation/shared/byzfl_names.h"
 #include "node/base/check.h"
 #include "node/base/suggest.h"
 
@@ -116,8 +117,10 @@ base::StatusOr<Parameters> ParseParameters(std::string_view owner,
     const auto info = std::find_if(infos.begin(), infos.end(),
                                    [&name = name](const auto& i) { return i.name == name; });
     if (info == infos.end()) {
-      const std::string hint =
-          infos.empty() ? "; it has none" : base::SuggestionFor(name, NamesOf(infos));
+      std::string hint = ByzflParameterHint(who, name);
+      if (hint.empty()) {
+        hint = infos.empty() ? "; it has none" : base::SuggestionFor(name, NamesOf(infos));
+      }
       return base::InvalidArgument(who + " has no parameter '" + name + "'" + hint);
     }
     if (parameters.Has(info->name)) {

@@ -17,8 +17,8 @@
 //   H5  A host touches no signal, environment variable, standard stream or default folder.
 //
 // Not shared: trainers, worker threads, ledgers, ports. Shared: the protocol thread, so the Steps
-// of all machines add up on it; and the computer. A machine that serves all runs, such as a DHT's,
-// would be the host's own, in a seat beside them (driver/machine_seat.h takes any kind).
+// of all machines add up on it; and the computer. A node of the DHT belongs to its run, whose key
+// and port it has (driver/member_finder.h).
 //
 // May not know: commands, files of keys and manifests (its caller reads them), attacks.
 // Memory: that of its open runs.

@@ -144,6 +144,8 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   node.states = StatesOf(options, layout);
   node.evaluate_every = options.states.evaluate_every;
   node.record_file = options.files.record;
+  node.finder = {std::move(options.network.dht),
+                 options.files.data_dir + "/" + net::kLearnedFileName};
   node.status = std::move(options.network.status);
   return PreparedRun{self, layout, std::move(key_lock), std::move(node),
                      os::Descriptor(options.network.listen_socket.Release())};

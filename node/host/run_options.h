@@ -13,6 +13,7 @@
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
 #include "node/host/report/status_service.h"
+#include "node/net/reach/reach_options.h"
 #include "node/os/descriptor.h"
 #include "node/protocol/ground/machine.h"
 #include "node/protocol/ground/manifest.h"
@@ -40,6 +41,7 @@ struct RunNetwork {
   os::Descriptor listen_socket{-1};  // a listening socket to use instead
   // For all links together, in each direction; control messages count but never wait; 0: no limit.
   std::uint64_t max_bytes_per_second = 0;
+  net::ReachOptions dht;  // `learned` is read from the data folder
   StatusService status;
 };
 

@@ -17,7 +17,9 @@ base::Status Failed(const std::string& path, int error) {
   return base::Unavailable("cannot write " + path + ": " + std::generic_category().message(error));
 }
 
-base::Status WriteAndSync(const std::string& path, std::span<const base::ByteView> pieces) {
+enum class Sync { kNo, kYes };
+
+base::Status WriteAll(const std::string& path, std::span<const base::ByteView> pieces, Sync sync) {
   const Descriptor fd(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!fd.ok()) return Failed(path, errno);
@@ -29,7 +31,8 @@ base::Status WriteAndSync(const std::string& path, std::span<const base::ByteVie
       piece = piece.subspan(static_cast<std::size_t>(written));
     }
   }
-  return ::fsync(fd.get()) == 0 ? base::OkStatus() : Failed(path, errno);
+  if (sync == Sync::kYes && ::fsync(fd.get()) != 0) return Failed(path, errno);
+  return base::OkStatus();
 }
 
 base::Status GiveName(const std::string& temporary, const std::string& path, IfExists if_exists) {
@@ -52,19 +55,26 @@ base::Status SyncFolderOf(const std::string& path) {
   return base::OkStatus();
 }
 
+base::Status WriteWhole(const std::string& path, std::span<const base::ByteView> pieces,
+                        IfExists if_exists, Sync sync) {
+  const std::string temporary = path + ".tmp";
+  base::Status status = WriteAll(temporary, pieces, sync);
+  if (status.ok()) status = GiveName(temporary, path, if_exists);
+  // Remove the partial file. A failure to remove it matters less than `status`.
+  if (!status.ok()) ::unlink(temporary.c_str());
+  return status;
+}
+
 }  // namespace
 
 base::Status WriteDurably(const std::string& path, std::span<const base::ByteView> pieces,
                           IfExists if_exists) {
-  const std::string temporary = path + ".tmp";
-  base::Status status = WriteAndSync(temporary, pieces);
-  if (status.ok()) status = GiveName(temporary, path, if_exists);
-  if (!status.ok()) {
-    // Remove the partial file. A failure to remove it matters less than `status`.
-    ::unlink(temporary.c_str());
-    return status;
-  }
+  RETURN_IF_ERROR(WriteWhole(path, pieces, if_exists, Sync::kYes));
   return SyncFolderOf(path);
+}
+
+base::Status ReplaceQuickly(const std::string& path, base::ByteView content) {
+  return WriteWhole(path, std::span(&content, 1), IfExists::kReplace, Sync::kNo);
 }
 
 }  // namespace ostraka::os

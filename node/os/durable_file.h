@@ -20,4 +20,9 @@ enum class IfExists { kReplace, kRefuse };
 base::Status WriteDurably(const std::string& path, std::span<const base::ByteView> pieces,
                           IfExists if_exists);
 
+// Gives `path` this content in one step, without waiting for the disk: a reader sees the old file
+// or the new one, also after a crash of the process, and after a power cut perhaps an empty one.
+// For what is useful and can be lost. Leftovers and errors are those of WriteDurably.
+base::Status ReplaceQuickly(const std::string& path, base::ByteView content);
+
 }  // namespace ostraka::os

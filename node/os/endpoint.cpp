@@ -111,6 +111,11 @@ base::StatusOr<HostPort> ParseHostPort(std::string_view text) {
   return result;
 }
 
+std::string FormatHostPort(const HostPort& where) {
+  const bool is_v6 = where.host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + where.host + "]" : where.host) + ":" + std::to_string(where.port);
+}
+
 std::string WithPort(std::string_view address, std::uint16_t port) {
   return std::string(address.substr(0, address.rfind(':') + 1)) + std::to_string(port);
 }
@@ -186,7 +191,7 @@ bool IsIpv6(int fd) {
   return family == AF_INET6;
 }
 
-base::StatusOr<std::uint16_t> ListeningPort(int fd) {
+base::StatusOr<HostPort> ListeningAddress(int fd) {
   int is_listening = 0;
   socklen_t size = sizeof(is_listening);
   SocketAddress address;
@@ -196,13 +201,23 @@ base::StatusOr<std::uint16_t> ListeningPort(int fd) {
     return base::InvalidArgument("file descriptor " + std::to_string(fd) +
                                  " is not a listening socket");
   }
+  std::array<char, INET6_ADDRSTRLEN> text{};
   if (address.storage.ss_family == AF_INET) {
-    return ntohs(reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port);
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&address.storage);
+    inet_ntop(AF_INET, &v4->sin_addr, text.data(), text.size());
+    return HostPort{text.data(), ntohs(v4->sin_port)};
   }
   if (address.storage.ss_family == AF_INET6) {
-    return ntohs(reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port);
+    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&address.storage);
+    inet_ntop(AF_INET6, &v6->sin6_addr, text.data(), text.size());
+    return HostPort{text.data(), ntohs(v6->sin6_port)};
   }
   return base::InvalidArgument("file descriptor " + std::to_string(fd) + " is not a TCP socket");
+}
+
+base::StatusOr<std::uint16_t> ListeningPort(int fd) {
+  ASSIGN_OR_RETURN(const HostPort where, ListeningAddress(fd));
+  return where.port;
 }
 
 base::StatusOr<ListeningSocket> ListenOnLoopback() {

@@ -19,6 +19,9 @@ struct HostPort {
 // "host:port", "[v6]:port". InvalidArgument names what is wrong.
 base::StatusOr<HostPort> ParseHostPort(std::string_view text);
 
+// "host:port", IPv6 in brackets.
+std::string FormatHostPort(const HostPort& where);
+
 // `address` ("host:port") with that port.
 std::string WithPort(std::string_view address, std::uint16_t port);
 
@@ -49,7 +52,10 @@ std::string AddressPrefix(const std::string& host);
 // False means IPv4. REQUIRES: `fd` is a TCP socket.
 bool IsIpv6(int fd);
 
-// The local port of a socket. InvalidArgument: `fd` is not a listening TCP socket.
+// The local address of a socket, which may be the unspecified one ("::"). InvalidArgument: `fd` is
+// not a listening TCP socket.
+base::StatusOr<HostPort> ListeningAddress(int fd);
+// Its port.
 base::StatusOr<std::uint16_t> ListeningPort(int fd);
 
 struct ListeningSocket {

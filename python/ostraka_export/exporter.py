@@ -98,6 +98,7 @@ def export(module, example, path, *, loss=None, initial=None, overwrite=False):
     if not isinstance(module, torch.nn.Module) or not example or \
             not all(isinstance(x, torch.Tensor) for x in example):
         raise ExportError("export(module, example, path): a torch.nn.Module, a tuple of tensors, and a file's name")
+    example = tuple(x.clone() for x in example)  # torch.export would make one input of a tensor that comes twice
     path = os.fspath(path)
     constants_path = path + ".constants.safetensors"
     for file in (path, constants_path):
@@ -108,6 +109,9 @@ def export(module, example, path, *, loss=None, initial=None, overwrite=False):
     lowering = Lowering(traced(outer, example), outer, module, names, laws(initial))
     text = lowering.graph.text(lowering.run().name)
     graph = lowering.graph
+    for name, (element, _, _, bound) in graph.inputs.items():
+        if element == "i32" and bound is None:
+            raise ExportError(f"nothing reads the input {name}; leave it out of the example")
     mode = "wb" if overwrite else "xb"
     if graph.constants:
         write_tensors(constants_path, graph.constants, mode)

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "aggregation/attacks/attacks.h"
+#include "aggregation/shared/byzfl_names.h"
+#include "node/base/suggest.h"
 #include "sim/adversary/adversary.h"
 #include "sim/adversary/editor_options.h"
 #include "sim/attacks/frame_victim.h"
@@ -492,8 +494,11 @@ base::StatusOr<const Entry*> FindEntry(std::string_view name) {
     if (entry.attack.name == name) return &entry;
     known.push_back(entry.attack.name);
   }
-  return base::InvalidArgument("attack '" + std::string(name) + "' is not known: use one of " +
-                               Listed(known));
+  std::string hint = aggregation::ByzflHint(name);
+  const std::string meant = base::ClosestName(name, known);
+  if (hint.empty() && !meant.empty()) hint = "; did you mean '" + meant + "'?";
+  return base::InvalidArgument("attack '" + std::string(name) + "' is not known" +
+                               (hint.empty() ? ": use one of " + Listed(known) : hint));
 }
 
 // The value given for the attack's text parameter; empty if none is.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 
 #include "aggregation/optim/sgd.h"
@@ -11,6 +12,13 @@
 
 namespace ostraka::sim {
 namespace {
+
+// An exploded loss has up to 300 digits before its point.
+std::string Short(double loss) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", loss);
+  return text;
+}
 
 // The gradient of row `row`, which no member of the run has drawn.
 base::StatusOr<std::vector<float>> RowOf(train::Trainer& trainer,
@@ -73,9 +81,8 @@ base::Status JudgeLoss(double loss, const Yardstick& yardstick) {
   if (!std::isfinite(loss))
     return base::FailedPrecondition("the loss exploded: it is not a number");
   if (loss > yardstick.initial) {
-    return base::FailedPrecondition("the loss exploded: it began at " +
-                                    std::to_string(yardstick.initial) + " and ended at " +
-                                    std::to_string(loss));
+    return base::FailedPrecondition("the loss exploded: it began at " + Short(yardstick.initial) +
+                                    " and ended at " + Short(loss));
   }
   const double allowed = kLossFactor * yardstick.worst + kLossMargin;
   if (loss <= allowed) return base::OkStatus();

@@ -17,6 +17,13 @@ figure { margin: 1.5em 0; } figcaption { font-size: 13px; color: #444; max-width
 figure svg { max-width: 100%; height: auto; }
 pre { background: #f6f6f6; padding: 1em; font-size: 12px; overflow-x: auto; }
 .scroll { overflow-x: auto; }
+html { color-scheme: light dark; background: #fff; }
+/* Figures stay on white, as the files of a comparison show them. */
+@media (prefers-color-scheme: dark) {
+html { background: #17191c; } body { color: #ddd; } figcaption, td small { color: #aaa; }
+h2, th, td { border-color: #444; } pre { background: #24272b; }
+figure svg { border-radius: 6px; }
+}
 )";
 
 }  // namespace

@@ -103,10 +103,12 @@ std::string ByTruthText(const ReportInput& input, const char* what,
 std::string Summary(const ReportInput& input) {
   const SimOptions& options = input.options;
   const SimResult& result = input.result;
-  std::string text = Number(options.peers) + " peers, " + Number(options.byzantine) +
-                     " of them Byzantine: " + options.attack + " from step " +
-                     Number(options.attack_from_step) + " on &middot; " + Number(result.steps) +
-                     " steps &middot; seed " + Number(options.seed);
+  const std::string attackers =
+      options.byzantine == 0 ? "none of them Byzantine"
+                             : Number(options.byzantine) + " of them Byzantine: " + options.attack +
+                                   " from step " + Number(options.attack_from_step) + " on";
+  std::string text = Number(options.peers) + " peers, " + attackers + " &middot; " +
+                     Number(result.steps) + " steps &middot; seed " + Number(options.seed);
   std::vector<std::optional<std::uint32_t>> banned;
   std::vector<std::optional<std::uint32_t>> dropped;
   std::vector<std::optional<std::uint32_t>> returned;

@@ -1,5 +1,7 @@
 """Help, usage errors, and where output goes."""
 import re
+import resource
+import signal
 import subprocess
 import unittest
 
@@ -9,7 +11,7 @@ from harness import OSTRAKA, TestCase, run
 COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], ["key", "passwd"],
             ["key", "import"], ["run"],
             ["run", "init"], ["run", "show"], ["run", "check"], ["run", "recover"], ["ledger"], ["ledger", "show"],
-            ["ledger", "explain"], ["sim"], ["sim", "dht"], ["dht"], ["dht", "bench"], ["status"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
+            ["ledger", "explain"], ["sim"], ["sim", "dht"], ["dht"], ["dht", "bench"], ["dht", "bootstrap"], ["dht", "crawl"], ["dht", "get"], ["dht", "ping"], ["dht", "put"], ["status"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
             ["aggregate"], ["attack"], ["compare"], ["compare", "merge"],
             ["model"], ["model", "make"], ["model", "show"], ["data"], ["data", "pack"], ["data", "check"], ["manual"],
             ["evidence"], ["evidence", "verify"], ["evidence", "show"],
@@ -80,6 +82,19 @@ class UsageTest(TestCase):
 
 class OutputTest(TestCase):
     """A result that could not be written is a failure."""
+
+    def test_a_file_that_cannot_be_written_to_its_end_is_not_left(self):
+        def limited():  # as a full disk: a write beyond 100 bytes fails, and the signal for it is ignored
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+        text = self.folder / "text"
+        text.write_text("Nobody vouches for anybody here. " * 100)
+        out = self.folder / "out"
+        for args in (["model", "make", "softmax", "--out", out], ["data", "pack", text, "--out", out],
+                     ["sim", "--peers", 4, "--byzantine", 0, "--steps", 8, "--dimension", 16, "--report", out]):
+            with self.subTest(args=args):
+                self.refused(3, args, "cannot write", str(out), preexec_fn=limited)
+                self.assertFalse(out.exists())
 
     def test_full_disk(self):
         key = self.folder / "a.key"

@@ -93,7 +93,7 @@ class BrowserTest(PageTestCase):
         # A proof that the page links is the file that anybody can verify.
         votes = browser.evaluate("[...document.querySelectorAll('#removals li')].map(e => e.textContent)")
         for text in votes:
-            self.assertRegex(text, r"Votes against it: \d of \d \(node\d \([0-9a-f]{8}\)")
+            self.assertRegex(text, r"Voted against it \(\d of \d\): node\d \([0-9a-f]{8}\)")
         link = browser.evaluate("document.querySelector('#removals a[href^=\"/evidence/\"]')?.href")
         self.assertTrue(link, "a verdict leaves its votes as evidence")
         with urllib.request.urlopen(link, timeout=harness.DEADLINE_S) as answer:

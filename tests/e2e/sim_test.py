@@ -359,6 +359,8 @@ class SimTest(TestCase):
 
     def test_bad_input(self):
         self.refused(2, ["sim", "--attack", "nonsense"], "'nonsense' is not known", "sign_flip")
+        self.refused(2, ["sim", "--attack", "sign_flp"], "did you mean 'sign_flip'?")
+        self.refused(2, ["swarm", "--attack", "SignFlipping"], "SignFlipping is the attack 'sign_flip' with lambda=1 here")
         self.refused(2, ["sim", "--attack", "sign_flip", "--attack-param", "x=1"], "'x'", "lambda")
         self.refused(2, ["sim", "--attack", "sign_flip", "--attack-param", "lambda"],
                      "write name=value")

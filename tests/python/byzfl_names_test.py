@@ -102,6 +102,42 @@ class ByzflNamesTest(unittest.TestCase):
                 self.assertIn(found[2], ours)
                 self.assertTrue(not call or re.search(rf"\b{found[2]}\b", call), (name, call))
 
+    def test_an_error_about_their_parameter_says_ours(self):
+        honest = ROWS[:7]
+        for ask, hint in [
+                (lambda: attacks.ipm(honest, tau=3.0), "ByzFL's tau is eps here"),
+                (lambda: attacks.alie(honest, tau=1.5), "ByzFL's tau is -z, with ddof=1, here"),
+                (lambda: attacks.gaussian(honest, mu=0.0), "ByzFL's mu is mean here"),
+                (lambda: attacks.sign_flip(honest, f=2), "ByzFL's f is byzantine, the number of attackers, here"),
+                (lambda: attacks.opt_ipm(honest, evals=20), "ByzFL's evals is the fixed grid of the search here"),
+                (lambda: attacks.opt_alie(honest, agg=1), "ByzFL's agg is rule, a Pipeline, here"),
+                (lambda: rules.centered_clip(ROWS, m=1), "ByzFL's m is state, a State that the calls share, here"),
+                (lambda: rules.krum(ROWS, nb_byz=2), "ByzFL's nb_byz is f here")]:
+            with self.subTest(hint=hint), self.assertRaisesRegex(ValueError, re.escape(f"; {hint} (docs/from-byzfl.md)")):
+                ask()
+        with self.assertRaisesRegex(TypeError, "agg must be a number or a string; ByzFL's agg is rule, a Pipeline, here"):
+            attacks.opt_ipm(honest, agg=Pipeline("krum", f=1))
+        # No hint where the name has another meaning.
+        with self.assertRaisesRegex(ValueError, "has no parameter 'tau'; did you mean|has no parameter 'tau'; known"):
+            rules.krum(ROWS, f=2, tau=1)
+
+    def test_what_is_given_in_their_way_is_answered_in_ours(self):
+        for name in ("Krum", "NNM", "Mimic"):
+            with self.assertRaisesRegex(AttributeError, f"no attribute '{name}'; {name} is the .* here"):
+                getattr(ostraka, name)
+        with self.assertRaisesRegex(AttributeError, "RobustAggregator is ostraka.Pipeline here"):
+            ostraka.RobustAggregator
+        with self.assertRaisesRegex(AttributeError, "`ostraka compare` trains"):
+            ostraka.Server
+        with self.assertRaisesRegex(AttributeError, "no attribute 'nothing'$"):
+            ostraka.nothing
+        with self.assertRaisesRegex(TypeError, r"^krum takes rows by position, and all else by name, as krum\(rows, f=2\)$"):
+            rules.krum(ROWS, 2)
+        with self.assertRaisesRegex(TypeError, r"as sign_flip\(honest, byzantine=3\)$"):
+            attacks.sign_flip(ROWS, 3)
+        with self.assertRaisesRegex(TypeError, "'clipping:c=2' here"):
+            Pipeline("krum", f=2, pre=[{"name": "Clipping", "parameters": {"c": 2.0}}])
+
     def test_names_of_papers(self):
         with self.assertRaisesRegex(ValueError, "CWTM is the rule 'trimmed_mean' here"):
             ostraka.aggregate("CWTM", ROWS)

@@ -1,7 +1,7 @@
 """ostraka.export: gradients of the written graph equal eager PyTorch's; what cannot be written is named.
 
-Needs torch 2.5 or later, which Debian 12 has not: `pip install torch`, and run it with that interpreter and the module
-on PYTHONPATH. With transformers, Hugging Face's own GPT-2, LLaMA, BERT and ViT are exported, too.
+Needs torch 2.5 or later, which Debian 12 has not: in a virtual environment `pip install torch .`, then run it with that
+interpreter. With transformers, Hugging Face's own GPT-2, LLaMA, BERT and ViT are exported, too.
 """
 import sys
 import tempfile
@@ -205,6 +205,17 @@ class Refused(Case):
         self.expect_refused(modules.Gpt(), tokens(), "initial 'uniform'", initial={"*": "uniform"})
         self.expect_refused(modules.Gpt().double(), tokens(), "float64", ".float()")
         self.expect_refused(modules.Gpt().requires_grad_(False), tokens(), "no parameter with requires_grad")
+
+    def test_one_tensor_for_tokens_and_targets(self):
+        both = tokens()[0]
+        ostraka.export(modules.Gpt(), (both, both), self.path)
+        self.assertEqual(set(ostraka.Graph(str(self.path)).inputs), {"tokens", "targets"})
+
+    def test_an_input_that_nothing_reads(self):
+        class Deaf(modules.Gpt):
+            def forward(self, tokens, kinds, targets):
+                return super().forward(tokens, targets)
+        self.expect_refused(Deaf(), (tokens()[0], *tokens()), "nothing reads the input kinds")
 
     def test_files_are_kept(self):
         ostraka.export(modules.Gpt(), tokens(), self.path)

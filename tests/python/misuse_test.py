@@ -1,5 +1,10 @@
 """Wrong input in Python: a ValueError or TypeError of one line, and never a crash."""
+import os
+import subprocess
+import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 import numpy as np
 
@@ -39,6 +44,16 @@ class MisuseTest(unittest.TestCase):
         self.refused("no coordinates", mean, np.ones((3, 0), "float32"))
         misaligned = np.zeros(4 * 12 + 1, "uint8")[1:].view("float32").reshape(3, 4)
         self.refused("not contiguous", mean, misaligned)
+
+    @unittest.skipUnless(sys.executable == "/usr/bin/python3", "NOT TESTED: a build by pip may bear NumPy 2")
+    def test_a_build_for_numpy_1_refuses_numpy_2(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "numpy.py").write_text('__version__ = "2.0.1"')
+            path = os.pathsep.join([folder, *sys.path])
+            ended = subprocess.run([sys.executable, "-c", "import ostraka"], capture_output=True, text=True,
+                                   env={**os.environ, "PYTHONPATH": path})
+        self.assertEqual(ended.returncode, 1, ended)
+        self.assertRegex(ended.stderr.splitlines()[-1], "^ImportError: .* is for NumPy 1, and here is NumPy 2.0.1: build one")
 
     def test_remedies_for_tensors_are_in_terms_of_torch(self):
         class Tensor:  # torch is not needed: an object of its module that shows its memory

@@ -9,4 +9,7 @@ namespace ostraka::cli {
 
 void AddDhtCommand(CLI::App& program, Invocation& invocation);
 
+// Its subcommands that talk to other nodes.
+void AddDhtNetworkCommands(CLI::App& dht, Invocation& invocation);
+
 }  // namespace ostraka::cli

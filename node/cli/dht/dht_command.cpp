@@ -11,12 +11,12 @@
 namespace ostraka::cli {
 namespace {
 
-struct DhtOptions {
+struct BenchCommandOptions {
   DhtBenchOptions bench;
   bool json = false;
 };
 
-base::StatusOr<ExitCode> Bench(const DhtOptions& options) {
+base::StatusOr<ExitCode> Bench(const BenchCommandOptions& options) {
   ASSIGN_OR_RETURN(const DhtBenchResult result, RunDhtBench(options.bench));
   const bool all = result.found == options.bench.questions;
   if (options.json) {
@@ -48,8 +48,9 @@ base::StatusOr<ExitCode> Bench(const DhtOptions& options) {
 void AddDhtCommand(CLI::App& program, Invocation& invocation) {
   auto* command = program.add_subcommand("dht", "the DHT, which finds members by key (0018)");
   command->require_subcommand(1);
-  command->footer("Example: ostraka dht bench --nodes 100");
-  auto options = std::make_shared<DhtOptions>();
+  command->footer("Example: ostraka dht ping 192.0.2.7:9000");
+  AddDhtNetworkCommands(*command, invocation);
+  auto options = std::make_shared<BenchCommandOptions>();
   auto* bench = command->add_subcommand(
       "bench", "time stores and gets of many nodes with sockets of their own on loopback");
   bench->add_option("--nodes", options->bench.nodes, "nodes in this process")

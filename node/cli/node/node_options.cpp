@@ -63,6 +63,7 @@ base::StatusOr<host::RunNetwork> NetworkOf(const NodeNetworkOptions& options,
     }
   }
   network.listen = options.listen;
+  ASSIGN_OR_RETURN(network.dht, DhtOf(options.dht));
   ASSIGN_OR_RETURN(network.max_bytes_per_second, BandwidthOf(options.bandwidth));
   // The socket for `ostraka status DIR`, and the address that the user gives.
   std::vector<http::HttpPlace>& places = network.status.places;
@@ -156,6 +157,7 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
   command.add_option("--bandwidth", options.network.bandwidth,
                      "limit on bytes of gradients per second, in each direction (10M, 500K)");
   AddHttpOptions(command, options.network.http);
+  AddDhtOptions(command, options.network.dht);
   OfferChoices(command.add_option("--data", options.files.data,
                                   "mnist:DIR, cifar10:DIR, text:FILE or tokens:FILE: where the "
                                   "run's data is on this machine"),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "node/base/status.h"
+#include "node/cli/options/dht_options.h"
 #include "node/cli/options/http_options.h"
 #include "node/cli/options/state_options.h"
 #include "node/cli/terminal/log.h"
@@ -36,6 +37,7 @@ struct NodeNetworkOptions {
   std::string listen;
   int listen_fd = -1;
   std::string bandwidth;  // bytes per second
+  DhtOptions dht;
   HttpOptions http;
 };
 

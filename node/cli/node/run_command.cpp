@@ -215,12 +215,13 @@ base::Status Init(const RunOptions& options) {
   trainer.graph = graph.text;
   trainer.constants = graph.constants;
   RETURN_IF_ERROR(CheckTrainer(parsed, trainer).status());
-  RETURN_IF_ERROR(WriteNewFile(options.file, text));
+  // The manifest comes last: with it there is a run, and all that it names is there.
   const std::string beside = GraphBeside(options.file);
   if (!graph.text.empty()) RETURN_IF_ERROR(WriteNewFile(beside, graph.text));
   if (!graph.constants.empty()) {
     RETURN_IF_ERROR(WriteNewFile(train::ConstantsBeside(beside), graph.constants));
   }
+  RETURN_IF_ERROR(WriteNewFile(options.file, text));
   TellOfDialers(parsed);
   PrintSummary(parsed, options.json);
   return base::OkStatus();

@@ -153,6 +153,10 @@ class Text {
                                                   removal.at("kind").get<std::string>() +
                                                   "): " + removal.at("reason").get<std::string>());
     }
+    if (status.contains("removals_earlier")) {
+      text.Line("", Count(status.at("removals_earlier")) +
+                        " earlier: ostraka ledger show, ostraka ledger explain");
+    }
     return text.text_;
   }
 
@@ -185,6 +189,8 @@ class Text {
                         " other members";
     for (const json& peer : status.at("unlinked")) links += ", not " + ShortOf(peer);
     Line("links", links);
+    Unlinked(status);
+    if (status.contains("dht")) Dht(status.at("dht"));
     if (status.contains("of_another_run")) {
       for (const json& member : status.at("of_another_run")) {
         Line("DIFFERS", ShortOf(member.at("peer")) + " " + member.at("reason").get<std::string>());
@@ -202,6 +208,39 @@ class Text {
       Line("ends", "in " + Span(status.at("eta_seconds")) + " at " +
                        SpanText(status.at("seconds_per_step")) + " a step");
     }
+  }
+
+  // Where each member that is not linked was dialed, and how that failed.
+  void Unlinked(const json& status) {
+    if (!status.contains("peers")) return;
+    for (const json& peer : status.at("peers")) {
+      if (peer.contains("path")) continue;
+      std::string line;
+      for (const json& address : peer.at("addresses")) {
+        const std::string failure = address.at("last_failure");
+        line += (line.empty() ? " at " : "; ") + address.at("address").get<std::string>() + " (" +
+                address.at("source").get<std::string>() + ") " +
+                (failure.empty() ? "was not dialed yet" : failure);
+      }
+      Line("away", ShortOf(peer.at("peer")) +
+                       (line.empty() ? " has no address here, and is to dial us" : line));
+    }
+  }
+
+  void Dht(const json& dht) {
+    const std::string mode = dht.at("mode");
+    if (mode == "off") return;
+    std::string line =
+        mode + ", " +
+        (dht.at("joined").get<bool>() ? "joined with " + Count(dht.at("nodes")) + " nodes"
+                                      : std::string("not joined"));
+    std::string announced;
+    for (const json& address : dht.at("announced")) {
+      announced += (announced.empty() ? ", announces " : " ") + address.get<std::string>();
+    }
+    line += announced.empty() ? ", announces nothing" : announced;
+    if (dht.contains("problem")) line += ": " + dht.at("problem").get<std::string>();
+    Line("dht", line);
   }
 
   void Ended(const json& status) {

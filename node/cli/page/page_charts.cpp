@@ -72,6 +72,15 @@ constexpr double kCurveBottom = 186;
 constexpr std::size_t kFewDots = 40;
 constexpr std::size_t kMostDrawn = 192;  // finer than a point would be narrower than the line
 
+// The last step of the axis: the run's, unless so little of it is done that the curve would be a
+// stroke at the left.
+double StepsDrawn(double planned, double newest) {
+  constexpr double kSmallPart = 0.1;
+  constexpr double kLeast = 10;
+  if (newest >= kSmallPart * planned) return std::max({planned, newest, 1.0});
+  return std::clamp(RoundUp(newest), std::min(kLeast, planned), planned);
+}
+
 // At most kMostDrawn of them, and the newest.
 std::vector<host::CurvePoint> Drawn(const std::vector<host::CurvePoint>& points) {
   const std::size_t stride = (points.size() + kMostDrawn - 1) / kMostDrawn;
@@ -174,8 +183,7 @@ std::string CurveChart(const PageLearning& learning, std::uint64_t steps) {
   if (learning.points.empty()) return "";
   const std::vector<host::CurvePoint> points = Drawn(learning.points);
   CurveScale scale;
-  scale.steps = std::max(static_cast<double>(steps), static_cast<double>(points.back().step));
-  scale.steps = std::max(scale.steps, 1.0);
+  scale.steps = StepsDrawn(static_cast<double>(steps), static_cast<double>(points.back().step));
   double highest = 0;
   for (const host::CurvePoint& point : points) {
     if (std::isfinite(point.loss)) highest = std::max(highest, point.loss);

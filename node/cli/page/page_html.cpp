@@ -55,10 +55,19 @@ std::string Section(const std::string& id, const std::string& title, const std::
          title + "</h2>" + inside + "</section>\n";
 }
 
+// `caption` is for screen readers: those who see read the section's heading.
+std::string Table(const char* caption, const std::string& heads, const std::string& rows) {
+  return "<table>" + Tag("caption", "class=\"unseen\"", caption) +
+         Tag("thead", "", Tag("tr", "", heads)) + Tag("tbody", "", rows) + "</table>";
+}
+
 // A table that may be wider than the screen: it can be scrolled by keyboard.
-std::string ScrollTable(const char* label, const std::string& heads, const std::string& rows) {
-  return std::string("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"") + label +
-         "\"><table><thead><tr>" + heads + "</tr></thead><tbody>" + rows + "</tbody></table></div>";
+std::string ScrollTable(const char* label, const char* caption, const std::string& heads,
+                        const std::string& rows) {
+  return Tag(
+      "div",
+      std::string("class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"") + label + "\"",
+      Table(caption, heads, rows));
 }
 
 std::string Key(const char* kind, const std::string& text) {
@@ -189,9 +198,9 @@ std::string LearningSection(const PageData& data) {
     rows += "<tr>" + NumberCell(CountText(point.step)) + NumberCell(FourDigits(point.loss)) +
             (accuracy ? NumberCell(PercentText(point.value)) : "") + "</tr>";
   }
-  const std::string table = "<table><thead><tr>" + Head("Step", true) + Head("Loss", true) +
-                            (accuracy ? Head("Accuracy", true) : "") + "</tr></thead><tbody>" +
-                            rows + "</tbody></table>";
+  const std::string table = Table(
+      "The last evaluations",
+      Head("Step", true) + Head("Loss", true) + (accuracy ? Head("Accuracy", true) : ""), rows);
   return Section(
       "learning", "Learning",
       Tag("figure", "",
@@ -211,11 +220,11 @@ std::string PriceSection(const PageData& data) {
            NumberCell(SpanText(seconds)) + NumberCell(PercentText(seconds / whole)) + "</tr>";
   };
   const std::string table =
-      "<table><thead><tr>" + Head("Part") + Head("Work") + Head("Time", true) +
-      Head("Share", true) + "</tr></thead><tbody>" +
-      row("c1", "compute", "the own gradient", price.compute) +
-      row("c2", "aggregate", "parts, robust aggregates, proofs", price.aggregate) +
-      row("c3", "agree", "three seals", price.agree) + "</tbody></table>";
+      Table("Mean time of a recent step by part",
+            Head("Part") + Head("Work") + Head("Time", true) + Head("Share", true),
+            row("c1", "compute", "the own gradient", price.compute) +
+                row("c2", "aggregate", "parts, robust aggregates, proofs", price.aggregate) +
+                row("c3", "agree", "three seals", price.agree));
   return Section("price", "Price of protection",
                  Tag("p", "",
                      "A recent step took " + SpanText(whole) + ", " +
@@ -276,8 +285,10 @@ std::string MembersSection(const PageData& data) {
                ? std::string(".")
                : "; beyond " + SpanText(static_cast<double>(data.late_allowed_ms) * 1e-3) +
                      " it is dropped.";
-  return Section("members", "Members",
-                 ScrollTable("Table of members", heads, rows) + Tag("p", "class=\"note\"", notes));
+  return Section(
+      "members", "Members",
+      ScrollTable("Table of members", "Members: state, work, lag and bytes", heads, rows) +
+          Tag("p", "class=\"note\"", notes));
 }
 
 std::string LeadersSection(const PageData& data) {
@@ -319,11 +330,11 @@ std::string Names(const std::vector<PagePeer>& peers) {
 std::string VotesLine(const PageRemoval& removal) {
   if (!removal.votes) return "";
   const PageVotes& votes = *removal.votes;
-  std::string line = "Votes against it: " + CountText(votes.against.size()) + " of " +
-                     CountText(votes.voters) + " (" + Names(votes.against) + ")";
+  std::string line = "Voted against it (" + CountText(votes.against.size()) + " of " +
+                     CountText(votes.voters) + "): " + Names(votes.against);
   if (!votes.in_favour.empty()) {
-    line += "; in its favour: " + CountText(votes.in_favour.size()) + " (" +
-            Names(votes.in_favour) + ")";
+    line +=
+        "; in its favour (" + CountText(votes.in_favour.size()) + "): " + Names(votes.in_favour);
   }
   return Tag("p", "", line + ".");
 }

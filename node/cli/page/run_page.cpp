@@ -36,8 +36,16 @@ std::optional<http::HttpResponse> RunPage::Answer(std::string_view path,
   if (path.starts_with(kEvidence)) return Evidence(path.substr(kEvidence.size()), history);
   if (path != "/" && path != "/live") return Asset(path);
   asked_ = status.uptime;
-  const PageData data = PageDataOf(run_, status, history);
-  return http::HttpResponse{200, kHtmlType, path == "/" ? PageDocument(data) : PageMain(data)};
+  if (path == "/live") return http::HttpResponse{200, kHtmlType, Live(status, history)};
+  return http::HttpResponse{200, kHtmlType, PageDocument(PageDataOf(run_, status, history))};
+}
+
+const std::string& RunPage::Live(const host::NodeStatus& status, const host::RunHistory& history) {
+  if (!live_at_ || status.outcome || status.uptime - *live_at_ >= kFresh) {
+    live_ = PageMain(PageDataOf(run_, status, history));
+    live_at_ = status.uptime;
+  }
+  return live_;
 }
 
 void RunPage::Keep(const host::NodeStatus& status, const host::RunHistory& history) {

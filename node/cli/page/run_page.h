@@ -1,10 +1,12 @@
 // The paths of the page of one run, and their answers (docs/decisions/0020-page.md).
 //
 // Promises
-// A1  An answer to `/` or `/live` is a function of the status and the history at that time.
+// A1  An answer to `/` is a function of the status and the history at that time, and one to `/live`
+//     of those at that time or less than kFresh before: many who watch cost little more than one.
+//     Once the run has an outcome, each answer is of that time.
 // A2  `/evidence/ID` reads the ledger only for an ID that the history lists.
 // May not know: sockets, the machine, other runs.
-// Memory: the last page, once the run has ended.
+// Memory: one answer to `/live`, and the last page, once the run has ended.
 // What an attacker can do here: whoever may connect can make the node render pages, one for each
 // connection (http_server.h bounds those), and read evidence from the ledger, at most
 // wire::kMaxEvidenceFileBytes a request. Nothing that is asked changes anything.
@@ -24,6 +26,8 @@ namespace ostraka::cli {
 
 class RunPage {
  public:
+  static constexpr base::Duration kFresh = base::Milliseconds(500);
+
   // `data_dir` has the ledger.
   RunPage(PageRun run, std::string data_dir)
       : run_(std::move(run)), data_dir_(std::move(data_dir)) {}
@@ -41,11 +45,14 @@ class RunPage {
   std::optional<base::Duration> kept() const { return kept_; }
 
  private:
+  const std::string& Live(const host::NodeStatus& status, const host::RunHistory& history);
   http::HttpResponse Evidence(std::string_view id, const host::RunHistory& history) const;
 
   const PageRun run_;
   const std::string data_dir_;
   std::optional<base::Duration> asked_;
+  std::optional<base::Duration> live_at_;  // the uptime of live_
+  std::string live_;
   std::optional<base::Duration> kept_;  // the uptime at Keep
   std::string last_document_;
   std::string last_main_;

@@ -191,9 +191,11 @@ base::StatusOr<Ran> RunForReport(const SimWork& work, const SimCommandOptions& o
   std::ofstream file(options.report.file, std::ios::binary | std::ios::trunc);
   file << report->html;
   file.close();
-  if (!file)
+  if (!file) {
+    if (is_new) std::filesystem::remove(options.report.file);
     return base::Unavailable("cannot write " + options.report.file +
                              ": check that the disk is not full");
+  }
   return OneRun(std::move(report->run));
 }
 

@@ -6,8 +6,26 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 namespace ostraka::cli {
+
+namespace {
+
+// Writes and closes. Returns errno of the first failure, 0 if there was none.
+int WriteAndClose(int fd, std::string_view text) {
+  int failure = 0;
+  while (!text.empty() && failure == 0) {
+    const ssize_t count = write(fd, text.data(), text.size());
+    if (count < 0 && errno != EINTR) failure = errno;
+    if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  if (failure == 0 && fsync(fd) != 0) failure = errno;
+  if (close(fd) != 0 && failure == 0) failure = errno;
+  return failure;
+}
+
+}  // namespace
 
 base::Status WriteNewFile(const std::string& path, const std::string& text) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -17,9 +35,10 @@ base::Status WriteNewFile(const std::string& path, const std::string& text) {
                                           "' exists and is kept: give another name with --out")
                : base::Unavailable("cannot create '" + path + "': " + std::strerror(errno));
   }
-  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const bool closed = fsync(fd) == 0 && close(fd) == 0;
-  return written && closed ? base::OkStatus() : base::Unavailable("cannot write '" + path + "'");
+  const int failure = WriteAndClose(fd, text);
+  if (failure == 0) return base::OkStatus();
+  unlink(path.c_str());  // a part of a file is of no use, and would be in the way of the next try
+  return base::Unavailable("cannot write '" + path + "': " + std::strerror(failure));
 }
 
 base::Status CheckReplaces(const std::string& path, bool force) {

@@ -8,7 +8,7 @@
 namespace ostraka::cli {
 
 // Creates `path` with `text`, durably. FailedPrecondition if it exists: nothing is overwritten.
-// Unavailable: it cannot be created or written.
+// Unavailable: it cannot be created or written; then no file is left.
 base::Status WriteNewFile(const std::string& path, const std::string& text);
 
 // FailedPrecondition if a file `path` exists and `force` is false, with the advice to give --force.

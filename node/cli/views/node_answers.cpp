@@ -17,6 +17,45 @@ bool IsLinked(const NodeStatus& status, const base::PeerId& peer) {
   return std::find(status.linked.begin(), status.linked.end(), peer) != status.linked.end();
 }
 
+// Each member in the run: whether it is linked, and where it may be reached.
+json PeersJson(const NodeStatus& status) {
+  json peers = json::array();
+  for (const base::PeerId& peer : status.others) {
+    json entry = {{"peer", peer.Hex()}, {"addresses", json::array()}};
+    if (IsLinked(status, peer)) entry["path"] = "direct";  // nothing is forwarded yet
+    const auto known = status.addresses.find(peer);
+    if (known != status.addresses.end()) {
+      for (const net::PeerAddress& address : known->second) {
+        entry["addresses"].push_back({{"address", address.text},
+                                      {"source", net::AddressSourceName(address.source)},
+                                      {"failures", address.failures},
+                                      {"last_failure", address.last_failure}});
+      }
+    }
+    peers.push_back(std::move(entry));
+  }
+  return peers;
+}
+
+json EndpointsJson(const std::vector<dht::Endpoint>& endpoints) {
+  json texts = json::array();
+  for (const dht::Endpoint& endpoint : endpoints) texts.push_back(dht::TextOf(endpoint));
+  return texts;
+}
+
+json DhtJson(const net::ReachStatus& reach) {
+  json result = {{"mode", net::DhtModeName(reach.mode)}};
+  if (reach.mode == net::DhtMode::kOff) return result;
+  result["joined"] = reach.progress.joined;
+  result["nodes"] = reach.progress.nodes;
+  result["records"] = reach.progress.records;
+  result["reachable"] = reach.progress.server;
+  result["seen_as"] = EndpointsJson(reach.progress.seen);
+  result["announced"] = EndpointsJson(reach.announced);
+  if (!reach.problem.empty()) result["problem"] = reach.problem;
+  return result;
+}
+
 }  // namespace
 
 json NamesJson(const MemberNames::Map& names) {
@@ -39,6 +78,7 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
   const host::Health health = host::HealthOf(status);
   json waits_for = json::array();
   for (const auto& missing : status.progress.missing) {
+    if (waits_for.size() == kWaitsInStatus) break;
     waits_for.push_back({{"peer", missing.peer.Hex()},
                          {"message", missing.message},
                          {"linked", IsLinked(status, missing.peer)}});
@@ -47,8 +87,12 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
   for (const base::PeerId& peer : status.others) {
     if (!IsLinked(status, peer)) unlinked.push_back(peer.Hex());
   }
+  const std::size_t earlier =
+      status.removals.size() - std::min(status.removals.size(), kRemovalsInStatus);
   json removals = json::array();
-  for (const wire::Removal& removal : status.removals) removals.push_back(JsonOf(removal));
+  for (std::size_t i = earlier; i < status.removals.size(); ++i) {
+    removals.push_back(JsonOf(status.removals[i]));
+  }
   json result = {{"running", !status.outcome.has_value()},
                  {"peer", status.self.Hex()},
                  {"run_id", status.run_id.Hex()},
@@ -62,12 +106,17 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
                  {"members", status.others.size() + 1},
                  {"linked", status.linked.size()},
                  {"unlinked", std::move(unlinked)},
+                 {"peers", PeersJson(status)},
+                 {"dht", DhtJson(status.reach)},
                  {"removals", std::move(removals)},
                  {"uptime_seconds", status.uptime.seconds()},
                  {"rss_bytes", status.process.rss_bytes}};
   for (const auto& [peer, reason] : status.traffic.of_another) {
     result["of_another_run"].push_back({{"peer", peer.Hex()}, {"reason", reason}});
   }
+  if (earlier > 0) result["removals_earlier"] = earlier;
+  const std::size_t more = status.progress.missing.size() - result["waits_for"].size();
+  if (more > 0) result["waits_for_more"] = more;
   if (!names.map().empty()) result["names"] = NamesJson(names.map());
   if (status.late_ms > 0) {
     result["slow"] = {{"used_ms", status.late_ms}, {"allowed_ms", status.late_allowed_ms}};

@@ -3,6 +3,7 @@
 // Thread safety: pure functions, except for the wall clock in MetricsText.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -16,6 +17,11 @@ namespace ostraka::cli {
 
 // The socket beside the ledger on which a running node answers `ostraka status DIR`.
 inline constexpr char kStatusSocketName[] = "status.sock";
+
+// So that an answer about 256 members stays below 150 KB: of longer lists the newest removals and
+// the first awaited messages are told, and how many more there are.
+inline constexpr std::size_t kRemovalsInStatus = 64;
+inline constexpr std::size_t kWaitsInStatus = 256;
 
 // The contract of /status and `ostraka status --json` (docs/json.md). `steps` and `names` come from
 // the manifest.

@@ -107,9 +107,10 @@ class PeopleView final : public NodeEvents {
   void OnHalted(const host::NodeOutcome& outcome) override {
     halted_ = true;
     const bool finished = outcome.end == host::NodeEnd::kFinished;
+    const std::string end = host::NodeEndName(outcome.end);
+    const bool said = outcome.reason.starts_with(end);
     Say(finished ? LogLevel::kInfo : LogLevel::kError,
-        std::string(host::NodeEndName(outcome.end)) + ": " + outcome.reason,
-        finished ? Tone::kGood : Tone::kBad);
+        said ? outcome.reason : end + ": " + outcome.reason, finished ? Tone::kGood : Tone::kBad);
   }
 
  private:

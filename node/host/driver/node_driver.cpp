@@ -39,6 +39,7 @@ NodeDriver::Impl::Plan::Plan(NodeOptions& options)
     : self(options.transport.key->id()),
       run_id(options.transport.run_id),
       transport(std::move(options.transport)),
+      finder(std::move(options.finder)),
       status(std::move(options.status)),
       record_file(std::move(options.record_file)),
       flush_timeout(options.flush_timeout),
@@ -108,8 +109,11 @@ base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io, os::Descriptor 
     inlet_.Enter([&] { reporter_.Notice(level, line); });
   };
   plan_.transport.listen_fd = listen_socket.Release();
+  const auto key = plan_.transport.key;
+  const std::vector<net::TransportMember> members = plan_.transport.members;
   ASSIGN_OR_RETURN(transport_,
                    net::Transport::Make(io, std::move(plan_.transport), std::move(events)));
+  finder_.emplace(io, inlet_, reporter_, *transport_, key, members, std::move(plan_.finder));
   if (!plan_.record_file.empty()) RETURN_IF_ERROR(disk_.RecordFrames(plan_.record_file));
   ASSIGN_OR_RETURN(
       http_, StatusServer::Make(io, plan_.status.places, [this](std::string_view path) {
@@ -137,6 +141,10 @@ NodeStatus NodeDriver::Impl::Seen() const {
 NodeStatus NodeDriver::Impl::Status() const {
   NodeStatus status = Seen();
   status.traffic = transport_->counters();
+  status.reach = finder_->status();
+  for (const base::PeerId& peer : status.others) {
+    status.addresses[peer] = transport_->AddressesOf(peer);
+  }
   status.jobs = jobs_.stats();
   status.ledger = disk_.stats();
   status.process = os::ReadProcessStats();
@@ -151,6 +159,7 @@ void NodeDriver::Impl::Start(Ended ended) {
   inlet_.Enter([this] {
     disk_.Start();
     reporter_.Started(port(), http_port(), roster_.member_count());
+    finder_->Start();
     transport_->Start();  // before the machine's first message, which may be its last
     Feed(std::exchange(plan_.started, {}));
     Look();
@@ -239,6 +248,8 @@ void NodeDriver::Impl::Close() {
   closed->traffic = transport_->counters();
   if (plan_.status.last) plan_.status.last(Status(), reporter_.history());
   http_.reset();
+  finder_->Stop();
+  finder_.reset();
   transport_.reset();
   closing_.Start(
       [this, closed, reason = stop_.outcome().reason] {

@@ -50,6 +50,7 @@
 
 #include "node/base/status.h"
 #include "node/base/time.h"
+#include "node/host/driver/member_finder.h"
 #include "node/host/report/node_events.h"
 #include "node/host/report/run_history.h"
 #include "node/host/report/status_service.h"
@@ -73,6 +74,7 @@ struct NodeOptions {
   std::shared_ptr<const protocol::Restored> restored;
   RunHistory history = {};          // before this process, for people
   net::TransportOptions transport;  // its listen_fd is owned even if Make fails
+  FinderOptions finder = {};
   JobPoolOptions jobs;
   std::uint64_t evaluate_every = 0;  // steps; 0: only at the end
   // Limit on sending, and on waiting for members whose link is down, at the end.

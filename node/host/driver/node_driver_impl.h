@@ -11,6 +11,7 @@
 
 #include "node/host/driver/evaluations.h"
 #include "node/host/driver/machine_seat.h"
+#include "node/host/driver/member_finder.h"
 #include "node/host/driver/node_driver.h"
 #include "node/host/driver/roster.h"
 #include "node/host/driver/run_disk.h"
@@ -43,6 +44,7 @@ class NodeDriver::Impl {
     base::PeerId self;
     base::Digest run_id;
     net::TransportOptions transport;  // until Bind
+    FinderOptions finder;             // until Bind
     StatusService status;
     std::string record_file;
     base::Duration flush_timeout;
@@ -119,6 +121,7 @@ class NodeDriver::Impl {
   RunDisk disk_;
   JobPool jobs_;
   std::unique_ptr<net::Transport> transport_;  // until the run closes
+  std::optional<MemberFinder> finder_;         // until the run closes
   std::optional<StatusServer> http_;           // until the run closes
   Ended ended_;
   BackgroundTask closing_;  // waits for disk and jobs

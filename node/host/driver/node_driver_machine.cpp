@@ -70,6 +70,7 @@ void NodeDriver::Impl::On(const protocol::Observe& action) {
 }
 
 void NodeDriver::Impl::LinkChanged(const base::PeerId& peer, bool up) {
+  if (finder_) finder_->OnLink(peer, up);
   if (roster_.LinkChanged(peer, up)) {
     reporter_.LinkChanged(seat_.Now());
     reporter_.Links(roster_.linked_count(), roster_.member_count());
@@ -98,6 +99,7 @@ void NodeDriver::Impl::See(const protocol::Resumed& seen) {
     if (!standing.banned || !roster_.Remove(standing.peer)) continue;
     fewer = true;
     transport_->Forget(standing.peer);
+    finder_->Forget(standing.peer);
   }
   if (fewer) reporter_.Links(roster_.linked_count(), roster_.member_count());
 }
@@ -119,6 +121,7 @@ void NodeDriver::Impl::See(const protocol::StepDone& seen) {
 }
 
 void NodeDriver::Impl::Ban(const base::PeerId& peer) {
+  finder_->Forget(peer);
   if (roster_.Ban(peer)) reporter_.Links(roster_.linked_count(), roster_.member_count());
 }
 

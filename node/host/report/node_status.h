@@ -16,6 +16,7 @@
 #include "node/host/report/node_events.h"
 #include "node/host/report/removal_log.h"
 #include "node/host/report/trend.h"
+#include "node/net/reach/reach_status.h"
 #include "node/os/process_stats.h"
 
 namespace ostraka::host {
@@ -67,6 +68,9 @@ struct NodeStatus {
   std::vector<wire::Removal> removals;    // the newest, in the order sealed (removal_log.h)
   RemovalLog::Counts removals_by_kind{};  // all, since the start
 
+  // Where each of `others` may be reached, in the order of dialing.
+  std::map<base::PeerId, std::vector<net::PeerAddress>> addresses;
+  net::ReachStatus reach;
   net::TransportCounters traffic;
   JobPoolStats jobs;
   store::LedgerStats ledger;

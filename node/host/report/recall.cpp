@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "node/store/ledger_reader.h"
 
@@ -20,14 +21,16 @@ base::Status RecallBlocks(LedgerReader& ledger, std::uint64_t block_bytes, RunHi
   for (const wire::Removal& removal : removals) {
     if (removal.step + 1 < first) history.RecallRemoval(removal);
   }
-  std::optional<wire::Block> before;
+  std::optional<std::uint64_t> height;       // of the block before
+  std::vector<wire::Assignment> validators;  // that it drew
   bool ascend = true;
   RETURN_IF_ERROR(ledger.ForEachBlock(first, [&](const wire::Block& block) {
-    ascend = !before || HeightOf(*before) < HeightOf(block);
+    ascend = !height || *height < HeightOf(block);
     if (!ascend) return false;
-    const bool follows = before && HeightOf(*before) + 1 == HeightOf(block);
-    history.RecallBlock(follows ? &*before : nullptr, block);
-    before = block;
+    if (height && *height + 1 != HeightOf(block)) validators.clear();
+    history.RecallBlock(validators, block);
+    height = HeightOf(block);
+    validators = block.drawn;
     return true;
   }));
   if (ascend) return base::OkStatus();

@@ -13,9 +13,9 @@
 
 namespace ostraka::host {
 
-// Blocks of so many bytes are read at most, the newest, which takes a second or less. Removals and
-// evidence are read whole: they are few.
-inline constexpr std::uint64_t kRecalledBlockBytes = std::uint64_t{64} << 20;
+// Blocks of so many bytes are read at most, the newest, so that a node starts soon: some 15,000 of
+// a run of four members. Removals and evidence are read whole: they are few.
+inline constexpr std::uint64_t kRecalledBlockBytes = std::uint64_t{16} << 20;
 
 // The history so far, from the ledger in `data_dir`. It is for people: if the ledger cannot be
 // read, the history is empty and says so (RunHistory::unread).

@@ -53,12 +53,14 @@ void RunHistory::SeeStored(const protocol::Record& record) {
   CheckInvariants();
 }
 
-void RunHistory::RecallBlock(const wire::Block* before, const wire::Block& block) {
+void RunHistory::RecallBlock(const std::vector<wire::Assignment>& validators,
+                             const wire::Block& block) {
   if (block.genesis) return;
   OSTRAKA_CHECK(block_ == nullptr && (!recalled_ || *recalled_ < block.step));
   recalled_ = block.step;
+  if (block.state_root) root_ = SealedRoot{block.step, *block.state_root};
   Count(block, {});
-  if (before != nullptr) CountChecks(before->drawn);
+  CountChecks(validators);
   CheckInvariants();
 }
 
@@ -160,15 +162,20 @@ void RunHistory::CountChecks(const std::vector<wire::Assignment>& validators) {
 }
 
 void RunHistory::CountWork(const wire::Block& block) {
-  std::set<base::PeerId> included;
   const std::size_t columns = std::min(block.columns.size(), block.aggregated.size());
-  for (std::size_t j = 0; j < columns; ++j) {
-    if (block.columns[j] != wire::ColumnFate::kApplied) continue;
-    const std::vector<base::PeerId>& senders = block.aggregated[j].senders;
-    included.insert(senders.begin(), senders.end());
-  }
+  // The first applied column has nearly every worker, so this looks into few.
+  const auto entered = [&](const base::PeerId& worker) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      const std::vector<base::PeerId>& senders = block.aggregated[j].senders;
+      if (block.columns[j] == wire::ColumnFate::kApplied &&
+          std::binary_search(senders.begin(), senders.end(), worker)) {
+        return true;
+      }
+    }
+    return false;
+  };
   for (const base::PeerId& worker : block.proven) {
-    if (!included.contains(worker)) continue;
+    if (!entered(worker)) continue;
     if (MemberWork* work = WorkOf(worker)) ++work->steps;
   }
 }

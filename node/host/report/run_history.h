@@ -99,9 +99,9 @@ class RunHistory {
   // A record that was stored: evidence is noted, others change nothing.
   void SeeStored(const protocol::Record& record);
 
-  // From the ledger, before the first observation: blocks in ascending order, `before` being the
-  // one that `block` follows (null: not known); removals of blocks older than these; evidence.
-  void RecallBlock(const wire::Block* before, const wire::Block& block);
+  // From the ledger, before the first observation: blocks in ascending order, with the validators
+  // of their steps (as far as they are known); removals of blocks older than these; evidence.
+  void RecallBlock(const std::vector<wire::Assignment>& validators, const wire::Block& block);
   void RecallRemoval(const wire::Removal& removal);
   void RecallProof(const KnownProof& proof);
   // The ledger could not be read, so that the history begins with this process. `why` in one line.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "node/base/check.h"
@@ -16,12 +17,13 @@ std::string GroupOf(const std::string& address) {
   return where.ok() ? os::AddressGroup(where->host) : std::string();
 }
 
-std::string Format(const os::HostPort& where) {
-  const bool is_v6 = where.host.find(':') != std::string::npos;
-  return (is_v6 ? "[" + where.host + "]" : where.host) + ":" + std::to_string(where.port);
-}
-
 }  // namespace
+
+const char* AddressSourceName(AddressSource source) {
+  constexpr std::array<const char*, kAddressSources> kNames = {"manifest", "incoming", "remembered",
+                                                               "announced"};
+  return kNames.at(static_cast<std::size_t>(source));
+}
 
 base::Status AddressBook::Check(const std::vector<std::string>& addresses) {
   if (addresses.size() > kMaxPerSource) {
@@ -97,7 +99,7 @@ void AddressBook::NoteIncoming(const base::PeerId& peer, const std::string& remo
     if (port == 0) port = where->port;
   }
   if (port == 0) return;  // the peer is never dialed, or its addresses were all announced
-  const std::string address = Format({from->host, port});
+  const std::string address = os::FormatHostPort({from->host, port});
   if (Find(*page, address) != nullptr) return;
   std::erase_if(
       *page, [](const Entry& entry) { return entry.address.source == AddressSource::kIncoming; });
@@ -170,11 +172,15 @@ AddressBook::Entry* AddressBook::Find(Page& page, const std::string& text) {
   return found == page.end() ? nullptr : &*found;
 }
 
-void AddressBook::Sort(Page& page) {
-  std::stable_sort(page.begin(), page.end(), [](const Entry& a, const Entry& b) {
-    return std::pair(!a.reached, a.address.source) < std::pair(!b.reached, b.address.source);
-  });
+bool AddressBook::ComesBefore(const Entry& a, const Entry& b) {
+  // Only an IPv6 address begins with a bracket.
+  const auto rank = [](const Entry& entry) {
+    return std::tuple(!entry.reached, entry.address.source, entry.address.text.front() != '[');
+  };
+  return rank(a) < rank(b);
 }
+
+void AddressBook::Sort(Page& page) { std::stable_sort(page.begin(), page.end(), ComesBefore); }
 
 void AddressBook::Vouch(const Page& page) {
   for (const Entry& entry : page) {
@@ -193,7 +199,7 @@ void AddressBook::Unvouch(const Page& page) {
 }
 
 void AddressBook::CheckPage(const Page& page) {
-  std::array<std::size_t, 3> of_source{};
+  std::array<std::size_t, kAddressSources> of_source{};
   std::size_t reached = 0;
   for (std::size_t i = 0; i < page.size(); ++i) {
     const Entry& entry = page[i];
@@ -203,9 +209,7 @@ void AddressBook::CheckPage(const Page& page) {
     for (std::size_t j = 0; j < i; ++j) {
       OSTRAKA_CHECK(page[j].address.text != entry.address.text);  // D2
     }
-    const bool in_order = i == 0 || page[i - 1].reached ||
-                          (!entry.reached && page[i - 1].address.source <= entry.address.source);
-    OSTRAKA_CHECK(in_order);  // D3
+    OSTRAKA_CHECK(i == 0 || !ComesBefore(entry, page[i - 1]));  // D3
   }
   for (const std::size_t count : of_source) OSTRAKA_CHECK(count <= kMaxPerSource);  // D2
   OSTRAKA_CHECK(reached <= 1);                                                      // D3

@@ -7,9 +7,9 @@
 // through Transport.
 //
 // Order: the address at which the peer was reached last, then by source as the enum lists them,
-// then by arrival. A round tries each address once, in this order. An address that comes during a
-// round waits for the next one. Attack: otherwise a peer that announces without end makes a round
-// that never ends, and dials without a back-off.
+// then IPv6 before the others, then by arrival. A round tries each address once, in this order. An
+// address that comes during a round waits for the next one. Attack: otherwise a peer that announces
+// without end makes a round that never ends, and dials without a back-off.
 //
 // Promises:
 //   D1  There are at most `max_peers` pages, one for each peer.
@@ -23,8 +23,8 @@
 //
 // May not know: connections, back-off, time, which peers are members.
 //
-// Memory: max_peers pages of at most 3 * kMaxPerSource addresses, each with a reason of
-// kMaxReasonBytes: about 6 KiB a peer. Every bound is checked before anything is stored.
+// Memory: max_peers pages of at most 4 * kMaxPerSource addresses, each with a reason of
+// kMaxReasonBytes: about 8 KiB a peer. Every bound is checked before anything is stored.
 //
 // What an attacker can do here: a peer announces the addresses of somebody else. Each node then
 // opens at most kMaxPerSource TCP connections there in each round of dials, says a ClientHello that
@@ -49,10 +49,13 @@ namespace ostraka::net {
 
 // In the order of trust, which is the order of dialing.
 enum class AddressSource : std::uint8_t {
-  kManifest,   // the run vouches for it: its manifest, or whoever speaks for the run later
-  kIncoming,   // a link came in from this host; the port is that of the first manifest address
-  kAnnounced,  // the peer, or somebody for it, announced it later
+  kManifest,    // the run vouches for it: its manifest, or whoever speaks for the run later
+  kIncoming,    // a link came in from this host; the port is that of the first manifest address
+  kRemembered,  // a link stood there in an earlier life of this node
+  kAnnounced,   // the peer announced it later
 };
+inline constexpr std::size_t kAddressSources = 4;
+const char* AddressSourceName(AddressSource source);  // manifest, incoming, remembered, announced
 
 struct PeerAddress {
   std::string text;  // "host:port" or "[v6]:port"
@@ -119,6 +122,7 @@ class AddressBook {
   Page* PageOf(const base::PeerId& peer);
   void Vouch(const Page& page);
   void Unvouch(const Page& page);
+  static bool ComesBefore(const Entry& a, const Entry& b);
   static Entry* Find(Page& page, const std::string& text);
   static void Sort(Page& page);
   static void CheckPage(const Page& page);

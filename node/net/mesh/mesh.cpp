@@ -181,11 +181,12 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
   member.parted = false;  // a process that left may have been restarted
   member.told_refusal.clear();
   member.dialing.Cancel();
-  const std::shared_ptr<Connection> dial = member.dialing.End();
-  const bool was_dialed = dial == link;
+  const bool was_dialed = member.dialing.IsAttempt(connection);
+  for (const std::shared_ptr<Connection>& dial : member.dialing.EndAll()) {
+    if (dial != link) dial->Abort({Closing::Why::kLocal, "is linked already"});
+  }
   roster_.book().OnLinked(member.id, was_dialed ? connection.remote() : std::string());
   if (!was_dialed) roster_.book().NoteIncoming(member.id, connection.remote());
-  if (dial != nullptr && !was_dialed) dial->Abort({Closing::Why::kLocal, "is linked already"});
   tally_.LinkUp(Name(connection));
   events_.link(PeerId(member.id), true);
   // What the event sent goes out first. The event may also have closed the connection, which is
@@ -229,8 +230,8 @@ void Mesh::OnClosing(Connection& connection, const Closing& closing) {
   }
   if (is_link) {
     EndLink(*member, closing);
-  } else if (member != nullptr && member->dialing.attempt().get() == &connection) {
-    EndDial(*member, closing);
+  } else if (member != nullptr && member->dialing.IsAttempt(connection)) {
+    EndDial(*member, connection, closing);
   } else if (member != nullptr && closing.IsOfAnother()) {
     tally_.MemberOfAnother(Name(connection), closing, member->IsNews(closing));
   } else {
@@ -258,7 +259,7 @@ void Mesh::CheckInvariants() const {
   for (const auto& [id, member] : roster_.members()) {
     const bool is_linked = member.choice.link() != nullptr;
     up += is_linked ? 1 : 0;
-    OSTRAKA_CHECK(!is_linked || member.dialing.attempt() == nullptr);
+    OSTRAKA_CHECK(!is_linked || !member.dialing.is_under_way());
     OSTRAKA_CHECK(!member.forgotten || !member.dialing.is_scheduled());
   }
   OSTRAKA_CHECK(up == tally_.counters().links_up);  // X4

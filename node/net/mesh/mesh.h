@@ -99,7 +99,7 @@ class Mesh final : private ConnectionOwner {
   void ScheduleDial(Member& member, Duration wait);
   void Dial(Member& member);
   bool DialNext(Member& member);
-  void EndDial(Member& member, const Closing& closing);
+  void EndDial(Member& member, Connection& connection, const Closing& closing);
 
   // --- the end (mesh_end.cpp) ---
   void OnEndDeadline();

@@ -36,7 +36,7 @@ base::Status Mesh::SetAddresses(const PeerId& peer, const std::vector<std::strin
   if (!is_new || !started_ || !MayDial(member)) return base::OkStatus();
   if (member.choice.link() != nullptr) return base::OkStatus();
   // Soon, but not at once. Attack: otherwise announcements make us dial at their own rate.
-  if (member.dialing.attempt() != nullptr) {
+  if (member.dialing.is_under_way()) {
     member.has_new_address = true;
   } else {
     member.dialing.ScheduleNoLater(member.dialing.FirstWait(), [this, &member] { Dial(member); });
@@ -98,28 +98,30 @@ void Mesh::ScheduleDial(Member& member, Duration wait) {
 // Begins a round: each address of the member once, until one of them leads to a link.
 void Mesh::Dial(Member& member) {
   if (!MayDial(member)) return;
-  if (member.choice.link() != nullptr || member.dialing.attempt() != nullptr) return;
+  if (member.choice.link() != nullptr || member.dialing.is_under_way()) return;
   roster_.book().BeginRound(member.id);
   DialNext(member);
 }
 
-// False if the round is over.
+// False if no address was left in the round, or too many are tried at once.
 bool Mesh::DialNext(Member& member) {
   if (!MayDial(member) || member.choice.link() != nullptr) return false;
+  if (!member.dialing.MayBegin()) return false;
   const std::optional<std::string> address = roster_.book().Next(member.id);
   if (!address) return false;
   tally_.CountDialed();
   const std::shared_ptr<Connection> attempt = pool_.Dial(member.id, *address);
-  member.dialing.Begin(attempt);
+  member.dialing.Begin(attempt, [this, &member] { DialNext(member); });
   attempt->Start();
   return true;
 }
 
-void Mesh::EndDial(Member& member, const Closing& closing) {
-  const std::shared_ptr<Connection> attempt = member.dialing.End();
+void Mesh::EndDial(Member& member, Connection& connection, const Closing& closing) {
+  const std::shared_ptr<Connection> attempt = member.dialing.End(connection);
   if (closing.why == Closing::Why::kDuplicate) {
     // The other connection is about to become the link; dial again in case it does not.
-    return ScheduleDial(member, options_.backoff.first);
+    if (!member.dialing.is_under_way()) ScheduleDial(member, options_.backoff.first);
+    return;
   }
   const bool is_news = roster_.book().OnFailed(member.id, attempt->remote(), closing.reason);
   const std::string name = member.id.Short() + " at " + attempt->remote();
@@ -129,7 +131,7 @@ void Mesh::EndDial(Member& member, const Closing& closing) {
   } else {
     tally_.DialFailed(name, closing, is_news);
   }
-  if (DialNext(member)) return;
+  if (DialNext(member) || member.dialing.is_under_way()) return;
   const bool is_hasty = std::exchange(member.has_new_address, false);
   ScheduleDial(member, is_hasty ? member.dialing.FirstWait() : member.dialing.NextWait(rng_));
 }

@@ -85,6 +85,7 @@ class Transport::Impl {
   Mesh mesh;
   std::optional<Listener> listener;  // destroyed first: it calls mesh
   std::uint16_t port = 0;
+  std::string listening;
 };
 
 base::StatusOr<std::unique_ptr<Transport>> Transport::Make(boost::asio::io_context& io,
@@ -100,13 +101,14 @@ base::StatusOr<std::unique_ptr<Transport>> Transport::Make(boost::asio::io_conte
     ASSIGN_OR_RETURN(const int listening, os::ListenOn(options.listen, "--listen"));
     fd.Reset(listening);
   }
-  std::uint16_t port = 0;
+  os::HostPort listening;
   if (fd.get() >= 0) {
-    ASSIGN_OR_RETURN(port, os::ListeningPort(fd.get()));
+    ASSIGN_OR_RETURN(listening, os::ListeningAddress(fd.get()));
   }
   const std::vector<TransportMember> members = std::exchange(options.members, {});
   auto impl = std::make_unique<Impl>(io, std::move(options), std::move(tls), std::move(events));
-  impl->port = port;
+  impl->port = listening.port;
+  if (fd.get() >= 0) impl->listening = os::FormatHostPort(listening);
   for (const TransportMember& member : members) {
     std::vector<std::string> addresses;
     if (!member.address.empty()) addresses.push_back(member.address);
@@ -168,5 +170,7 @@ bool Transport::IsUp(const PeerId& peer) const { return impl_->mesh.IsUp(peer); 
 TransportCounters Transport::counters() const { return impl_->mesh.counters(); }
 
 std::uint16_t Transport::port() const { return impl_->port; }
+
+const std::string& Transport::listening() const { return impl_->listening; }
 
 }  // namespace ostraka::net

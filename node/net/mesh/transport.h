@@ -19,7 +19,9 @@
 //        leaf hash and the leaves against the root: Blob::root is verified. A mismatch closes the
 //        connection (blob_receiver.h).
 //   T4   An unreachable member is dialed for ever, with exponential back-off. Each round of dials
-//        tries every address of the member once (address_book.h, dialing.h).
+//        tries every address of the member once, and an address that does not answer does not keep
+//        the next from being dialed for longer than TransportBackoff::head_start while fewer than
+//        Dialing::kMostAttempts are tried at once (address_book.h, dialing.h).
 //   T5   Members come and go while it runs (Add, Remove), and so do their addresses. Only the
 //        connection of a member becomes a link (roster.h, link_choice.h).
 //   T6   Control never waits for bulk: it goes before the next chunk, and the receiver's credit
@@ -38,7 +40,7 @@
 //             for leaves; one record, 256 KiB
 //   sent      control_queue_bytes, and bulk_queue_bytes in blobs, which the queues of all members
 //             and the machine share; one record, and 128 KiB of TLS and WebSocket
-// Per member, besides: its addresses, 6 KiB (address_book.h). There are at most max_members.
+// Per member, besides: its addresses, 8 KiB (address_book.h). There are at most max_members.
 // Per connection that is not a link: 128 KiB, for at most twice half_open plus
 // half_open_per_address for each member address. Per connection in the lobby: 5 KiB, for at most
 // `waiting`.
@@ -95,6 +97,8 @@ struct TransportBackoff {
   Duration stable = base::Seconds(10);  // a link that lived this long resets the wait to `first`
   Duration stagger = base::Milliseconds(100);  // the side with the larger id delays its first dial
                                                // by this
+  // Of one address of a member before the next is dialed, too (RFC 8305 recommends 250 ms).
+  Duration head_start = base::Milliseconds(250);
 };
 
 struct TransportOptions {
@@ -216,6 +220,9 @@ class Transport {
   TransportCounters counters() const;
   // 0 if it is not listening.
   std::uint16_t port() const;
+  // "host:port" of the listening socket, which may be the unspecified address; empty if there is
+  // none.
+  const std::string& listening() const;
 
  private:
   class Impl;

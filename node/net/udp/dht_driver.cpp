@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <exception>
 #include <utility>
 
 #include "node/base/check.h"
@@ -32,7 +33,28 @@ base::Status DhtDriver::Start(const dht::Endpoint& local, const dht::Started& st
 
 void DhtDriver::Ask(const dht::Ask& ask) { Step(ask); }
 
+void DhtDriver::Close() {
+  *alive_ = false;
+  timer_.Cancel();
+  socket_.Close();
+}
+
+template <typename Function>
+void DhtDriver::Guard(Function&& function) {
+  try {
+    function();
+  } catch (const std::exception& error) {
+    Close();
+    if (listener_.failed) listener_.failed(error.what());
+  }
+}
+
 void DhtDriver::Step(const dht::Input& input) {
+  if (!*alive_) return;
+  Guard([&] { StepMachine(input); });
+}
+
+void DhtDriver::StepMachine(const dht::Input& input) {
   dht::Outbox out;
   OSTRAKA_CHECK(contract_.Step(*node_, os::SteadyNow(), input, out) == machine::Breach::kNone);
   for (const auto& action : out.actions()) {
@@ -69,8 +91,8 @@ void DhtDriver::Perform(const machine::Observe<dht::Observation>& observe) {
 }
 
 void DhtDriver::Post(std::function<void()> call) {
-  boost::asio::post(io_, [alive = alive_, call = std::move(call)] {
-    if (*alive) call();
+  boost::asio::post(io_, [this, alive = alive_, call = std::move(call)] {
+    if (*alive) Guard(call);
   });
 }
 

@@ -6,6 +6,8 @@
 //   D2 Each Ask is answered once through `answered`, unless the driver is destroyed first.
 //   D3 `kept` gets what the next life should begin with; the caller makes it durable. What is lost
 //      costs the next start a join through the bootstraps.
+//   D4 Nothing that the machine, a listener or a library throws leaves the driver: it closes, says
+//      so once through `failed`, and takes no input any more. A run that uses it goes on.
 //
 // May not know: runs, manifests, links.
 // Memory: of a Node and a UdpSocket.
@@ -16,6 +18,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "dht/node.h"
 #include "node/machine/contract.h"
@@ -29,7 +32,8 @@ class DhtDriver {
   struct Listener {
     std::function<void(const dht::Answered&)> answered;
     std::function<void(const dht::KeptContacts&)> kept;
-    std::function<void(const dht::Observation&)> observed;  // each may be empty
+    std::function<void(const dht::Observation&)> observed;
+    std::function<void(const std::string& what)> failed;  // each may be empty; must not throw
   };
 
   DhtDriver(boost::asio::io_context& io, dht::NodeConfig config, Listener listener);
@@ -40,15 +44,22 @@ class DhtDriver {
   // Opens the socket at `local` and starts the machine. Unavailable: UdpSocket::Open's reasons.
   // REQUIRES: called once.
   base::Status Start(const dht::Endpoint& local, const dht::Started& started);
-  // REQUIRES: started.
+  // No effect once closed. REQUIRES: started.
   void Ask(const dht::Ask& ask);
+  // No datagram goes out or comes in after it, and no callback comes.
+  void Close();
 
+  // REQUIRES: started, not closed.
   dht::Endpoint local() const { return socket_.local(); }
   dht::Progress progress() const { return node_->progress(); }
   std::uint64_t dropped() const { return socket_.dropped(); }
 
  private:
   void Step(const dht::Input& input);
+  void StepMachine(const dht::Input& input);
+  // Runs a function, under D4.
+  template <typename Function>
+  void Guard(Function&& function);
   void Perform(const machine::SendDatagram<dht::Endpoint>& send);
   void Perform(const machine::SetTimer& timer);
   void Perform(const machine::CancelTimer& timer);
@@ -64,7 +75,7 @@ class DhtDriver {
   Listener listener_;
   UdpSocket socket_;
   os::Timer timer_;
-  std::shared_ptr<bool> alive_;  // false once destroyed: for calls that are posted
+  std::shared_ptr<bool> alive_;  // false once closed or destroyed: for calls that are posted
 };
 
 }  // namespace ostraka::net

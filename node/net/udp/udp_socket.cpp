@@ -59,6 +59,13 @@ void UdpSocket::Close() {
 }
 
 base::Status UdpSocket::Open(const dht::Endpoint& local) {
+  const base::Status opened = OpenAt(local);
+  const bool everywhere = local.address == dht::Endpoint{}.address;
+  if (opened.ok() || !everywhere) return opened;
+  return OpenAt(dht::Endpoint::V4(0, local.port)).ok() ? base::OkStatus() : opened;
+}
+
+base::Status UdpSocket::OpenAt(const dht::Endpoint& local) {
   error_code error;
   State& state = *state_;
   state.is_v4 = local.IsV4();

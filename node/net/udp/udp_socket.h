@@ -42,7 +42,8 @@ class UdpSocket {
   UdpSocket& operator=(const UdpSocket&) = delete;
 
   // Receives at `local`; port 0: one that the system chooses. The unspecified IPv6 address receives
-  // IPv4, too. Unavailable: the port is taken, or the address is not ours.
+  // IPv4, too, and IPv4 alone where there is no IPv6. Unavailable: the port is taken, or the
+  // address is not ours.
   base::Status Open(const dht::Endpoint& local);
   void Close();
   void Send(const dht::Endpoint& to, base::ByteView bytes);
@@ -53,6 +54,7 @@ class UdpSocket {
 
  private:
   struct State;
+  base::Status OpenAt(const dht::Endpoint& local);
   static void Wait(const std::shared_ptr<State>& state);
   static void Receive(State& state);
 

@@ -72,7 +72,7 @@ struct Resumed {
 
 // A case that the votes of a step decided: the block keeps its outcome, and not who voted how.
 struct RuledCase {
-  PeerId loser;                                    // banned by it
+  PeerId loser;                                    // banned or dropped by it
   wire::Verdict verdict = wire::Verdict::kGuilty;  // that decided it
   std::vector<wire::Case::Ballot> ballots;         // of all steps, in sealed order
   std::uint32_t voters = 0;                        // members that could vote

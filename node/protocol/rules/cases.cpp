@@ -299,6 +299,9 @@ std::vector<RuledCase> RuledCases(const SealedStep& sealed, const Block& head) {
     const auto loser = LoserOf(open, ruling);
     if (!loser) continue;
     const auto voters = static_cast<std::uint32_t>(VotersIn(open, head).size());
+    for (auto& [voter, verdict] : open.ballots) {
+      if (verdict == Verdict::kTwice) verdict = Verdict::kGuilty;
+    }
     ruled.push_back({*loser, ruling == Ruling::kGuilty ? Verdict::kGuilty : Verdict::kInnocent,
                      std::move(open.ballots), voters});
   }

@@ -19,7 +19,8 @@ constexpr double kSummaryWidth = 160;  // "mean 33.2, 5 of 5 runs"
 
 // The runs under one attack with one number of Byzantine workers.
 struct Bans {
-  std::vector<std::uint64_t> steps;  // steps until the last ban, for runs that banned all attackers
+  std::vector<std::uint64_t>
+      steps;  // until the last ban or drop, for runs that had one of all attackers
   std::size_t runs = 0;
 };
 
@@ -89,7 +90,7 @@ std::string BansSvg(const std::vector<Line>& lines) {
   std::vector<double> ticks = page::RoundTicks(all.longest);
   if (ticks.back() < all.longest) ticks.push_back(2 * ticks.back() - ticks[ticks.size() - 2]);
   const double scale = area.width / ticks.back();
-  const std::string title = "steps from the first misdeed to the last ban";
+  const std::string title = "steps from the first misdeed to the last ban or drop";
   page::Svg svg(area.right() + kSummaryWidth, area.bottom() + 44, title);
   for (const double step : ticks) {
     const double x = area.left + scale * step;

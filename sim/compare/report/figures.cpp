@@ -95,11 +95,12 @@ base::StatusOr<std::vector<Figure>> FiguresOf(const Plan& plan, const std::vecto
                        std::move(svg)});
   }
   if (std::string svg = BansSvg(lines); !svg.empty()) {
-    figures.push_back({"bans",
-                       "How long attackers of the protocol stayed: each dot is a run, from the "
-                       "first misdeed to the block that removed the last attacker; beside them the "
-                       "number of runs that removed all.",
-                       std::move(svg)});
+    figures.push_back(
+        {"bans",
+         "How long attackers of the protocol stayed: each dot is a run, from the "
+         "first misdeed to the block that banned or dropped the last attacker; beside them "
+         "the number of runs in which all were.",
+         std::move(svg)});
   }
   RETURN_IF_ERROR(AddPartitions(plan, figures));
   return figures;

@@ -168,7 +168,7 @@ std::string ReportHtml(const ReportInput& input) {
       {"curves", "Accuracy against steps"},
       {"map", "Byzantine workers and heterogeneity"},
       {"cost", "Robustness against cost"},
-      {"bans", "Time to the last ban"},
+      {"bans", "Time to the last ban or drop"},
       {"partition", "Partitions"}};
   for (const auto& [kind, title] : sections) {
     std::string section;

@@ -56,6 +56,15 @@ TEST_F(AddressBookTest, ARoundTriesEachAddressOnceInTheOrderOfTrust) {
   EXPECT_EQ(Round().size(), 4u) << "the next round tries all again";
 }
 
+TEST_F(AddressBookTest, WithinASourceIpv6IsTriedFirst) {
+  Set(kAnnounced, {"192.0.2.3:3", "[2001:db8::3]:3"});
+  Set(AddressSource::kRemembered, {"192.0.2.2:2", "[2001:db8::2]:2"});
+  Set(kManifest, {"name.example:1", "192.0.2.1:1", "[2001:db8::1]:1"});
+  EXPECT_THAT(Round(),
+              ElementsAre("[2001:db8::1]:1", "name.example:1", "192.0.2.1:1", "[2001:db8::2]:2",
+                          "192.0.2.2:2", "[2001:db8::3]:3", "192.0.2.3:3"));
+}
+
 TEST_F(AddressBookTest, TheAddressThatWasReachedIsTriedFirstAndFailuresAreForgotten) {
   Set(kManifest, {"192.0.2.1:1", "192.0.2.2:2"});
   EXPECT_TRUE(book_.OnFailed(peer_, "192.0.2.1:1", "is away"));

@@ -82,7 +82,10 @@ TEST(LinkChoiceDeathTest, ASecondLinkIsABugOfOurs) {
 class DialingTest : public ::testing::Test {
  protected:
   TransportBackoff Waits() const {
-    return {.first = base::Milliseconds(1), .longest = base::Milliseconds(4), .jitter = 0};
+    return {.first = base::Milliseconds(1),
+            .longest = base::Milliseconds(4),
+            .jitter = 0,
+            .head_start = base::Milliseconds(1)};
   }
   std::function<void()> Note(char what) {
     return [this, what] { order_ += what; };
@@ -132,13 +135,33 @@ TEST_F(DialingTest, WaitsGrowUntilALinkWasStable) {
   EXPECT_EQ(dialing_.FirstWait(), base::Milliseconds(1));
 }
 
-TEST_F(DialingTest, OneAttemptAtATime) {
-  const auto attempt = std::make_shared<FakeConnection>();
-  dialing_.Begin(attempt);
-  EXPECT_DEATH(dialing_.Begin(attempt), "CHECK failed");
-  EXPECT_EQ(dialing_.End(), attempt);
-  EXPECT_EQ(dialing_.attempt(), nullptr);
-  EXPECT_EQ(dialing_.End(), nullptr);
+TEST_F(DialingTest, AFewAttemptsAtOnceEachAfterTheHeadStartOfTheLast) {
+  std::vector<std::shared_ptr<FakeConnection>> attempts;
+  std::function<void()> begin = [&] {
+    order_ += 'b';
+    if (!dialing_.MayBegin()) return;
+    attempts.push_back(std::make_shared<FakeConnection>());
+    dialing_.Begin(attempts.back(), begin);
+  };
+  begin();
+  io_.run();
+  EXPECT_EQ(order_, "bbbb") << "the first, and one after each head start";
+  ASSERT_EQ(attempts.size(), Dialing::kMostAttempts);
+  EXPECT_DEATH(dialing_.Begin(std::make_shared<FakeConnection>(), [] {}), "CHECK failed");
+  EXPECT_EQ(dialing_.End(*attempts[1]), attempts[1]);
+  EXPECT_FALSE(dialing_.IsAttempt(*attempts[1]));
+  EXPECT_TRUE(dialing_.IsAttempt(*attempts[2]));
+  EXPECT_DEATH(dialing_.End(*attempts[1]), "CHECK failed");
+  EXPECT_EQ(dialing_.EndAll().size(), 2u);
+  EXPECT_FALSE(dialing_.is_under_way());
+}
+
+TEST_F(DialingTest, NoHeadStartEndsAfterCancel) {
+  dialing_.Begin(std::make_shared<FakeConnection>(), Note('x'));
+  dialing_.Cancel();
+  io_.run();
+  EXPECT_EQ(order_, "");
+  EXPECT_TRUE(dialing_.is_under_way());
 }
 
 // --- Roster --------------------------------------------------------------------------------------

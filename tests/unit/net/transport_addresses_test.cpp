@@ -62,6 +62,37 @@ TEST_F(TransportAddresses, AMemberIsReachedAtAnyOfItsAddresses) {
       << "where it was reached is tried first";
 }
 
+// A host that takes connections and says nothing, as a firewall that drops packets looks to us. Its
+// deadline is for ever here, so only the head start lets the next address be dialed.
+TEST_F(TransportAddresses, AnAddressThatDoesNotAnswerKeepsNoOtherWaiting) {
+  const auto silent = os::ListenOnLoopback();
+  ASSERT_TRUE(silent.ok());
+  const std::string hole = "127.0.0.1:" + std::to_string(silent->port);
+  a_.options.timeouts.handshake = kForEver;
+  a_.options.timeouts.hello = kForEver * 2;
+  a_.options.backoff.first = a_.options.backoff.longest = kForEver;
+  Start();
+  ASSERT_TRUE(b_.transport->Add(a_.id(), {}).ok());
+  ASSERT_TRUE(a_.transport->Add(b_.id(), {hole, b_.address()}).ok());
+  ASSERT_TRUE(RunUntil(io_, [this] { return BothUp(); })) << a_.AllNotices();
+  EXPECT_THAT(TextsOf(a_.transport->AddressesOf(b_.id())), ElementsAre(b_.address(), hole));
+  EXPECT_EQ(a_.Ups(), 1u);
+  close(silent->fd);
+}
+
+// Both addresses of a member answer at once: one link stands, and it stays.
+TEST_F(TransportAddresses, TwoAddressesThatAnswerMakeOneLink) {
+  a_.options.backoff.head_start = {};
+  Start();
+  ASSERT_TRUE(b_.transport->Add(a_.id(), {}).ok());
+  const std::string other = "localhost:" + std::to_string(b_.port());
+  ASSERT_TRUE(a_.transport->Add(b_.id(), {b_.address(), other}).ok());
+  ASSERT_TRUE(RunUntil(io_, [this] { return BothUp(); })) << a_.AllNotices();
+  RunWhatIsPosted();
+  EXPECT_TRUE(BothUp());
+  EXPECT_EQ(a_.Ups() - a_.Downs(), 1u);
+}
+
 TEST_F(TransportAddresses, FailuresAreNotedByAddress) {
   a_.Start(io_);
   const std::string dead = DeadAddress();

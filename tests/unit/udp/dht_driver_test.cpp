@@ -6,6 +6,9 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "tests/unit/dht/samples.h"
 
@@ -79,6 +82,47 @@ TEST_F(DhtDriverTest, APortThatIsTakenIsAnError) {
   const auto status = second.Open(first.local());
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_NE(std::string(status.message()).find("127.0.0.1"), std::string::npos);
+}
+
+// As memory that has run out: the run that uses the driver goes on.
+TEST_F(DhtDriverTest, WhatIsThrownClosesTheDriverAndIsSaidOnce) {
+  DhtDriver& first = Add(1, {});
+  DhtDriver::Listener listener;
+  std::vector<std::string> failures;
+  bool answered = false;
+  listener.observed = [](const dht::Observation&) { throw std::runtime_error("no memory"); };
+  listener.failed = [&failures](const std::string& what) { failures.push_back(what); };
+  listener.answered = [&answered](const dht::Answered&) { answered = true; };
+  DhtDriver broken(io_,
+                   dht::NodeConfig{dht::KeyOf(2), dht::TestNetwork(), dht::Role::kAuto,
+                                   std::make_shared<crypto::PlainVerifier>()},
+                   listener);
+  dht::Started started;
+  started.wall_s = 1'800'000'000;
+  started.bootstraps = {first.local()};
+  ASSERT_TRUE(broken.Start(kAnyPort, started).ok());
+  ASSERT_TRUE(RunUntil([&failures] { return !failures.empty(); }));
+  broken.Ask({1, dht::GetPeer{dht::KeyOf(9)->id()}});
+  DhtDriver& third = Add(3, {first.local()});
+  ASSERT_TRUE(RunUntil([&third] { return third.progress().joined; }));
+  EXPECT_EQ(failures, std::vector<std::string>{"no memory"});
+  EXPECT_FALSE(answered);
+}
+
+// Each stores the other's record, and asks nobody else.
+TEST_F(DhtDriverTest, OfTwoNodesEachFindsTheOther) {
+  DhtDriver& first = Add(1, {});
+  DhtDriver& second = Add(2, {first.local()});
+  ASSERT_TRUE(RunUntil([&] { return first.progress().joined && second.progress().joined; }));
+  dht::Publish publish;
+  publish.content.addresses = {second.local()};
+  second.Ask({1, publish});
+  ASSERT_TRUE(RunUntil([this] { return answered_.contains(1); }));
+  first.Ask({2, dht::GetPeer{dht::KeyOf(2)->id()}});
+  ASSERT_TRUE(RunUntil([this] { return answered_.contains(2); }));
+  const auto& records = std::get<dht::GotRecords>(answered_[2].result).records;
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].peer, dht::KeyOf(2)->id());
 }
 
 TEST_F(DhtDriverTest, ADriverMayGoWhileCallsAreUnderWay) {

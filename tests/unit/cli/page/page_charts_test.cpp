@@ -48,6 +48,25 @@ TEST(CurveChartTest, EveryPointLiesInTheDrawing) {
   EXPECT_THAT(svg, HasSubstr("points=\"52.0,14.0 334.0,186.0\""));
 }
 
+// Else the first evaluations of a long run would stand one above the other.
+TEST(CurveChartTest, TheAxisEndsBeforeTheRunWhileLittleOfItIsDone) {
+  const auto chart = [](std::uint64_t newest, std::uint64_t steps) {
+    return CurveChart({"loss", {{0, 1, 1}, {newest, 1, 1}}}, steps);
+  };
+  EXPECT_THAT(chart(99, 1000), HasSubstr(">100</text>"));
+  EXPECT_THAT(chart(100, 1000), HasSubstr(">1,000</text>"));
+  EXPECT_THAT(chart(29, 1'000'000), HasSubstr(">30</text>"));
+  EXPECT_THAT(chart(3, 1'000'000), HasSubstr(">10</text>"));
+}
+
+TEST(CurveChartTest, ALongCurveIsDrawnWithFewPointsAndItsNewest) {
+  PageLearning learning{"loss", {}};
+  for (std::uint64_t step = 0; step < 511; ++step) learning.points.push_back({step, 1, 1});
+  const std::string svg = CurveChart(learning, 511);
+  EXPECT_LE(Count(svg, ",14.0"), 193u);
+  EXPECT_THAT(svg, HasSubstr("333.4,14.0\""));
+}
+
 TEST(PhaseChartTest, AColumnForEachStepInItsPhases) {
   host::StepSpan span;
   span.step = 7;

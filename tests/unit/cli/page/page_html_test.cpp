@@ -239,7 +239,7 @@ TEST_F(LargestPageTest, SaysHowManyEntriesOfALongListItLeavesOut) {
   const std::string html = PageMain(scene_.Data());
   EXPECT_THAT(html, HasSubstr("492 earlier"));
   EXPECT_THAT(html, HasSubstr("and 246 more: see Members"));
-  EXPECT_THAT(html, HasSubstr("Votes against it: 128 of 255"));
+  EXPECT_THAT(html, HasSubstr("Voted against it (128 of 255): "));
   EXPECT_THAT(html, HasSubstr("and 124 more"));
 }
 
@@ -247,12 +247,12 @@ TEST(PageHtmlTest, ABanHasItsVotesByName) {
   PageData data = Filled("x");
   data.removals.front().votes =
       PageVotes{{{std::string(64, '1'), "anna"}, {std::string(64, '2'), "bert"}}, {}, 3};
-  EXPECT_THAT(PageMain(data), HasSubstr("Votes against it: 2 of 3 ("));
-  EXPECT_THAT(PageMain(data), HasSubstr("bert (22222222)</bdi>)."));
+  EXPECT_THAT(PageMain(data), HasSubstr("Voted against it (2 of 3): "));
+  EXPECT_THAT(PageMain(data), HasSubstr("bert (22222222)</bdi>."));
   data.removals.front().votes->in_favour = {{std::string(64, '3'), "carl"}};
-  EXPECT_THAT(PageMain(data), HasSubstr("; in its favour: 1 ("));
+  EXPECT_THAT(PageMain(data), HasSubstr("; in its favour (1): "));
   data.removals.front().votes.reset();
-  EXPECT_THAT(PageMain(data), Not(HasSubstr("Votes against it")));
+  EXPECT_THAT(PageMain(data), Not(HasSubstr("Voted against it")));
 }
 
 TEST(PageHtmlTest, ACurveOrALeaderboardThatBeginsLateSaysSo) {

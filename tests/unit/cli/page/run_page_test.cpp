@@ -59,6 +59,20 @@ TEST_F(RunPageTest, OnlyThePageIsWatching) {
   EXPECT_EQ(page_->asked(), base::Seconds(5));
 }
 
+TEST_F(RunPageTest, ManyWhoWatchShareAnAnswerForHalfASecond) {
+  scene_.status.uptime = base::Seconds(5);
+  const std::string first = Ask("/live").body;
+  scene_.status.progress.step = 13;
+  scene_.status.uptime = base::Milliseconds(5499);
+  EXPECT_EQ(Ask("/live").body, first);
+  EXPECT_THAT(Ask("/").body, HasSubstr(">13 <small>of 200"))
+      << "who opens the page sees it as it is";
+  scene_.status.uptime = base::Milliseconds(5500);
+  EXPECT_THAT(Ask("/live").body, HasSubstr(">13 <small>of 200"));
+  scene_.status.outcome = {host::NodeEnd::kFinished, 199, "all steps are done"};
+  EXPECT_THAT(Ask("/live").body, HasSubstr("data-ended")) << "the end is told at once";
+}
+
 TEST_F(RunPageTest, KeepsTheLastPage) {
   scene_.status.outcome = {host::NodeEnd::kFinished, 199, "all steps are done"};
   page_->Keep(scene_.status, scene_.history);

@@ -30,6 +30,7 @@ class RecallTest : public store::LedgerTest {
     block.aggregated = {{PeerOf(1), {PeerOf(1), PeerOf(3)}}};
     block.proven = {PeerOf(1), PeerOf(3)};
     block.drawn = {{PeerOf(3), PeerOf(1), step + 1, {}}};
+    if (step == 2) block.state_root = store::DigestOf(77);
     if (step == 1) {
       block.removals = {{PeerOf(2), wire::RemovalKind::kDrop, 1, "silent"}};
       block.standings = {{PeerOf(2), false, 1, 1, 0}};
@@ -88,6 +89,9 @@ TEST_F(RecallTest, BringsBackTheCurveTheWorkTheRemovalsAndTheEvidence) {
             (MemberWork{.steps = kSteps, .checked = kSteps - 1, .checks = 0}));
   EXPECT_EQ(history.work().at(PeerOf(3)),
             (MemberWork{.steps = kSteps, .checked = 0, .checks = kSteps - 1}));
+  ASSERT_TRUE(history.root().has_value());
+  EXPECT_EQ(history.root()->root, store::DigestOf(77));
+  EXPECT_EQ(history.root()->step, 2u);
   ASSERT_THAT(history.removals(), SizeIs(2));
   EXPECT_EQ(history.removals()[0].returned, 3u);
   EXPECT_EQ(history.removals()[1].removal.reason, "it lied");
@@ -122,6 +126,15 @@ TEST_F(RecallTest, BeginsAboveWhatIsPruned) {
   EXPECT_EQ(history.counted_from(), 3u);
   EXPECT_EQ(history.work().at(PeerOf(1)).steps, kSteps - 3);
   EXPECT_THAT(history.removals(), SizeIs(2));
+}
+
+// A member that was away has no block of some steps, and so does not know who checked after them.
+TEST_F(RecallTest, CountsNoChecksOverAGap) {
+  WriteRun();
+  Sql("DELETE FROM blocks WHERE height = 4");
+  const RunHistory history = RecallHistory(Options().data_dir);
+  EXPECT_EQ(history.work().at(PeerOf(1)),
+            (MemberWork{.steps = kSteps - 1, .checked = 3, .checks = 0}));
 }
 
 TEST_F(RecallTest, ALedgerThatIsDamagedLeavesTheHistoryEmptyAndSaysSo) {

@@ -231,8 +231,8 @@ TEST_F(RunHistoryTest, ARecalledBlockCountsOnceThoughItIsSeenAgain) {
   second.aggregated = {{PeerOf(1), {PeerOf(1)}}};
   second.proven = {PeerOf(1)};
   second.removals = {RemovalOf(2, 4)};
-  history_.RecallBlock(nullptr, first);
-  history_.RecallBlock(&first, second);
+  history_.RecallBlock({}, first);
+  history_.RecallBlock(first.drawn, second);
   const MemberWork worked{.steps = 1, .checked = 1, .checks = 0};
   EXPECT_EQ(history_.work().at(PeerOf(1)), worked);
   EXPECT_EQ(history_.counted_from(), 3u);

@@ -72,6 +72,7 @@ TEST(JudgeLossTest, AcceptsNearLossesAndRefusesExplodedOnes) {
   EXPECT_TRUE(JudgeLoss(1.21, yardstick).ok());
   EXPECT_FALSE(JudgeLoss(1.23, yardstick).ok());
   EXPECT_FALSE(JudgeLoss(9.9, yardstick).ok());
+  EXPECT_LT(base::MessageOf(JudgeLoss(1e75, yardstick)).size(), 70U);
   for (const double bad : {10.1, 6e73, std::numeric_limits<double>::infinity(),
                            std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_FALSE(JudgeLoss(bad, yardstick).ok()) << bad;

@@ -53,6 +53,7 @@ TEST(ReportTest, ZoomsToTheStepsInWhichMembersLeaveOrReturn) {
   options.lose_disk = true;
   options.steps = 60;
   const std::string returned = Make(options)->html;
+  EXPECT_THAT(returned, HasSubstr("8 peers, none of them Byzantine &middot; "));
   EXPECT_THAT(returned, HasSubstr(">returned</td>"));
   EXPECT_THAT(returned, HasSubstr(" dropped</title>")) << "a mark in the chart";
 }

@@ -1,0 +1,19 @@
+// What a node's status says of the DHT. Values only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dht/kind.h"
+#include "node/net/reach/reach_options.h"
+
+namespace ostraka::net {
+
+struct ReachStatus {
+  DhtMode mode = DhtMode::kOff;
+  dht::Progress progress;
+  std::vector<dht::Endpoint> announced;  // this member's own addresses; empty: none yet
+  std::string problem;                   // one line: why nobody is found; empty: all is well
+};
+
+}  // namespace ostraka::net

@@ -1,0 +1,63 @@
+#include "node/cli/views/node_answers.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+namespace ostraka::cli {
+namespace {
+
+using nlohmann::json;
+
+base::PeerId PeerOf(int n) {
+  base::PeerId id;
+  id.bytes.fill(static_cast<std::uint8_t>(n));
+  return id;
+}
+
+json StatusOf(const host::NodeStatus& status, const MemberNames& names = {}) {
+  const http::HttpResponse answer = AnswerHttp("/status", status, 100'000, names);
+  EXPECT_EQ(answer.status, 200u);
+  return json::parse(answer.body);
+}
+
+TEST(NodeAnswersTest, TheLargestStatusFitsItsBudget) {
+  host::NodeStatus status;
+  MemberNames::Map names;
+  status.met = true;
+  for (int n = 0; n < 256; ++n) {
+    const base::PeerId id = PeerOf(n);
+    names[id] = std::string(64, 'n');
+    status.others.push_back(id);
+    for (const char* message : {"commit", "part", "aggregate"}) {
+      status.progress.missing.push_back({id, message});
+    }
+    for (int i = 0; i < 4; ++i) {
+      status.removals.push_back({id, wire::RemovalKind::kDrop, static_cast<std::uint64_t>(n),
+                                 std::string(wire::kMaxReasonBytes, 'r')});
+    }
+  }
+  const http::HttpResponse answer = AnswerHttp("/status", status, 100'000, MemberNames(names));
+  EXPECT_LT(answer.body.size(), 150'000u);
+  const json result = json::parse(answer.body);
+  EXPECT_EQ(result["waits_for"].size(), 256u);
+  EXPECT_EQ(result["waits_for_more"], 512u);
+  EXPECT_EQ(result["removals"].size(), 64u);
+  EXPECT_EQ(result["removals_earlier"], 960u);
+  EXPECT_EQ(result["removals"].back()["step"], 255u) << "the newest is the last";
+  EXPECT_EQ(result["unlinked"].size(), 256u);
+}
+
+TEST(NodeAnswersTest, AShortStatusIsWhole) {
+  host::NodeStatus status;
+  status.progress.missing = {{PeerOf(1), "commit"}};
+  status.removals = {{PeerOf(2), wire::RemovalKind::kVerdict, 3, "it lied"}};
+  const json result = StatusOf(status);
+  EXPECT_EQ(result["waits_for"].size(), 1u);
+  EXPECT_EQ(result["removals"].size(), 1u);
+  EXPECT_FALSE(result.contains("waits_for_more"));
+  EXPECT_FALSE(result.contains("removals_earlier"));
+}
+
+}  // namespace
+}  // namespace ostraka::cli
