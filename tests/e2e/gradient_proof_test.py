@@ -70,7 +70,7 @@ class GradientProof:
         return first, second.returncode
 
     def test_each_ban_by_verdict_has_a_proof_that_both_verifiers_compute(self):
-        banned = {ban["peer"] for ban in self.result["bans"] if ban["kind"] == "verdict"}
+        banned = {removal["peer"] for removal in self.result["removals"] if removal["kind"] == "verdict"}
         self.assertTrue(banned)
         accused = {json.loads(expect_ok("evidence", "show", "--json", file))["accused"] for file in self.files}
         self.assertEqual(accused, banned)
