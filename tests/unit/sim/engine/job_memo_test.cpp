@@ -151,7 +151,9 @@ TEST(SameJob, AnyDifferentFieldIsAnotherJob) {
   differs(AnUpdate, [](auto& s) { s.sgd.decay = 1; });
   differs(ARecomputation, [](auto& s) { s.tau = 2; });
   differs(ARecomputation, [](auto& s) { s.eps_g = 2; });
-  differs(ARecomputation, [](auto& s) { s.gradient_root = Seed(1); });
+  differs(ARecomputation, [](auto& s) { s.committed = {Seed(1), Seed(2)}; });
+  differs(ARecomputation, [](auto& s) { s.gradient.again = true; });
+  differs(ARecomputation, [](auto& s) { s.others.emplace_back(); });
   differs(ARecomputation, [](auto& s) { s.gradient.batch_seed = Seed(8); });
   differs(ARecomputation, [](auto& s) { s.claims[0].numbers.s[3] = 0; });
   differs(ARecomputation, [](auto& s) { s.claims[0].numbers.norm = -5; });
