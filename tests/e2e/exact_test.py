@@ -2,6 +2,7 @@
 import json
 import re
 import unittest
+from pathlib import Path
 
 import harness
 from harness import TestCase, expect_ok, run
@@ -87,6 +88,30 @@ class GraphTest(ExactTestCase):
         for each in nodes:
             self.assertEqual(each.finish(), 0, each.text["stderr"])
         self.assertEqual(len({each.report()["state_root"] for each in nodes}), 1)
+
+    def test_frozen_tensors_lie_beside_the_graph_of_every_member(self):
+        text = f"text:{self.text()}"
+        llama = ["--layers", 1, "--width", 16, "--heads", 2, "--context", 16]
+        result = self.swarm("--model", "llama", *llama, "--batch-size", 4, "--data", text, "--peers", 4, "--byzantine", 1,
+                            "--steps", 40)
+        self.assertTrue(result["ok"], result["problems"])
+        self.assertLess(result["loss"][-1], result["loss"][0])
+
+        graph = self.folder / "llama.graph"
+        expect_ok("model", "make", "llama", *llama, "--batch", 4, "--out", graph)
+        made = self.make_run(count=3, model=f"graph:{graph}", options=["--data", text])
+        name = "run.toml.graph.constants.safetensors"
+        beside = made.manifest.with_name(name)
+        tables = beside.read_bytes()
+        self.assertEqual(tables, Path(str(graph) + ".constants.safetensors").read_bytes())
+        check = ["run", "check", made.manifest, "--data", text]
+        expect_ok(*check)
+        for wrong, reason in [(tables[:-1], "is not one of this graph"), (tables + b"x", "is not one of this graph"),
+                              (tables[:-1] + bytes([tables[-1] ^ 1]), "other values than the graph names")]:
+            beside.write_bytes(wrong)
+            self.refused(2, check, reason)
+        beside.unlink()
+        self.refused(3, check, f"{name}: cannot be opened")
 
     def test_sizes_and_data_that_do_not_fit_are_refused_in_one_line(self):
         swarm = ["swarm", "--peers", 3, "--byzantine", 0]

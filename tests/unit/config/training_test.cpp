@@ -61,7 +61,8 @@ TEST(TrainingTest, TheProfileChoosesTheTrainer) {
 }
 
 TEST(TrainingTest, AGraphIsNamedByItsFileAndReadsATextAsRecords) {
-  const std::string text = "any bytes: the trainer parses them";
+  const std::string text =
+      "ostraka-graph 1\nparameter w f32[2] zeros\n%1 f32[] = sum w axis=0\nloss %1\n";
   const std::string file = ::testing::TempDir() + "ostraka-training-graph";
   std::ofstream(file, std::ios::binary) << text;
   protocol::Manifest manifest =
