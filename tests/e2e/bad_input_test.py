@@ -325,7 +325,7 @@ class SwarmTest(TestCase):
         self.refused_swarm(["--data", "text:/x"], "/x does not exist", code=3)
         self.refused_swarm([*toy, "--data", "mnist:/x"], "model toy goes with data toy")
         self.refused_swarm([*toy, "--keep-checkpoints", 0], "--keep-checkpoints")
-        self.refused_swarm(["--data", "mnist:/x"], "/x/train-images-idx3-ubyte is not there", code=3)
+        self.refused_swarm(["--data", "mnist:/x"], "/x does not exist: give the folder that holds", code=3)
 
     def test_a_folder_that_is_in_use_is_left_alone(self):
         out = self.folder / "out"

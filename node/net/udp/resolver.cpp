@@ -89,11 +89,8 @@ struct Resolver::State {
 
 Resolver::Resolver(boost::asio::io_context& io) : state_(std::make_shared<State>(io)) {}
 
-Resolver::~Resolver() {
-  state_->done = nullptr;
-  state_->resolver.cancel();
-  state_->deadline.Cancel();
-}
+// The state ends here, and with it what is under way: cancel() would allocate, which may fail.
+Resolver::~Resolver() = default;
 
 void Resolver::Resolve(const std::vector<std::string>& texts, base::Duration deadline,
                        std::function<void(const Resolved&)> done) {
@@ -116,8 +113,9 @@ void Resolver::Resolve(const std::vector<std::string>& texts, base::Duration dea
     }
     state.resolver.async_resolve(
         where->host, std::to_string(where->port),
-        [shared = state_, i](const error_code& error, const udp::resolver::results_type& found) {
-          shared->OnFound(i, error, found);
+        [shared = std::weak_ptr<State>(state_), i](const error_code& error,
+                                                   const udp::resolver::results_type& found) {
+          if (const auto alive = shared.lock()) alive->OnFound(i, error, found);
         });
   }
   state.deadline.Start(deadline, [shared = std::weak_ptr<State>(state_)] {

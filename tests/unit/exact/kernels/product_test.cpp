@@ -125,6 +125,7 @@ TEST(Product, IsTheDefinedChainAcrossBlocksOfEveryExtent) {
     ExpectDefinedBits({17, 35, 800, left, right, accumulate}, true, rng);     // depth, wild
     ExpectDefinedBits({285, 3, 20, left, right, accumulate}, false, rng);     // rows
     ExpectDefinedBits({3, 1100, 20, left, right, accumulate}, false, rng);    // columns
+    if (left == right) continue;  // the large ones take seconds each
     ExpectDefinedBits({300, 100, 270, left, right, accumulate}, false, rng);  // two threads
     ExpectDefinedBits({50, 700, 270, left, right, accumulate}, false, rng);   // two threads
   }

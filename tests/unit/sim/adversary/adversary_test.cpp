@@ -66,7 +66,7 @@ TEST(AdversarialMachine, ExposesOnlyLiarsOutsideTheCoven) {
 
 TEST(MakeAdversary, ListsKnownNames) {
   AdversaryOptions options;
-  options.name = "sign_flop";
+  options.name = "nonsense";
   options.key = KeyNumber(1);
   options.coven = std::make_shared<Coven>(std::vector<base::PeerId>{}, 1);
   const auto unknown = MakeAdversary(options, std::make_unique<ScriptedMachine>());

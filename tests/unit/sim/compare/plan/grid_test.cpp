@@ -103,7 +103,8 @@ TEST(MakePlan, ErrorsNameTheProblem) {
   EXPECT_THAT(error([](Grid& g) { g.attacks = {"alei"}; }), HasSubstr("did you mean 'alie'?"));
   EXPECT_THAT(error([](Grid& g) { g.attacks = {"wrong_length"}; }), HasSubstr("leave it out"));
   EXPECT_THAT(error([](Grid& g) { g.data = {"digit"}; }), HasSubstr("unknown data 'digit'"));
-  EXPECT_THAT(error([](Grid& g) { g.data = {"mnist:/nonexistent"}; }), HasSubstr("is not there"));
+  EXPECT_THAT(error([](Grid& g) { g.data = {"mnist:/nonexistent"}; }),
+              HasSubstr("/nonexistent does not exist"));
   EXPECT_THAT(error([](Grid& g) { g.data = {"digits", "digits"}; }), HasSubstr("named twice"));
   EXPECT_THAT(error([](Grid& g) { g.data = {"toy"}; }), HasSubstr("no images"));
   EXPECT_THAT(error([](Grid& g) { g.model = {"mpl"}; }), HasSubstr("unknown model 'mpl'"));
