@@ -139,13 +139,14 @@ class ProfileTest(ExactTestCase):
         self.assertEqual(self.accusations(), [])
         self.refused(2, ["swarm", "--model", "mlp", "--kernels", "mmx", "--steps", 12], "no kernels 'mmx'")
 
-    def test_the_lowest_bit_of_one_number_is_enough_for_a_ban(self):
+    def test_the_lowest_bit_of_one_number_is_enough_for_a_removal(self):
         result = self.swarm("--model", "mlp", "--hidden", 16, "--peers", 4, "--byzantine", 1, "--steps", 40, "--attack",
                             "bit_flip", "--attack-param", "coordinates=1", "bit=1")
         self.assertTrue(result["ok"], result["problems"])
         [removal] = result["removals"]
         self.assertEqual(removal["peer"], result["byzantine"][0])
-        self.assertEqual(removal["kind"], "verdict")
+        if removal["kind"] != "verdict":  # its first lie, found while it validated in both steps after (decisions/0022)
+            self.assertIn("a first fault", removal["reason"])
         self.assertIn("does not follow from its batch", removal["reason"])
         self.assertTrue(self.accusations(), "the helper above finds cases")
 

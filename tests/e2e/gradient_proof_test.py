@@ -42,10 +42,16 @@ class GradientProof:
         cls.addClassCleanup(shutil.rmtree, cls.base, ignore_errors=True)
         cls.prepare()
         cls.out = cls.base / "out"
-        swarm = run("swarm", *cls.SWARM, "--json", "--out", cls.out, timeout=300)
-        cls.result = json.loads(swarm.stdout)
-        cls.evidence = cls.out / "evidence"
-        cls.files = sorted(cls.evidence.glob("*-gradient-*.evidence"))
+        # An attacker whose very first lie is found, and that validates in both steps after it, is only suspended, without
+        # a file (docs/decisions/0022): one in 50 or fewer. Another run has other coins.
+        for _ in range(4):
+            shutil.rmtree(cls.out, ignore_errors=True)
+            swarm = run("swarm", *cls.SWARM, "--json", "--out", cls.out, timeout=300)
+            cls.result = json.loads(swarm.stdout)
+            cls.evidence = cls.out / "evidence"
+            cls.files = sorted(cls.evidence.glob("*-gradient-*.evidence"))
+            if cls.files:
+                break
         cls.step = json.loads(expect_ok("evidence", "show", "--json", cls.files[0]))["slot"]["step"]
         cls.state = cls.evidence / f"parameters-{cls.step}.safetensors"
         cls.given = ["--manifest", cls.out / "run.toml", *cls.data()]
