@@ -259,7 +259,8 @@ void JudgeCases(Step& step, const std::vector<Case>& counted) {
   for (const Case& open : counted) {
     const State state = StateOf(open, step);
     if (state == State::kGuilty) {
-      const bool of_more = Decide(open, step, VotesFor(open, Verdict::kTwice));
+      const auto votes = VotesFor(open, Verdict::kTwice);
+      const bool of_more = Decide(open, step, votes) && votes > step.fault_bound;
       Convict(step, open, open.id.target, GuiltyReason(open, step), of_more);
     }
     if (state == State::kInnocent && open.id.kind != CaseKind::kCover) {

@@ -1,5 +1,7 @@
 #include "tests/property/naive_step.h"
 
+#include <algorithm>
+
 #include "crypto/commitment.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
@@ -53,17 +55,23 @@ void ReadAggregate(Step& step, const PeerId& member, std::size_t column,
   }
 }
 
-// protocol.md 3, "The run's parameters": those that at least F + 1 COMMITs name, of several the
-// smallest root. Who names others is dropped.
+// protocol.md 3, "The run's parameters": those that at least F + 1 COMMITs name, and more than name
+// any others. Who names others is dropped.
 void CompareParameters(Step& step) {
   std::optional<Digest> agreed;
   for (const auto& [member, commit] : step.commits) {
-    std::size_t same = 0;
-    for (const auto& [other, theirs] : step.commits) {
-      same += theirs.parameters_root == commit.parameters_root ? 1 : 0;
-    }
-    if (same < step.fault_bound + 1) continue;
-    if (!agreed || *commit.parameters_root < *agreed) agreed = commit.parameters_root;
+    const auto named = [&step](const std::optional<Digest>& root) {
+      return std::count_if(step.commits.begin(), step.commits.end(),
+                           [&root](const auto& one) { return one.second.parameters_root == root; });
+    };
+    const auto same = named(commit.parameters_root);
+    if (same < static_cast<std::ptrdiff_t>(step.fault_bound) + 1) continue;
+    const bool is_most =
+        std::all_of(step.commits.begin(), step.commits.end(), [&](const auto& one) {
+          return one.second.parameters_root == commit.parameters_root ||
+                 named(one.second.parameters_root) < same;
+        });
+    if (is_most) agreed = commit.parameters_root;
   }
   if (!agreed) return;
   for (const auto& [member, commit] : step.commits) {

@@ -369,7 +369,9 @@ void RuleOnCases(const std::vector<Case>& cases, const Block& head, std::uint64_
     const auto loser = LoserOf(open, ruling);
     if (!loser) continue;
     const bool guilty = ruling == Ruling::kGuilty;
-    const bool twice = guilty && IsEnough(open, head, Count(open, Verdict::kTwice));
+    const std::size_t found_twice = Count(open, Verdict::kTwice);
+    const bool twice = guilty && IsEnough(open, head, found_twice) &&
+                       found_twice > FaultBound(head.thresholds);  // not by liars alone
     Lose(*loser, open, head, exact && !twice,
          guilty ? GuiltyReason(open, head) : InnocentReason(open, head), docket);
   }

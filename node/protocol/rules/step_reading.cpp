@@ -76,11 +76,15 @@ void StepReading::FindAstray(const Block& head) {
   for (const auto& [member, commit] : sealed.commits) {
     if (commit.parameters_root) ++named[*commit.parameters_root];
   }
-  const auto agreed = std::find_if(named.begin(), named.end(), [&](const auto& one) {
-    return one.second > FaultBound(head.thresholds);
-  });
-  if (agreed == named.end()) return;
-  sealed.parameters_root = agreed->first;
+  // The most named [more than F may name another one, if an honest member with a damaged state is
+  // copied by all liars], and of two that are named equally often neither.
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto most = std::max_element(named.begin(), named.end(), less);
+  if (most == named.end() || most->second <= FaultBound(head.thresholds)) return;
+  const auto as_often = std::count_if(named.begin(), named.end(),
+                                      [&](const auto& one) { return one.second == most->second; });
+  if (as_often > 1) return;
+  sealed.parameters_root = most->first;
   const std::vector<PeerId> in_role = InRole(head);
   for (const auto& [member, commit] : sealed.commits) {
     if (commit.parameters_root == sealed.parameters_root) continue;

@@ -315,5 +315,14 @@ TEST_F(ExactReadingTest, AsManyAsMayBeAtFaultDecideNothing) {
   EXPECT_EQ(Read().sealed.astray.size(), kMembers - faults - 1);
 }
 
+// All liars name what one damaged member names, so more than F do.
+TEST_F(ExactReadingTest, TwoThatAreNamedAsOftenDecideNothing) {
+  static_assert(kMembers % 2 == 0);
+  for (std::size_t i = 0; i < kMembers; ++i) Name(i, DigestOf(i < kMembers / 2 ? 1 : 9));
+  ASSERT_GT(kMembers / 2, FaultBound(head_.thresholds));
+  EXPECT_FALSE(Read().sealed.parameters_root);
+  EXPECT_TRUE(Read().sealed.astray.empty());
+}
+
 }  // namespace
 }  // namespace ostraka::protocol
