@@ -418,6 +418,9 @@ def with_kernels(run, text, options):
             raise MissingData(str(problem)) from None
         except OSError as problem:
             raise MissingData(f"{problem.filename}: {problem.strerror}") from None
+        except (kernels.datasets.BadData, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as problem:
+            # A file of parameters or data that is none: only a traceback would share its exit code with "not proven".
+            raise MissingData(f"what was given cannot be read: {type(problem).__name__}: {problem}") from None
 
     return run._replace(honest_root=honest_root)
 

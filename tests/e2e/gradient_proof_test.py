@@ -82,6 +82,17 @@ class GradientProof:
         self.assertEqual(accused, banned)
         self.assertEqual(self.verdicts("--state", self.evidence, *self.files), (PROVEN, PROVEN))
 
+    def test_a_file_of_parameters_that_is_none_proves_nothing(self):
+        nested = b'{"a":' + b"[" * 100_000
+        nested += b" " * (-len(nested) % 8)
+        for wrong in [b"", b"12345678", len(nested).to_bytes(8, "little") + nested, self.state.read_bytes()[:-4],
+                      (1 << 60).to_bytes(8, "little")]:
+            path = self.base / "wrong.safetensors"
+            path.write_bytes(wrong)
+            first, second = self.verdicts("--state", path, self.files[0])
+            self.assertNotIn(PROVEN, (first, second))
+            self.assertEqual(second, MISSING)
+
     def test_without_parameters_or_manifest_the_file_lacks_data(self):
         self.assertEqual(run("evidence", "verify", self.files[0]).returncode, MISSING)
         self.assertEqual(second_verifier(self.files[0]).returncode, MISSING)
