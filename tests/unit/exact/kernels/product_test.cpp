@@ -121,10 +121,10 @@ TEST(Product, IsTheDefinedChainAcrossBlocksOfEveryExtent) {
     const bool left = (bits & 1) != 0;
     const bool right = (bits & 2) != 0;
     const bool accumulate = (bits & 4) != 0;
-    ExpectDefinedBits({17, 35, 385, left, right, accumulate}, false, rng);    // depth
-    ExpectDefinedBits({17, 35, 800, left, right, accumulate}, true, rng);     // depth, wild
-    ExpectDefinedBits({285, 3, 20, left, right, accumulate}, false, rng);     // rows
-    ExpectDefinedBits({3, 1100, 20, left, right, accumulate}, false, rng);    // columns
+    ExpectDefinedBits({17, 35, 385, left, right, accumulate}, false, rng);  // depth
+    ExpectDefinedBits({17, 35, 800, left, right, accumulate}, true, rng);   // depth, wild
+    ExpectDefinedBits({285, 3, 20, left, right, accumulate}, false, rng);   // rows
+    ExpectDefinedBits({3, 1100, 20, left, right, accumulate}, false, rng);  // columns
     if (left == right) continue;  // the large ones take seconds each
     ExpectDefinedBits({300, 100, 270, left, right, accumulate}, false, rng);  // two threads
     ExpectDefinedBits({50, 700, 270, left, right, accumulate}, false, rng);   // two threads
