@@ -1,9 +1,9 @@
 """The data of a run, as docs/training.md and docs/wire.md have them: the digits, and texts as records of tokens."""
 import collections
-import hashlib
-import struct
 
 import numpy as np
+
+from hashing import hashed, merkle_root, sized, u64
 
 Dataset = collections.namedtuple("Dataset", "name training labels classes features hash")
 DIGITS_TEST, DIGITS_VALIDATION = 5, 10  # one image in so many
@@ -13,29 +13,6 @@ MOST_HELD_OUT = 256
 
 class BadData(Exception):
     """The file is not the run's data."""
-
-
-def hashed(domain, *parts):
-    state = hashlib.blake2b(digest_size=32, person=domain.encode())
-    for part in parts:
-        state.update(part)
-    return state.digest()
-
-
-def u64(number):
-    return struct.pack("<Q", number)
-
-
-def sized(data):
-    return u64(len(data)) + data
-
-
-def merkle_root(leaves):
-    level = list(leaves)
-    while len(level) > 1:
-        pairs = [hashed("merkle.node/1", level[i], level[i + 1]) for i in range(0, len(level) - 1, 2)]
-        level = pairs + level[len(level) - len(level) % 2:]
-    return hashed("merkle.root/1", u64(len(leaves)), level[0] if level else bytes(32))
 
 
 def split_off(rows, share):

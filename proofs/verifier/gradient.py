@@ -11,7 +11,7 @@ import numpy as np
 import datasets
 import graphs
 import messages
-from datasets import hashed, merkle_root, sized, u64
+from hashing import hashed, merkle_root, sized, u64
 
 CHUNK = 64 * 1024
 FEWEST_WORKERS = 3

@@ -9,7 +9,6 @@ folder of such). Needs Python 3.11 and PyNaCl (Debian: python3-nacl); for gradie
 """
 import argparse
 import collections
-import hashlib
 import math
 import struct
 import sys
@@ -20,6 +19,7 @@ import nacl.signing
 
 import messages
 from canonical import Refused, decode
+from hashing import hashed, u64
 
 Frame = collections.namedtuple("Frame", "signature digest slot entry sender body")
 Run = collections.namedtuple("Run", "run_id members faults honest_root", defaults=(None,))
@@ -40,17 +40,6 @@ class NoManifest(Exception):
 
 class MissingData(Exception):
     pass
-
-
-def hashed(domain, *parts):
-    state = hashlib.blake2b(digest_size=32, person=domain.encode())
-    for part in parts:
-        state.update(part)
-    return state.digest()
-
-
-def u64(number):
-    return struct.pack("<Q", number)
 
 
 def type_of(slot):

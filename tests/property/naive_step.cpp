@@ -56,7 +56,7 @@ void ReadAggregate(Step& step, const PeerId& member, std::size_t column,
 }
 
 // protocol.md 3, "The run's parameters": those that at least F + 1 COMMITs name, and more than name
-// any others. Who names others is dropped.
+// any others. A member that names others is dropped.
 void CompareParameters(Step& step) {
   std::optional<Digest> agreed;
   for (const auto& [member, commit] : step.commits) {

@@ -2,9 +2,12 @@
 // folder (kLearnedFileName):
 //
 //   ostraka learned 1
-//   announced <id> <seq> <expires> <address>...   a member's newest announcement; perhaps no
-//   address linked <id> <address>...                      where a link to the member stood, not in
-//   the manifest node <id> <address>                           a node of the DHT
+//   announced <id> <seq> <expires> <address>...
+//       a member's newest announcement; perhaps no address
+//   linked <id> <address>...
+//       where a link to the member stood, not in the manifest
+//   node <id> <address>
+//       a node of the DHT
 //
 // The file is this node's own and holds nothing secret; its text is still read as untrusted, so
 // that a damaged file costs what it held and nothing else.

@@ -42,7 +42,7 @@ class Seeker {
   // The DHT can be asked from now on: what was asked before found nobody, so all are due.
   void OnJoined(base::Time now);
 
-  // Whose lookups begin now, the longest due first.
+  // The members whose lookups begin now, the longest due first.
   std::vector<base::PeerId> Due(base::Time now);
   // A lookup of Due has ended.
   void OnEnded(base::Time now, const base::PeerId& peer);

@@ -135,7 +135,7 @@ class Runner {
   }
 
  private:
-  // Whoever finds a difference computes once more before it says so: an honest member whose
+  // A member that finds a difference computes once more before it says so: an honest one whose
   // hardware slipped would lose by its own accusation.
   JobResult JudgeExactly(const RecomputeSpec& spec) const {
     if (crypto::ParametersRoot(*spec.gradient.parameters) != spec.committed->parameters_root) {

@@ -129,7 +129,7 @@ std::string UndecidedReason(const Case& open) {
   return {};
 }
 
-// Who loses by the ruling; nullopt: nobody.
+// The member that loses by the ruling; nullopt: nobody.
 std::optional<PeerId> LoserOf(const Case& open, Ruling ruling) {
   if (ruling == Ruling::kGuilty) return open.id.target;
   if (ruling == Ruling::kInnocent && open.id.kind != CaseKind::kCover) return open.id.accuser;

@@ -69,7 +69,7 @@ void StepReading::ReadAggregate(const PeerId& member, std::uint32_t column,
   unreadable.push_back(message);
 }
 
-// Who has other parameters than the run has lied or lost its state, and this seal cannot tell
+// A member with other parameters than the run's lied or lost its state; this seal cannot tell
 // which. So it loses its place and not its key, and what it computed from them counts nowhere.
 void StepReading::FindAstray(const Block& head) {
   std::map<Digest, std::uint32_t> named;

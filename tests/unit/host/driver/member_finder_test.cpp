@@ -78,7 +78,7 @@ TEST_F(MemberFinderTest, WhatWasLearnedIsDialedAgainAfterTheManifest) {
   finder->Start();
   EXPECT_THAT(TextsOf(transport_->AddressesOf(Key(2)->id())),
               ElementsAre("127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"));
-  EXPECT_THAT(log_.notices, IsEmpty()) << "nobody minds one who is no member any more";
+  EXPECT_THAT(log_.notices, IsEmpty()) << "a peer that is no member any more is no trouble";
   finder->Stop();
 }
 
