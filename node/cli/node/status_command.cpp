@@ -203,6 +203,7 @@ class Text {
                        " ms (docs/operating.md)");
     }
     if (status.contains("metric")) Line("learns", LossOf(status.at("metric")));
+    if (status.contains("batch")) Line("batch", BatchOf(status.at("batch")));
     if (status.contains("trouble")) Line("TROUBLE", status.at("trouble"));
     if (status.contains("eta_seconds")) {
       Line("ends", "in " + Span(status.at("eta_seconds")) + " at " +
@@ -260,6 +261,11 @@ class Text {
     return EvaluationText(metric.at("name"), NumberOf(metric.at("value")),
                           NumberOf(metric.at("loss"))) +
            " after step " + Count(metric.at("step"));
+  }
+
+  static std::string BatchOf(const json& batch) {
+    return "loss " + FourDigits(NumberOf(batch.at("loss"))) + " on its own batch of step " +
+           Count(batch.at("step"));
   }
 
   // Text such as "for part of a, b; commit of a (not linked)".

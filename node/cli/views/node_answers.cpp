@@ -123,6 +123,9 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
   }
   if (status.recent_step.ns > 0) result["seconds_per_step"] = status.recent_step.seconds();
   if (const auto left = host::TimeLeft(status, steps)) result["eta_seconds"] = left->seconds();
+  if (status.learning.batch_loss) {
+    result["batch"] = {{"loss", *status.learning.batch_loss}, {"step", status.learning.batch_step}};
+  }
   if (status.learning.evaluation) {
     result["metric"] = {{"name", status.learning.evaluation->metric},
                         {"value", status.learning.evaluation->value},
