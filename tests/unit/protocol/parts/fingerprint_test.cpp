@@ -38,7 +38,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(charges, shown_);
     EXPECT_FEEDS(charges, votes_.cases_);
     EXPECT_FEEDS(charges, votes_.cases_.begin()->second);
-    EXPECT_FEEDS(charges, votes_.cases_.begin()->second.begin()->second.condemned);
+    EXPECT_FEEDS(charges, votes_.cases_.begin()->second.begin()->second.verdict);
     EXPECT_FEEDS_AFTER(
         charges, charges.votes_.cases_.begin()->second.begin()->second.proof = wire::Share({}));
     EXPECT_FEEDS(charges, verdicts_);
