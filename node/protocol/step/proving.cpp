@@ -38,7 +38,7 @@ void Proving::StartAccusation() {
 
 void Proving::StartVotes() {
   for (const wire::CaseId& about : uses_.duties->GradientCases()) {
-    auto spec = uses_.duties->Vote(about);
+    auto spec = uses_.duties->Recomputation(about.step, about.target);
     if (spec) uses_.duty_jobs->StartVote(facts_->number(), about, *std::move(spec), about.step);
     uses_.duties->BeginVote(about, spec.has_value());
   }
