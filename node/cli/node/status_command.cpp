@@ -191,6 +191,7 @@ class Text {
     Line("links", links);
     Unlinked(status);
     if (status.contains("dht")) Dht(status.at("dht"));
+    if (status.contains("port_mapping")) Router(status.at("port_mapping"));
     if (status.contains("of_another_run")) {
       for (const json& member : status.at("of_another_run")) {
         Line("DIFFERS", ShortOf(member.at("peer")) + " " + member.at("reason").get<std::string>());
@@ -226,6 +227,15 @@ class Text {
       Line("away", ShortOf(peer.at("peer")) +
                        (line.empty() ? " has no address here, and is to dial us" : line));
     }
+  }
+
+  void Router(const json& router) {
+    if (router.contains("outside")) {
+      Line("router", "forwards " + router.at("outside").get<std::string>() + " to this node");
+    } else if (!router.contains("problem")) {
+      Line("router", "is being asked for the port");
+    }
+    if (router.contains("problem")) Line("router", router.at("problem"));
   }
 
   void Dht(const json& dht) {
