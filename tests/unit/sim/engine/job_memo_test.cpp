@@ -153,7 +153,14 @@ TEST(SameJob, AnyDifferentFieldIsAnotherJob) {
   differs(ARecomputation, [](auto& s) { s.eps_g = 2; });
   differs(ARecomputation, [](auto& s) { s.committed = {Seed(1), Seed(2)}; });
   differs(ARecomputation, [](auto& s) { s.gradient.again = true; });
-  differs(ARecomputation, [](auto& s) { s.others.emplace_back(); });
+  const auto committed = [] {
+    protocol::RecomputeSpec spec = ARecomputation();
+    spec.committed = {Seed(1), Seed(2), {{0, 2}}};
+    return spec;
+  };
+  differs(committed, [](auto& s) { s.committed->parts[0].end = 1; });
+  differs(committed, [](auto& s) { s.committed->gradient_root = Seed(3); });
+  differs(committed, [](auto& s) { s.committed->parameters_root = Seed(3); });
   differs(ARecomputation, [](auto& s) { s.gradient.batch_seed = Seed(8); });
   differs(ARecomputation, [](auto& s) { s.claims[0].numbers.s[3] = 0; });
   differs(ARecomputation, [](auto& s) { s.claims[0].numbers.norm = -5; });
