@@ -470,6 +470,7 @@ TEST(ExactNumbersTest, InTheExactProfileAFirstLossSuspends) {
     const auto* standing = StandingOf(block.standings, PeerNumber(static_cast<unsigned>(loser)));
     EXPECT_TRUE(standing->erred);
     step.head.standings = block.standings;
+    ASSERT_EQ(Removed(step.Judge()), std::vector<int>{loser});
     EXPECT_EQ(step.Judge().removals[0].kind, RemovalKind::kVerdict) << "the next one bans";
   }
 }
