@@ -4,7 +4,7 @@
 usage: tests/trace_digests.py BINARY record|check [--short]
 
 The runs are swarms (`ostraka sim --swarm-test`) of 15 steps: four seeds under each attack, forty under attacks that
-the seeds draw; so peers, modes, networks, cuts, kills and lost disks differ from run to run. `record` writes
+the seeds draw, twenty more of profile exact/1 (`exact`); so peers, modes, networks, cuts, kills and lost disks differ from run to run. `record` writes
 tests/trace_digests.txt, `check` compares with it. --short: every thirteenth line. Exit code 1: a run differs.
 A change of what members say changes digests: record them anew in the commit that makes it, and say so there.
 """
@@ -34,15 +34,16 @@ def attacks_of(binary):
 
 
 def lines_of(binary):
-    """(attack or `any`, first seed, last seed) of each line."""
+    """(attack, `any` or `exact`, first seed, last seed) of each line."""
     lines = [("any", first, first + 3) for first in range(1, 41, 4)]
+    lines += [("exact", first, first + 3) for first in range(1, 21, 4)]
     lines += [(attack, 1, 4) for attack in attacks_of(binary) if attack != "none"]
     return lines
 
 
 def digest_of(binary, line):
     attack, first, last = line
-    options = [] if attack == "any" else ["--attack", attack]
+    options = {"any": [], "exact": ["--exact"]}.get(attack, ["--attack", attack])
     ended = subprocess.run([binary, "sim", "--swarm-test", "--steps", str(STEPS), "--seeds", f"{first}..{last}", "--threads",
                             "1", "--json", *options], capture_output=True, text=True)
     if ended.returncode not in (0, 1):

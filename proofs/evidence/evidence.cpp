@@ -73,7 +73,10 @@ Objections CheckJudges(const wire::EvidenceFile& file, const Frames& frames, con
     return IsMember(*run, frame.envelope.sender);
   });
   if (!members) return NotProven("not only members signed that it is guilty");
-  if (frames.size() == run->faults + 1) return std::nullopt;
+  if (frames.size() == run->faults + 1) {
+    if (file.kind == EvidenceKind::kVerdict) return internal::CheckBan(file, frames, *run);
+    return std::nullopt;
+  }
   return NotProven(std::to_string(frames.size()) + " members signed that it is guilty; as " +
                    std::to_string(run->faults) + " can be at fault, it must be " +
                    std::to_string(run->faults + 1));

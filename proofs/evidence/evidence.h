@@ -21,7 +21,9 @@
 //   iteration k has a rank above k: the lock only rises, across crashes too.
 // - verdict: the frames are those of judges, as in sealed_ban. More members than the fault bound
 //   voted against the accused in one case, so an honest one found it guilty. Serves a ban after
-//   which too few members are left for a sealed_ban, or no step follows.
+//   which too few members are left for a sealed_ban, or no step follows. In a run of profile
+//   exact/1 a majority may find a member guilty and suspend it: hardware may have erred. There only
+//   votes that found it guilty twice, or that a cover case is about, make such a file.
 // - gradient: an honest worker's COMMIT names the parameters that it has, and its gradient is a
 //   function of these, of its key and of the block that the COMMIT builds on. Who computes that
 //   function gets another root than the COMMIT's. The accused's own signature binds all of it, so
@@ -45,6 +47,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -99,6 +102,9 @@ struct KnownRun {
   Digest run_id;
   std::vector<PeerId> members;  // of the genesis, by key
   std::size_t faults = 0;       // the fault bound: max(t_s, t_a) at the genesis
+  // Profile exact/1: the kinds of cases whose loser is only suspended, unless it was found guilty
+  // twice (docs/protocol.md 6). Votes in them prove no ban.
+  std::set<wire::CaseKind> suspending = {};
 };
 // Verify with the manifest's data: no file is kMissingData. Files of other kinds are judged
 // independently of the run.
@@ -161,6 +167,8 @@ base::StatusOr<Bytes> MakeVerdict(const PeerId& accused,
 // The peer that a vote of a PROOF condemns: the target by guilty, the accuser by innocent; nullopt
 // if the case has no such loser.
 std::optional<PeerId> CondemnedBy(const wire::Vote& vote);
+// The same, if enough of such votes ban in `run`: in a case of a suspending kind only `twice` does.
+std::optional<PeerId> BannedBy(const wire::Vote& vote, const KnownRun& run);
 
 // The id of a file in ledgers: H(kDomainEvidence, bytes).
 Digest IdOf(ByteView file);

@@ -185,21 +185,35 @@ Objections CheckOrder(const Frames& frames) {
   return std::nullopt;
 }
 
-// Cases in which a PROOF votes against `accused`.
-base::StatusOr<std::set<wire::CaseId>> CasesAgainst(const PeerId& accused, const Bytes& body) {
+// Cases in which a PROOF votes against `accused`; with a run, in such a way that it may be banned.
+base::StatusOr<std::set<wire::CaseId>> CasesAgainst(const PeerId& accused, const Bytes& body,
+                                                    const KnownRun* run) {
   ASSIGN_OR_RETURN(const wire::Proof proof, wire::DecodeProof(body));
   std::set<wire::CaseId> cases;
   for (const wire::Vote& vote : proof.votes) {
-    if (CondemnedBy(vote) == accused) cases.insert(vote.about);
+    if ((run == nullptr ? CondemnedBy(vote) : BannedBy(vote, *run)) == accused) {
+      cases.insert(vote.about);
+    }
   }
   return cases;
+}
+
+// Those of all frames.
+base::StatusOr<std::set<wire::CaseId>> CommonCases(const PeerId& accused, const Frames& frames,
+                                                   const KnownRun* run) {
+  std::optional<std::set<wire::CaseId>> common;
+  for (const wire::SignedEnvelope& frame : frames) {
+    ASSIGN_OR_RETURN(auto cases, CasesAgainst(accused, frame.envelope.body, run));
+    if (!common) common = cases;
+    std::erase_if(*common, [&](const wire::CaseId& id) { return !cases.contains(id); });
+  }
+  return common.value_or(std::set<wire::CaseId>{});
 }
 
 // All frames vote against the accused in one case. Verify checks who the voters are.
 Objections CheckVerdict(const EvidenceFile& file, const Frames& frames) {
   const Slot last{file.slot.run_id, 0, file.slot.step, Phase::kC, MessageType::kProof, 0, 0};
   if (file.slot != last) return NotProven("the file names no proof's slot");
-  std::optional<std::set<wire::CaseId>> common;
   std::uint64_t newest = 0;
   for (const wire::SignedEnvelope& frame : frames) {
     Slot slot = frame.envelope.slot;
@@ -207,11 +221,9 @@ Objections CheckVerdict(const EvidenceFile& file, const Frames& frames) {
     slot.step = last.step;
     if (slot != last) return NotProven("a frame is no proof of the run");
     if (frame.envelope.sender == file.accused) return NotProven("the accused is no judge");
-    const auto cases = CasesAgainst(file.accused, frame.envelope.body);
-    if (!cases.ok()) return NotProven(base::MessageOf(cases.status()));
-    if (!common) common = *cases;
-    std::erase_if(*common, [&](const wire::CaseId& id) { return !cases->contains(id); });
   }
+  const auto common = CommonCases(file.accused, frames, nullptr);
+  if (!common.ok()) return NotProven(base::MessageOf(common.status()));
   if (newest != last.step) return NotProven("the file names another step than its last vote's");
   if (common->empty()) return NotProven("the proofs do not all vote against it in one case");
   return CheckOrder(frames);
@@ -313,6 +325,13 @@ Objections CheckKind(const EvidenceFile& file, const Frames& frames) {
   OSTRAKA_CHECK(false);
 }
 
+Objections CheckBan(const EvidenceFile& file, const Frames& frames, const KnownRun& run) {
+  const auto cases = CommonCases(file.accused, frames, &run);
+  OSTRAKA_CHECK(cases.ok());  // CheckKind has read the frames
+  if (!cases->empty()) return std::nullopt;
+  return NotProven("in this run such votes suspend, and ban only who is found guilty twice");
+}
+
 std::string ProvenReason(EvidenceKind kind) {
   switch (kind) {
     case EvidenceKind::kEquivocation:
@@ -354,6 +373,12 @@ std::optional<PeerId> CondemnedBy(const wire::Vote& vote) {
   const bool has_accuser = vote.about.kind != wire::CaseKind::kCover;
   if (vote.verdict == wire::Verdict::kInnocent && has_accuser) return vote.about.accuser;
   return std::nullopt;
+}
+
+std::optional<PeerId> BannedBy(const wire::Vote& vote, const KnownRun& run) {
+  const bool suspends = run.suspending.contains(vote.about.kind);
+  if (suspends && vote.verdict != wire::Verdict::kTwice) return std::nullopt;
+  return CondemnedBy(vote);
 }
 
 bool IsReadable(const wire::Envelope& envelope) {

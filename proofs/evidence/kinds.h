@@ -34,6 +34,9 @@ std::size_t FramesOf(EvidenceKind kind);
 // if IsOwnWord, the accused sent all of them.
 Objections CheckKind(const wire::EvidenceFile& file, const Frames& frames);
 
+// For a verdict: whether votes such as these ban in the run. REQUIRES: CheckKind has passed.
+Objections CheckBan(const wire::EvidenceFile& file, const Frames& frames, const KnownRun& run);
+
 // One line that states what a proven file shows.
 std::string ProvenReason(EvidenceKind kind);
 

@@ -22,7 +22,8 @@ from canonical import Refused, decode
 from hashing import hashed, u64
 
 Frame = collections.namedtuple("Frame", "signature digest slot entry sender body")
-Run = collections.namedtuple("Run", "run_id members faults honest_root", defaults=(None,))
+# suspending: the kinds of cases in which votes other than `twice` only suspend.
+Run = collections.namedtuple("Run", "run_id members faults honest_root suspending", defaults=(None, frozenset()))
 Finding = collections.namedtuple("Finding", "verdict reason kind accused step", defaults=(None, None, None))
 
 
@@ -234,15 +235,28 @@ def condemned(vote):
     return None
 
 
+def banned(vote, run):
+    """The peer that enough of such votes ban in the run, or None."""
+    suspends = messages.CASES[vote["about"]["kind"]] in run.suspending
+    return None if suspends and messages.VOTES[vote["verdict"]] != "twice" else condemned(vote)
+
+
+def common_cases(file, frames, whom):
+    """Cases in which each frame has a vote of which `whom` says the accused."""
+    cases = None
+    for frame in frames:
+        against = [vote["about"] for vote in readable(frame, "proof")["votes"] if whom(vote) == file["accused"]]
+        cases = against if cases is None else [case for case in cases if case in against]
+    return cases
+
+
 def verdict(file, frames, run):
     last = proof_slot(file["slot"], file["slot"]["step"])
     need(file["slot"] == last, "the file names no proof's slot")
-    cases = None
     for frame in frames:
         need(frame.slot == proof_slot(last, frame.slot["step"]), "a frame is no proof of the run")
         need(frame.sender != file["accused"], "the accused is no judge")
-        against = [vote["about"] for vote in readable(frame, "proof")["votes"] if condemned(vote) == file["accused"]]
-        cases = against if cases is None else [case for case in cases if case in against]
+    cases = common_cases(file, frames, condemned)
     need(max(frame.slot["step"] for frame in frames) == last["step"], "the file names another step than its last vote's")
     need(cases, "the proofs do not all vote against it in one case")
     in_order(frames)
@@ -340,6 +354,8 @@ def verify(data, run=None):
             need(all(frame.sender in run.members for frame in frames), "not only members signed")
             need(len(frames) == run.faults + 1,
                  f"{len(frames)} members signed; as {run.faults} can be at fault, it must be one more than these")
+            need(kind != "verdict" or common_cases(file, frames, lambda vote: banned(vote, run)),
+                 "in this run such votes suspend, and ban only who is found guilty twice")
         return Finding("proven", reason, kind, accused, step)
     except (Refused, Malformed) as problem:
         return Finding("malformed", str(problem))
@@ -355,6 +371,7 @@ def read_manifest(text):
         manifest = tomllib.loads(text.decode())
         members = {bytes.fromhex(member["id"]) for member in manifest["members"]}
         mode = str(manifest["run"]["mode"])
+        suspending = suspending_in(manifest["run"])
     except (ValueError, KeyError, TypeError) as problem:
         raise NoManifest(f"not a manifest: {problem}") from None
     n = len(members)
@@ -363,7 +380,15 @@ def read_manifest(text):
         raise NoManifest(f"unknown mode {mode!r}")
     share, t_a = modes[mode]
     t_s = min(n * share[0] // share[1], (n - 1 - t_a) // 2)
-    return Run(hashed("manifest/1", text), members, max(t_s, min(t_a, t_s)))
+    return Run(hashed("manifest/1", text), members, max(t_s, min(t_a, t_s)), suspending=suspending)
+
+
+def suspending_in(run):
+    """The kinds of cases whose loser a run only suspends by its first fault (docs/protocol.md, 6)."""
+    version = run.get("protocol_version", 7)
+    if run.get("compute_profile") != "exact/1" or version < 6:
+        return frozenset()
+    return frozenset({"gradient"} if version == 6 else {"gradient", "numbers"})
 
 
 EXIT_CODES = {"proven": 0, "not_proven": 1, "malformed": 2, "missing_data": 3}

@@ -281,12 +281,15 @@ std::vector<Entry> WrongBits() {
         "exact/1: dropped in the next step, not banned, and back with the run's parameters"},
        MakeCorruptState},
       {{"slip",
-        "bit `bit` of one number of its gradient is wrong in `steps` steps, one in `every`",
-        {Count("bit", "0", 31), Count("steps", "1", kMany), Count("every", "1", kMany)},
+        "bit `bit` of one number of its gradient is wrong in `steps` steps, one in `every`; where "
+        "= 1: of a part after it was sent; 2: its check of the numbers of others is wrong",
+        {Count("bit", "0", 31), Count("steps", "1", kMany), Count("every", "1", kMany),
+         Count("where", "0", 2)},
         Outcome::kContained,
-        "exact/1: a first wrong gradient suspends for 1000 steps, a second one bans",
+        "exact/1: a first fault suspends for 1000 steps, a second one bans (1 and 2: bans at once "
+        "in other profiles)",
         {},
-        {{"steps", {"2", "1000"}}, {"every", {"2", "6"}}}},
+        {{"steps", {"2", "1000"}}, {"every", {"2", "6"}}, {"where", {"1", "2"}}}},
        MakeSlip},
   };
 }

@@ -58,6 +58,13 @@ base::Status HonestNeverRemoved::OnAction(std::uint32_t peer, const protocol::Ac
                                     ": " + wire::RemovalKindName(removal.kind) + ", " +
                                     removal.reason);
   }
+  // A fault may cost an honest peer its place, and never marks it as one that computed falsely.
+  for (const wire::Standing& standing : done->block->standings) {
+    const auto marked = roster_.IndexOf(standing.peer);
+    if (!standing.erred || !marked || !roster_.IsHonest(*marked)) continue;
+    return base::FailedPrecondition(Named(roster_, peer) + " has suspended honest " +
+                                    Named(roster_, *marked) + " in " + StepName(*done->block));
+  }
   return base::OkStatus();
 }
 

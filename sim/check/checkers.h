@@ -29,7 +29,8 @@ namespace ostraka::sim {
 
 class Recovery;
 
-// "honest_removed": no block that an honest peer accepts removes an honest peer.
+// "honest_removed": no block that an honest peer accepts removes an honest peer, but for drops of
+// unlucky ones; nor does any suspend it.
 class HonestNeverRemoved final : public Checker {
  public:
   explicit HonestNeverRemoved(const Roster& roster) : roster_(roster) {}

@@ -1,5 +1,6 @@
 #include "sim/engine/job_memo.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -59,29 +60,22 @@ bool Same(const GradientSpec& a, const GradientSpec& b) {
 bool Same(const std::optional<RecomputeSpec::Committed>& a,
           const std::optional<RecomputeSpec::Committed>& b) {
   if (!a || !b) return !a && !b;
-  return a->gradient_root == b->gradient_root && a->parameters_root == b->parameters_root;
+  return a->gradient_root == b->gradient_root && a->parameters_root == b->parameters_root &&
+         a->parts == b->parts;
 }
 
-bool Same(const RecomputeSpec::Other& a, const RecomputeSpec::Other& b) {
-  return a.parts == b.parts && Same(a.committed, b.committed) && Same(a.gradient, b.gradient);
+bool Same(const RecomputeSpec::Claim& a, const RecomputeSpec::Claim& b) {
+  return Same(a.numbers, b.numbers) && Same(a.column, b.column);
+}
+
+bool Same(const std::vector<RecomputeSpec::Claim>& a, const std::vector<RecomputeSpec::Claim>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& left, const auto& right) { return Same(left, right); });
 }
 
 bool Same(const RecomputeSpec& a, const RecomputeSpec& b) {
-  if (!Same(a.tau, b.tau) || !Same(a.eps_g, b.eps_g) || !Same(a.committed, b.committed) ||
-      a.claims.size() != b.claims.size() || a.others.size() != b.others.size() ||
-      !Same(a.gradient, b.gradient)) {
-    return false;
-  }
-  for (std::size_t i = 0; i < a.others.size(); ++i) {
-    if (!Same(a.others[i], b.others[i])) return false;
-  }
-  for (std::size_t i = 0; i < a.claims.size(); ++i) {
-    if (!Same(a.claims[i].numbers, b.claims[i].numbers) ||
-        !Same(a.claims[i].column, b.claims[i].column)) {
-      return false;
-    }
-  }
-  return true;
+  return Same(a.tau, b.tau) && Same(a.eps_g, b.eps_g) && Same(a.committed, b.committed) &&
+         Same(a.gradient, b.gradient) && Same(a.claims, b.claims);
 }
 
 bool Same(const UpdateSpec& a, const UpdateSpec& b) {

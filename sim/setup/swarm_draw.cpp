@@ -64,9 +64,28 @@ void DrawLiars(base::Rng rng, bool only_attack, SimOptions& options) {
   }
 }
 
+// The attacks that profile exact/1 makes possible, or noticeable: a wrong bit in a gradient, in the
+// parameters or in the root that a COMMIT names.
+const KnownAttack& ChooseWrongBits(base::Rng rng) {
+  constexpr const char* kWrongBits[] = {"claim_root", "corrupt_state", "slip", "bit_flip"};
+  const auto* name = kWrongBits[rng.Below(std::size(kWrongBits))];
+  const std::vector<KnownAttack>& known = KnownAttacks();
+  const auto attack = std::find_if(known.begin(), known.end(),
+                                   [&](const KnownAttack& one) { return one.name == name; });
+  OSTRAKA_CHECK(attack != known.end());
+  return *attack;
+}
+
+// A third of the exact swarms under attack meets wrong bits: among all attacks they are few.
+const KnownAttack& ChooseAttackOn(const base::Rng& rng, const SimOptions& options) {
+  base::Rng wrong = rng.Fork("wrong bits");
+  if (options.exact && OneIn(wrong, 3)) return ChooseWrongBits(wrong);
+  return ChooseAttack(rng.Fork("attack"));
+}
+
 // A parameter with variants sometimes takes one of them; the others keep their defaults.
 void DrawAttack(base::Rng rng, SimOptions& options) {
-  const KnownAttack& attack = ChooseAttack(rng.Fork("attack"));
+  const KnownAttack& attack = ChooseAttackOn(rng, options);
   options.attack = attack.name;
   options.await_removal = attack.outcome == KnownAttack::Outcome::kRemoved;
   // After the genesis seal, which waits for every member.
@@ -74,12 +93,19 @@ void DrawAttack(base::Rng rng, SimOptions& options) {
   for (const auto& [name, values] : attack.variants) {
     if (OneIn(rng, 3)) options.attack_params[name] = values[rng.Below(values.size())];
   }
+  // The smallest lie, which no tolerance would see.
+  if (options.exact && options.attack == "bit_flip") {
+    options.attack_params = {{"bit", "1"}, {"coordinates", "1"}};
+  }
   if (!CheckParams(attack, options.attack_params).ok()) options.attack_params.clear();
   if (attack.text.empty()) return;
   // The script is written out, so that it can be shrunk.
   const Stage stage{options.peers - options.byzantine, options.byzantine, options.attack_from_step};
   options.attack_params[attack.text] = FormatScript(DrawScript(rng.Fork(attack.text), stage));
 }
+
+// Its own stream: a swarm that is not exact is drawn as if there were no such profile.
+bool DrawsExact(base::Rng rng) { return OneIn(rng, 4); }
 
 base::Duration DrawMilliseconds(base::Rng& rng, std::uint64_t least, std::uint64_t most) {
   return base::Milliseconds(static_cast<std::int64_t>(least + rng.Below(most - least + 1)));
@@ -130,6 +156,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   options.steps = base.steps;
   DrawMembers(rng.Fork("members"), options);
   DrawNetwork(rng.Fork("network"), options);
+  options.exact = base.exact || DrawsExact(rng.Fork("exact"));
   if (only_attack) {
     options.attack = base.attack;
     options.attack_params = base.attack_params;

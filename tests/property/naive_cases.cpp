@@ -59,9 +59,37 @@ bool Decide(const Case& open, const Step& step, std::int64_t votes) {
 
 std::uint64_t BlocksOf(CaseKind kind) { return kind == CaseKind::kGradient ? 8 : 3; }
 
+// "More than half of the eligible, and more than F, voted twice."
+bool MakeTwice(const Case& open, const Step& step, std::int64_t votes) {
+  return Decide(open, step, votes) && votes > step.fault_bound;
+}
+
+bool HasErred(const Step& step, const PeerId& peer) {
+  for (const wire::Standing& standing : step.last->standings) {
+    if (standing.peer == peer && standing.erred) return true;
+  }
+  return false;
+}
+
+// 6, "A first fault": "As long as the votes that are to come could make it twice, the case goes
+// on".
+bool IsStillLookedInto(const Case& open, const Step& step) {
+  if (!IsExact(step) || open.id.kind != CaseKind::kGradient) return false;
+  if (step.number - open.opened_step >= 8 || HasErred(step, open.id.target)) return false;
+  if (!IsMember(step, open.id.accuser)) return false;
+  const std::int64_t twice = VotesFor(open, Verdict::kTwice);
+  std::int64_t to_come = 0;
+  for (const PeerId& member : step.last->members) {
+    to_come += IsParty(open, member) || BallotOf(open, member) != nullptr ? 0 : 1;
+  }
+  return !MakeTwice(open, step, twice) && MakeTwice(open, step, twice + to_come);
+}
+
 enum class State { kOpen, kGuilty, kInnocent, kUndecided };
 State StateOf(const Case& open, const Step& step) {
-  if (Decide(open, step, VotesForGuilty(open))) return State::kGuilty;
+  if (Decide(open, step, VotesForGuilty(open))) {
+    return IsStillLookedInto(open, step) ? State::kOpen : State::kGuilty;
+  }
   if (Decide(open, step, VotesFor(open, Verdict::kInnocent))) return State::kInnocent;
   return step.number - open.opened_step >= BlocksOf(open.id.kind) ? State::kUndecided
                                                                   : State::kOpen;
@@ -213,7 +241,9 @@ bool GoesOn(const Case& open, const Step& step) {
   if (StateOf(open, step) != State::kOpen) return false;
   const PeerId& target = open.id.target;
   if (open.id.kind == CaseKind::kCover) return StaysBefore(step, kAfterAll, target);
-  if (!StaysBefore(step, kAfterAll, open.id.accuser)) return false;
+  const bool looked_into =
+      open.id.kind == CaseKind::kGradient && Decide(open, step, VotesForGuilty(open));
+  if (!StaysBefore(step, kAfterAll, open.id.accuser) && !looked_into) return false;
   if (open.id.kind == CaseKind::kNumbers) return StaysBefore(step, kAfterAll, target);
   return MayBeBanned(step, target) && !IsBanned(step, target);
 }
@@ -243,12 +273,8 @@ std::vector<Case> CountVotes(const Step& step) {
 // protocol.md 6, "A first fault".
 void Convict(Step& step, const Case& open, const PeerId& loser, const std::string& reason,
              bool of_more) {
-  bool before = false;
-  for (const wire::Standing& standing : step.last->standings) {
-    before = before || (standing.peer == loser && standing.erred);
-  }
-  const bool first = !before && !of_more;
-  if (IsExact(step) && open.id.kind == CaseKind::kGradient && first) {
+  const bool first = !HasErred(step, loser) && !of_more;
+  if (IsExact(step) && open.id.kind != CaseKind::kCover && first) {
     Suspend(step, kVerdicts, loser, reason + ": a first fault");
   } else {
     Ban(step, kVerdicts, loser, RemovalKind::kVerdict, reason);
@@ -259,8 +285,7 @@ void JudgeCases(Step& step, const std::vector<Case>& counted) {
   for (const Case& open : counted) {
     const State state = StateOf(open, step);
     if (state == State::kGuilty) {
-      const auto votes = VotesFor(open, Verdict::kTwice);
-      const bool of_more = Decide(open, step, votes) && votes > step.fault_bound;
+      const bool of_more = MakeTwice(open, step, VotesFor(open, Verdict::kTwice));
       Convict(step, open, open.id.target, GuiltyReason(open, step), of_more);
     }
     if (state == State::kInnocent && open.id.kind != CaseKind::kCover) {

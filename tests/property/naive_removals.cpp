@@ -84,13 +84,15 @@ void Excuse(const Step& step, const std::map<PeerId, std::uint64_t>& own,
 
 // --- disputes ---
 
-// "S_j leaves out a worker whose sealed COMMIT promises the part."
+// "S_j leaves out a worker whose sealed COMMIT promises the part, and no other parameters than the
+// owner's."
 bool IsLeftOut(const Step& step, const PeerId& worker, std::size_t column) {
   const auto senders = SendersOf(step, column);
   const auto commit = step.commits.find(worker);
-  const bool promised = commit != step.commits.end() && commit->second.gradient_root &&
-                        !step.other_parameters.contains(worker);
-  return senders && promised && !Has(*senders, worker);
+  if (!senders || Has(*senders, worker) || commit == step.commits.end()) return false;
+  if (!commit->second.gradient_root || step.other_parameters.contains(worker)) return false;
+  const auto own = step.commits.find(step.roles.owners[column]);
+  return own == step.commits.end() || own->second.parameters_root == commit->second.parameters_root;
 }
 
 std::size_t Holders(const Step& step, std::size_t bit) {

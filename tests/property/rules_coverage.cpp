@@ -61,6 +61,7 @@ constexpr const char* kOthers[] = {
     "removal: guilty of its gradient after it had left",
     "removal: suspended",
     "removal: suspended after it had left",
+    "removal: suspended in a numbers case",
     "removal: banned in profile exact/1 for two gradients",
     "removal: banned in profile exact/1 after a suspension",
     "drops forgiven",
@@ -77,6 +78,7 @@ constexpr const char* kOthers[] = {
     "case opened: cover",
     "case opened: gradient of a member that had left",
     "case goes on",
+    "case of profile exact/1 goes on after a majority found it guilty",
     "case ended without a loser",
     "no room for a case",
     "a ballot struck",
@@ -191,6 +193,9 @@ void Notes::OfRemovals() {
     const bool suspended = removal.reason.find(": a first fault") != std::string::npos;
     If(suspended, "removal: suspended");
     If(suspended && left, "removal: suspended after it had left");
+    const bool of_numbers = removal.reason.find("its numbers for") == 0 ||
+                            removal.reason.find("falsely of part") != std::string::npos;
+    If(suspended && of_numbers, "removal: suspended in a numbers case");
     if (suspended) continue;
     ++drops;
     const wire::Standing& standing = *EntryOf(block_.standings, removal.peer);
@@ -225,6 +230,11 @@ void Notes::OfCases() {
     const bool left = open.id.kind == CaseKind::kGradient && !Has(head_.members, open.id.target);
     If(opened && left, "case opened: gradient of a member that had left");
     If(!opened, "case goes on");
+    std::size_t guilty = 0;
+    for (const wire::Case::Ballot& ballot : open.ballots) guilty += Condemns(ballot.verdict);
+    // At most n - 1 are eligible, so this is a majority whoever has left.
+    const bool found = open.id.kind == CaseKind::kGradient && 2 * guilty >= head_.members.size();
+    If(!opened && found, "case of profile exact/1 goes on after a majority found it guilty");
     for (const wire::Case::Ballot& ballot : open.ballots) {
       If(ballot.verdict == wire::Verdict::kAbstain, "a member without a vote");
     }

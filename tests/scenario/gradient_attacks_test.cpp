@@ -166,6 +166,38 @@ TEST(ExactProfile, EverySecondOrFourthStepIsABanToo) {
   }
 }
 
+// Not the gradient, but a part after it was sent, or the check of another member's numbers.
+TEST(ExactProfile, AWrongBitInAPartOrInACheckIsNoBan) {
+  for (const char* where : {"1", "2"}) {
+    SimOptions options = WrongBits("slip", {{"where", where}});
+    const Ends ends = EndsOf(options);
+    EXPECT_EQ(ends.drops, 6U) << where << ": found in the next step";
+    EXPECT_EQ(ends.bans, 0U) << where;
+    options.exact = false;
+    EXPECT_EQ(EndsOf(options).bans, 6U) << where << ": no excuse where noise is tolerated";
+  }
+}
+
+// True gradients, and numbers that hide a false aggregate step after step: a validator finds them,
+// and the voters find them in the steps around as well.
+TEST(ExactProfile, FalseNumbersStepAfterStepAreABan) {
+  SimOptions options = WrongBits("cover_up", {{"show", "0"}});
+  options.byzantine = 3;
+  options.validators = 2;
+  std::size_t bans = 0;
+  for (options.seed = 1; options.seed <= 4; ++options.seed) {
+    const auto result = RunSimulation(options);
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message;
+    EXPECT_EQ(result->honest_removed, 0U);
+    for (const wire::Removal& removal : result->removals) {
+      EXPECT_EQ(removal.reason.find("a first fault"), std::string::npos) << removal.reason;
+      bans += wire::IsBan(removal.kind) ? 1 : 0;
+    }
+  }
+  EXPECT_GE(bans, 6U);
+}
+
 TEST(ExactProfile, CorruptStateIsNoBanAndComesBack) {
   const SimOptions options = WrongBits("corrupt_state");
   const Ends ends = EndsOf(options);

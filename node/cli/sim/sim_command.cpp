@@ -453,7 +453,8 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
 void AddRunOptions(CLI::App* command, SimCommandOptions* options) {
   command->add_flag(
       "--swarm-test", options->swarm_test,
-      "draw peers, attack, network and faults from each seed, except --steps and a given --attack");
+      "draw peers, profile, attack, network and faults from each seed, except --steps, and --exact "
+      "and --attack where given");
   command->add_option("--threads", options->threads, "seeds at a time (default: cores)");
   auto* seed =
       command->add_option("--seed", options->sim.seed, "seed of one run")->capture_default_str();

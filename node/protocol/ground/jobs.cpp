@@ -86,7 +86,8 @@ class Runner {
     CrossCheckResult result;
     for (const auto& claim : spec.claims) {
       const auto numbers = NumbersOf(AsFloats(*claim.part), spec.column, spec.tau);
-      if (!SameBits(numbers, claim.numbers)) result.liars.push_back(claim.peer);
+      if (SameBits(numbers, claim.numbers)) continue;
+      if (LiesAgain(spec, claim)) result.liars.push_back(claim.peer);
     }
     return result;
   }
@@ -150,42 +151,58 @@ class Runner {
     const JobResult second = (*this)(other_way);
     const auto* check = std::get_if<GradientResult>(&second);
     if (check == nullptr) return second;
-    if (!SameBytes(*gradient->gradient, *check->gradient) ||
+    if (!SameBytes(*gradient->gradient, *check->gradient) || !AreIntact(spec.claims) ||
         FollowsFrom(*check->gradient, spec)) {  // also a hash or a number may have slipped
       return RecomputeResult{.unsure = true};
     }
-    RecomputeResult result{
-        .accuse = true, .convict = true, .worst_ratio = std::numeric_limits<double>::infinity()};
-    for (const auto& other : spec.others) result.twice = result.twice || IsFalse(other);
-    return result;
+    return RecomputeResult{.accuse = true,
+                           .convict = true,
+                           .worst_ratio = std::numeric_limits<double>::infinity(),
+                           .false_gradient = !HasRootOf(*check->gradient, *spec.committed)};
+  }
+
+  static bool HasRootOf(std::span<const float> gradient,
+                        const RecomputeSpec::Committed& committed) {
+    std::vector<Digest> roots;
+    for (const PartRange& range : committed.parts) {
+      roots.push_back(BlobOf(gradient.subspan(range.begin, range.size()), /*hash=*/true)->root);
+    }
+    return crypto::MerkleRoot(roots) == committed.gradient_root;
+  }
+
+  static bool NumbersFollowFrom(std::span<const float> gradient,
+                                const std::vector<RecomputeSpec::Claim>& claims, double tau) {
+    return std::all_of(claims.begin(), claims.end(), [&](const RecomputeSpec::Claim& claim) {
+      const PartRange& range = claim.column.range;
+      const auto part = gradient.subspan(range.begin, range.size());
+      return AgreeToTheBit(claim.numbers, NumbersOf(part, claim.column, tau));
+    });
   }
 
   // The root covers every bit, those of void columns too. The numbers say whether the target also
   // proved what it committed to.
   static bool FollowsFrom(std::span<const float> gradient, const RecomputeSpec& spec) {
-    std::vector<Digest> roots;
-    for (const auto& claim : spec.claims) {
-      const PartRange& range = claim.column.range;
-      const auto part = gradient.subspan(range.begin, range.size());
-      roots.push_back(BlobOf(part, /*hash=*/true)->root);
-      if (!AgreeToTheBit(claim.numbers, NumbersOf(part, claim.column, spec.tau))) return false;
-    }
-    return crypto::MerkleRoot(roots) == spec.committed->gradient_root;
+    return NumbersFollowFrom(gradient, spec.claims, spec.tau) &&
+           HasRootOf(gradient, *spec.committed);
   }
 
-  // What cannot be computed here counts as true: it only makes the verdict graver.
-  bool IsFalse(const RecomputeSpec::Other& other) const {
-    if (crypto::ParametersRoot(*other.gradient.parameters) != other.committed.parameters_root)
-      return false;
-    const JobResult own = (*this)(other.gradient);
-    const auto* gradient = std::get_if<GradientResult>(&own);
-    if (gradient == nullptr) return false;
-    std::vector<Digest> roots;
-    for (const PartRange& range : other.parts) {
-      const auto part = std::span(*gradient->gradient).subspan(range.begin, range.size());
-      roots.push_back(BlobOf(part, /*hash=*/true)->root);
-    }
-    return crypto::MerkleRoot(roots) != other.committed.gradient_root;
+  // As JudgeExactly: a difference counts if it is there the second time, and what was compared is
+  // still what was signed. (Unprotected runs hash nothing, and check nothing.)
+  static bool LiesAgain(const CrossCheckSpec& spec, const CrossCheckSpec::Claim& claim) {
+    return IsIntact(spec.column.result) && IsIntact(claim.part) &&
+           !SameBits(NumbersOf(AsFloats(*claim.part), spec.column, spec.tau), claim.numbers);
+  }
+
+  static bool IsIntact(const SharedBlob& blob) {
+    return blob == nullptr || crypto::MerkleRootOfData(blob->data) == blob->root;
+  }
+
+  // Whether the results that numbers are held against are still those that were sealed [a bit of a
+  // held result that has flipped makes true numbers look false, however often they are computed].
+  static bool AreIntact(const std::vector<RecomputeSpec::Claim>& claims) {
+    return std::all_of(claims.begin(), claims.end(), [](const RecomputeSpec::Claim& claim) {
+      return IsIntact(claim.column.result);
+    });
   }
 
   base::Status Aggregate(const AggregateSpec& spec, const aggregation::Rows& rows,

@@ -78,25 +78,19 @@ struct RecomputeSpec {
   GradientSpec gradient;  // x^s and the target's batch
   double tau = 0;
   double eps_g = 0;
-  // In profile exact/1 alone: what the target's COMMIT names. Then nothing may differ by a bit.
+  // In profile exact/1 alone: what the target's COMMIT names, and the cut into parts that its root
+  // is over. Then nothing may differ by a bit.
   struct Committed {
     Digest gradient_root;
     Digest parameters_root;
+    std::vector<PartRange> parts = {};
   };
   std::optional<Committed> committed = {};
-  // For voters in profile exact/1: other steps of the target, the first to be judged first. One
-  // false gradient of them makes the verdict `twice`.
-  struct Other {
-    GradientSpec gradient;
-    std::vector<PartRange> parts;
-    Committed committed;
-  };
-  std::vector<Other> others = {};
   struct Claim {
     Column column;  // without a result if it was not applied: then only the size is checked
     wire::ColumnNumbers numbers;
   };
-  std::vector<Claim> claims;
+  std::vector<Claim> claims = {};  // with `committed` maybe none: then the gradient alone counts
 };
 
 // x and the optimiser's state after a step. The coordinates of void columns do not change.
@@ -143,8 +137,8 @@ struct RecomputeResult {
   bool accuse = false;     // beyond the accusing threshold: for a validator
   bool convict = false;    // beyond half of it: for a voter
   double worst_ratio = 0;  // largest deviation over its accusing threshold
-  // Profile exact/1: guilty of one of RecomputeSpec::others as well.
-  bool twice = false;
+  // Profile exact/1: the gradient is false, and not only a number that was stated of it.
+  bool false_gradient = false;
   // Profile exact/1: this machine cannot tell. Its parameters are not those that the target names,
   // or two computations of its own differ.
   bool unsure = false;

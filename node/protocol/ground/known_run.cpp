@@ -10,6 +10,9 @@ evidence::KnownRun KnownRunOf(const Manifest& manifest) {
   for (const Member& member : manifest.members) run.members.push_back(member.id);
   std::sort(run.members.begin(), run.members.end());
   run.faults = FaultBound(GenesisThresholds(manifest));
+  if (manifest.compute_profile == kExact) {
+    run.suspending = {wire::CaseKind::kGradient, wire::CaseKind::kNumbers};
+  }
   return run;
 }
 

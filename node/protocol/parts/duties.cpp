@@ -6,6 +6,7 @@
 #include "node/base/check.h"
 #include "node/base/planted.h"
 #include "node/protocol/ground/numbers.h"
+#include "node/protocol/rules/standing.h"
 #include "node/protocol/sync/widening.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
@@ -27,7 +28,9 @@ std::optional<RecomputeSpec::Committed> CommittedBy(const PastStep& past, const 
   if (commit == past.commits.end()) return std::nullopt;
   const wire::Commit& body = commit->second;
   if (!body.gradient_root || !body.parameters_root) return std::nullopt;
-  return RecomputeSpec::Committed{*body.gradient_root, *body.parameters_root};
+  RecomputeSpec::Committed committed{*body.gradient_root, *body.parameters_root};
+  for (const Column& column : past.columns) committed.parts.push_back(column.range);
+  return committed;
 }
 
 }  // namespace
@@ -41,32 +44,39 @@ GradientSpec Duties::GradientOf(const PastStep& past, std::uint64_t step,
                                   past.previous_randomness, step, worker)};
 }
 
-std::vector<RecomputeSpec::Other> Duties::OtherSteps(std::uint64_t step,
-                                                     const PeerId& target) const {
-  std::vector<RecomputeSpec::Other> others;
-  for (const std::uint64_t other : {step + 1, step + 2, step - 1, step - 2, step - 3, step - 4}) {
-    const PastStep* past = chain_->Past(other);  // null also where a difference wraps around
-    if (past == nullptr) continue;
-    const auto committed = CommittedBy(*past, target);
-    if (!committed) continue;
-    others.push_back(
-        {.gradient = GradientOf(*past, other, target), .parts = {}, .committed = *committed});
-    for (const Column& column : past->columns) others.back().parts.push_back(column.range);
-  }
-  return others;
+std::optional<RecomputeSpec> Duties::OtherStep(std::uint64_t step, const PeerId& target) const {
+  const PastStep* past = chain_->Past(step);
+  if (past == nullptr) return std::nullopt;
+  RecomputeSpec spec;
+  spec.committed = CommittedBy(*past, target);
+  if (!spec.committed) return std::nullopt;
+  spec.gradient = GradientOf(*past, step, target);
+  spec.tau = past->tau;
+  if (auto claims = ClaimsOf(*past, target)) spec.claims = *std::move(claims);
+  return spec;
 }
 
-std::optional<RecomputeSpec> Duties::Vote(const CaseId& about) const {
-  auto spec = Recomputation(about.step, about.target);
-  if (spec && spec->committed) spec->others = OtherSteps(about.step, about.target);
-  return spec;
+std::optional<std::vector<RecomputeSpec::Claim>> Duties::ClaimsOf(const PastStep& past,
+                                                                  const PeerId& worker) {
+  const auto proven = past.NumbersOf(worker);
+  if (!proven) return std::nullopt;
+  std::vector<RecomputeSpec::Claim> claims;
+  for (const Column& column : past.columns) {
+    const wire::ColumnNumbers& numbers = (*proven)[column.part_index];
+    const bool applied = past.fates[column.part_index] == wire::ColumnFate::kApplied;
+    if (applied && column.result == nullptr) return std::nullopt;
+    claims.push_back({column, numbers});
+    // Not every member has the result of a void column, and all must judge alike.
+    if (!applied || numbers.missing) claims.back().column.result = nullptr;
+  }
+  return claims;
 }
 
 std::optional<RecomputeSpec> Duties::Recomputation(std::uint64_t step, const PeerId& target) const {
   const PastStep* past = chain_->Past(step);
   if (past == nullptr) return std::nullopt;
-  const auto proven = past->NumbersOf(target);
-  if (!proven) return std::nullopt;
+  auto claims = ClaimsOf(*past, target);
+  if (!claims || claims->empty()) return std::nullopt;
   RecomputeSpec spec;
   spec.gradient = GradientOf(*past, step, target);
   spec.tau = past->tau;
@@ -75,15 +85,7 @@ std::optional<RecomputeSpec> Duties::Recomputation(std::uint64_t step, const Pee
     spec.committed = CommittedBy(*past, target);
     if (!spec.committed) return std::nullopt;
   }
-  for (const Column& column : past->columns) {
-    const wire::ColumnNumbers& numbers = (*proven)[column.part_index];
-    const bool applied = past->fates[column.part_index] == wire::ColumnFate::kApplied;
-    if (applied && column.result == nullptr) return std::nullopt;
-    spec.claims.push_back({column, numbers});
-    // Not every member has the result of a void column, and all must judge alike.
-    if (!applied || numbers.missing) spec.claims.back().column.result = nullptr;
-  }
-  if (spec.claims.empty()) return std::nullopt;
+  spec.claims = *std::move(claims);
   return spec;
 }
 
@@ -213,32 +215,76 @@ std::vector<std::pair<CaseId, CrossCheckSpec>> Duties::ExhibitsToJudge() {
 // --- votes --------------------------------------------------------------------------------------
 
 void Duties::BeginVote(const CaseId& about, bool begun) {
-  const bool fresh =
-      verdicts_.emplace(about, begun ? std::nullopt : std::optional(Verdict::kAbstain)).second;
+  Finding finding;
+  if (!begun) finding.verdict = Verdict::kAbstain;
+  const bool fresh = verdicts_.emplace(about, std::move(finding)).second;
   OSTRAKA_CHECK(fresh);  // D1
 }
 
 void Duties::TakeVerdict(const CaseId& about, const JobResult& result) {
-  const auto verdict = verdicts_.find(about);
-  if (verdict == verdicts_.end()) return;
+  const auto known = verdicts_.find(about);
+  if (known == verdicts_.end()) return;
+  Finding& finding = known->second;
   if (const auto* checked = std::get_if<CrossCheckResult>(&result)) {
-    verdict->second = checked->liars.empty() ? Verdict::kInnocent : Verdict::kGuilty;
+    finding.verdict = checked->liars.empty() ? Verdict::kInnocent : Verdict::kGuilty;
     return;
   }
   const auto& recomputed = std::get<RecomputeResult>(result);
-  verdict->second = recomputed.unsure     ? Verdict::kAbstain
-                    : !recomputed.convict ? Verdict::kInnocent
-                    : recomputed.twice    ? Verdict::kTwice
-                                          : Verdict::kGuilty;
+  finding.verdict = recomputed.unsure    ? Verdict::kAbstain
+                    : recomputed.convict ? Verdict::kGuilty
+                                         : Verdict::kInnocent;
+  finding.false_gradient = recomputed.false_gradient;
+  const wire::Standing* standing = StandingOf(chain_->head().standings, about.target);
+  const bool erred = standing != nullptr && standing->erred;
+  if (finding.verdict != Verdict::kGuilty || manifest_->compute_profile != kExact || erred) return;
+  const std::uint64_t s = about.step;
+  finding.to_look_at = {s - 4, s - 3, s - 2, s - 1, s + 2, s + 1};  // what wraps around is not held
+}
+
+std::optional<Duties::Look> Duties::NextLook() {
+  for (auto& [about, finding] : verdicts_) {
+    OSTRAKA_CHECK(!finding.looking);  // one at a time
+    while (!finding.to_look_at.empty()) {
+      const std::uint64_t step = finding.to_look_at.back();
+      finding.to_look_at.pop_back();
+      auto spec = OtherStep(step, about.target);
+      if (!spec) continue;
+      finding.looking = true;
+      return Look{about, step, *std::move(spec)};
+    }
+  }
+  return std::nullopt;
+}
+
+void Duties::TakeLook(const CaseId& about, const JobResult& result) {
+  const auto known = verdicts_.find(about);
+  if (known == verdicts_.end()) return;
+  known->second.looking = false;
+  const auto* recomputed = std::get_if<RecomputeResult>(&result);
+  if (recomputed == nullptr || recomputed->unsure || !recomputed->convict) return;
+  known->second.verdict = Verdict::kTwice;
+  known->second.to_look_at.clear();
+}
+
+bool Duties::FoundFalseGradient(const CaseId& about) const {
+  const auto known = verdicts_.find(about);
+  return known != verdicts_.end() && known->second.false_gradient;
+}
+
+bool Duties::MayState(const Case& open, const Finding& finding) const {
+  if (!finding.verdict || *finding.verdict == Verdict::kAbstain) return false;
+  const bool looked = !finding.looking && finding.to_look_at.empty();
+  return looked || chain_->head().step + 1 >= open.opened_step + kLookBlocks;  // D4
 }
 
 void Duties::StateIn(wire::Proof& proof) const {
   proof.naming = naming_;
   for (const Case& open : chain_->head().cases) {
-    const auto verdict = verdicts_.find(open.id);
-    if (verdict == verdicts_.end() || !verdict->second) continue;
-    if (*verdict->second == Verdict::kAbstain) continue;
-    if (proof.votes.size() < wire::kMaxVotes) proof.votes.push_back({open.id, *verdict->second});
+    const auto known = verdicts_.find(open.id);
+    if (known == verdicts_.end() || !MayState(open, known->second)) continue;
+    if (proof.votes.size() < wire::kMaxVotes) {
+      proof.votes.push_back({open.id, *known->second.verdict});
+    }
   }
 }
 

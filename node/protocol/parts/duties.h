@@ -7,14 +7,16 @@
 //       case is about abstain.
 //   D3  A PROOF is ready (AwaitsCrossCheck, AwaitsExhibits) when nothing that it owes can come in
 //       time; the caller ends the wait at the deadline for bulk data.
+//   D4  A verdict that is still looked into (NextLook) is stated from the kLookBlocks-th block on
+//       after its case opened, as it is then: a case must not end undecided for that.
 //
 // May not know: the step in progress, seals, or which jobs run.
 //
 // Memory: a verdict for each open case (wire::kMaxCases).
 //
 // What an attacker can do here: open cases, at most one a step that it validates, and have each
-// member recompute one gradient for each; show its exhibit to few members, which costs the others
-// some half Deltas of asking.
+// member recompute one gradient for each, and six more beside later steps if it lied; show its
+// exhibit to few members, which costs the others some half Deltas of asking.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -34,6 +36,9 @@
 
 namespace ostraka::protocol {
 
+// Of the 8 blocks of a gradient case.
+inline constexpr std::uint64_t kLookBlocks = 5;
+
 class Duties {
  public:
   Duties(const PeerId& self, std::shared_ptr<const Manifest> manifest, const Chain* chain)
@@ -47,9 +52,6 @@ class Duties {
   // What to recompute of `target`'s `step`; nullopt if the step is not held any more, or the target
   // proved nothing.
   std::optional<RecomputeSpec> Recomputation(std::uint64_t step, const PeerId& target) const;
-  // The same for a vote. In profile exact/1 the target's two steps after and four before come
-  // along: who lies in more than one of them is no victim of its hardware.
-  std::optional<RecomputeSpec> Vote(const wire::CaseId& about) const;
   // Open gradient cases in which this member has not voted and is no party.
   std::vector<wire::CaseId> GradientCases() const;
 
@@ -86,6 +88,24 @@ class Duties {
   void BeginVote(const wire::CaseId& about, bool begun);
   // Nothing if the case is closed by now.
   void TakeVerdict(const wire::CaseId& about, const JobResult& result);
+
+  // In profile exact/1 a guilty verdict on a gradient is looked into: the target's two steps after
+  // and four before are recomputed too, one at a time, as who lies in more than one of them is no
+  // victim of its hardware. Meanwhile the vote is not stated, but no longer than D4 says. A key
+  // that a second fault bans anyway is not looked into.
+  struct Look {
+    wire::CaseId about;
+    std::uint64_t step = 0;
+    RecomputeSpec spec;
+  };
+  // What to recompute next; nullopt if nothing is left.
+  std::optional<Look> NextLook();
+  // The verdict is `twice` if the result is guilty. What could not be computed counts as true: it
+  // would only make the verdict graver. Nothing if the case is closed by now.
+  void TakeLook(const wire::CaseId& about, const JobResult& result);
+  // This member itself found that the gradient of the case is false.
+  bool FoundFalseGradient(const wire::CaseId& about) const;
+
   // Fills in votes and naming.
   void StateIn(wire::Proof& proof) const;
   // Forgets cases that `block` closes.
@@ -95,16 +115,32 @@ class Duties {
 
  private:
   GradientSpec GradientOf(const PastStep& past, std::uint64_t step, const PeerId& worker) const;
-  std::vector<RecomputeSpec::Other> OtherSteps(std::uint64_t step, const PeerId& target) const;
+  // One of the steps around that of a case: its gradient, and as far as they are held its numbers.
+  std::optional<RecomputeSpec> OtherStep(std::uint64_t step, const PeerId& target) const;
+  // What `worker` stated of each column. Nullopt if no PROOF of it is sealed, or a result is not
+  // held that its numbers are about.
+  static std::optional<std::vector<RecomputeSpec::Claim>> ClaimsOf(const PastStep& past,
+                                                                   const PeerId& worker);
   bool MayVote(const wire::CaseId& about) const;
   bool ExhibitMissing(const wire::Case& open) const;
   // The part that a case is about.
   static PartKey ExhibitOf(const wire::CaseId& id);
 
+  struct Finding {
+    std::optional<wire::Verdict> verdict = {};  // nullopt: being worked out
+    bool false_gradient = false;
+    std::vector<std::uint64_t> to_look_at = {};  // steps, the next one last
+    bool looking = false;                        // at one of them, now
+    void HashInto(crypto::Hasher& hasher) const {
+      crypto::Feed(hasher, verdict, false_gradient, to_look_at, looking);
+    }
+  };
+  bool MayState(const wire::Case& open, const Finding& finding) const;
+
   PeerId self_;
   std::shared_ptr<const Manifest> manifest_;
   const Chain* chain_;
-  std::map<wire::CaseId, std::optional<wire::Verdict>> verdicts_;  // nullopt: being worked out
+  std::map<wire::CaseId, Finding> verdicts_;
   std::optional<wire::Naming> naming_;
   std::optional<std::uint64_t> cross_checking_;  // the step of which V1 is not done yet
   std::uint32_t exhibit_attempts_ = 0;

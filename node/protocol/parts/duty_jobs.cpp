@@ -18,6 +18,14 @@ void DutyJobs::StartCrossCheck(std::uint64_t now, CrossCheckSpec spec) {
   cross_check_ = desk_->Start({.about = now, .asked_in = now}, std::move(spec));
 }
 
+void DutyJobs::StartLook(std::uint64_t now) {
+  if (look_) return;
+  auto next = duties_->NextLook();
+  if (!next) return;
+  look_ = Look{desk_->Start({.about = next->step, .asked_in = now}, std::move(next->spec)),
+               next->about};
+}
+
 std::size_t DutyJobs::VotesPending(std::uint64_t step) const {
   return static_cast<std::size_t>(
       std::count_if(votes_.begin(), votes_.end(),
@@ -34,20 +42,29 @@ DutyJobs::Done DutyJobs::Take(JobId id, const JobDesk::Job& job, std::uint64_t n
     if (!duties_->OnCrossChecked(job.about, liars)) return {};
     return {.failed = false, .liars = liars};
   }
+  if (look_ && look_->id == id) {
+    duties_->TakeLook(look_->about, result);
+    look_.reset();
+    StartLook(now);
+    return {};
+  }
   const auto vote = votes_.extract(id);
   OSTRAKA_CHECK(!vote.empty());
   if (failed) return {.failed = job.asked_in == now, .liars = {}};
   duties_->TakeVerdict(vote.mapped().about, result);
+  StartLook(now);
   return {};
 }
 
 void DutyJobs::Clear() {
   votes_.clear();
   cross_check_.reset();
+  look_.reset();
 }
 
 void DutyJobs::CheckInvariants() const {
-  OSTRAKA_CHECK(!cross_check_ || !votes_.contains(*cross_check_));  // B1
+  OSTRAKA_CHECK(!cross_check_ || !votes_.contains(*cross_check_));                      // B1
+  OSTRAKA_CHECK(!look_ || (cross_check_ != look_->id && !votes_.contains(look_->id)));  // B1
 }
 
 }  // namespace ostraka::protocol

@@ -16,9 +16,8 @@ bool IsOpen(const std::vector<wire::Case>& open, const wire::CaseId& id) {
 void VoteRecord::Note(const base::PeerId& voter, const wire::SharedMessage& proof,
                       const wire::Proof& body, const std::vector<wire::Case>& open) {
   for (const wire::Vote& vote : body.votes) {
-    const auto condemned = evidence::CondemnedBy(vote);
-    if (!condemned || !IsOpen(open, vote.about)) continue;
-    cases_[vote.about].try_emplace(voter, Ballot{*condemned, proof});
+    if (!evidence::CondemnedBy(vote) || !IsOpen(open, vote.about)) continue;
+    cases_[vote.about].try_emplace(voter, Ballot{vote.verdict, proof});
   }
 }
 
@@ -28,7 +27,8 @@ base::StatusOr<base::Bytes> VoteRecord::ProofAgainst(const base::PeerId& accused
   for (const auto& [id, ballots] : cases_) {
     std::vector<base::SharedBytes> frames;
     for (const auto& [voter, ballot] : ballots) {
-      if (ballot.condemned == accused && voter != accused) frames.push_back(ballot.proof->frame);
+      const auto banned = evidence::BannedBy({id, ballot.verdict}, run);
+      if (banned == accused && voter != accused) frames.push_back(ballot.proof->frame);
     }
     if (frames.empty()) continue;
     auto made = evidence::MakeVerdict(accused, frames, run);

@@ -46,8 +46,8 @@ class VoteRecord {
   // The first vote of `voter` in each case of `open` that its PROOF votes in.
   void Note(const base::PeerId& voter, const wire::SharedMessage& proof, const wire::Proof& body,
             const std::vector<wire::Case>& open);
-  // A file that proves a verdict against `accused`; an error if the votes that are held are too
-  // few.
+  // A file that proves a verdict that bans `accused`; an error if the votes that are held are too
+  // few. In a suspending case (KnownRun) votes of guilty do not count.
   base::StatusOr<base::Bytes> ProofAgainst(const base::PeerId& accused,
                                            const evidence::KnownRun& run) const;
   // Forgets cases that are over.
@@ -57,9 +57,9 @@ class VoteRecord {
 
  private:
   struct Ballot {
-    base::PeerId condemned;
+    wire::Verdict verdict = wire::Verdict::kAbstain;
     wire::SharedMessage proof;
-    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, condemned, proof); }
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, verdict, proof); }
   };
   std::map<wire::CaseId, std::map<base::PeerId, Ballot>> cases_;  // by voter
 };

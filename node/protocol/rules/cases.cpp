@@ -50,6 +50,29 @@ bool IsEnough(const Case& open, const Block& head, std::size_t ballots) {
   return false;
 }
 
+bool HasErred(const Block& head, const PeerId& peer) {
+  const Standing* standing = StandingOf(head.standings, peer);
+  return standing != nullptr && standing->erred;
+}
+
+// Whether so many ballots of kTwice would ban a target: not those of liars alone.
+bool BansAsTwice(const Case& open, const Block& head, std::size_t ballots) {
+  return IsEnough(open, head, ballots) && ballots > FaultBound(head.thresholds);
+}
+
+bool IsFoundTwice(const Case& open, const Block& head) {
+  return BansAsTwice(open, head, Count(open, Verdict::kTwice));
+}
+
+// The ballots that are still to come could make it twice. [If the first majority decided, friends
+// of a cheat could vote guilty before the others have looked at more than one of its steps.]
+bool MayBecomeTwice(const Case& open, const Block& head) {
+  const std::vector<PeerId> voters = VotersIn(open, head);
+  const auto to_come = std::count_if(voters.begin(), voters.end(),
+                                     [&](const PeerId& voter) { return !HasVoted(open, voter); });
+  return BansAsTwice(open, head, Count(open, Verdict::kTwice) + static_cast<std::size_t>(to_come));
+}
+
 // Members admitted after the disputed step hold no data about it, so they abstain. Their ballots
 // say so for as long as the case is open.
 void ExcuseJoined(Case& open, const Block& head) {
@@ -148,14 +171,14 @@ const char* FailedCheck(const PeerId& owner, const Block& head) {
 
 // --- who loses a case ---------------------------------------------------------------------------
 
-// Where gradients are equal to the bit, one flipped bit of an honest machine is as false as a lie.
-// So a key loses its place for a first one, and is banned for another [a cheat that lies in one of
-// any five steps is banned at its second conviction, a thousand steps later].
+// Where gradients are equal to the bit, one flipped bit of an honest machine is as false as a lie,
+// in a gradient, in a part after it was sent, or in the check of others. So a key loses its place
+// for a first one, and is banned for another [a cheat that lies in one of any five steps is banned
+// at its second conviction, a thousand steps later]. To overlook a liar, which a cover case is
+// about, is no flipped bit: numbers that differ do not become equal by chance.
 void Lose(const PeerId& loser, const Case& open, const Block& head, bool may_be_chance,
           const std::string& reason, Docket& docket) {
-  const Standing* standing = StandingOf(head.standings, loser);
-  const bool erred = standing != nullptr && standing->erred;
-  if (may_be_chance && open.id.kind == CaseKind::kGradient && !erred) {
+  if (may_be_chance && open.id.kind != CaseKind::kCover && !HasErred(head, loser)) {
     docket.Suspend(loser, reason + ": a first fault");
   } else {
     docket.Ban(loser, RemovalKind::kVerdict, reason);
@@ -285,17 +308,26 @@ std::vector<Case> CountBallots(const SealedStep& sealed, const Block& head) {
   return cases;
 }
 
-Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step) {
-  if (IsEnough(open, head, CountGuilty(open))) return Ruling::kGuilty;
-  if (IsEnough(open, head, Count(open, Verdict::kInnocent))) return Ruling::kInnocent;
-  if (step >= open.opened_step + BlocksOf(open.id.kind)) return Ruling::kUndecided;
-  return Ruling::kPending;
+bool IsFoundGuilty(const Case& open, const Block& head) {
+  return open.id.kind == CaseKind::kGradient && IsEnough(open, head, CountGuilty(open));
 }
 
-std::vector<RuledCase> RuledCases(const SealedStep& sealed, const Block& head) {
+Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step, bool exact) {
+  const bool last = step >= open.opened_step + BlocksOf(open.id.kind);
+  if (IsEnough(open, head, CountGuilty(open))) {
+    const bool grave = IsFoundTwice(open, head) || HasErred(head, open.id.target);
+    const bool waits = exact && open.id.kind == CaseKind::kGradient && !grave && !last &&
+                       IsMember(head.members, open.id.accuser) && MayBecomeTwice(open, head);
+    return waits ? Ruling::kPending : Ruling::kGuilty;
+  }
+  if (IsEnough(open, head, Count(open, Verdict::kInnocent))) return Ruling::kInnocent;
+  return last ? Ruling::kUndecided : Ruling::kPending;
+}
+
+std::vector<RuledCase> RuledCases(const SealedStep& sealed, const Block& head, bool exact) {
   std::vector<RuledCase> ruled;
   for (Case& open : CountBallots(sealed, head)) {
-    const Ruling ruling = RuleOn(open, head, sealed.step);
+    const Ruling ruling = RuleOn(open, head, sealed.step, exact);
     const auto loser = LoserOf(open, ruling);
     if (!loser) continue;
     const auto voters = static_cast<std::uint32_t>(VotersIn(open, head).size());
@@ -365,19 +397,18 @@ void RuleOnCases(const std::vector<Case>& cases, const Block& head, std::uint64_
                  const Manifest& manifest, Docket& docket) {
   const bool exact = manifest.compute_profile == kExact;
   for (const Case& open : cases) {
-    const Ruling ruling = RuleOn(open, head, step);
+    const Ruling ruling = RuleOn(open, head, step, exact);
     const auto loser = LoserOf(open, ruling);
     if (!loser) continue;
     const bool guilty = ruling == Ruling::kGuilty;
-    const std::size_t found_twice = Count(open, Verdict::kTwice);
-    const bool twice = guilty && IsEnough(open, head, found_twice) &&
-                       found_twice > FaultBound(head.thresholds);  // not by liars alone
+    const bool twice = guilty && IsFoundTwice(open, head);
     Lose(*loser, open, head, exact && !twice,
          guilty ? GuiltyReason(open, head) : InnocentReason(open, head), docket);
   }
   docket.EndPass();
   for (const Case& open : cases) {
-    if (RuleOn(open, head, step) != Ruling::kUndecided || !docket.Stays(open.id.target)) continue;
+    if (RuleOn(open, head, step, exact) != Ruling::kUndecided || !docket.Stays(open.id.target))
+      continue;
     if (!CouldBeDecided(open, head)) continue;
     const bool cover = open.id.kind == CaseKind::kCover;
     docket.Drop(cover ? open.id.target : open.id.accuser, UndecidedReason(open));

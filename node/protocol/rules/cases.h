@@ -15,6 +15,10 @@
 // one of them only if the honest among the others could have decided it; otherwise it ends without
 // a loser.
 //
+// In profile exact/1 the loser of a gradient or a numbers case is suspended by its first fault, and
+// banned by the next one or if the voters found it guilty `twice`. So there a gradient case that
+// a majority has found guilty goes on while it may still turn out as twice.
+//
 // Thread safety: pure functions.
 #pragma once
 
@@ -47,12 +51,16 @@ std::vector<PeerId> VotersIn(const Case& open, const Block& head);
 std::vector<Case> CountBallots(const SealedStep& sealed, const Block& head);
 
 enum class Ruling : std::uint8_t { kPending, kGuilty, kInnocent, kUndecided };
-// The state of `open` in the block of `step`, among the members of `head`.
-Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step);
+// The state of `open` in the block of `step`, among the members of `head`. `exact`: the run is of
+// profile exact/1.
+Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step, bool exact);
+// More than half of the eligible have found the target of a gradient case guilty. Its accuser may
+// leave then, and the case goes on.
+bool IsFoundGuilty(const Case& open, const Block& head);
 
 // The cases of the head that the sealed votes of this step decide, in the head's order: for people.
 // A loser that another rule bans in an earlier pass loses by that rule.
-std::vector<RuledCase> RuledCases(const SealedStep& sealed, const Block& head);
+std::vector<RuledCase> RuledCases(const SealedStep& sealed, const Block& head, bool exact);
 
 // The ballots that decide a case of kNumbers. One of its two parties is faulty, so among the others
 // there are fewer faulty members than this, and at least this many honest ones.
@@ -86,8 +94,8 @@ std::vector<Case> OpenCases(const SealedStep& sealed, const Block& head,
 // --- the passes of a block over its docket (judgement.cpp) ---
 
 // Bans by verdict and, a pass later, drops by cases that ended undecided, if the target stays. In
-// profile exact/1 the loser of a gradient case is suspended instead, if it is the first that it
-// loses and no second false gradient of it was found (Verdict::kTwice).
+// profile exact/1 the loser of a gradient or numbers case is suspended instead, if it is the first
+// that it loses and it was not found guilty of more (Verdict::kTwice).
 void RuleOnCases(const std::vector<Case>& cases, const Block& head, std::uint64_t step,
                  const Manifest& manifest, Docket& docket);
 // Drops the owners in head.owing that name no sender.

@@ -13,18 +13,25 @@ namespace {
 
 using Pair = std::pair<PeerId, PeerId>;  // worker, aggregator
 
-// Its COMMIT, sealed and well-formed, promises a part of every column that others can use.
-bool OwesParts(const SealedStep& sealed, const PeerId& worker) {
+// Its COMMIT, sealed and well-formed, promises a part that the owner can use: one of the parameters
+// that the owner's COMMIT names too. [In profile exact/1 an owner takes no other part. Where no
+// COMMITs agree on the run's parameters, two honest members may differ, and neither owes the other
+// anything.]
+bool OwesPart(const SealedStep& sealed, const PeerId& worker, const PeerId& owner) {
   if (sealed.astray.contains(worker)) return false;
   const auto commit = sealed.commits.find(worker);
-  return commit != sealed.commits.end() && commit->second.gradient_root.has_value();
+  if (commit == sealed.commits.end() || !commit->second.gradient_root) return false;
+  const auto of_owner = sealed.commits.find(owner);
+  return of_owner == sealed.commits.end() ||
+         of_owner->second.parameters_root == commit->second.parameters_root;
 }
 
 // The aggregator says by its sealed AGG that it did not have the worker's part.
 bool LeftOut(const SealedStep& sealed, const Block& head, const PeerId& worker,
              std::uint32_t column) {
   const auto included = IncludedIn(sealed, head, column);
-  return included && OwesParts(sealed, worker) && !IsMember(*included, worker);
+  return included && OwesPart(sealed, worker, sealed.roles.owners[column]) &&
+         !IsMember(*included, worker);
 }
 
 // The worker says by its sealed PROOF that it did not have the column's sealed aggregate.
@@ -52,7 +59,8 @@ std::set<Pair> FailedPairs(const SealedStep& sealed, const Block& head) {
     const auto included = IncludedIn(sealed, head, j);
     for (const PeerId& worker : sealed.roles.workers) {
       if (worker == owner) continue;
-      const bool left_out = included && OwesParts(sealed, worker) && !IsMember(*included, worker);
+      const bool left_out =
+          included && OwesPart(sealed, worker, owner) && !IsMember(*included, worker);
       if (left_out || Missed(sealed, worker, j)) failed.emplace(worker, owner);
     }
   }

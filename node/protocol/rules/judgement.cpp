@@ -71,23 +71,25 @@ void ForgiveUntimely(const Block& head, Docket& docket) {
 
 // A case goes on while nothing ended it and its parties stay; of a kCover case that is its target.
 // Whose gradient is judged need not stay: all that is asked of it is sealed.
-bool GoesOn(const Case& open, const Block& head, std::uint64_t step, const Docket& docket) {
+bool GoesOn(const Case& open, const Block& head, std::uint64_t step, bool exact,
+            const Docket& docket) {
   const PeerId& target = open.id.target;
   const bool gradient = open.id.kind == CaseKind::kGradient;
-  if (RuleOn(open, head, step) != Ruling::kPending) return false;
+  if (RuleOn(open, head, step, exact) != Ruling::kPending) return false;
   if (gradient ? !docket.Answers(target) : !docket.Stays(target)) return false;
-  return open.id.kind == CaseKind::kCover || docket.Stays(open.id.accuser);
+  // [A cheat that a friend accuses would else have the friend leave before it turns out as twice.]
+  if (open.id.kind == CaseKind::kCover || IsFoundGuilty(open, head)) return true;
+  return docket.Stays(open.id.accuser);
 }
 
 std::vector<Case> CasesAfter(const SealedStep& sealed, const Block& head,
-                             const std::vector<Case>& counted, const Docket& docket) {
+                             const std::vector<Case>& counted, bool exact, const Docket& docket) {
   std::vector<Case> cases;
   std::vector<Case> convicted;
   for (const Case& open : counted) {
-    if (GoesOn(open, head, sealed.step, docket)) cases.push_back(open);
-    if (open.id.kind == CaseKind::kGradient && RuleOn(open, head, sealed.step) == Ruling::kGuilty) {
-      convicted.push_back(open);
-    }
+    if (GoesOn(open, head, sealed.step, exact, docket)) cases.push_back(open);
+    const bool guilty = RuleOn(open, head, sealed.step, exact) == Ruling::kGuilty;
+    if (open.id.kind == CaseKind::kGradient && guilty) convicted.push_back(open);
   }
   for (Case& opened : OpenCases(sealed, head, cases, convicted, docket)) {
     cases.push_back(std::move(opened));
@@ -230,7 +232,9 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   RecordColumns(sealed, head, block);
   DrawNext(sealed, head, manifest, block);
   // A closing step opens none: nobody would vote on it.
-  if (head.closing == 0) block.cases = CasesAfter(sealed, head, counted, docket);
+  if (head.closing == 0) {
+    block.cases = CasesAfter(sealed, head, counted, manifest.compute_profile == kExact, docket);
+  }
   block.disputes = KeptDisputes(disputes, docket);
   block.lateness = KeptLateness(lateness, head, manifest, block.members, block.joined);
   std::erase_if(voids, [&](const Voids& one) { return !IsMember(block.members, one.peer); });

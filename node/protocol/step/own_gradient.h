@@ -60,8 +60,10 @@ class OwnGradient {
   // Returns true if this job has filled parts(). REQUIRES: the job did not fail.
   bool OnJob(const JobResult& result);
 
-  // By column; empty until the gradient is computed and cut.
+  // By column; empty until the gradient is computed and cut. Not to be used before ready().
   const std::vector<SharedBlob>& parts() const { return parts_; }
+  // The parts are there, and are those that this member's COMMIT names.
+  bool ready() const { return !parts_.empty() && !awaits_root() && !parts_lost_; }
   bool parts_lost() const { return parts_lost_; }
   const OwnCoins& coins() const { return coins_; }
   // Of this member's own parameters: known some time after Begin in profile exact/1, never in

@@ -38,7 +38,7 @@ void Proving::StartAccusation() {
 
 void Proving::StartVotes() {
   for (const wire::CaseId& about : uses_.duties->GradientCases()) {
-    auto spec = uses_.duties->Vote(about);
+    auto spec = uses_.duties->Recomputation(about.step, about.target);
     if (spec) uses_.duty_jobs->StartVote(facts_->number(), about, *std::move(spec), about.step);
     uses_.duties->BeginVote(about, spec.has_value());
   }
@@ -64,8 +64,9 @@ void Proving::TryNumbers() {
   const Results& results = *holdings_.results;
   if (started_ || gradient.parts_lost() || !results.closed()) return;  // W2
   const bool worker = facts_->roles().IsWorker(uses_.self);
-  // After a restart the seals of the step may be there before the own gradient is.
-  if (worker && gradient.parts().empty()) return;
+  // After a restart the seals of the step may be there before the own gradient is, or before it is
+  // known whether it is the one that the COMMIT names.
+  if (worker && !gradient.ready()) return;
   started_ = true;
   if (!worker) {  // nothing to prove
     numbers_.emplace();

@@ -75,7 +75,7 @@ Outcome Settling::TakeBlock(SharedBlock block) {
                            "banned in step " + std::to_string(block->step) + ": " + removal.reason);
     }
   }
-  ruled_ = RuledCases(facts_->reading.sealed, uses_.chain->head());
+  ruled_ = RuledCases(facts_->reading.sealed, uses_.chain->head(), facts_->reading.exact);
   uses_.duties->OnBlock(*block);
   uses_.followers->OnHead(*block);
   uses_.chain->AdvanceHead(std::move(block));
@@ -85,6 +85,8 @@ Outcome Settling::TakeBlock(SharedBlock block) {
 }
 
 // A suspension makes no file: whose hardware slipped once need not carry a proof of it for ever.
+// Nor do false numbers of a true gradient: the file would prove nothing. So those make it that have
+// found the gradient false themselves.
 void Settling::ProveGradients(const Block& block) {
   if (!facts_->reading.exact) return;
   const Block& head = uses_.chain->head();
@@ -92,7 +94,8 @@ void Settling::ProveGradients(const Block& block) {
     const PeerId& worker = open.id.target;
     const auto bans = [&](const auto& r) { return r.peer == worker && wire::IsBan(r.kind); };
     if (open.id.kind != wire::CaseKind::kGradient ||
-        RuleOn(open, head, block.step) != Ruling::kGuilty ||
+        RuleOn(open, head, block.step, /*exact=*/true) != Ruling::kGuilty ||
+        !uses_.duties->FoundFalseGradient(open.id) ||
         std::none_of(block.removals.begin(), block.removals.end(), bans)) {
       continue;
     }

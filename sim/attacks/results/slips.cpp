@@ -1,13 +1,15 @@
 // What damaged hardware does to an honest member, and what an attacker can pass off as that.
 //
-// slip: one bit of its gradient is wrong in some steps. corrupt_state: one bit of its parameters is
-// wrong from one step on.
+// slip: one bit of its gradient is wrong in some steps; where = 1: of a part after it was sent;
+// where = 2: its check of the numbers of others finds a difference that is none. corrupt_state: one
+// bit of its parameters is wrong from one step on.
 //
-// Rule: in profile exact/1 a first false gradient suspends, and another one bans (protocol.md 6); a
-// COMMIT names the parameters (protocol.md 3).
-// Cost to honest members: slip: one wrong bit in one row of an aggregate. corrupt_state: nothing,
-// as its owners leave its parts out.
-// Found by: slip: a validator that recomputes the gradient. corrupt_state: seal A of the next step;
+// Rule: in profile exact/1 a first false gradient, number or naming suspends, and another one bans
+// (protocol.md 6); a COMMIT names the parameters (protocol.md 3).
+// Cost to honest members: slip: one wrong bit in one row of an aggregate; where = 1: a void column;
+// where = 2: a case. corrupt_state: nothing, as its owners leave its parts out.
+// Found by: slip: a validator that recomputes the gradient; where = 1: the owner that holds the
+// part; where = 2: the voters of the case. corrupt_state: seal A of the next step;
 // in other profiles by the root of the state, when a block seals one.
 #include <algorithm>
 #include <bit>
@@ -15,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "node/protocol/ground/numbers.h"
 #include "sim/adversary/lying.h"
 #include "sim/attacks/results/factories.h"
 
@@ -28,27 +31,91 @@ protocol::SharedVector WithAFlippedBit(const protocol::SharedVector& values, uns
   return flipped;
 }
 
+// The steps in which a bit flips.
+class Times {
+ public:
+  explicit Times(const EditorOptions& options)
+      : left_(static_cast<std::uint64_t>(options.Param("steps"))),
+        every_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(options.Param("every")))),
+        from_step_(options.from_step) {}
+  // True so often and in these steps only; counts. REQUIRES: `step` is not before the first.
+  bool Take(std::uint64_t step) {
+    if (left_ == 0 || (step - from_step_) % every_ != 0) return false;
+    --left_;
+    return true;
+  }
+
+ private:
+  std::uint64_t left_;
+  std::uint64_t every_;
+  std::uint64_t from_step_;
+};
+
+unsigned BitOf(const EditorOptions& options) { return static_cast<unsigned>(options.Param("bit")); }
+
 class Slip final : public LyingEditor<protocol::GradientResult> {
  public:
   explicit Slip(const EditorOptions& options)
-      : LyingEditor(options.from_step),
-        bit_(static_cast<unsigned>(options.Param("bit"))),
-        left_(static_cast<std::uint64_t>(options.Param("steps"))),
-        every_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(options.Param("every")))),
-        from_step_(options.from_step) {}
+      : LyingEditor(options.from_step), bit_(BitOf(options)), times_(options) {}
 
  private:
   std::optional<protocol::GradientResult> Lie(const Turn& turn, const protocol::JobSpec&,
                                               const protocol::GradientResult& truth) override {
-    if (left_ == 0 || (turn.step() - from_step_) % every_ != 0) return std::nullopt;
-    --left_;
+    if (!times_.Take(turn.step())) return std::nullopt;
     return protocol::GradientResult{WithAFlippedBit(truth.gradient, bit_)};
   }
 
   unsigned bit_;
-  std::uint64_t left_;
-  std::uint64_t every_;
-  std::uint64_t from_step_;
+  Times times_;
+};
+
+// States the numbers of a part of which a bit has flipped since it was sent, in one column that
+// another member owns.
+class SlipOfAPart final : public LyingEditor<protocol::ProveResult> {
+ public:
+  explicit SlipOfAPart(const EditorOptions& options)
+      : LyingEditor(options.from_step), bit_(BitOf(options)), times_(options) {}
+
+ private:
+  std::optional<protocol::ProveResult> Lie(const Turn& turn, const protocol::JobSpec& job,
+                                           const protocol::ProveResult& truth) override {
+    const auto& spec = std::get<protocol::ProveSpec>(job);
+    const std::vector<base::PeerId>& owners = turn.round()->roles.owners;
+    for (std::size_t j = 0; j < spec.columns.size() && j < owners.size(); ++j) {
+      if (turn.coven().Contains(owners[j]) || truth.columns[j].missing) continue;
+      if (!times_.Take(turn.step())) return std::nullopt;
+      const auto sent = protocol::AsFloats(*spec.parts[j]);
+      const auto flipped = WithAFlippedBit(
+          std::make_shared<const std::vector<float>>(sent.begin(), sent.end()), bit_);
+      protocol::ProveResult slip = truth;
+      slip.columns[j] = protocol::NumbersOf(*flipped, spec.columns[j], spec.tau);
+      return slip;
+    }
+    return std::nullopt;
+  }
+
+  unsigned bit_;
+  Times times_;
+};
+
+class SlipOfACheck final : public LyingEditor<protocol::CrossCheckResult> {
+ public:
+  explicit SlipOfACheck(const EditorOptions& options)
+      : LyingEditor(options.from_step), times_(options) {}
+
+ private:
+  std::optional<protocol::CrossCheckResult> Lie(const Turn& turn, const protocol::JobSpec& job,
+                                                const protocol::CrossCheckResult& truth) override {
+    const auto& spec = std::get<protocol::CrossCheckSpec>(job);
+    for (const auto& claim : spec.claims) {
+      if (turn.coven().Contains(claim.peer) || !truth.liars.empty()) continue;
+      if (!times_.Take(turn.step())) return std::nullopt;
+      return protocol::CrossCheckResult{{claim.peer}};
+    }
+    return std::nullopt;
+  }
+
+  Times times_;
 };
 
 class CorruptState final : public LyingEditor<protocol::UpdateResult> {
@@ -71,6 +138,9 @@ class CorruptState final : public LyingEditor<protocol::UpdateResult> {
 }  // namespace
 
 std::unique_ptr<Editor> MakeSlip(const EditorOptions& options) {
+  const double where = options.Param("where");
+  if (where == 1) return std::make_unique<SlipOfAPart>(options);
+  if (where == 2) return std::make_unique<SlipOfACheck>(options);
   return std::make_unique<Slip>(options);
 }
 

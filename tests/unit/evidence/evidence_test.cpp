@@ -405,6 +405,25 @@ TEST(EvidenceTest, AVerdictNeedsOneVoterMoreThanFaultsInOneCase) {
       MakeVerdict(HonestKey().id(), {guilty[0], guilty[1], guilty[2], innocent[3]}, run).ok());
 }
 
+// Profile exact/1: F + 1 such votes may have cost a key its place for one flipped bit, and it is no
+// banned one.
+TEST(EvidenceTest, VotesThatOnlySuspendAreNoVerdict) {
+  KnownRun run = RunOfJudges(kJudges - 1);
+  const PeerId target = HonestKey().id();
+  const auto guilty = MakeVerdict(target, ProofsVoting(wire::Verdict::kGuilty), run);
+  const auto innocent = MakeVerdict(CheaterKey().id(), ProofsVoting(wire::Verdict::kInnocent), run);
+  const auto twice = MakeVerdict(target, ProofsVoting(wire::Verdict::kTwice), run);
+  ASSERT_TRUE(guilty.ok() && innocent.ok() && twice.ok());
+  run.suspending = {wire::CaseKind::kGradient, wire::CaseKind::kNumbers};
+  EXPECT_THAT(VerifyInRun(*guilty, run).reason, HasSubstr("such votes suspend"));
+  EXPECT_EQ(VerifyInRun(*guilty, run).outcome, Outcome::kNotProven);
+  EXPECT_EQ(VerifyInRun(*innocent, run).outcome, Outcome::kNotProven);
+  EXPECT_EQ(VerifyInRun(*twice, run).outcome, Outcome::kProven);
+  EXPECT_FALSE(MakeVerdict(target, ProofsVoting(wire::Verdict::kGuilty), run).ok());
+  run.suspending = {wire::CaseKind::kNumbers};  // the case is of kind gradient
+  EXPECT_EQ(VerifyInRun(*guilty, run).outcome, Outcome::kProven);
+}
+
 TEST(EvidenceTest, AbstentionsAndAcquittalsCondemnNobody) {
   wire::Vote vote{
       {.kind = wire::CaseKind::kCover, .accuser = CheaterKey().id(), .target = HonestKey().id()},

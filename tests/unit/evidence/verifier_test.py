@@ -86,6 +86,27 @@ class VectorTest(unittest.TestCase):
                       run._replace(members=set(sorted(run.members)[1:])), run._replace(run_id=bytes(32))):
             self.assertEqual(ostraka_evidence.verify(data, other).verdict, "not_proven")
 
+    def test_votes_that_only_suspend_are_no_verdict(self):
+        data = dict(vectors())["missing_data_verdict"]  # they find its accuser's claim false, in a gradient case
+        run = judges(data)
+        for suspending, verdict in (({"gradient"}, "not_proven"), ({"gradient", "numbers"}, "not_proven"),
+                                    ({"numbers"}, "proven"), ((), "proven")):
+            found = ostraka_evidence.verify(data, run._replace(suspending=frozenset(suspending)))
+            self.assertEqual(found.verdict, verdict, suspending)
+        vote = {"about": {"kind": 0, "target": b"t", "accuser": b"a"}, "verdict": 3}  # twice
+        self.assertEqual(ostraka_evidence.banned(vote, run._replace(suspending=frozenset({"gradient"}))), b"t")
+
+    def test_exact_runs_suspend_since_version_6(self):
+        def suspending(version, profile="exact/1"):
+            text = f'[run]\nmode = "majority"\nprotocol_version = {version}\ncompute_profile = "{profile}"\n' + "".join(
+                f'[[members]]\nid = "{i:064x}"\n' for i in range(8))
+            return ostraka_evidence.read_manifest(text.encode()).suspending
+
+        self.assertEqual(suspending(5), frozenset())
+        self.assertEqual(suspending(6), {"gradient"})
+        self.assertEqual(suspending(7), {"gradient", "numbers"})
+        self.assertEqual(suspending(7, "tolerant"), frozenset())
+
     def test_a_gradient_is_false_if_its_root_is_not_the_computed_one(self):
         data = dict(vectors())["missing_data_gradient"]
         file = ostraka_evidence.decode(ostraka_evidence.messages.EVIDENCE, data)

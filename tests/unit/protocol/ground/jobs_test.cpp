@@ -170,6 +170,26 @@ TEST(CrossCheckJobTest, NamesExactlyThoseWhoLied) {
             (std::vector<PeerId>{PeerNumber(1), PeerNumber(3)}));
 }
 
+// By no fault of the sender: a bit flipped in what this machine holds.
+TEST(CrossCheckJobTest, WhoHoldsADamagedPartOrResultNamesNobody) {
+  CrossCheckSpec spec;
+  spec.column = {2, {0, 40}, BlobOf(RandomFloats(9, 40)), DigestOf(5)};
+  spec.tau = 0.5;
+  const auto part = RandomFloats(1, 40);
+  const auto damaged = [](const SharedBlob& blob) {
+    crypto::Blob copy = *blob;
+    copy.data[13] ^= 4;
+    return std::make_shared<const crypto::Blob>(std::move(copy));
+  };
+  spec.claims.push_back({PeerNumber(1), BlobOf(part), NumbersOf(part, spec.column, 0.5)});
+  CrossCheckSpec of_part = spec;
+  of_part.claims[0].part = damaged(spec.claims[0].part);
+  EXPECT_TRUE(RunAs<CrossCheckResult>(of_part).liars.empty());
+  CrossCheckSpec of_result = spec;
+  of_result.column.result = damaged(spec.column.result);
+  EXPECT_TRUE(RunAs<CrossCheckResult>(of_result).liars.empty());
+}
+
 // --- recomputation -------------------------------------------------------------------------------
 
 class RecomputeJobTest : public testing::Test {
@@ -274,6 +294,7 @@ class ExactRecomputeTest : public RecomputeJobTest {
     }
     spec_.committed = {crypto::MerkleRoot(roots),
                        crypto::ParametersRoot(*spec_.gradient.parameters)};
+    for (const auto& claim : spec_.claims) spec_.committed->parts.push_back(claim.column.range);
   }
   void ExpectGuilty(bool guilty) {
     const RecomputeResult result = Recompute();
@@ -345,30 +366,37 @@ TEST_F(ExactRecomputeTest, ATrueGradientIsComputedOnce) {
   EXPECT_EQ(computed, 1);
 }
 
-// The target's gradient of another step, by the same parts: false, or true.
-TEST_F(ExactRecomputeTest, AnotherFalseStepMakesItTwice) {
-  const std::vector<float> truth = gradient_;
-  const RecomputeSpec honest = spec_;
+// What is asked of the target's other steps, where its PROOF may not be sealed.
+TEST_F(ExactRecomputeTest, WithoutStatedNumbersTheGradientAloneCounts) {
+  spec_.claims.clear();
+  ExpectGuilty(false);
+  spec_.committed->gradient_root = DigestOf(1);
+  ExpectGuilty(true);
+  EXPECT_TRUE(Recompute().false_gradient);
+}
+
+// Evidence can be made of a false gradient only.
+TEST_F(ExactRecomputeTest, FalseNumbersOfATrueGradientAreToldFromAFalseOne) {
+  spec_.claims[0].numbers.norm = std::nextafter(spec_.claims[0].numbers.norm, 1e9);
+  ExpectGuilty(true);
+  EXPECT_FALSE(Recompute().false_gradient);
   std::vector<float> lie = gradient_;
   lie[3] += 1;
   Commit(lie);
-  RecomputeSpec::Other other{.gradient = spec_.gradient, .parts = {}, .committed = {}};
-  for (const auto& claim : spec_.claims) other.parts.push_back(claim.column.range);
-  other.committed = *honest.committed;
-  spec_.others = {other};
-  EXPECT_TRUE(Recompute().convict);
-  EXPECT_FALSE(Recompute().twice);
-  spec_.others.push_back(other);
-  spec_.others[1].committed.gradient_root = DigestOf(1);
-  EXPECT_TRUE(Recompute().twice);
-  // At parameters that the run never had nothing can be computed.
-  spec_.others[1].committed.parameters_root = DigestOf(2);
-  EXPECT_FALSE(Recompute().twice);
-  // Who is innocent of the step in question is on no trial for others.
-  Commit(truth);
-  spec_.others[1].committed = {DigestOf(1), honest.committed->parameters_root};
-  EXPECT_FALSE(Recompute().convict);
-  EXPECT_FALSE(Recompute().twice);
+  EXPECT_TRUE(Recompute().false_gradient);
+}
+
+// By no fault of the target: its numbers are held against a result of which a bit has flipped here.
+TEST_F(ExactRecomputeTest, WhoHoldsADamagedResultAccusesNobody) {
+  const SharedBlob& sealed = spec_.claims[1].column.result;
+  crypto::Blob damaged = *sealed;
+  damaged.data[9] ^= 1;
+  const auto held = std::make_shared<const crypto::Blob>(std::move(damaged));
+  spec_.claims[1].column.result = held;
+  const RecomputeResult result = Recompute();
+  EXPECT_TRUE(result.unsure);
+  EXPECT_FALSE(result.accuse);
+  EXPECT_FALSE(result.convict);
 }
 
 TEST_F(ExactRecomputeTest, VoidColumnsAreJudgedByTheRootAndTheSize) {

@@ -22,5 +22,16 @@ TEST(KnownRunTest, NamesTheMembersByKeyAndTheMostThatCanBeAtFault) {
   EXPECT_EQ(KnownRunOf(scene::ManifestOf(9, Mode::kThird)).faults, 3U);  // floor(9 / 3)
 }
 
+TEST(KnownRunTest, OnlyTheExactProfileSuspends) {
+  Manifest manifest = scene::ManifestOf(9, Mode::kMajority);
+  EXPECT_TRUE(KnownRunOf(manifest).suspending.empty());
+  manifest.compute_profile = kExact;
+  manifest.eps_g = 0;
+  const auto suspending = KnownRunOf(manifest).suspending;
+  EXPECT_TRUE(suspending.contains(wire::CaseKind::kGradient));
+  EXPECT_TRUE(suspending.contains(wire::CaseKind::kNumbers));
+  EXPECT_FALSE(suspending.contains(wire::CaseKind::kCover));
+}
+
 }  // namespace
 }  // namespace ostraka::protocol

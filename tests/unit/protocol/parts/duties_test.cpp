@@ -25,6 +25,7 @@ class DutiesTest : public testing::Test {
     for (const wire::CaseId& id : ids) {
       wire::Case open;
       open.id = id;
+      open.opened_step = kStep;
       head->cases.push_back(open);
     }
     const auto zeros = std::make_shared<const std::vector<float>>(160, 0.0F);
@@ -104,42 +105,139 @@ TEST_F(DutiesTest, OnlyTheExactProfileAsksForTheRootOfTheCommit) {
   ASSERT_TRUE(spec && spec->committed);
   EXPECT_EQ(spec->committed->gradient_root, scene::DigestOf(77));
   EXPECT_EQ(spec->committed->parameters_root, scene::DigestOf(78));
-  EXPECT_TRUE(spec->others.empty()) << "a validator looks at one step";
   commits_.clear();
   Open({Id(CaseKind::kGradient, 3, 2)});
   EXPECT_FALSE(duties_->Recomputation(kStep, PeerNumber(2))) << "it cannot be judged to the bit";
 }
 
-TEST_F(DutiesTest, VotersInTheExactProfileLookAtTheNeighbouringStepsToo) {
-  wire::SignedEnvelope message;
-  message.envelope.body = wire::Encode(honest_.ProofOf(PeerNumber(2)));
-  target_proof_ = wire::Share(std::move(message));
-  commits_[PeerNumber(2)].gradient_root = scene::DigestOf(77);
-  commits_[PeerNumber(2)].parameters_root = scene::DigestOf(78);
-  honest_.manifest.compute_profile = kExact;
-  honest_.manifest.eps_g = 0;
-  const wire::CaseId id = Id(CaseKind::kGradient, 3, 2);
-  Open({id});
-  const auto remember = [&](std::uint64_t step, bool worked) {
+class ExactDutiesTest : public DutiesTest {
+ protected:
+  // Member 2 is found guilty of step kStep by this member.
+  void FindGuilty() {
+    wire::SignedEnvelope message;
+    message.envelope.body = wire::Encode(honest_.ProofOf(PeerNumber(2)));
+    target_proof_ = wire::Share(std::move(message));
+    commits_[PeerNumber(2)].gradient_root = scene::DigestOf(77);
+    commits_[PeerNumber(2)].parameters_root = scene::DigestOf(78);
+    honest_.manifest.compute_profile = kExact;
+    honest_.manifest.eps_g = 0;
+    Open({id_});
+    duties_->BeginVote(id_, true);
+  }
+  void Remember(std::uint64_t step, bool worked, bool proved = true) {
     PastStep past;
     past.parameters = std::make_shared<const std::vector<float>>(160, static_cast<float>(step));
+    past.tau = 0.5;
     past.columns = honest_.columns;
-    if (worked) past.commits[id.target] = commits_[id.target];
+    past.fates.assign(past.columns.size(), wire::ColumnFate::kApplied);
+    if (worked) past.commits[id_.target] = commits_[id_.target];
+    if (proved) past.proofs[id_.target] = target_proof_;
     chain_->Remember(step, std::move(past));
-  };
-  EXPECT_TRUE(duties_->Vote(id)->others.empty());
-  remember(kStep - 5, true);  // too far
-  remember(kStep - 4, true);
-  remember(kStep + 1, false);  // it validated
-  remember(kStep + 2, true);
-  const auto spec = duties_->Vote(id);
-  ASSERT_EQ(spec->others.size(), 2u);
-  EXPECT_EQ(spec->others[0].gradient.step, kStep + 2);
-  EXPECT_EQ(spec->others[1].gradient.step, kStep - 4);
-  EXPECT_EQ(spec->others[1].gradient.parameters->front(), static_cast<float>(kStep - 4));
-  EXPECT_EQ(spec->others[1].gradient.owner, id.target);
-  EXPECT_EQ(spec->others[1].parts.size(), honest_.columns.size());
-  EXPECT_EQ(spec->others[1].committed.gradient_root, scene::DigestOf(77));
+  }
+  static RecomputeResult Guilty() { return {.convict = true, .false_gradient = true}; }
+
+  const wire::CaseId id_ = Id(CaseKind::kGradient, 3, 2);
+};
+
+TEST_F(ExactDutiesTest, AGuiltyVerdictIsLookedIntoInTheStepsAround) {
+  FindGuilty();
+  Remember(kStep - 5, true);  // too far
+  Remember(kStep - 4, true, false);
+  Remember(kStep + 1, false);  // it validated
+  Remember(kStep + 2, true);
+  EXPECT_FALSE(duties_->NextLook()) << "there is no verdict yet";
+  duties_->TakeVerdict(id_, Guilty());
+  EXPECT_TRUE(duties_->FoundFalseGradient(id_));
+  EXPECT_TRUE(Stated().votes.empty()) << "it may become twice";
+  const auto first = duties_->NextLook();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->about, id_);
+  EXPECT_EQ(first->step, kStep + 2);
+  EXPECT_EQ(first->spec.gradient.step, kStep + 2);
+  EXPECT_EQ(first->spec.gradient.owner, id_.target);
+  EXPECT_EQ(first->spec.gradient.parameters->front(), static_cast<float>(kStep + 2));
+  EXPECT_EQ(first->spec.tau, 0.5);
+  EXPECT_EQ(first->spec.claims.size(), honest_.columns.size()) << "false numbers count too";
+  EXPECT_EQ(first->spec.committed->gradient_root, scene::DigestOf(77));
+  EXPECT_EQ(first->spec.committed->parts.size(), honest_.columns.size());
+  duties_->TakeLook(id_, RecomputeResult{});
+  EXPECT_TRUE(Stated().votes.empty());
+  const auto second = duties_->NextLook();
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->step, kStep - 4);
+  EXPECT_TRUE(second->spec.claims.empty()) << "its PROOF was not sealed";
+  EXPECT_EQ(second->spec.committed->parts.size(), honest_.columns.size());
+  duties_->TakeLook(id_, RecomputeResult{});
+  EXPECT_FALSE(duties_->NextLook());
+  ASSERT_EQ(Stated().votes.size(), 1u);
+  EXPECT_EQ(Stated().votes[0].verdict, Verdict::kGuilty);
+}
+
+TEST_F(ExactDutiesTest, ASecondFalseStepMakesItTwiceAndEndsTheLook) {
+  FindGuilty();
+  Remember(kStep + 1, true);
+  Remember(kStep + 2, true);
+  duties_->TakeVerdict(id_, Guilty());
+  ASSERT_EQ(duties_->NextLook()->step, kStep + 1);
+  duties_->TakeLook(id_, RecomputeResult{.convict = true});  // of its numbers alone
+  EXPECT_FALSE(duties_->NextLook());
+  ASSERT_EQ(Stated().votes.size(), 1u);
+  EXPECT_EQ(Stated().votes[0].verdict, Verdict::kTwice);
+}
+
+TEST_F(ExactDutiesTest, WhatCannotBeComputedCountsAsTrue) {
+  FindGuilty();
+  Remember(kStep + 1, true);
+  Remember(kStep + 2, true);
+  duties_->TakeVerdict(id_, Guilty());
+  ASSERT_TRUE(duties_->NextLook());
+  duties_->TakeLook(id_, RecomputeResult{.convict = true, .unsure = true});
+  ASSERT_TRUE(duties_->NextLook());
+  duties_->TakeLook(id_, JobFailed{"memory ran out"});
+  EXPECT_FALSE(duties_->NextLook());
+  ASSERT_EQ(Stated().votes.size(), 1u);
+  EXPECT_EQ(Stated().votes[0].verdict, Verdict::kGuilty);
+}
+
+// A case must not end undecided because its voters still look at other steps.
+TEST_F(ExactDutiesTest, AVerdictIsStatedInTimeEvenIfItIsStillLookedInto) {
+  for (const std::uint64_t blocks : {kLookBlocks - 1, kLookBlocks}) {
+    FindGuilty();
+    Remember(kStep + 1, true);
+    duties_->TakeVerdict(id_, Guilty());
+    ASSERT_TRUE(duties_->NextLook());
+    auto head = std::make_shared<Block>(chain_->head());
+    head->cases[0].opened_step = kStep;
+    head->step = kStep + blocks - 1;  // its PROOF is of the step after
+    chain_->AdvanceHead(std::move(head));
+    EXPECT_EQ(Stated().votes.size(), blocks == kLookBlocks ? 1u : 0u);
+  }
+}
+
+TEST_F(ExactDutiesTest, AKeyThatIsBannedAnywayIsNotLookedInto) {
+  FindGuilty();
+  Remember(kStep + 1, true);
+  auto head = std::make_shared<Block>(chain_->head());
+  head->standings = {{.peer = id_.target, .drops = 1, .erred = true}};
+  chain_->AdvanceHead(std::move(head));
+  duties_->TakeVerdict(id_, Guilty());
+  EXPECT_FALSE(duties_->NextLook());
+  EXPECT_EQ(Stated().votes.size(), 1u);
+}
+
+TEST_F(ExactDutiesTest, NobodyElseIsLookedInto) {
+  FindGuilty();
+  Remember(kStep + 1, true);
+  duties_->TakeVerdict(id_, RecomputeResult{});
+  EXPECT_FALSE(duties_->NextLook());
+  ASSERT_EQ(Stated().votes.size(), 1u);
+  EXPECT_EQ(Stated().votes[0].verdict, Verdict::kInnocent);
+  honest_.manifest.compute_profile = kTolerant;
+  Open({id_});
+  Remember(kStep + 1, true);
+  duties_->BeginVote(id_, true);
+  duties_->TakeVerdict(id_, Guilty());
+  EXPECT_FALSE(duties_->NextLook());
 }
 
 TEST_F(DutiesTest, MemberThatCannotTellAbstains) {
@@ -148,15 +246,6 @@ TEST_F(DutiesTest, MemberThatCannotTellAbstains) {
   duties_->BeginVote(id, true);
   duties_->TakeVerdict(id, RecomputeResult{.convict = true, .unsure = true});
   EXPECT_TRUE(Stated().votes.empty());
-}
-
-TEST_F(DutiesTest, SecondFalseGradientIsPartOfTheVote) {
-  const wire::CaseId id = Id(CaseKind::kGradient, 3, 2);
-  Open({id});
-  duties_->BeginVote(id, true);
-  duties_->TakeVerdict(id, RecomputeResult{.convict = true, .twice = true});
-  ASSERT_EQ(Stated().votes.size(), 1u);
-  EXPECT_EQ(Stated().votes[0].verdict, Verdict::kTwice);
 }
 
 TEST_F(DutiesTest, VoteInAClosedCaseIsForgotten) {

@@ -107,6 +107,41 @@ TEST_F(DutyJobsTest, ProofWaitsForTheVotesOfItsStepAlone) {
   EXPECT_EQ(Votes().size(), 2u);
 }
 
+// A PROOF waits for no look, and a COMMIT for one at most.
+TEST_F(DutyJobsTest, LooksRunOneAtATimeAndHoldNoProofUp) {
+  honest_.manifest.compute_profile = kExact;
+  honest_.manifest.eps_g = 0;
+  duties_.emplace(PeerNumber(0), std::make_shared<Manifest>(honest_.manifest), &*chain_);
+  jobs_.emplace(&*duties_, &desk_);
+  PastStep past;
+  past.columns = honest_.columns;
+  for (const std::uint32_t target : {1u, 2u}) {
+    past.commits[PeerNumber(target)].gradient_root = scene::DigestOf(1);
+    past.commits[PeerNumber(target)].parameters_root = scene::DigestOf(2);
+  }
+  chain_->Remember(kStep - 1, past);
+  chain_->Remember(kStep + 1, past);
+  const JobId first = Vote(1);
+  const JobId second = Vote(2);
+  Finish(first, kNow, Convicts(true));
+  const JobId look = desk_.next() - 1;
+  EXPECT_GT(look, second);
+  EXPECT_TRUE(jobs_->Owns(look));
+  Finish(second, kNow, Convicts(true));
+  EXPECT_EQ(desk_.next() - 1, look) << "one at a time";
+  EXPECT_EQ(jobs_->VotesPending(kNow), 0u);
+  EXPECT_TRUE(Votes().empty());
+  std::size_t looks = 1;
+  for (JobId running = look; desk_.open() > 0; running = desk_.next() - 1, ++looks) {
+    Finish(running, kNow + 1, looks == 3 ? JobResult{Convicts(true)} : JobFailed{"no memory"});
+    if (desk_.open() == 0) break;
+  }
+  EXPECT_EQ(looks, 3u) << "two of the first case, and one of the second, which is found twice";
+  ASSERT_EQ(Votes().size(), 2u);
+  EXPECT_EQ(Votes()[0].verdict, Verdict::kGuilty);
+  EXPECT_EQ(Votes()[1].verdict, Verdict::kTwice);
+}
+
 TEST_F(DutyJobsTest, VoteWhoseJobFailsEndsTheMemberInItsOwnStepOnly) {
   const JobId first = Vote(1, kNow - 1);
   const JobId second = Vote(2);

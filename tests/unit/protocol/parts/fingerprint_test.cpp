@@ -38,7 +38,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(charges, shown_);
     EXPECT_FEEDS(charges, votes_.cases_);
     EXPECT_FEEDS(charges, votes_.cases_.begin()->second);
-    EXPECT_FEEDS(charges, votes_.cases_.begin()->second.begin()->second.condemned);
+    EXPECT_FEEDS(charges, votes_.cases_.begin()->second.begin()->second.verdict);
     EXPECT_FEEDS_AFTER(
         charges, charges.votes_.cases_.begin()->second.begin()->second.proof = wire::Share({}));
     EXPECT_FEEDS(charges, verdicts_);
@@ -46,7 +46,10 @@ struct FingerprintProbe {
   static void OfDuties() {
     Duties duties({}, nullptr, nullptr);
     EXPECT_FEEDS(duties, verdicts_);
-    EXPECT_FEEDS(duties, verdicts_.begin()->second);
+    EXPECT_FEEDS(duties, verdicts_.begin()->second.verdict);
+    EXPECT_FEEDS(duties, verdicts_.begin()->second.false_gradient);
+    EXPECT_FEEDS(duties, verdicts_.begin()->second.to_look_at);
+    EXPECT_FEEDS(duties, verdicts_.begin()->second.looking);
     EXPECT_FEEDS(duties, naming_);
     EXPECT_FEEDS(duties, naming_->target);
     EXPECT_FEEDS(duties, naming_->step);
@@ -65,6 +68,9 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(jobs, Alter(about.column));
     EXPECT_FEEDS(jobs, votes_.begin()->second.asked_in);
     EXPECT_FEEDS(jobs, cross_check_);
+    EXPECT_FEEDS(jobs, look_);
+    EXPECT_FEEDS(jobs, look_->id);
+    EXPECT_FEEDS_AFTER(jobs, Alter(jobs.look_->about.step));
   }
   static void OfFollowers() {
     Followers followers;

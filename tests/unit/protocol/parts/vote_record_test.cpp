@@ -72,6 +72,18 @@ TEST_F(VoteRecordTest, TheAccuserLosesByInnocent) {
   EXPECT_FALSE(votes_.ProofAgainst(IdOf(kTarget), run_).ok());
 }
 
+// Profile exact/1: a majority that found one false gradient has suspended and not banned.
+TEST_F(VoteRecordTest, VotesThatOnlySuspendProveNoBan) {
+  run_.suspending = {wire::CaseKind::kGradient};
+  for (std::uint32_t i = 2; i < 5; ++i) Vote(i, 7, Id(5), Verdict::kGuilty);
+  EXPECT_FALSE(votes_.ProofAgainst(IdOf(kTarget), run_).ok());
+  Vote(2, 8, Id(6), Verdict::kGuilty);
+  for (std::uint32_t i = 3; i < 6; ++i) Vote(i, 8, Id(6), Verdict::kTwice);
+  const auto file = votes_.ProofAgainst(IdOf(kTarget), run_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(evidence::VerifyInRun(*file, run_).outcome, evidence::Outcome::kProven);
+}
+
 TEST_F(VoteRecordTest, VotesInTwoCasesDoNotAddUp) {
   Vote(2, 7, Id(5), Verdict::kGuilty);
   Vote(3, 7, Id(5), Verdict::kGuilty);

@@ -158,7 +158,7 @@ TEST_F(VoteTest, InnocentByMoreThanHalfBansTheAccuser) {
 TEST_F(VoteTest, ARuledCaseNamesItsLoserAndWhoVotedHow) {
   step_.head.cases.front().ballots = {{PeerNumber(7), Verdict::kInnocent}};
   VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
-  const std::vector<RuledCase> ruled = RuledCases(step_.sealed, step_.head);
+  const std::vector<RuledCase> ruled = RuledCases(step_.sealed, step_.head, /*exact=*/false);
   ASSERT_EQ(ruled.size(), 1u);
   EXPECT_EQ(ruled[0].loser, PeerNumber(6));
   EXPECT_EQ(ruled[0].verdict, Verdict::kGuilty);
@@ -170,7 +170,7 @@ TEST_F(VoteTest, ARuledCaseNamesItsLoserAndWhoVotedHow) {
 
 TEST_F(VoteTest, ARuledCaseThatClearsTheTargetNamesTheAccuser) {
   VoteAll({0, 2, 3, 4}, Verdict::kInnocent);
-  const std::vector<RuledCase> ruled = RuledCases(step_.sealed, step_.head);
+  const std::vector<RuledCase> ruled = RuledCases(step_.sealed, step_.head, /*exact=*/false);
   ASSERT_EQ(ruled.size(), 1u);
   EXPECT_EQ(ruled[0].loser, PeerNumber(1));
   EXPECT_EQ(ruled[0].verdict, Verdict::kInnocent);
@@ -178,7 +178,7 @@ TEST_F(VoteTest, ARuledCaseThatClearsTheTargetNamesTheAccuser) {
 
 TEST_F(VoteTest, ACaseThatGoesOnIsNotRuled) {
   VoteAll({0, 2, 3}, Verdict::kGuilty);
-  EXPECT_TRUE(RuledCases(step_.sealed, step_.head).empty());
+  EXPECT_TRUE(RuledCases(step_.sealed, step_.head, /*exact=*/false).empty());
 }
 
 TEST_F(VoteTest, HalfIsNoMajority) {
@@ -391,10 +391,116 @@ TEST_F(ExactVoteTest, TwoFalseGradientsBan) {
 // Three of six are colluders at most: neither may they ban whom the others suspend.
 TEST_F(ExactVoteTest, HalfOfTheVotersMakeItNotTwice) {
   VoteAll({0, 2, 3}, Verdict::kTwice);
-  VoteAll({4}, Verdict::kGuilty);
+  VoteAll({4, 5, 7}, Verdict::kGuilty);
+  ASSERT_EQ(Removed(step_.Judge()), std::vector<int>{6});
   EXPECT_EQ(step_.Judge().removals[0].kind, RemovalKind::kDrop);
+}
+
+// Friends of a cheat vote guilty at once, while the others still look at its other steps.
+TEST_F(ExactVoteTest, CaseGoesOnWhileItMayBecomeTwice) {
+  VoteAll({0, 2, 3}, Verdict::kTwice);
+  VoteAll({4}, Verdict::kGuilty);
+  const Block block = step_.Judge();
+  EXPECT_TRUE(block.removals.empty());
+  ASSERT_EQ(block.cases.size(), 1u);
+  EXPECT_EQ(block.cases[0].ballots.size(), 4u);
+  HonestStep suspended = step_;
   VoteAll({5}, Verdict::kTwice);
+  ASSERT_EQ(Removed(step_.Judge()), std::vector<int>{6});
   EXPECT_EQ(step_.Judge().removals[0].kind, RemovalKind::kVerdict);
+  Vote(suspended, 5, open_, Verdict::kGuilty);
+  EXPECT_TRUE(suspended.Judge().removals.empty()) << "one may still come";
+  Vote(suspended, 7, open_, Verdict::kGuilty);
+  ASSERT_EQ(Removed(suspended.Judge()), std::vector<int>{6});
+  EXPECT_EQ(suspended.Judge().removals[0].kind, RemovalKind::kDrop);
+}
+
+TEST_F(ExactVoteTest, VotesThatNeverComeMakeItAFirstFaultInTheLastBlock) {
+  VoteAll({0, 2, 3}, Verdict::kTwice);
+  VoteAll({4}, Verdict::kGuilty);
+  step_.head.cases[0].opened_step = kStep - kGradientCaseBlocks + 1;
+  EXPECT_TRUE(step_.Judge().removals.empty());
+  step_.head.cases[0].opened_step = kStep - kGradientCaseBlocks;
+  ASSERT_EQ(Removed(step_.Judge()), std::vector<int>{6});
+  EXPECT_EQ(step_.Judge().removals[0].kind, RemovalKind::kDrop);
+}
+
+TEST_F(ExactVoteTest, NobodyLooksIntoASecondFault) {
+  Err(6);
+  VoteAll({0, 2, 3}, Verdict::kTwice);
+  VoteAll({4}, Verdict::kGuilty);
+  ASSERT_EQ(Removed(step_.Judge()), std::vector<int>{6});
+  EXPECT_EQ(step_.Judge().removals[0].kind, RemovalKind::kVerdict);
+}
+
+// A cheat that a friend accuses: the friend leaves once the majority has found the cheat guilty.
+TEST_F(ExactVoteTest, AnAccuserThatLeavesEndsNoCaseThatIsFoundGuilty) {
+  VoteAll({0, 2, 3}, Verdict::kTwice);
+  VoteAll({4}, Verdict::kGuilty);
+  SealedFaults silent;
+  NoteFault(silent, PeerNumber(1), FaultKind::kDrop, "its COMMIT did not come");
+  const Block block = step_.Judge(silent);
+  EXPECT_EQ(Removed(block), std::vector<int>{1});
+  ASSERT_EQ(block.cases.size(), 1u);
+  HonestStep after = StepWith({block.cases[0]});
+  MakeExact(after);
+  std::erase(after.head.members, PeerNumber(1));
+  after.head.thresholds = ThresholdsIn(after.manifest, after.head.members.size());
+  EXPECT_EQ(RuleOn(block.cases[0], after.head, kStep, true), Ruling::kGuilty) << "without delay";
+  step_.sealed.proofs.clear();
+  EXPECT_TRUE(step_.Judge(silent).cases.empty()) << "nobody has voted";
+}
+
+// A bit that flips in a part after it was sent makes its numbers false, and one that flips while an
+// owner compares numbers makes a naming false.
+TEST(ExactNumbersTest, InTheExactProfileAFirstLossSuspends) {
+  for (const Verdict verdict : {Verdict::kGuilty, Verdict::kInnocent}) {
+    const int loser = verdict == Verdict::kGuilty ? 6 : 1;
+    const Case open = CaseOf(CaseKind::kNumbers, 1, 6, 0);
+    HonestStep step = StepWith({open});
+    for (const std::uint32_t voter : {0u, 2u, 3u, 4u}) Vote(step, voter, open, verdict);
+    ASSERT_EQ(Removed(step.Judge()), std::vector<int>{loser});
+    EXPECT_EQ(step.Judge().removals[0].kind, RemovalKind::kVerdict) << "in other profiles";
+    step.manifest.compute_profile = kExact;
+    step.manifest.eps_g = 0;
+    const Block block = step.Judge();
+    ASSERT_EQ(Removed(block), std::vector<int>{loser});
+    EXPECT_EQ(block.removals[0].kind, RemovalKind::kDrop);
+    EXPECT_NE(block.removals[0].reason.find(": a first fault"), std::string::npos);
+    const auto* standing = StandingOf(block.standings, PeerNumber(static_cast<unsigned>(loser)));
+    EXPECT_TRUE(standing->erred);
+    step.head.standings = block.standings;
+    EXPECT_EQ(step.Judge().removals[0].kind, RemovalKind::kVerdict) << "the next one bans";
+  }
+}
+
+TEST(ExactNumbersTest, HidingALiarIsNoFlippedBit) {
+  const Case open = CaseOf(CaseKind::kCover, 60, 6, 0);
+  HonestStep step = StepWith({open});
+  step.manifest.compute_profile = kExact;
+  step.manifest.eps_g = 0;
+  for (const std::uint32_t voter : {0u, 2u, 3u, 4u}) Vote(step, voter, open, Verdict::kGuilty);
+  ASSERT_EQ(Removed(step.Judge()), std::vector<int>{6});
+  EXPECT_EQ(step.Judge().removals[0].kind, RemovalKind::kVerdict);
+}
+
+// No verdict rests on ballots of faulty members alone, whatever the size. Of two parties one is at
+// fault, so fewer than F faulty members vote; where the target has left, F may.
+TEST(GradientCaseTest, EveryMajorityHoldsAnHonestBallot) {
+  for (const Mode mode : {Mode::kMajority, Mode::kBalanced, Mode::kThird}) {
+    for (std::uint32_t genesis = 2; genesis <= 64; ++genesis) {
+      const Manifest manifest = scene::ManifestOf(genesis, mode);
+      for (std::size_t n = 2; n <= genesis; ++n) {
+        const std::size_t faults = FaultBound(ThresholdsIn(manifest, n));
+        const auto majority = [](std::size_t eligible) { return eligible / 2 + 1; };
+        if (faults == 0) continue;
+        if (n > 2) {
+          EXPECT_GT(majority(n - 2), faults - 1) << n << " of " << genesis;
+        }
+        EXPECT_GT(majority(n - 1), faults) << n << " of " << genesis;
+      }
+    }
+  }
 }
 
 TEST_F(ExactVoteTest, SecondFaultOfAKeyBans) {

@@ -121,6 +121,20 @@ TEST_F(DisputeTest, AWorkerWithOtherParametersIsOwedNothing) {
   EXPECT_TRUE(step_.Judge().disputes.empty());
 }
 
+// Profile exact/1, where too few COMMITs name the same parameters: an owner takes no part that was
+// computed from others than its own, and both may be honest.
+TEST_F(DisputeTest, WithoutAgreedParametersOthersThanTheOwnersOweItNothing) {
+  for (auto& [member, commit] : step_.sealed.commits) commit.parameters_root = DigestOf(1);
+  LeaveOut(PeerNumber(kWorker));
+  EXPECT_EQ(step_.Judge().disputes.size(), 1u);
+  step_.sealed.commits[PeerNumber(kWorker)].parameters_root = DigestOf(2);
+  EXPECT_TRUE(step_.Judge().disputes.empty());
+  step_.head.disputes = {Between(kStep - 1)};
+  EXPECT_TRUE(Loser().empty()) << "nor does the pair lose anybody";
+  Held(6, false);
+  EXPECT_TRUE(Loser().empty());
+}
+
 TEST_F(DisputeTest, AnAggThatIsAbsentDisputesNobody) {
   step_.sealed.aggregates[column_].reset();
   for (const PeerId& member : step_.head.members) Miss(member);

@@ -108,6 +108,14 @@ class ValidatorTest : public ProvingTest {
     return Said();
   }
 };
+class ExactProvingTest : public ProvingTest {
+ protected:
+  ExactProvingTest()
+      : ProvingTest([](Manifest& manifest, Block&) {
+          manifest.compute_profile = kExact;
+          manifest.eps_g = 0;
+        }) {}
+};
 class RootStepTest : public ProvingTest {
  protected:
   RootStepTest() : ProvingTest([](Manifest& manifest, Block&) { manifest.state_root_every = 5; }) {}
@@ -183,6 +191,28 @@ TEST_F(ProvingTest, WorkerWhosePartsAreLostSaysNoProof) {
   EXPECT_FALSE(proving_.Try());
   EXPECT_TRUE(w_.Taken<StartJob>().empty());
   EXPECT_TRUE(w_.Taken<Store>().empty());
+}
+
+// After a restart the seals of the step are there, and the gradient before the root of the
+// parameters: whether the parts are those of the COMMIT is not known yet.
+TEST_F(ExactProvingTest, PartsAreNotUsedBeforeTheyAreKnownToBeThoseOfTheCommit) {
+  wire::Commit before = w_.CommitBody(kSelf);
+  before.parameters_root = DigestOf(4);
+  w_.Hear(w_.Say(kSelf, Phase::kA, MessageType::kCommit, wire::Encode(before)));
+  gradient_.Begin();
+  const auto begun = w_.Taken<StartJob>();
+  ASSERT_EQ(begun.size(), 2u);
+  gradient_.OnJob(w_.RunJob(begun[1]));
+  for (const StartJob& job : w_.Taken<StartJob>()) gradient_.OnJob(w_.RunJob(job));
+  ASSERT_FALSE(gradient_.parts().empty());
+  ReachPhaseC();
+  HoldResults();
+  EXPECT_FALSE(proving_.Try());
+  EXPECT_TRUE(w_.Taken<StartJob>().empty()) << "no numbers of them are worked out";
+  gradient_.OnJob(w_.RunJob(begun[0]));
+  ASSERT_TRUE(gradient_.parts_lost());
+  proving_.CheckInvariants();
+  EXPECT_FALSE(proving_.Try());
 }
 
 TEST_F(ProvingTest, ProofWaitsForTheCrossCheckOfTheStepBefore) {

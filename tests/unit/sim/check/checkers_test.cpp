@@ -38,6 +38,18 @@ TEST(HonestNeverRemoved, AllowsDropsButNoBansOfPeersHitByAFault) {
   EXPECT_FALSE(checker.OnAction(0, Done(block)).ok()) << "no fault hit it";
 }
 
+TEST(HonestNeverRemoved, FiresOnASuspensionOfAPeerHitByAFault) {
+  Roster roster = ThreePeers();
+  roster.unlucky = {false, true, true};
+  HonestNeverRemoved checker(roster);
+  wire::Block block = ABlock(4);
+  block.removals = {{Key(1)->id(), wire::RemovalKind::kDrop, 4, "accused falsely: a first fault"}};
+  block.standings = {{.peer = Key(1)->id(), .drops = 1}, {.peer = Key(2)->id(), .erred = true}};
+  EXPECT_TRUE(checker.OnAction(0, Done(block)).ok()) << "only a Byzantine peer is marked";
+  block.standings.front().erred = true;
+  EXPECT_THAT(Fault(checker.OnAction(0, Done(block))), HasSubstr("has suspended honest"));
+}
+
 TEST(BansKept, FiresOnABlockThatForgetsABan) {
   BansKept checker(ThreePeers());
   wire::Block ban = ABlock(4);

@@ -80,5 +80,39 @@ TEST(SwarmDrawTest, AGivenAttackIsKept) {
   }
 }
 
+// The rules of profile exact/1 are met by random swarms, with the attacks that it is about.
+TEST(SwarmDrawTest, SomeSwarmsAreExact) {
+  constexpr int kSeeds = 2'000;
+  int exact = 0;
+  std::set<std::string> wrong_bits;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const SimOptions options = DrawSwarm(seed, Base());
+    if (!options.exact) continue;
+    ++exact;
+    wrong_bits.insert(options.attack);
+    if (options.attack == "bit_flip") {
+      EXPECT_EQ(options.attack_params, (AttackParams{{"bit", "1"}, {"coordinates", "1"}}));
+    }
+  }
+  EXPECT_NEAR(exact, kSeeds / 4, kSeeds / 40);
+  for (const char* attack : {"claim_root", "corrupt_state", "slip", "bit_flip"}) {
+    EXPECT_TRUE(wrong_bits.contains(attack)) << attack;
+  }
+}
+
+TEST(SwarmDrawTest, AllSwarmsAreExactIfAsked) {
+  SimOptions base = Base();
+  base.exact = true;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    EXPECT_TRUE(DrawSwarm(seed, base).exact);
+    EXPECT_TRUE(DrawSwarm(seed, base, true).exact);
+    // The profile changes the attack at most, and nothing else of the swarm.
+    SimOptions as_before = DrawSwarm(seed, Base());
+    const SimOptions exact = DrawSwarm(seed, base);
+    EXPECT_EQ(exact.peers, as_before.peers);
+    EXPECT_EQ(exact.delay_max, as_before.delay_max);
+  }
+}
+
 }  // namespace
 }  // namespace ostraka::sim

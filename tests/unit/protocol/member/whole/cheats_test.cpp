@@ -18,6 +18,7 @@ namespace ostraka::protocol {
 namespace {
 
 using scene::Cluster;
+using scene::ClusterOptions;
 using scene::ExpectAllApplied;
 using scene::ExpectHonestFinished;
 using scene::ExpectNoSuspicionOf;
@@ -121,6 +122,54 @@ void LieInNumbers(Cluster& cluster, std::function<void(wire::ColumnNumbers&)> li
     if (node != kCheat || !std::holds_alternative<ProveSpec>(spec) || ++*proofs != 2) return;
     lie(std::get<ProveResult>(result).columns[0]);
   };
+}
+
+// True gradients, and in each step a false norm in the column that the cheat owns itself: V1 and V2
+// see nothing, and a validator does. The file of a false gradient would prove nothing.
+TEST(CheatTest, FalseNumbersStepAfterStepAreBannedAndLeaveNoFileOfAFalseGradient) {
+  ClusterOptions options = Steps(30);
+  options.edit = [](Manifest& manifest) {
+    manifest.compute_profile = kExact;
+    manifest.eps_g = 0;
+  };
+  Cluster cluster(options);
+  cluster.on_job = [&](std::size_t node, const JobSpec& spec, JobResult& result) {
+    if (node != kCheat || !std::holds_alternative<ProveSpec>(spec)) return;
+    const Cluster::Node& cheat = cluster.node(kCheat);
+    const auto own = cheat.started.back().roles.PartOwnedBy(cheat.id());
+    if (own) std::get<ProveResult>(result).columns[*own].norm *= 1.5;
+  };
+  cluster.Start();
+  cluster.RunToEnd();
+  ExpectBanned(cluster, wire::RemovalKind::kVerdict);
+  for (const std::size_t node : kHonest) {
+    EXPECT_EQ(KindsOf(cluster, node), std::set{evidence::EvidenceKind::kSealedBan});
+  }
+}
+
+// The same of its gradients: all that voted show them.
+TEST(CheatTest, FalseGradientsInTheExactProfileLeaveAFileEach) {
+  ClusterOptions options = Steps(30);
+  options.edit = [](Manifest& manifest) {
+    manifest.compute_profile = kExact;
+    manifest.eps_g = 0;
+  };
+  Cluster cluster(options);
+  FlipGradients(cluster);
+  cluster.Start();
+  cluster.RunToEnd();
+  ExpectBanned(cluster, wire::RemovalKind::kVerdict);
+  std::size_t with_file = 0;
+  for (const std::size_t node : kHonest) {
+    std::set<evidence::EvidenceKind> kinds;
+    for (const auto& [key, record] : cluster.node(node).durable) {
+      if (key.first != RecordKind::kEvidence) continue;
+      kinds.insert(evidence::Verify(record.value).kind);
+    }
+    EXPECT_TRUE(kinds.contains(evidence::EvidenceKind::kSealedBan));
+    with_file += kinds.contains(evidence::EvidenceKind::kGradient) ? 1 : 0;
+  }
+  EXPECT_EQ(with_file, 2u) << "the third is the accuser, who has no vote";
 }
 
 TEST(CheatTest, AFalseSumVoidsItsColumnAndTheAggregatorKnowsTheLiar) {
