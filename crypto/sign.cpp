@@ -40,6 +40,8 @@ ByteView SigningKey::seed() const {
   return secret_.span().first(kSeedSize);
 }
 
+bool IsKey(const PeerId& id) { return crypto_core_ed25519_is_valid_point(id.bytes.data()) == 1; }
+
 bool PlainVerifier::Verify(const PeerId& signer, const Digest& digest, const Signature& signature) {
   return crypto_sign_ed25519_verify_detached(signature.bytes.data(), digest.bytes.data(),
                                              digest.bytes.size(), signer.bytes.data()) == 0;

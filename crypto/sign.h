@@ -49,6 +49,10 @@ class SigningKey {
   PeerId id_;
 };
 
+// Whether `id` is a key that anybody can have: a canonical point of the curve's main subgroup. A
+// mistyped id is one of these in about one of sixteen cases.
+bool IsKey(const PeerId& id);
+
 // Verifies signatures for the protocol. A driver may use one that remembers verified (key, digest,
 // signature) triples; it must never skip the first verification.
 class Verifier {

@@ -146,7 +146,7 @@ SHOWN_THROUGH_HEADERS = {"Abseil"}
 # The operating system: only in drivers and tools, and where a table row says why.
 SYSTEM_HEADER = re.compile(
     r"(sys|netinet|arpa|net|linux)/.*|(unistd|fcntl|signal|dlfcn|poll|pthread|sched|termios|pwd|netdb|"
-    r"spawn|getopt|cpuid)\.h"
+    r"spawn|getopt|cpuid|ifaddrs)\.h"
 )
 SYSTEM_HEADER_FILES = [
     (r"node/(os|net|store|http|host|cli)/.*", "drivers and tools"),
@@ -252,6 +252,7 @@ TESTED_ELSEWHERE = [
     (r"exact/program/[a-z]+\.cpp", "program_test.cpp, and gradient_test.cpp runs every operation"),
     (r"exact/models/[a-z_]+\.cpp", "models_test.cpp, and gradient_test.cpp runs every model"),
     (r"exact/run/(runner|steps_[a-z]+)\.cpp", "gradient_test.cpp and bits_test.cpp run every step"),
+    (r"node/net/udp/pinger\.cpp", "tests/e2e/reach_test.py and doctor_test.py ping real nodes"),
     (r"node/net/portmap/(nat_pmp|mapper_child)\.cpp", "tests/e2e/portmap_test.py: they need a router and a program"),
     (r".*/main\.cpp", "e2e: a main only starts what others do"),
     (r"node/cli/[a-z]+/[^/]*\.cpp", "tests/e2e runs the binary"),

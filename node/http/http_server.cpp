@@ -221,6 +221,9 @@ void HttpServer::Impl::OnAccept(error_code ec, Protocol::socket socket) {
 
 beast_http::response<beast_http::string_body> HttpServer::Impl::Answer(
     const beast_http::request<beast_http::empty_body>& request) const {
+  if (request.count(beast_http::field::host) > 1) {
+    return Wrap({400, "text/plain; charset=utf-8", "give one Host field\n"});
+  }
   const string_view host = request[beast_http::field::host];
   if (check_host_ && !os::IsLoopbackHost(HostOf({host.data(), host.size()}))) {
     return Wrap({403, "text/plain; charset=utf-8", "name this machine as localhost\n"});

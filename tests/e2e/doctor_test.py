@@ -50,6 +50,17 @@ class DoctorTest(TestCase):
         self.assertIn(made.ids[2][:16], finding["text"])
         self.refused(3, ["doctor", self.folder / "none.toml"], "none.toml")
 
+    def test_members_in_the_dht_say_how_this_machine_looks_from_outside(self):
+        made = self.make_run(count=3)
+        finding = self.doctor(made.manifest)["outside"]
+        self.assertEqual(finding["severity"], "ok")
+        self.assertIn("none of 3 members says", finding["text"])
+        node = self.running(made.start(0, "--dht", "server"))
+        node.wait_for("stderr", lambda text: "listens on UDP" in text)
+        finding = self.doctor(made.manifest)["outside"]
+        self.assertEqual(finding["severity"], "ok")
+        self.assertRegex(finding["text"], r"seen from outside as 127\.0\.0\.1:\d+: an address of this machine, no NAT")
+
     def test_members_that_do_not_answer_have_their_names(self):
         made = self.make_run(count=3)
         text = made.manifest.read_text()

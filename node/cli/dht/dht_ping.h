@@ -6,25 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "dht/wire/messages.h"
 #include "node/base/status.h"
 #include "node/base/time.h"
+#include "node/net/udp/pinger.h"
 
 namespace ostraka::cli {
-
-struct Pong {
-  dht::Endpoint endpoint;  // that answered
-  base::PeerId peer;       // its signature was verified
-  dht::Endpoint seen;      // our address, as it sees it
-  bool server = false;
-  double milliseconds = 0;
-};
 
 // Asks up to three times, a third of `patience` apart. Unavailable, in one line that names the
 // address: no name server knows it, nothing answers by UDP (and whether TCP does), or what answers
 // is no node of this network.
-base::StatusOr<Pong> PingDht(const std::string& address, const base::Digest& network,
-                             base::Duration patience);
+base::StatusOr<net::Pong> PingDht(const std::string& address, const base::Digest& network,
+                                  base::Duration patience);
 
 // Why none of `addresses` answers: one line that names each and how it failed, and says that UDP is
 // blocked if TCP is answered where UDP is not. OK if one of them answers.

@@ -5,18 +5,21 @@
 #include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "node/cli/doctor/calibration.h"
 #include "node/cli/doctor/commands.h"
 #include "node/cli/doctor/doctor.h"
+#include "node/cli/doctor/outside.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/terminal/data_dir.h"
 #include "node/cli/terminal/member_names.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
+#include "node/os/endpoint.h"
 #include "node/protocol/ground/names.h"
 
 namespace ostraka::cli {
@@ -96,6 +99,18 @@ std::vector<ReachFacts> TryMembers(const std::vector<protocol::Member>& members)
   return facts;
 }
 
+// What members that have an address see of this machine; nullopt: nobody can be asked.
+std::optional<Finding> SeenByMembers(const DoctorOptions& options,
+                                     const std::vector<ReachFacts>& members) {
+  std::vector<std::string> addresses;
+  for (const ReachFacts& member : members) {
+    if (!member.address.empty()) addresses.push_back(member.address);
+  }
+  if (addresses.empty()) return std::nullopt;
+  const auto listen = os::ParseHostPort(options.listen);
+  return JudgeOutside(LookFromOutside(addresses), listen.ok() ? listen->port : 0);
+}
+
 base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
   std::vector<ReachFacts> members;
   if (!options.manifest_file.empty()) {
@@ -119,6 +134,7 @@ base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
                                    JudgeClock(ReadClock()),
                                    JudgeListen(TryListen(options.listen))};
   if (!members.empty()) findings.push_back(JudgeReach(members));
+  if (const auto outside = SeenByMembers(options, members)) findings.push_back(*outside);
   return findings;
 }
 

@@ -30,9 +30,10 @@ struct ExportOptions {
 base::StatusOr<CheckpointFile> Choose(const ExportOptions& options) {
   const std::vector<CheckpointFile> files = store::ListCheckpoints(options.data_dir);
   if (files.empty()) {
-    return base::NotFound(store::CheckpointFolder(options.data_dir) +
-                          " holds no state: the node writes one every --checkpoint-every steps and "
-                          "at its end");
+    return base::NotFound(
+        store::CheckpointFolder(options.data_dir) +
+        " holds no state yet: the node writes one every 100 steps (--checkpoint-every) and "
+        "at its end");
   }
   if (!options.step) return files.back();
   std::string steps;

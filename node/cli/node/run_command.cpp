@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "crypto/sign.h"
 #include "node/cli/node/commands.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/terminal/human.h"
@@ -53,6 +54,11 @@ base::StatusOr<protocol::Member> ParseMember(const std::string& text) {
     return base::InvalidArgument("--member '" + text +
                                  "': write NAME=ID@HOST:PORT or ID@HOST:PORT, the ID as `ostraka "
                                  "key show` prints it");
+  }
+  if (!crypto::IsKey(*peer)) {
+    return base::InvalidArgument(
+        "--member '" + text +
+        "': nobody can have this id, so some digit of it is wrong: copy it again");
   }
   member.id = *peer;
   if (at == std::string::npos) return member;  // it only dials
@@ -190,6 +196,11 @@ base::StatusOr<std::string> CheckTrainer(const protocol::Manifest& manifest,
 
 base::Status CheckNames(const protocol::Manifest& manifest) {
   RETURN_IF_ERROR(CheckAddresses(manifest));
+  for (const protocol::Member& member : manifest.members) {
+    if (crypto::IsKey(member.id)) continue;
+    return base::InvalidArgument("nobody can have the id " + member.id.Hex() +
+                                 ", so some digit of it is wrong: make the manifest again");
+  }
   return config::CheckTraining(manifest);
 }
 

@@ -18,6 +18,7 @@
 #include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_answers.h"
 #include "node/cli/views/node_json.h"
+#include "node/host/report/recall.h"
 #include "node/http/http_get.h"
 #include "node/store/ledger_reader.h"
 #include "node/store/ledger_schema.h"
@@ -51,9 +52,10 @@ base::StatusOr<json> ParseStatus(const std::string& source, const http::HttpResp
 base::StatusOr<json> FromLedger(const std::string& dir) {
   ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(dir));
   ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
-  ASSIGN_OR_RETURN(const std::vector<wire::Removal> removed, ledger.Removals(std::nullopt));
+  const host::RunHistory history = host::RecallHistory(dir);
+  if (!history.unread().empty()) return base::Unavailable(history.unread());
   json removals = json::array();
-  for (const wire::Removal& removal : removed) removals.push_back(JsonOf(removal));
+  for (const host::PastRemoval& past : history.removals()) removals.push_back(JsonOf(past));
   json result = {
       {"running", false}, {"peer", summary.peer.Hex()}, {"run_id", summary.run_id.Hex()},
       {"healthy", false}, {"outcome", summary.outcome}, {"removals", std::move(removals)}};
@@ -148,10 +150,12 @@ class Text {
       text.Ended(status);
     }
     for (const json& removal : status.at("removals")) {
-      text.Line(RemovalWord(removal).c_str(), ShortOf(removal.at("peer")) + " in step " +
-                                                  Count(removal.at("step")) + " (" +
-                                                  removal.at("kind").get<std::string>() +
-                                                  "): " + removal.at("reason").get<std::string>());
+      text.Line(RemovalWord(removal).c_str(),
+                ShortOf(removal.at("peer")) + " in step " + Count(removal.at("step")) +
+                    (removal.contains("returned")
+                         ? ", a member again since step " + Count(removal.at("returned"))
+                         : "") +
+                    ": " + removal.at("reason").get<std::string>());
     }
     if (status.contains("removals_earlier")) {
       text.Line("", Count(status.at("removals_earlier")) +
@@ -256,8 +260,10 @@ class Text {
 
   void Ended(const json& status) {
     const std::string outcome = status.at("outcome");
-    Line("health", "not running; " + (outcome.empty() ? "it was killed before its run ended"
-                                                      : "it ended: " + outcome));
+    Line("health",
+         "not running; " + (outcome.empty() ? "it ended without a last word: it was killed, or its "
+                                              "disk was full. Start it again, nothing is lost"
+                                            : "it ended: " + outcome));
     if (!status.contains("step")) return;
     Line("last",
          "step " + Count(status.at("step")) + ", " + Count(status.at("members")) + " members");

@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -174,7 +175,8 @@ Ran OneRun(sim::RunAndHistory run) {
 // the run.
 base::StatusOr<Ran> RunForReport(const SimWork& work, const SimCommandOptions& options) {
   RETURN_IF_ERROR(CheckReplaces(options.report.file, options.report.force));
-  const bool is_new = !std::filesystem::exists(options.report.file);
+  std::error_code unknown;  // then the attempt to write it will tell
+  const bool is_new = !std::filesystem::exists(options.report.file, unknown);
   if (!std::ofstream(options.report.file, std::ios::binary | std::ios::app)) {
     return base::Unavailable("cannot write " + options.report.file +
                              ": check the folder and your rights");
@@ -185,14 +187,14 @@ base::StatusOr<Ran> RunForReport(const SimWork& work, const SimCommandOptions& o
                                   std::fprintf(stderr, "\r\x1b[K%s", what.c_str());
                                 });
   if (!report.ok()) {
-    if (is_new) std::filesystem::remove(options.report.file);
+    if (is_new) std::filesystem::remove(options.report.file, unknown);
     return report.status();
   }
   std::ofstream file(options.report.file, std::ios::binary | std::ios::trunc);
   file << report->html;
   file.close();
   if (!file) {
-    if (is_new) std::filesystem::remove(options.report.file);
+    if (is_new) std::filesystem::remove(options.report.file, unknown);
     return base::Unavailable("cannot write " + options.report.file +
                              ": check that the disk is not full");
   }
@@ -306,8 +308,10 @@ base::Status ShrinkReplay(const SimCommandOptions& options) {
 
 base::StatusOr<json> ReadResult(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return base::NotFound("cannot read '" + path + "': check the path");
-  json result = json::parse(file, nullptr, false);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || !text) return base::NotFound("cannot read '" + path + "': check the path");
+  const json result = json::parse(text.str(), nullptr, false);
   if (result.is_object() && result.contains("ranges") && result.contains("occurred")) return result;
   return base::InvalidArgument(path + ": give the output of `ostraka sim --json`");
 }

@@ -21,6 +21,12 @@ json JsonOf(const wire::Removal& removal) {
           {"reason", removal.reason}};
 }
 
+json JsonOf(const host::PastRemoval& past) {
+  json result = JsonOf(past.removal);
+  if (past.returned) result["returned"] = *past.returned;
+  return result;
+}
+
 std::string RemovalWord(const json& removal) {
   for (std::uint8_t i = 0; i < wire::kRemovalKindCount; ++i) {
     const auto kind = static_cast<wire::RemovalKind>(i);

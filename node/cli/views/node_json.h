@@ -10,6 +10,7 @@
 
 #include "node/base/tensor_layout.h"
 #include "node/host/report/node_events.h"
+#include "node/host/report/run_history.h"
 
 namespace ostraka::cli {
 
@@ -18,6 +19,8 @@ void PrintJson(const nlohmann::json& value);
 
 // {"peer","step","kind","reason"}
 nlohmann::json JsonOf(const wire::Removal& removal);
+// With `returned`, the step in which the peer was a member again, if it was.
+nlohmann::json JsonOf(const host::PastRemoval& past);
 // The verb for such an object: "banned" (permanent) or "dropped" (may return).
 std::string RemovalWord(const nlohmann::json& removal);
 

@@ -35,6 +35,8 @@ std::string ClosingText(const wire::Block& block) {
   return StepOf(block.step) + "too few agree on the last state; the next step asks again";
 }
 
+constexpr std::size_t kNarrowColumns = 80;
+
 class PeopleView final : public NodeEvents {
  public:
   PeopleView(RunFacts facts, Log& log)
@@ -99,10 +101,13 @@ class PeopleView final : public NodeEvents {
     Say(LevelOf(level), line);
   }
   void OnWaiting(const host::Waiting& waiting) override {
-    // It fits 80 columns; the log has longer ids, and more of them.
-    log_.Progress(host::WaitingText(
-        waiting, [this](const base::PeerId& peer) { return names_.Shown(peer, /*digits=*/8); },
-        /*most=*/2));
+    // The log has longer ids, and more of them.
+    const auto shown = [this](const base::PeerId& peer) {
+      return names_.Shown(peer, /*digits=*/8);
+    };
+    const std::string two = host::WaitingText(waiting, shown, /*most=*/2);
+    const bool fits = two.size() < kNarrowColumns || waiting.peers.size() < 2;
+    log_.Progress(fits ? two : host::WaitingText(waiting, shown, /*most=*/1));
   }
   void OnCheckpointFailed(const base::Status& why) override { Fail(why); }
   void OnHalted(const host::NodeOutcome& outcome) override {

@@ -188,10 +188,13 @@ void NodeDriver::Impl::Stop(const std::string& by) {
     if (stop_.phase() >= Phase::kClosing) return;
     // Once it is ending, this skips the last evaluation and the wait for slow peers.
     if (stop_.phase() == Phase::kFlushing) return BeginClose();
+    const auto& last = reporter_.report().last_block;
     const std::string where =
-        reporter_.met() ? "in step " + std::to_string(reporter_.step())
-                        : "before the first step, with " + std::to_string(roster_.linked_count()) +
-                              " of " + std::to_string(roster_.member_count()) + " members linked";
+        last != nullptr && wire::RunIsOver(*last) ? std::string("after the end of the run")
+        : reporter_.met()
+            ? "in step " + std::to_string(reporter_.step())
+            : "before the first step, with " + std::to_string(roster_.linked_count()) + " of " +
+                  std::to_string(roster_.member_count()) + " members linked";
     stop_.Interrupt({NodeEnd::kInterrupted, reporter_.step(), "stopped by " + by + " " + where});
     BeginFlush();
   });

@@ -111,7 +111,6 @@ NodeStatus NodeMonitor::StatusAt(base::Time now) const {
   NodeStatus status = seen_;
   status.uptime = now - start_;
   status.since_progress = now - progressed_;
-  status.removals = removals_.kept();
   status.removals_by_kind = removals_.counts();
   for (const base::Duration took : recent_) status.recent_step = status.recent_step + took;
   if (!recent_.empty()) {

@@ -15,6 +15,7 @@
 
 #include "node/host/report/node_events.h"
 #include "node/host/report/removal_log.h"
+#include "node/host/report/run_history.h"
 #include "node/host/report/trend.h"
 #include "node/net/reach/reach_status.h"
 #include "node/os/process_stats.h"
@@ -65,9 +66,10 @@ struct NodeStatus {
   std::uint64_t late_ms = 0;
   std::uint64_t late_allowed_ms = 0;
 
-  std::vector<base::PeerId> others;       // members still in the run, without this node
-  std::vector<base::PeerId> linked;       // of these
-  std::vector<wire::Removal> removals;    // the newest, in the order sealed (removal_log.h)
+  std::vector<base::PeerId> others;  // members still in the run, without this node
+  std::vector<base::PeerId> linked;  // of these
+  // Those of the history (run_history.h), before a restart as well, in the order sealed.
+  std::vector<PastRemoval> removals;
   RemovalLog::Counts removals_by_kind{};  // all, since the start
 
   // Where each of `others` may be reached, in the order of dialing.

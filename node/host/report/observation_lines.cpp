@@ -47,7 +47,7 @@ std::optional<ObservationLine> ObservationLines::Of(base::Time now,
       whom += " and " + std::to_string(staying->others.size() - 1) + " more";
     }
     return ObservationLine{net::NoticeLevel::kInfo,
-                           StepName(staying->step) + " was the last; this node stays for " +
+                           "the run is over; this node stays for " +
                                std::to_string((staying->at_most.ns + 999'999'999) / 1'000'000'000) +
                                " s at most, to help " + whom + " to end it"};
   }

@@ -73,6 +73,7 @@ NodeReport Reporter::Report() const {
 
 NodeStatus Reporter::StatusAt(base::Time now) const {
   NodeStatus status = monitor_.StatusAt(now);
+  status.removals.assign(history_.removals().begin(), history_.removals().end());
   const std::vector<CurvePoint> points = history_.curve().Points();
   status.learning.trend = TrendOf(points);
   status.learning.trouble = TroubleOf(points);
@@ -111,6 +112,12 @@ void Reporter::Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluat
   monitor_.SeeEvaluation(step, *result);
   history_.SeeEvaluation(step, *result);
   events_.OnEvaluation(step, *result);
+}
+
+void Reporter::CheckpointFailed(const base::Status& why) {
+  events_.OnCheckpointFailed(base::Unavailable(
+      base::MessageOf(why) +
+      ": free some space; a later state is tried again, and the last one at the end"));
 }
 
 void Reporter::Halted(const NodeOutcome& outcome) {

@@ -49,7 +49,7 @@ class Reporter {
   void BatchLoss(std::uint64_t step, double loss);
   void Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluation>& result);
   void Notice(net::NoticeLevel level, const std::string& line) { events_.OnNotice(level, line); }
-  void CheckpointFailed(const base::Status& why) { events_.OnCheckpointFailed(why); }
+  void CheckpointFailed(const base::Status& why);
   // Does nothing after the first call: an outcome may still change for the worse.
   void Halted(const NodeOutcome& outcome);
 

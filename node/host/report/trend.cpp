@@ -70,7 +70,8 @@ std::string TroubleOf(const std::vector<CurvePoint>& points) {
       return {};
     case Trend::kFlat:
       return "the loss does not fall: it was " + FirstText(points) + " and is " +
-             LossText(SmoothedLoss(points)) + " now; another learning rate may help";
+             LossText(SmoothedLoss(points)) +
+             " on average of the last three; another learning rate may help";
     case Trend::kRising:
       return "the loss rises: it was " + FirstText(points) + " and is " +
              LossText(points.back().loss) + " after step " + std::to_string(points.back().step) +

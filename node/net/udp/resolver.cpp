@@ -128,4 +128,13 @@ void Resolver::Resolve(const std::vector<std::string>& texts, base::Duration dea
   });
 }
 
+Resolved ResolveNow(const std::vector<std::string>& texts, base::Duration deadline) {
+  boost::asio::io_context io;
+  Resolver resolver(io);
+  Resolved resolved;
+  resolver.Resolve(texts, deadline, [&resolved](const Resolved& all) { resolved = all; });
+  io.run();
+  return resolved;
+}
+
 }  // namespace ostraka::net

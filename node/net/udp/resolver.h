@@ -40,6 +40,9 @@ struct Resolved {
   std::vector<std::pair<std::string, std::string>> failures;  // text, why
 };
 
+// Blocks until all texts are resolved, or until `deadline`. For commands.
+Resolved ResolveNow(const std::vector<std::string>& texts, base::Duration deadline);
+
 class Resolver {
  public:
   static constexpr std::size_t kMostPerName = 4;

@@ -193,10 +193,11 @@ base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
 
 base::Status Validate(const Manifest& manifest) {
   RETURN_IF_ERROR(Require(!manifest.run_id.is_zero(), "the manifest has no run id"));
-  RETURN_IF_ERROR(Require(manifest.protocol_version == wire::kProtocolVersion,
-                          "this build speaks protocol version " +
-                              std::to_string(wire::kProtocolVersion) + ", the manifest asks for " +
-                              std::to_string(manifest.protocol_version)));
+  RETURN_IF_ERROR(
+      Require(manifest.protocol_version == wire::kProtocolVersion,
+              "this build speaks protocol version " + std::to_string(wire::kProtocolVersion) +
+                  ", the manifest asks for " + std::to_string(manifest.protocol_version) +
+                  ": begin another run with `ostraka run init`, or use the build that made it"));
   RETURN_IF_ERROR(ValidateMembers(manifest));
   RETURN_IF_ERROR(ValidateTraining(manifest.training));
   RETURN_IF_ERROR(ValidateProfile(manifest));

@@ -140,6 +140,12 @@ base::StatusOr<CellStore> CellStore::Open(const std::string& folder, const Maker
     return base::Unavailable("cannot create the folder " + folder + ": " + error.message() +
                              "; name another --out");
   }
+  // Reports replace files of their names, and the whole folder "figures".
+  if (!std::filesystem::exists(path, error) && !std::filesystem::is_empty(folder, error) &&
+      !error) {
+    return base::FailedPrecondition(folder + " has files of something else, which stay: name an " +
+                                    "empty or a new folder with --out");
+  }
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file < 0) return Refused(path);
   CellStore store(path, file);

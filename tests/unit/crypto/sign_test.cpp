@@ -109,6 +109,24 @@ TEST(PlainVerifier, RefusesKeysOfSmallOrder) {
   EXPECT_FALSE(PlainVerifier().Verify(PeerId{}, Counting(), Signature{}));
 }
 
+TEST(IsKey, KnowsWhatNobodyCanHave) {
+  for (std::uint64_t i = 0; i < 100; ++i) EXPECT_TRUE(IsKey(SigningKey::Generate().id()));
+  EXPECT_FALSE(IsKey(PeerId{})) << "of small order";
+  PeerId neutral;
+  neutral.bytes[0] = 1;
+  EXPECT_FALSE(IsKey(neutral));
+  PeerId top;
+  top.bytes.fill(0xff);
+  EXPECT_FALSE(IsKey(top)) << "not canonical";
+  int keys = 0;
+  for (int i = 0; i < 1000; ++i) {
+    PeerId drawn;
+    FillRandom(drawn.bytes);
+    keys += IsKey(drawn) ? 1 : 0;
+  }
+  EXPECT_LT(keys, 150) << "about one of sixteen";
+}
+
 TEST(FillRandom, FillsTheWholeSpan) {
   // A byte that is never written would stay zero in all 64 draws; a random byte does so with
   // 2^-512.

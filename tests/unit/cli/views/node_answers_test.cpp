@@ -33,8 +33,10 @@ TEST(NodeAnswersTest, TheLargestStatusFitsItsBudget) {
       status.progress.missing.push_back({id, message});
     }
     for (int i = 0; i < 4; ++i) {
-      status.removals.push_back({id, wire::RemovalKind::kDrop, static_cast<std::uint64_t>(n),
-                                 std::string(wire::kMaxReasonBytes, 'r')});
+      status.removals.push_back({{id, wire::RemovalKind::kDrop, static_cast<std::uint64_t>(n),
+                                  std::string(wire::kMaxReasonBytes, 'r')},
+                                 1'000'000,
+                                 std::nullopt});
     }
   }
   const http::HttpResponse answer = AnswerHttp("/status", status, 100'000, MemberNames(names));
@@ -51,10 +53,13 @@ TEST(NodeAnswersTest, TheLargestStatusFitsItsBudget) {
 TEST(NodeAnswersTest, AShortStatusIsWhole) {
   host::NodeStatus status;
   status.progress.missing = {{PeerOf(1), "commit"}};
-  status.removals = {{PeerOf(2), wire::RemovalKind::kVerdict, 3, "it lied"}};
+  status.removals = {{{PeerOf(2), wire::RemovalKind::kVerdict, 3, "it lied"}, {}, {}},
+                     {{PeerOf(3), wire::RemovalKind::kDrop, 4, "silent"}, 9, {}}};
   const json result = StatusOf(status);
   EXPECT_EQ(result["waits_for"].size(), 1u);
-  EXPECT_EQ(result["removals"].size(), 1u);
+  ASSERT_EQ(result["removals"].size(), 2u);
+  EXPECT_FALSE(result["removals"][0].contains("returned"));
+  EXPECT_EQ(result["removals"][1]["returned"], 9);
   EXPECT_FALSE(result.contains("waits_for_more"));
   EXPECT_FALSE(result.contains("removals_earlier"));
 }

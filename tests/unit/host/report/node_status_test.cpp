@@ -100,8 +100,8 @@ TEST(NodeMonitorTest, CountsWhatBecameOfColumnsPeersAndSuspicions) {
   const NodeStatus status = monitor.StatusAt(Time{});
   EXPECT_EQ(status.columns[static_cast<std::size_t>(wire::ColumnFate::kApplied)], 2u);
   EXPECT_EQ(status.columns[static_cast<std::size_t>(wire::ColumnFate::kSumCheck)], 1u);
-  ASSERT_EQ(status.removals.size(), 1u);
-  EXPECT_EQ(status.removals[0].peer, PeerOf(7));
+  ASSERT_EQ(monitor.removals().size(), 1u);
+  EXPECT_EQ(monitor.removals()[0].peer, PeerOf(7));
   EXPECT_EQ(status.suspicions.at("V1"), 2u);
   EXPECT_EQ(status.step_times.compute_ns, 10);
   EXPECT_EQ(status.step_times.agree_ns, 14);
@@ -116,11 +116,11 @@ TEST(NodeMonitorTest, AMemberThatIsDroppedAgainAndAgainTakesNoMoreRoom) {
     monitor.See(Time{}, Done(step, {}, {{PeerOf(8), wire::RemovalKind::kDrop, step, "silent"}}));
   }
   const NodeStatus status = monitor.StatusAt(Time{});
-  EXPECT_EQ(status.removals.size(), RemovalLog::kMost);
+  EXPECT_EQ(monitor.removals().size(), RemovalLog::kMost);
   EXPECT_EQ(status.removals_by_kind[static_cast<std::size_t>(wire::RemovalKind::kDrop)], 5000u);
   EXPECT_EQ(status.removals_by_kind[static_cast<std::size_t>(wire::RemovalKind::kVerdict)], 1u);
-  EXPECT_EQ(status.removals.front().peer, PeerOf(7)) << "a ban is kept";
-  EXPECT_EQ(status.removals.back().step, 5000u);
+  EXPECT_EQ(monitor.removals().front().peer, PeerOf(7)) << "a ban is kept";
+  EXPECT_EQ(monitor.removals().back().step, 5000u);
 }
 
 TEST(TimeLeftTest, IsWhatTheStepsLeftTakeAtThePaceOfLate) {

@@ -90,6 +90,17 @@ TEST_F(ReporterTest, TheReportHasTheRemovalsOfTheBlocks) {
   EXPECT_EQ(reporter_.Report().steps_done, 5u);
 }
 
+TEST_F(ReporterTest, TheStatusSaysWhoIsAMemberAgain) {
+  See(DoneWith(4, 1, {{{}, wire::RemovalKind::kDrop, 4, "silent"}}));
+  EXPECT_EQ(reporter_.StatusAt(kNow).removals.at(0).returned, std::nullopt);
+  protocol::StepDone back = DoneWith(5, 1);
+  wire::Block block = *back.block;
+  block.joined = {base::PeerId{}};
+  back.block = std::make_shared<const wire::Block>(block);
+  See(back);
+  EXPECT_EQ(reporter_.StatusAt(kNow).removals.at(0).returned, 5u);
+}
+
 TEST_F(ReporterTest, AnEvaluationIsAnEventAndItsFailureANotice) {
   reporter_.Evaluated(3, train::Evaluation{"accuracy", 0.5, 1});
   reporter_.Evaluated(4, base::Internal("no data"));

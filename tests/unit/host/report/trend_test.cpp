@@ -58,9 +58,10 @@ TEST(TrendTest, ACurveThatBeginsLateIsNeverFlat) {
 
 TEST(TrendTest, TheTroubleHasTheNumbersAndARemedy) {
   EXPECT_EQ(TroubleOf(Losses({2, 1, 0.5})), "");
-  EXPECT_EQ(TroubleOf(Losses({2, 2, 2, 2, 2, 2.06})),
-            "the loss does not fall: it was 2 after step 0 and is 2.02 now; another learning rate "
-            "may help");
+  EXPECT_EQ(
+      TroubleOf(Losses({2, 2, 2, 2, 2, 2.06})),
+      "the loss does not fall: it was 2 after step 0 and is 2.02 on average of the last three; "
+      "another learning rate may help");
   EXPECT_EQ(TroubleOf(Losses({2, 1, 4})),
             "the loss rises: it was 2 after step 0 and is 4 after step 19; a smaller learning rate "
             "may help");
