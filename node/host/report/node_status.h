@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,12 @@ struct NodeStatus {
   std::uint64_t late_ms = 0;
   std::uint64_t late_allowed_ms = 0;
 
-  std::vector<base::PeerId> others;       // members still in the run, without this node
-  std::vector<base::PeerId> linked;       // of these
+  std::vector<base::PeerId> others;  // members still in the run, without this node
+  std::vector<base::PeerId> linked;  // of these
+  // Keys that only dial, by the newest block (node/protocol/ground/reach.h), and a line if the
+  // others are too few.
+  std::set<base::PeerId> only_dial;
+  std::string reach_warning;
   std::vector<wire::Removal> removals;    // the newest, in the order sealed (removal_log.h)
   RemovalLog::Counts removals_by_kind{};  // all, since the start
 
@@ -80,6 +85,13 @@ struct NodeStatus {
 // Estimated time until `steps` steps are done at the recent pace; nullopt before the first step and
 // after the end.
 std::optional<base::Duration> TimeLeft(const NodeStatus& status, std::uint64_t steps);
+
+// How messages reach a member of `others`: over a link, by way of members that both are to be
+// linked with (node/protocol/mail/post.h; whether they are linked with it is not known here), or
+// not.
+enum class Path : std::uint8_t { kNone, kDirect, kForwarded };
+Path PathTo(const NodeStatus& status, const base::PeerId& peer);
+const char* PathName(Path path);  // as in JSON: none, direct, forwarded
 
 struct Health {
   bool ok = true;
@@ -110,6 +122,7 @@ class NodeMonitor {
   void See(base::Time now, const protocol::Observation& what);
   // Before the run begins, a change of links counts as progress.
   void SeeLinks(base::Time now);
+  void SeeReach(const wire::Block& head);
   void SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation);
 
   // The observed part of the status; the caller fills in the rest.
