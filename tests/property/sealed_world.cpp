@@ -109,7 +109,8 @@ void SealedWorld::LetTimePass() {
   for (const wire::Dispute& dispute : head_.disputes) ends.push_back(dispute.since + 100);
   for (const wire::Voids& voids : head_.voids) ends.push_back(voids.last_step + 1000);
   for (const wire::Standing& standing : head_.standings) ends.push_back(standing.barred_until);
-  for (const wire::Reach& reach : head_.reach) ends.push_back(reach.changes_from);
+  // One of many, or hardly any other end would come.
+  if (!head_.reach.empty()) ends.push_back(AnyOf(head_.reach).changes_from);
   for (const wire::Case& open : head_.cases) {
     ends.push_back(open.opened_step + (open.id.kind == wire::CaseKind::kGradient ? 8 : 3));
   }
