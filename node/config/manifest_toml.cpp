@@ -273,7 +273,7 @@ Status ReadName(const toml::node& name, protocol::Member& member) {
 Status ReadMember(const toml::node& node, protocol::Member& member) {
   const toml::table* table = node.as_table();
   if (table == nullptr) return At(node, "each of [[members]] must be a table");
-  RETURN_IF_ERROR(RefuseUnknown(*table, "members", {"id", "name", "address"}));
+  RETURN_IF_ERROR(RefuseUnknown(*table, "members", {"id", "name", "address", "reachable"}));
   const toml::node* id = table->get("id");
   const std::string text = id == nullptr ? "" : id->value_or(std::string());
   const auto peer = base::PeerId::FromHexDigits(text);
@@ -281,8 +281,13 @@ Status ReadMember(const toml::node& node, protocol::Member& member) {
   member.id = *peer;
   const toml::node* name = table->get("name");
   if (name != nullptr) RETURN_IF_ERROR(ReadName(*name, member));
+  const toml::node* reachable = table->get("reachable");
+  if (reachable != nullptr && !reachable->is_boolean()) {
+    return At(*reachable, "reachable must be true or false");
+  }
+  member.only_dials = reachable != nullptr && !reachable->value_or(true);
   const toml::node* address = table->get("address");
-  if (address == nullptr) return base::OkStatus();  // without an address it only dials
+  if (address == nullptr) return base::OkStatus();
   return ReadAddress(*address, member);
 }
 
@@ -381,6 +386,7 @@ std::string WriteManifest(const Manifest& manifest, const base::Digest& nonce) {
     if (!member.name.empty()) text += "name = " + Quoted(member.name) + "\n";
     text += "id = " + Quoted(member.id.Hex()) + "\n";
     if (!member.address.empty()) text += "address = " + Quoted(member.address) + "\n";
+    if (member.only_dials) text += "reachable = false\n";
   }
   return text;
 }

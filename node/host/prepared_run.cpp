@@ -9,6 +9,7 @@
 #include "node/host/report/recall.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/names.h"
+#include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/state.h"
 #include "node/protocol/member/peer.h"
 #include "node/train/data_source.h"
@@ -83,6 +84,9 @@ base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train:
     peer.initial_parameters = std::make_shared<const std::vector<float>>(
         trainer.InitialParameters(options.manifest->run_id));
   }
+  if (options.network.reachable) {
+    peer.only_dials = [dials = !*options.network.reachable](bool) { return dials; };
+  }
   return MachineMaker([peer = std::move(peer), plain = options.unprotected] {
     return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
   });
@@ -140,6 +144,7 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
                                         .names = protocol::NamesOf(manifest.members)}));
   ASSIGN_OR_RETURN(node.restored, node.ledger->Restore());
   if (node.restored != nullptr) node.history = RecallHistory(options.files.data_dir);
+  node.genesis = std::make_shared<const wire::Block>(protocol::GenesisHead(manifest));
   node.coin_seed = crypto::CoinSeed(*options.key, manifest.run_id);
   node.states = StatesOf(options, layout);
   node.evaluate_every = options.states.evaluate_every;

@@ -39,6 +39,9 @@ struct RunNetwork {
   // member's address in the manifest (os::ListeningAddressFor).
   std::string listen;
   os::Descriptor listen_socket{-1};  // a listening socket to use instead
+  // What this member declares of itself in each step: it can be dialed from outside, or not.
+  // Nullopt: what the run says of it already, at first the manifest.
+  std::optional<bool> reachable;
   // For all links together, in each direction; control messages count but never wait; 0: no limit.
   std::uint64_t max_bytes_per_second = 0;
   net::ReachOptions dht;  // `learned` is read from the data folder

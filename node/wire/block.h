@@ -112,6 +112,14 @@ struct Voids {
   std::uint64_t last_step = 0;
 };
 
+// Whether a peer can be dialed, as it declares by itself, and when that may change
+// (node/protocol/ground/reach.h). Who is not listed can be dialed, and may change that at once.
+struct Reach {
+  PeerId peer;
+  bool only_dials = false;
+  std::uint64_t changes_from = 0;  // the first step whose COMMIT may change it
+};
+
 // n, t_s, t_a after a block (protocol.md, 1).
 struct Thresholds {
   std::uint32_t n = 0;
@@ -165,6 +173,7 @@ struct Block {
   // 0 while the run trains on, 1 in its last step that trains, k + 1 in the k-th step that trains
   // nothing and only seals the state. At most kClosingSteps + 1, and at most step + 1.
   std::uint16_t closing = 0;
+  std::vector<Reach> reach;  // by key: of keys of the run, members or not
 };
 
 // True if the step of `block` trained: it is neither the genesis nor a closing step.

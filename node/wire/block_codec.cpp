@@ -184,6 +184,19 @@ base::Status ReadVoids(schema::Voids::Reader item, Voids& out) {
   return base::OkStatus();
 }
 
+void WriteReach(const Reach& reach, schema::Reach::Builder item) {
+  item.setPeer(AsData(reach.peer));
+  item.setOnlyDials(reach.only_dials);
+  item.setChangesFrom(reach.changes_from);
+}
+
+base::Status ReadReach(schema::Reach::Reader item, Reach& out) {
+  RETURN_IF_ERROR(ReadId(item.getPeer(), "peer", out.peer));
+  out.only_dials = item.getOnlyDials();
+  out.changes_from = item.getChangesFrom();
+  return base::OkStatus();
+}
+
 base::Status ReadView(schema::Block::Reader root, Block& out) {
   RETURN_IF_ERROR(ReadPeers(root.getMembers(), "members", out.members));
   out.thresholds = {root.getN(), root.getTS(), root.getTA()};
@@ -220,7 +233,9 @@ base::Status ReadRecords(schema::Block::Reader root, Block& out) {
   RETURN_IF_ERROR(ReadList(root.getLateness(), "lateness", kMaxPeers, out.lateness, ReadLateness));
   RETURN_IF_ERROR(CheckAscending(out.lateness, "lateness", peer_of));
   RETURN_IF_ERROR(ReadList(root.getVoids(), "voids", kMaxPeers, out.voids, ReadVoids));
-  return CheckAscending(out.voids, "voids", peer_of);
+  RETURN_IF_ERROR(CheckAscending(out.voids, "voids", peer_of));
+  RETURN_IF_ERROR(ReadList(root.getReach(), "reach", kMaxPeers, out.reach, ReadReach));
+  return CheckAscending(out.reach, "reach", peer_of);
 }
 
 // A count of trained steps can be taken from every block that was read (TrainedSteps).
@@ -284,6 +299,8 @@ void WriteNext(const Block& block, schema::Block::Builder root) {
       block.lateness, [&](unsigned size) { return root.initLateness(size); }, WriteLateness);
   WriteList(
       block.voids, [&](unsigned size) { return root.initVoids(size); }, WriteVoids);
+  WriteList(
+      block.reach, [&](unsigned size) { return root.initReach(size); }, WriteReach);
 }
 
 void WriteBlock(const Block& block, schema::Block::Builder root) {

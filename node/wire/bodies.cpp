@@ -47,6 +47,7 @@ base::Status ReadCommit(schema::Commit::Reader root, Commit& out) {
     return Refuse("coin count", "out of range");
   }
   RETURN_IF_ERROR(ReadOptionalId(root.getGradientRoot(), "gradient root", out.gradient_root));
+  out.only_dials = root.getOnlyDials();
   return ReadOptionalId(root.getParametersRoot(), "parameters root", out.parameters_root);
 }
 
@@ -96,6 +97,7 @@ Bytes Encode(const Commit& body) {
     root.setCoinCount(body.coin_count);
     if (body.gradient_root) root.setGradientRoot(AsData(*body.gradient_root));
     if (body.parameters_root) root.setParametersRoot(AsData(*body.parameters_root));
+    root.setOnlyDials(body.only_dials);
   });
 }
 

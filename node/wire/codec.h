@@ -62,6 +62,7 @@ Bytes Encode(const Pull& body);
 Bytes Encode(const Vector& body);
 Bytes Encode(const BlockMessage& body);
 Bytes Encode(const Chunk& body);
+Bytes Encode(const Forward& body);
 
 base::StatusOr<Boot> DecodeBoot(base::ByteView body);
 base::StatusOr<Commit> DecodeCommit(base::ByteView body);
@@ -81,5 +82,6 @@ base::StatusOr<Pull> DecodePull(base::ByteView body);
 base::StatusOr<Vector> DecodeVector(base::ByteView body);
 base::StatusOr<BlockMessage> DecodeBlockMessage(base::ByteView body);
 base::StatusOr<Chunk> DecodeChunk(base::ByteView body);
+base::StatusOr<Forward> DecodeForward(base::ByteView body);
 
 }  // namespace ostraka::wire

@@ -9,6 +9,8 @@ namespace ostraka::wire {
 inline constexpr std::size_t kMaxPeers = 256;
 inline constexpr std::size_t kMaxParts = kMaxPeers;
 inline constexpr std::size_t kMaxFrameBytes = 256 * 1024;  // one control message
+// A frame within a FORWARD, which is a control message itself.
+inline constexpr std::size_t kMaxForwardedBytes = kMaxFrameBytes - 1024;
 // Any signed body except PROOF's. Two frames with such bodies fit in one piece of inline evidence.
 // Attack: otherwise a peer could equivocate in messages too large for the proof to travel.
 inline constexpr std::size_t kMaxSmallBodyBytes = 2 * 1024;

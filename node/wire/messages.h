@@ -54,8 +54,10 @@ enum class MessageType : std::uint8_t {
   kChunk = 16,
   // SEAL's gate, between the fast and the slow path.
   kClose = 17,
+  // A service: a message between two members without a link, in the hands of a third one.
+  kForward = 18,
 };
-inline constexpr std::uint8_t kMessageTypeCount = 18;
+inline constexpr std::uint8_t kMessageTypeCount = 19;
 const char* MessageTypeName(MessageType type);  // as in JSON: boot, commit, part, aggregate, ...
 
 // True for kPull and its answers. Such a frame has 64 zero bytes in place of a signature: the link
@@ -128,6 +130,8 @@ struct Commit {
   // Profile exact/1 only: the root of the parameters that the sender has in this step, so of those
   // at which it computed its gradient (crypto/parameters_root.h).
   std::optional<Digest> parameters_root = {};
+  // The sender declares that it cannot be dialed from outside (node/protocol/ground/reach.h).
+  bool only_dials = false;
 };
 
 // Announces the blob that follows it: part `slot.iteration` of the sender's gradient.
@@ -323,6 +327,16 @@ struct Vector {
 struct BlockMessage {
   Digest digest;      // BlockDigest
   bool head = false;  // true for the sender's newest block
+};
+
+// A frame of `from` for `to`, two members without a link. `from` gives it to a member that both are
+// linked with, which gives it to `to` (node/protocol/mail/post.h). `from` signs it if the frame
+// within is signed; whoever carries it can forge a request or an answer, as these prove themselves
+// by their content. An empty frame says that the carrier is linked with `from` and with `to`.
+struct Forward {
+  PeerId from;
+  PeerId to;
+  Bytes frame;
 };
 
 // Announces the blob that follows it: bytes [index * kStateChunkBytes, ...) of the state.

@@ -22,8 +22,9 @@ const char* PhaseName(Phase phase) {
 
 const char* MessageTypeName(MessageType type) {
   static constexpr const char* kNames[kMessageTypeCount] = {
-      "boot",    "commit", "part", "aggregate", "result", "reveal", "proof", "echo",  "status",
-      "propose", "vote",   "lock", "rejoin",    "pull",   "vector", "block", "chunk", "close"};
+      "boot",   "commit", "part",    "aggregate", "result", "reveal", "proof",
+      "echo",   "status", "propose", "vote",      "lock",   "rejoin", "pull",
+      "vector", "block",  "chunk",   "close",     "forward"};
   return NameOf(type, kNames);
 }
 
@@ -33,6 +34,7 @@ bool IsService(MessageType type) {
     case MessageType::kVector:
     case MessageType::kBlock:
     case MessageType::kChunk:
+    case MessageType::kForward:
       return true;
     default:
       return false;

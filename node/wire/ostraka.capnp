@@ -44,6 +44,7 @@ enum MessageType {
   block @15;
   chunk @16;
   close @17;
+  forward @18;
 }
 
 enum ElementType {
@@ -112,6 +113,7 @@ struct Commit {
   coinCount @1 :UInt32;    # leaves under coinsRoot
   gradientRoot @2 :Data;   # workers; else empty
   parametersRoot @3 :Data; # profile exact/1; else empty
+  onlyDials @4 :Bool;      # the sender cannot be dialed from outside
 }
 
 struct TensorHeader {
@@ -275,6 +277,13 @@ struct Chunk {
   count @2 :UInt64;
 }
 
+# A frame of one member for another, carried by a third.
+struct Forward {
+  from @0 :Data;
+  to @1 :Data;
+  frame @2 :Data;  # empty: the path is up
+}
+
 # --- the ledger
 
 enum RemovalKind {
@@ -365,9 +374,16 @@ struct Voids {
   lastStep @2 :UInt64;
 }
 
+# Whether a peer can be dialed, and when that may change.
+struct Reach {
+  peer @0 :Data;
+  onlyDials @1 :Bool;
+  changesFrom @2 :UInt64;  # the first step whose COMMIT may change it
+}
+
 # What seal C of a step decided: a row of the ledger. Lists of peers have 32 bytes per peer and
-# ascend strictly; disputes, standings, candidates, lateness and voids also ascend, by their first
-# fields.
+# ascend strictly; disputes, standings, candidates, lateness, voids and reach also ascend, by their
+# first fields.
 struct Block {
   step @0 :UInt64;
   genesis @1 :Bool;
@@ -399,4 +415,5 @@ struct Block {
   lateness @27 :List(Lateness);
   voids @28 :List(Voids);
   closing @29 :UInt16;          # at most 9, and at most step + 1; zero if genesis
+  reach @30 :List(Reach);
 }

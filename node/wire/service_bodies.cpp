@@ -57,6 +57,12 @@ base::Status ReadChunk(schema::Chunk::Reader root, Chunk& out) {
   return out.index < out.count ? base::OkStatus() : Refuse("index", "beyond the last chunk");
 }
 
+base::Status ReadForward(schema::Forward::Reader root, Forward& out) {
+  RETURN_IF_ERROR(ReadId(root.getFrom(), "from", out.from));
+  RETURN_IF_ERROR(ReadId(root.getTo(), "to", out.to));
+  return ReadBytes(root.getFrame(), "frame", kMaxForwardedBytes, out.frame);
+}
+
 }  // namespace
 
 Bytes Encode(const Pull& body) {
@@ -100,6 +106,14 @@ Bytes Encode(const Chunk& body) {
   });
 }
 
+Bytes Encode(const Forward& body) {
+  return EncodeCanonical<schema::Forward>([&](schema::Forward::Builder root) {
+    root.setFrom(AsData(body.from));
+    root.setTo(AsData(body.to));
+    if (!body.frame.empty()) root.setFrame(AsData(body.frame));
+  });
+}
+
 base::StatusOr<Pull> DecodePull(base::ByteView body) {
   return DecodeBody<schema::Pull>("PULL", body, ReadPull);
 }
@@ -114,6 +128,10 @@ base::StatusOr<BlockMessage> DecodeBlockMessage(base::ByteView body) {
 
 base::StatusOr<Chunk> DecodeChunk(base::ByteView body) {
   return DecodeBody<schema::Chunk>("CHUNK", body, ReadChunk);
+}
+
+base::StatusOr<Forward> DecodeForward(base::ByteView body) {
+  return DecodeBody<schema::Forward>("FORWARD", body, ReadForward);
 }
 
 }  // namespace ostraka::wire

@@ -36,6 +36,7 @@ bool PhaseFits(MessageType type, Phase phase) {
     case MessageType::kVector:
     case MessageType::kBlock:
     case MessageType::kChunk:
+    case MessageType::kForward:
       return true;
   }
   return false;

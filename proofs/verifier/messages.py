@@ -9,8 +9,8 @@ MAX_ITERATIONS = 1 << 20
 
 PHASES = ["genesis", "a", "b", "c"]
 TYPES = ["boot", "commit", "part", "aggregate", "result", "reveal", "proof", "echo", "status", "propose", "vote",
-         "lock", "rejoin", "pull", "vector", "block", "chunk", "close"]
-SERVICES = {"pull", "vector", "block", "chunk"}
+         "lock", "rejoin", "pull", "vector", "block", "chunk", "close", "forward"]
+SERVICES = {"pull", "vector", "block", "chunk", "forward"}
 SLOW_PATH = {"status", "propose", "vote", "lock"}
 KINDS = ["equivocation", "false_reveal", "unreadable", "false_part", "impossible_numbers", "broken_lock",
          "sealed_ban", "false_status", "verdict", "gradient"]
@@ -87,7 +87,7 @@ RANK = Field("rank", 0, 32, 1 + MAX_ITERATIONS)
 
 # The bodies that members sign, by the type of their slot.
 BODIES = {
-    "commit": Struct("commit", [Field("coin_count", 0, 32, 256)], [Id("coins_root"), OptionalId("gradient_root"), OptionalId("parameters_root")], at_least_one_coin),
+    "commit": Struct("commit", [Field("coin_count", 0, 32, 256), Field("only_dials", 32, 1)], [Id("coins_root"), OptionalId("gradient_root"), OptionalId("parameters_root")], at_least_one_coin),
     "part": Struct("part", [], [One("header", HEADER), Id("root"), Ids("path", 32)]),
     "aggregate": Struct("aggregate", [Field("part_index", 0, 32, MAX_PEERS - 1)],
                         [Id("result_root"), Bytes("included", MAX_PEERS // 8), Id("leaves_root"),
@@ -152,7 +152,7 @@ def check_aggregated(block):
 def check_block(block):
     for name in ("members", "proven", "owing", "joined", "senders"):
         ascending(name, ids_of(block[name]))
-    for name in ("standings", "candidates", "lateness", "voids"):
+    for name in ("standings", "candidates", "lateness", "voids", "reach"):
         ascending(name, [record["peer"] for record in block[name]])
     ascending("disputes", [(dispute["worker"], dispute["aggregator"]) for dispute in block["disputes"]])
     if max(block["t_s"], block["t_a"]) > block["n"]:
@@ -181,6 +181,7 @@ STANDING = Struct("standing", [Field("banned", 0, 1), Field("erred", 1, 1), Fiel
 CANDIDATE = Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)], [Id("peer")])
 LATENESS = Struct("lateness", [Field("ms", 0, 64)], [Id("peer")])
 VOIDS = Struct("voids", [Field("count", 0, 32), Field("last_step", 64, 64)], [Id("peer")])
+REACH = Struct("reach", [Field("only_dials", 0, 1), Field("changes_from", 64, 64)], [Id("peer")])
 BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("any_removal", 65, 1),
                          Field("closing", 80, 16),
                          Field("n", 96, 32), Field("t_s", 128, 32), Field("t_a", 160, 32), Field("tau", 192, 64),
@@ -192,4 +193,5 @@ BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("a
                 Many("drawn", ASSIGNMENT, MAX_PEERS), Ids("proven", MAX_PEERS), Ids("owing", MAX_PEERS),
                 Many("disputes", DISPUTE, MAX_PEERS * MAX_PEERS // 4), Many("standings", STANDING, MAX_PEERS),
                 Many("candidates", CANDIDATE, MAX_PEERS), Ids("joined", MAX_PEERS),
-                Many("lateness", LATENESS, MAX_PEERS), Many("voids", VOIDS, MAX_PEERS)], check_block)
+                Many("lateness", LATENESS, MAX_PEERS), Many("voids", VOIDS, MAX_PEERS),
+                Many("reach", REACH, MAX_PEERS)], check_block)

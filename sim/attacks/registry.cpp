@@ -10,6 +10,7 @@
 #include "node/base/suggest.h"
 #include "sim/adversary/adversary.h"
 #include "sim/adversary/editor_options.h"
+#include "sim/adversary/routed.h"
 #include "sim/attacks/frame_victim.h"
 #include "sim/attacks/messages/factories.h"
 #include "sim/attacks/results/factories.h"
@@ -450,14 +451,32 @@ std::vector<Entry> Scripts() {
         "on time, so nothing is missing; it costs only time"},
        MakeHoldBack},
       {{"free",
-        "plays a script (docs/simulation.md); without one, a drawn script",
-        {},
+        "plays a script (docs/simulation.md); without one, a drawn script; carry: the mode of "
+        "forward for what it carries",
+        {Count("carry", "0", 4), Real("deltas", "1", 40)},
         Outcome::kContained,
         "no honest member is removed and no two honest members decide differently",
         {},
-        {},
+        {{"carry", {"1", "2", "3", "4"}}},
         "script"},
-       MakeFree},
+       {},
+       MakeFreeCarrier},
+      {{"forward",
+        "what it carries between members that only dial: mode = 1 drops, 2 delays by `deltas` "
+        "Delta, 3 gives to some only, 4 replays",
+        {Count("mode", "1", 4), Real("deltas", "1", 40)},
+        Outcome::kContained,
+        "no honest member is removed: one of F + 1 carriers is honest",
+        {},
+        {{"mode", {"2", "3", "4"}}, {"deltas", {"0.3", "12"}}}},
+       MakeForward},
+      {{"flag_flip",
+        "declares in each step the opposite of what the run says of it: that it can be dialed, or "
+        "only dials",
+        {},
+        Outcome::kContained,
+        "no honest member is removed: one change in 100 steps counts, from the next step on"},
+       MakeFlagFlip},
   };
 }
 
@@ -572,6 +591,8 @@ bool FlipsLabels(std::string_view name) {
   return attack != nullptr && attack->knowledge == aggregation::Knowledge::kLabels;
 }
 
+bool FlipsReach(std::string_view name) { return name == "flag_flip"; }
+
 base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
     AdversaryOptions options, std::unique_ptr<protocol::Machine> inside) {
   ASSIGN_OR_RETURN(const Entry* entry, FindEntry(options.name));
@@ -604,7 +625,8 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
     inside = std::make_unique<AdversarialMachine>(options.key->id(), std::move(inside),
                                                   std::move(one), options.coven);
   }
-  return inside;
+  if (options.post == nullptr) return inside;
+  return std::make_unique<RoutedMachine>(std::move(inside), std::move(options.post));
 }
 
 }  // namespace ostraka::sim

@@ -19,6 +19,7 @@
 #include "node/base/tensor_layout.h"
 #include "node/protocol/ground/machine.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/mail/post.h"
 #include "sim/adversary/coven.h"
 
 namespace ostraka::sim {
@@ -82,7 +83,14 @@ struct AdversaryOptions {
   // The gradients of a trainer over flipped labels (sim/attacks/results/flipped_labels.h), for
   // attacks that FlipsLabels names. Called in the machine's Step.
   protocol::GradientFunction flipped_gradients = {};
+  // PeerOptions::post of the machine inside, whose messages are routed after the attack has changed
+  // them; null: the machine routes them itself.
+  std::shared_ptr<protocol::Post> post = nullptr;
 };
+
+// True for the attack whose machine is to declare the opposite of what the run says of it
+// (PeerOptions::only_dials).
+bool FlipsReach(std::string_view name);
 
 // The same for the simulator and for `ostraka node --attack`. InvalidArgument for a name or
 // parameter that is not known, listing those that are. FailedPrecondition if `flipped_gradients` is

@@ -44,12 +44,14 @@ inline constexpr base::Duration kAnswerWindow = base::Milliseconds(900);
 // in a machine; the transport bounds what a real node holds of it (node/net/mesh/transport.h:
 // control_queue_bytes, bulk_queue_bytes).
 //
+// Of `nat` peers that only dial each gives to a carrier what it says to all the others.
+//
 // An honest peer requests only what it lacks; a Byzantine one requests everything, again and again.
 // So forwarded messages and messages for one peer alone are not counted in transit to a Byzantine
 // peer, but by the second: at most the ration (node/protocol/mail/ration.h) and what the peer
 // would have been sent without requests.
 QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duration hold,
-                     base::Duration delta);
+                     base::Duration delta, std::uint32_t nat = 0);
 
 class Queues final : public Checker, public StepObserver {
  public:

@@ -44,6 +44,9 @@ class Network {
   bool IsUp(std::uint32_t from, std::uint32_t to) const { return At(from, to).up; }
   // A cut link cannot be connected again before it is healed. Idempotent.
   void SetCut(std::uint32_t a, std::uint32_t b, bool cut) { At(a, b).cut = At(b, a).cut = cut; }
+  // No link between the two is ever up: neither can be dialed from the other. Idempotent.
+  void Bar(std::uint32_t a, std::uint32_t b) { At(a, b).barred = At(b, a).barred = true; }
+  bool IsBarred(std::uint32_t a, std::uint32_t b) const { return At(a, b).barred; }
   bool IsCut(std::uint32_t a, std::uint32_t b) const { return At(a, b).cut; }
   // Changes whenever the link goes down. A message sent in an earlier epoch must not arrive.
   std::uint64_t Epoch(std::uint32_t from, std::uint32_t to) const { return At(from, to).epoch; }
@@ -73,6 +76,7 @@ class Network {
     std::uint64_t epoch = 0;
     bool up = false;
     bool cut = false;
+    bool barred = false;
   };
   const Link& At(std::uint32_t from, std::uint32_t to) const { return links_[from * peers_ + to]; }
   Link& At(std::uint32_t from, std::uint32_t to) { return links_[from * peers_ + to]; }

@@ -53,6 +53,10 @@ Simulator::Simulator(const SimulatorOptions& options, std::vector<Member> member
                           .compute_free = {},
                           .steps = 0});
     SetClock(peers_.back());
+    if (!members[i].only_dials) continue;
+    for (std::uint32_t other = 0; other < i; ++other) {
+      if (members[other].only_dials) network_.Bar(other, i);
+    }
   }
   std::sort(by_id_.begin(), by_id_.end());
   for (std::size_t i = 1; i < by_id_.size(); ++i) {
@@ -102,6 +106,7 @@ void Simulator::StartAll() {
 }
 
 void Simulator::PushLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up) {
+  if (network_.IsBarred(a, b)) return;
   for (const auto& [self, other] : {std::pair{a, b}, std::pair{b, a}}) {
     queue_.Push(at, {.peer = self,
                      .from = other,

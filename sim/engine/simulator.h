@@ -72,6 +72,7 @@ class Simulator {
     // Makes a new machine for a restart; may be empty if the peer never restarts.
     std::function<std::unique_ptr<protocol::Machine>()> remake = {};
     machine::AfterEnd after_end = machine::AfterEnd::kSilent;  // kFree: for an adversary
+    bool only_dials = false;  // no link with another such member ever comes up
   };
   struct Limits {
     base::Time until;  // virtual time

@@ -82,6 +82,18 @@ Roster DrawRoster(base::Rng rng, const std::vector<std::shared_ptr<const crypto:
   return roster;
 }
 
+// Which members only dial: a uniform choice, as that of the Byzantine ones.
+std::vector<bool> DrawDialers(base::Rng rng, const SimOptions& options) {
+  std::vector<bool> dialers(options.peers, false);
+  std::vector<std::uint32_t> order(options.peers);
+  std::iota(order.begin(), order.end(), 0);
+  for (std::uint32_t i = 0; i < options.nat; ++i) {
+    std::swap(order[i], order[i + rng.Below(order.size() - i)]);
+    dialers[order[i]] = true;
+  }
+  return dialers;
+}
+
 protocol::TrainingPlan ToyPlan(const SimOptions& options) {
   protocol::TrainingPlan plan;
   plan.model = "toy";
@@ -97,12 +109,15 @@ protocol::TrainingPlan ToyPlan(const SimOptions& options) {
 
 std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options,
                                                        const protocol::TrainingPlan& plan,
-                                                       const Roster& roster) {
+                                                       const Roster& roster,
+                                                       const std::vector<bool>& dialers) {
   auto manifest = std::make_shared<protocol::Manifest>();
   manifest->run_id = crypto::Hash(crypto::kDomainManifest, base::AsBytes(FormatOptions(options)));
   manifest->name = "simulation";
   manifest->mode = options.mode;
-  for (const base::PeerId& id : roster.ids) manifest->members.push_back({id, ""});
+  for (std::size_t i = 0; i < roster.ids.size(); ++i) {
+    manifest->members.push_back({.id = roster.ids[i], .address = "", .only_dials = dialers[i]});
+  }
   manifest->training = plan;
   manifest->tau = options.tau;
   manifest->validators = options.validators;
@@ -154,6 +169,7 @@ class Cluster {
   std::vector<std::shared_ptr<const crypto::SigningKey>> keys_;
   Roster roster_;
   FaultPlan faults_;
+  std::vector<bool> dialers_;  // by index: it only dials
   std::shared_ptr<const protocol::Manifest> manifest_;
   std::shared_ptr<Coven> coven_;
   // The coven of the liars. Their confessions are separate, since no rule removes them for a lying
@@ -178,7 +194,8 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
       keys_(MakeKeys(rng_, options.peers)),
       roster_(DrawRoster(rng_.Fork("byzantine"), keys_, options.byzantine)),
       faults_(DrawFaults(rng_.Fork("faults"), options, roster_)),
-      manifest_(MakeManifest(options, training.plan, roster_)),
+      dialers_(DrawDialers(rng_.Fork("nat"), options)),
+      manifest_(MakeManifest(options, training.plan, roster_, dialers_)),
       jobs_(
           [this](const protocol::JobSpec& spec, const protocol::GradientFunction& gradients) {
             return protocol::RunJob(spec, gradients, executor_);
@@ -227,8 +244,12 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
   const auto initial = std::make_shared<const std::vector<float>>(values);
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
-    const protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(),
-                                     initial,   nullptr,  opener_};
+    protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(),
+                               initial,   nullptr,  opener_};
+    if (roster_.byzantine[i]) {
+      peer.post = std::make_shared<protocol::Post>(keys_[i]->id(), manifest_->run_id);
+      if (FlipsReach(AdversaryAt(i).name)) peer.only_dials = [](bool so_far) { return !so_far; };
+    }
     const auto make = [peer, plain = options_.unprotected] {
       return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
     };
@@ -236,12 +257,14 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     if (roster_.byzantine[i]) {
       AdversaryOptions adversary = AdversaryAt(i);
       adversary.another = make;
+      if (!options_.unprotected) adversary.post = peer.post;
       if (flipped_ != nullptr) adversary.flipped_gradients = GradientsOf(*flipped_);
       ASSIGN_OR_RETURN(machine, MakeAdversary(std::move(adversary), std::move(machine)));
     }
     Simulator::Member& member = members.emplace_back();
     member.id = keys_[i]->id();
     member.machine = std::move(machine);
+    member.only_dials = dialers_[i];
     if (!roster_.byzantine[i]) member.remake = make;
     if (roster_.byzantine[i]) member.after_end = machine::AfterEnd::kFree;
   }
@@ -271,7 +294,8 @@ void Cluster::AddCheckers(Simulator& simulator) {
     add_observing(std::make_unique<Applied>(roster_, manifest_, opener_));
     add_observing(std::make_unique<Sizes>(roster_, manifest_, opener_));
     add_observing(std::make_unique<Queues>(
-        roster_, BoundsOf(options_.peers, options_.dimension, faults_.hold, manifest_->delta),
+        roster_,
+        BoundsOf(options_.peers, options_.dimension, faults_.hold, manifest_->delta, options_.nat),
         opener_));
     if (!faults_.over) checkers_.Add(std::make_unique<HonestNeverLate>(roster_));
     if (faults_.over) {
@@ -416,6 +440,11 @@ Rest Cluster::RestOf(const SimResult& result) const {
 // never rests: such a run is to show whether an attack ruins the model.
 void Cluster::HoldAgainstYardstick(const Simulator& simulator, SimResult& result) {
   if (!result.ok || !progress_->AllFinished()) return;
+  // Colluders may void most columns, or leave too few owners (docs/decisions/0024, ReachWarning):
+  // nothing is promised of the loss then.
+  const std::uint32_t faults = FaultsBorne(options_);
+  const std::uint32_t enough = std::max(2 * faults + 1, faults + 3);
+  if (options_.nat > 0 && options_.peers - options_.nat < enough) return;
   // A validator sends no row.
   const std::uint32_t honest = options_.peers - options_.byzantine;
   const std::uint32_t rows = honest > options_.validators ? honest - options_.validators : 1;

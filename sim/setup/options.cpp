@@ -74,6 +74,7 @@ const std::vector<Field>& Fields() {
        }},
       NumberField("attack_from_step", &SimOptions::attack_from_step),
       OnlyIfSet(NumberField("liars", &SimOptions::liars)),
+      OnlyIfSet(NumberField("nat", &SimOptions::nat)),
       BoolField("await_removal", &SimOptions::await_removal),
       OnlyIfSet(BoolField("premises", &SimOptions::premises)),
       {"mode", [](const SimOptions& o) { return std::string(protocol::ModeName(o.mode)); },
@@ -164,6 +165,7 @@ bool IsTimely(const SimOptions& options) {
   base::Duration longest = options.delay_max + options.jitter;
   const NetworkOptions network;
   if (options.loss_permille > 0) longest = longest + network.retransmit;
+  if (options.nat > 0) longest = longest * 2;  // by way of a carrier
   return options.crashes == 0 && options.blackouts == 0 && options.cut == "none" &&
          longest * 4 <= manifest.delta;
 }
@@ -231,6 +233,15 @@ base::Status CheckOptions(const SimOptions& options) {
   RETURN_IF_ERROR(
       Require(options.liars <= options.byzantine,
               "liars are some of the Byzantine peers: give fewer liars, or more byzantine"));
+  RETURN_IF_ERROR(Require(options.nat == 0 || !options.unprotected,
+                          "an unprotected run has no carriers: make nat 0"));
+  const std::uint32_t dialed = std::max(3U, FaultsBorne(options) + 1);
+  RETURN_IF_ERROR(Require(options.nat == 0 || options.nat + dialed <= options.peers,
+                          "nat is " + std::to_string(options.nat) + " of " +
+                              std::to_string(options.peers) + " peers, and " +
+                              std::to_string(dialed) +
+                              " must be reachable: three own columns, and one "
+                              "of those that carry messages is to be honest"));
   RETURN_IF_ERROR(Require(options.liars == 0 || !options.unprotected,
                           "an unprotected run has no ECHOs: make liars 0"));
   ASSIGN_OR_RETURN(const KnownAttack attack, FindAttack(options.attack));

@@ -32,6 +32,10 @@ struct SimOptions {
   // The checkers of docs/seal.md's assumptions (sim/premises/), in runs whose network is timely.
   bool premises = true;
 
+  // This many peers, drawn, only dial: they say so in the manifest, and no link between two of them
+  // ever comes up.
+  std::uint32_t nat = 0;
+
   // The training.
   protocol::Mode mode = protocol::Mode::kMajority;
   bool unprotected = false;  // plain butterfly all-reduce instead of the protocol

@@ -127,6 +127,16 @@ void DrawNetwork(base::Rng rng, SimOptions& options) {
   if (OneIn(rng, 3)) options.drift_ppm = static_cast<std::uint32_t>(1 + rng.Below(500));
 }
 
+// In one swarm of four some only dial, as many as leave an honest one to carry for them. A message
+// then takes two hops, and each a third of what one hop may take.
+void DrawDialers(base::Rng rng, SimOptions& options) {
+  const std::uint32_t dialed = std::max(3U, FaultsBorne(options) + 1);
+  if (options.peers <= dialed || !OneIn(rng, 4)) return;
+  options.nat = static_cast<std::uint32_t>(1 + rng.Below(options.peers - dialed));
+  options.delay_min.ns /= 3;
+  options.delay_max.ns /= 3;
+}
+
 void DrawFaults(base::Rng rng, SimOptions& options) {
   if (options.byzantine < FaultsBorne(options) && OneIn(rng, 3)) {
     options.crashes = static_cast<std::uint32_t>(1 + rng.Below(4));
@@ -165,6 +175,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   } else if (options.byzantine > 0) {
     DrawAttack(rng.Fork("attack"), options);
   }
+  DrawDialers(rng.Fork("nat"), options);
   DrawLiars(rng.Fork("liars"), only_attack, options);
   DrawFaults(rng.Fork("faults"), options);
   OSTRAKA_CHECK(!CheckOptions(base).ok() || CheckOptions(options).ok());

@@ -128,6 +128,10 @@ class ManifestTest(TestCase):
                 ("momentum = 0.0", "momentum = nan", "training.momentum"),
                 ("mode = \"majority\"", "mode = \"most\"", "run.mode must be \"majority\""),
                 (f"protocol_version = {PROTOCOL_VERSION}", "protocol_version = 999", f"protocol version {PROTOCOL_VERSION}"),
+                (f"protocol_version = {PROTOCOL_VERSION}", f"protocol_version = {PROTOCOL_VERSION - 1}",
+                 f"protocol version {PROTOCOL_VERSION}"),
+                ("[[members]]\n", "[[members]]\nreachable = \"no\"\n", "reachable must be true or false"),
+                ("[[members]]\n", "[[members]]\nreachable = false\n", "only 2 members can be dialed"),
                 ("address = \"127.0.0.1", "address = \"nowhere\" #", "host:port")]:
             with self.subTest(new=new):
                 self.made.manifest.write_text(self.whole.replace(old, new, 1))
@@ -238,6 +242,9 @@ class ManifestTest(TestCase):
         self.refused(2, [*init, "--member", "be81737a=" + ids[0]], "must not read like the digits of a key")
         named = [word for ident in ids for word in ("--member", "anna=" + ident)]
         self.refused(2, [*init, *named], "have one name, anna")
+        self.refused(2, [*init, *members, "--only-dials", "nobody"], "--only-dials 'nobody' is no member")
+        self.refused(2, [*init, *members, "--only-dials", ids[0]], "only 2 members can be dialed",
+                     "open a port for another member")
         self.assertFalse(out.exists())
         made = run(*init, *members)
         self.assertEqual(made.returncode, 0, made.stderr)

@@ -94,6 +94,7 @@ class BandwidthTest(TestCase):
         node = ["node", made.manifest, "--key", made.key(0), "--data-dir", made.data_dir(0),
                 "--listen", "127.0.0.1:0"]
         self.refused(2, [*node, "--bandwidth", "1K"], "second")
+        self.refused(2, [*node, "--reachable", "perhaps"], "--reachable must be yes or no")
         self.refused(2, [*node, "--bandwidth", "0"], "--bandwidth", "above 0")
         self.refused(2, [*node, "--bandwidth", "fast"], "--bandwidth 'fast'", "16M")
 

@@ -59,6 +59,8 @@ void CheckAs(MessageType type, base::ByteView body) {
       return Check(body, DecodeBlockMessage);
     case MessageType::kChunk:
       return Check(body, DecodeChunk);
+    case MessageType::kForward:
+      return Check(body, DecodeForward);
   }
 }
 

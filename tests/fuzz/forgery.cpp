@@ -44,7 +44,10 @@ void Edit(wire::Boot& boot, const ForgerView&, ByteSource& source) {
 }
 
 void Edit(wire::Commit& commit, const ForgerView&, ByteSource& source) {
-  switch (source.Below(6)) {
+  switch (source.Below(7)) {
+    case 6:
+      commit.only_dials = !commit.only_dials;
+      return;
     case 0:
       return Spoil(commit.coins_root, source);
     case 1:
@@ -254,6 +257,20 @@ void Edit(wire::Chunk& chunk, const ForgerView&, ByteSource& source) {
   chunk.count = source.Flip() ? source.Integer(8) : chunk.index + source.Below(4);
 }
 
+void Edit(wire::Forward& forward, const ForgerView& view, ByteSource& source) {
+  switch (source.Below(3)) {
+    case 0:
+      if (!view.members.empty()) forward.from = view.members[source.Below(view.members.size())];
+      return;
+    case 1:
+      if (!view.members.empty()) forward.to = view.members[source.Below(view.members.size())];
+      return;
+    default:
+      if (forward.frame.empty()) return;
+      forward.frame[source.Below(forward.frame.size())] ^= source.Byte();
+  }
+}
+
 // `decoded` is the body of an honest message, or of an earlier forgery that may be unreadable.
 template <typename Body>
 Bytes Forged(base::StatusOr<Body> decoded, const ForgerView& view, ByteSource& source) {
@@ -307,6 +324,8 @@ Bytes ForgeBody(wire::MessageType type, const Bytes& body, const ForgerView& vie
       return Forged(wire::DecodeBlockMessage(body), view, source);
     case wire::MessageType::kChunk:
       return Forged(wire::DecodeChunk(body), view, source);
+    case wire::MessageType::kForward:
+      return Forged(wire::DecodeForward(body), view, source);
   }
   OSTRAKA_CHECK(false);
 }

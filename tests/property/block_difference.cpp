@@ -71,6 +71,10 @@ std::string Show(const wire::Candidate& candidate) {
          Show(candidate.confirmed);
 }
 std::string Show(const wire::Lateness& late) { return Show(late.peer) + " " + Show(late.ms); }
+std::string Show(const wire::Reach& reach) {
+  return Show(reach.peer) + (reach.only_dials ? " only dials" : " can be dialed") + " until " +
+         Show(reach.changes_from);
+}
 std::string Show(const wire::Voids& voids) {
   return Show(voids.peer) + " " + Show(voids.count) + " last " + Show(voids.last_step);
 }
@@ -142,6 +146,7 @@ std::string FirstDifference(const Block& a, const Block& b) {
   compare.Field("delta_us", a.delta_us, b.delta_us);
   compare.Field("state_root", a.state_root, b.state_root);
   compare.Field("closing", a.closing, b.closing);
+  compare.Field("reach", a.reach, b.reach);
   const bool equal = wire::EncodeBlock(a) == wire::EncodeBlock(b);
   if (compare.difference.empty() && !equal) return "a field that FirstDifference does not know";
   return compare.difference;

@@ -131,6 +131,23 @@ std::uint64_t NextDelta(const Step& step) {
   return std::max(4 * lag, least);
 }
 
+// protocol.md 7, "Who can be dialed": a well-formed COMMIT changes its sender's flag, once in 100
+// steps. Whoever is not listed can be dialed and may change that at once.
+void DeclareReach(const Step& step, Block& block) {
+  for (const Member& key : step.manifest->members) {
+    wire::Reach reach{key.id};
+    for (const wire::Reach& before : step.last->reach) {
+      if (before.peer == key.id) reach = before;
+    }
+    const auto commit = step.commits.find(key.id);
+    if (commit != step.commits.end() && commit->second.only_dials != reach.only_dials &&
+        reach.changes_from <= step.number) {
+      reach = {key.id, !reach.only_dials, step.number + 100};
+    }
+    if (reach.only_dials || reach.changes_from >= step.number + 2) block.reach.push_back(reach);
+  }
+}
+
 }  // namespace
 
 std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
@@ -175,6 +192,7 @@ std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
   block.delta_us = NextDelta(step);
   block.state_root = StateRootOf(step);
   block.closing = ClosingOf(step, block);
+  DeclareReach(step, block);
   return block;
 }
 

@@ -5,6 +5,7 @@
 #include "crypto/commitment.h"
 #include "crypto/merkle.h"
 #include "crypto/set_root.h"
+#include "node/protocol/ground/reach.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
@@ -108,6 +109,8 @@ void SealedWorld::LetTimePass() {
   for (const wire::Dispute& dispute : head_.disputes) ends.push_back(dispute.since + 100);
   for (const wire::Voids& voids : head_.voids) ends.push_back(voids.last_step + 1000);
   for (const wire::Standing& standing : head_.standings) ends.push_back(standing.barred_until);
+  // One of many, or hardly any other end would come.
+  if (!head_.reach.empty()) ends.push_back(AnyOf(head_.reach).changes_from);
   for (const wire::Case& open : head_.cases) {
     ends.push_back(open.opened_step + (open.id.kind == wire::CaseKind::kGradient ? 8 : 3));
   }
@@ -174,6 +177,8 @@ void SealedWorld::DrawCommits(naive::Sealed& sealed) {
     commit.coin_count = static_cast<std::uint32_t>(head_.members.size());
     commit.coins_root = crypto::MerkleRoot(CoinsOf(member));
     if (roles_.IsWorker(member)) commit.gradient_root = DrawnDigest(rng_);
+    const bool only_dials = OnlyDials(head_, member);
+    commit.only_dials = only_dials != Luck(only_dials ? 80 : 1);
     if (manifest_.compute_profile == kExact) commit.parameters_root = ParametersOf(member, others);
     const bool is_away = std::find(here.begin(), here.end(), member) == here.end();
     const bool in_role = IsMember(in_roles, member);

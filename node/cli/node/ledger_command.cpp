@@ -118,6 +118,9 @@ base::Status Show(const LedgerCommandOptions& options) {
     for (const auto& removal : block.removals) row["removals"].push_back(JsonOf(removal));
     row["columns"] = json::array();
     for (const auto fate : block.columns) row["columns"].push_back(wire::ColumnFateName(fate));
+    for (const wire::Reach& reach : block.reach) {
+      if (reach.only_dials) row["only_dial"].push_back(reach.peer.Hex());
+    }
     if (block.state_root) row["state_root"] = block.state_root->Hex();
     blocks.push_back(std::move(row));
     return true;

@@ -65,6 +65,11 @@ base::StatusOr<host::RunNetwork> NetworkOf(const NodeNetworkOptions& options,
   network.listen = options.listen;
   ASSIGN_OR_RETURN(network.dht, DhtOf(options.dht));
   ASSIGN_OR_RETURN(network.max_bytes_per_second, BandwidthOf(options.bandwidth));
+  if (options.reachable == "yes" || options.reachable == "no") {
+    network.reachable = options.reachable == "yes";
+  } else if (!options.reachable.empty()) {
+    return base::InvalidArgument("--reachable must be yes or no");
+  }
   // The socket for `ostraka status DIR`, and the address that the user gives.
   std::vector<http::HttpPlace>& places = network.status.places;
   places.push_back({.address = {}, .socket_path = data_dir + "/" + kStatusSocketName});
@@ -156,6 +161,11 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
                      "descriptor of a socket that listens already (socket activation)");
   command.add_option("--bandwidth", options.network.bandwidth,
                      "limit on bytes of gradients per second, in each direction (10M, 500K)");
+  OfferChoices(
+      command.add_option("--reachable", options.network.reachable,
+                         "yes or no: declare that others can dial this node, or that they cannot "
+                         "(default: as the run says; one change in 100 steps counts)"),
+      {"yes", "no"});
   AddHttpOptions(command, options.network.http);
   AddDhtOptions(command, options.network.dht);
   OfferChoices(command.add_option("--data", options.files.data,

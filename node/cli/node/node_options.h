@@ -37,6 +37,7 @@ struct NodeNetworkOptions {
   std::string listen;
   int listen_fd = -1;
   std::string bandwidth;  // bytes per second
+  std::string reachable;  // yes, no; empty: as the run says
   DhtOptions dht;
   HttpOptions http;
 };

@@ -20,6 +20,7 @@
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/member_name.h"
 #include "node/protocol/ground/names.h"
+#include "node/protocol/ground/reach.h"
 #include "node/train/exact/constants_file.h"
 #include "node/train/trainer_loader.h"
 
@@ -28,7 +29,8 @@ namespace {
 
 struct RunOptions {
   std::string file;
-  std::vector<std::string> members;  // NAME=ID@HOST:PORT
+  std::vector<std::string> members;     // NAME=ID@HOST:PORT
+  std::vector<std::string> only_dials;  // names or ids of some of them
   ManifestOptions manifest;
   std::uint32_t faults = 0;
   std::string data;   // for check: where the run's data is on this machine
@@ -68,8 +70,25 @@ base::StatusOr<protocol::Member> ParseMember(const std::string& text) {
   return member;
 }
 
+base::Status MarkDialers(const std::vector<std::string>& names,
+                         std::vector<protocol::Member>& members) {
+  for (const std::string& name : names) {
+    const auto is_named = [&](const protocol::Member& member) {
+      return member.name == name || member.id.Hex() == name;
+    };
+    const auto member = std::find_if(members.begin(), members.end(), is_named);
+    if (name.empty() || member == members.end()) {
+      return base::InvalidArgument("--only-dials '" + name +
+                                   "' is no member: give the name or the id of a --member");
+    }
+    member->only_dials = true;
+  }
+  return base::OkStatus();
+}
+
 nlohmann::json JsonOf(const protocol::Member& member) {
-  nlohmann::json result = {{"peer", member.id.Hex()}, {"address", member.address}};
+  nlohmann::json result = {
+      {"peer", member.id.Hex()}, {"address", member.address}, {"reachable", !member.only_dials}};
   if (!member.name.empty()) result["name"] = member.name;
   return result;
 }
@@ -79,9 +98,10 @@ void PrintMembers(const std::vector<protocol::Member>& members) {
   for (const auto& member : members) widest = std::max(widest, member.name.size());
   for (const auto& member : members) {
     const std::string padding(widest - member.name.size(), ' ');
-    std::printf("member %s%s%s%s  %s\n", member.name.c_str(), padding.c_str(),
+    std::printf("member %s%s%s%s  %s%s\n", member.name.c_str(), padding.c_str(),
                 widest == 0 ? "" : "  ", member.id.Hex().c_str(),
-                member.address.empty() ? "(dials only)" : PrintableLine(member.address).c_str());
+                member.address.empty() ? "(dials only)" : PrintableLine(member.address).c_str(),
+                member.only_dials ? " (not reachable: owns nothing, others carry for it)" : "");
   }
 }
 
@@ -158,19 +178,22 @@ base::Status CheckAddresses(const protocol::Manifest& manifest) {
   return base::OkStatus();
 }
 
-// Each pair of members must link, and two that only dial cannot. It is no error, because addresses
-// may come from `ostraka node --peers`.
+// Two members without addresses get no link, and nobody carries for members that the manifest calls
+// reachable. It is no error, because addresses may come from `ostraka node --peers`.
 void TellOfDialers(const protocol::Manifest& manifest) {
+  const auto warning = protocol::ReachWarning(protocol::GenesisHead(manifest));
+  if (warning) std::fprintf(stderr, "warning: %s\n", warning->c_str());
   std::vector<base::PeerId> dialers;
   for (const protocol::Member& member : manifest.members) {
-    if (member.address.empty()) dialers.push_back(member.id);
+    if (member.address.empty() && !member.only_dials) dialers.push_back(member.id);
   }
   if (dialers.size() < 2) return;
   std::string text = dialers[0].Short() + " and " + dialers[1].Short();
   if (dialers.size() > 2) text += " and " + std::to_string(dialers.size() - 2) + " more members";
   std::fprintf(stderr,
                "note: %s have no address, so they cannot reach each other, and the run cannot "
-               "begin: give all but one member an address, here or by `ostraka node --peers`\n",
+               "begin: give all but one an address, here or by `ostraka node --peers`, or say of "
+               "them that they cannot be dialed, with `run init --only-dials`\n",
                MemberNames(protocol::NamesOf(manifest.members)).In(text).c_str());
 }
 
@@ -210,6 +233,7 @@ base::Status Init(const RunOptions& options) {
     ASSIGN_OR_RETURN(protocol::Member member, ParseMember(text));
     manifest.members.push_back(std::move(member));
   }
+  RETURN_IF_ERROR(MarkDialers(options.only_dials, manifest.members));
   std::sort(manifest.members.begin(), manifest.members.end(),
             [](const auto& a, const auto& b) { return a.id < b.id; });
   RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
@@ -276,6 +300,9 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
                    "NAME=ID@HOST:PORT, once for each member; without @HOST:PORT for a member that "
                    "only dials; NAME= may be left out")
       ->required();
+  init->add_option("--only-dials", options->only_dials,
+                   "NAME or ID of a member that cannot be dialed from outside (behind a NAT): it "
+                   "owns no columns, and others carry its messages; at least 3 must be reachable");
   init->add_option("--faults", options->faults,
                    "refuse a mode that tolerates fewer faulty members");
   AddManifestOptions(*init, options->manifest);

@@ -193,7 +193,9 @@ class Text {
                         " other members";
     for (const json& peer : status.at("unlinked")) links += ", not " + ShortOf(peer);
     Line("links", links);
+    Forwarded(status);
     Unlinked(status);
+    if (status.contains("reach_warning")) Line("FEW", status.at("reach_warning"));
     if (status.contains("dht")) Dht(status.at("dht"));
     if (status.contains("port_mapping")) Router(status.at("port_mapping"));
     if (status.contains("of_another_run")) {
@@ -214,6 +216,23 @@ class Text {
       Line("ends", "in " + Span(status.at("eta_seconds")) + " at " +
                        SpanText(status.at("seconds_per_step")) + " a step");
     }
+  }
+
+  // Who only dials, and whose messages others carry.
+  void Forwarded(const json& status) {
+    if (!status.contains("reachable")) return;
+    std::string dialers = status.at("reachable").get<bool>() ? "" : "this node";
+    std::string carried;
+    for (const json& peer : status.at("peers")) {
+      if (!peer.at("reachable").get<bool>()) {
+        dialers += (dialers.empty() ? "" : ", ") + ShortOf(peer.at("peer"));
+      }
+      if (peer.contains("path") && peer.at("path") == "forwarded") {
+        carried += (carried.empty() ? "" : ", ") + ShortOf(peer.at("peer"));
+      }
+    }
+    if (!dialers.empty()) Line("dial", "only: " + dialers);
+    if (!carried.empty()) Line("carried", "by others to and from: " + carried);
   }
 
   // Where each member that is not linked was dialed, and how that failed.

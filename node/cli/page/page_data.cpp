@@ -136,7 +136,8 @@ std::vector<PageAwaited> AwaitedOf(const PageRun& run, const NodeStatus& status)
       return each.message == missing.message;
     });
     if (group == awaited.end()) group = awaited.insert(group, PageAwaited{missing.message, {}});
-    group->authors.push_back({PeerOf(run, missing.peer), IsIn(status.linked, missing.peer)});
+    group->authors.push_back(
+        {PeerOf(run, missing.peer), host::PathTo(status, missing.peer) != host::Path::kNone});
   }
   return awaited;
 }
@@ -180,8 +181,9 @@ MemberState StateOf(const Scene& scene, const PeerId& peer) {
   if (standing != scene.standings.end() && standing->second.banned) return MemberState::kBanned;
   const auto& block = scene.history.block();
   if (block != nullptr && !IsIn(block->members, peer)) return MemberState::kDropped;
-  const bool here =
-      peer == scene.status.self ? scene.history.away().empty() : IsIn(scene.status.linked, peer);
+  const bool here = peer == scene.status.self
+                        ? scene.history.away().empty()
+                        : host::PathTo(scene.status, peer) != host::Path::kNone;
   // After the end all links close, and the last roles say more.
   if (!here && !scene.status.outcome) return MemberState::kAway;
   if (scene.asleep.contains(peer)) return MemberState::kAsleep;
@@ -201,6 +203,12 @@ PageMember MemberOf(const PageRun& run, const Scene& scene, const PeerId& id) {
   member.peer = PeerOf(run, id);
   member.self = id == scene.status.self;
   member.state = StateOf(scene, id);
+  member.only_dials = scene.status.only_dial.contains(id);
+  member.carried = !member.self && host::PathTo(scene.status, id) == host::Path::kForwarded;
+  const auto known = scene.status.addresses.find(id);
+  if (known != scene.status.addresses.end() && !known->second.empty()) {
+    member.address = known->second.front().text;
+  }
   member.asks = member.state == MemberState::kDropped && scene.asking.contains(id);
   member.returned = scene.standings.contains(id) && member.state != MemberState::kBanned &&
                     member.state != MemberState::kDropped;

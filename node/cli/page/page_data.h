@@ -63,7 +63,7 @@ struct PageAwaited {
   std::string message;
   struct Author {
     PagePeer peer;
-    bool linked = false;
+    bool linked = false;  // or its messages are carried
   };
   std::vector<Author> authors;
 };
@@ -74,7 +74,7 @@ enum class MemberState : std::uint8_t {
   kChecks,   // recomputes a gradient as a validator
   kOnTrial,  // party of an open case: it has no role until the case is judged
   kAsleep,   // linked and silent: the run has waited for its messages for seconds
-  kAway,     // not linked with this node; or this node itself, out of the run for now
+  kAway,     // without a path to this node; or this node itself, out of the run for now
   kDropped,  // removed, may return
   kBanned,   // removed for ever
 };
@@ -84,6 +84,9 @@ struct PageMember {
   PagePeer peer;
   bool self = false;
   MemberState state = MemberState::kReady;
+  bool only_dials = false;    // it declares that it cannot be dialed
+  bool carried = false;       // without a link: its messages come by way of others
+  std::string address;        // where it is dialed first; empty: nowhere
   bool returned = false;      // was dropped, and is a member again
   bool asks = false;          // is dropped, and asks to return
   std::uint64_t samples = 0;  // verified: page_data.cpp

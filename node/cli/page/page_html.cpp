@@ -257,8 +257,12 @@ std::string StateCell(const PageMember& member) {
   constexpr std::array<const char*, 8> kKinds = {"ready",  "trains", "checks",  "trial",
                                                  "asleep", "away",   "dropped", "banned"};
   const auto state = static_cast<std::size_t>(member.state);
-  std::string text = std::string("<span class=\"state ") + kKinds.at(state) + "\">" +
+  const std::string at =
+      member.address.empty() ? "" : " title=\"dialed at " + Html(member.address) + "\"";
+  std::string text = std::string("<span class=\"state ") + kKinds.at(state) + "\"" + at + ">" +
                      MemberStateName(member.state) + "</span>";
+  if (member.only_dials) text += " <small>only dials</small>";
+  if (member.carried) text += " <small>forwarded</small>";
   if (member.returned) text += " <small>returned</small>";
   if (member.asks) text += " <small>asks to return</small>";
   return Cell(text);

@@ -398,6 +398,10 @@ void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
   command
       ->add_option("--liars", sim.liars, "number of Byzantine peers that only make each seal slow")
       ->capture_default_str();
+  command
+      ->add_option("--nat", sim.nat,
+                   "number of peers, drawn, that cannot be dialed: no two of them get a link")
+      ->capture_default_str();
   OfferChoices(command->add_option("--mode", options->mode, "majority, balanced or third"),
                ModeNames())
       ->capture_default_str();

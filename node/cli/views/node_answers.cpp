@@ -17,12 +17,16 @@ bool IsLinked(const NodeStatus& status, const base::PeerId& peer) {
   return std::find(status.linked.begin(), status.linked.end(), peer) != status.linked.end();
 }
 
-// Each member in the run: whether it is linked, and where it may be reached.
+// Each member in the run: how its messages come, what it declares of itself, and where it may be
+// dialed.
 json PeersJson(const NodeStatus& status) {
   json peers = json::array();
   for (const base::PeerId& peer : status.others) {
-    json entry = {{"peer", peer.Hex()}, {"addresses", json::array()}};
-    if (IsLinked(status, peer)) entry["path"] = "direct";  // nothing is forwarded yet
+    json entry = {{"peer", peer.Hex()},
+                  {"reachable", !status.only_dial.contains(peer)},
+                  {"addresses", json::array()}};
+    const host::Path path = host::PathTo(status, peer);
+    if (path != host::Path::kNone) entry["path"] = host::PathName(path);
     const auto known = status.addresses.find(peer);
     if (known != status.addresses.end()) {
       for (const net::PeerAddress& address : known->second) {
@@ -113,6 +117,7 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
                  {"members", status.others.size() + 1},
                  {"linked", status.linked.size()},
                  {"unlinked", std::move(unlinked)},
+                 {"reachable", !status.only_dial.contains(status.self)},
                  {"peers", PeersJson(status)},
                  {"dht", DhtJson(status.reach)},
                  {"removals", std::move(removals)},
@@ -121,6 +126,7 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
   for (const auto& [peer, reason] : status.traffic.of_another) {
     result["of_another_run"].push_back({{"peer", peer.Hex()}, {"reason", reason}});
   }
+  if (!status.reach_warning.empty()) result["reach_warning"] = status.reach_warning;
   if (earlier > 0) result["removals_earlier"] = earlier;
   if (status.reach.router.asked) result["port_mapping"] = RouterJson(status.reach.router);
   const std::size_t more = status.progress.missing.size() - result["waits_for"].size();

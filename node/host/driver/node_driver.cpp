@@ -44,7 +44,8 @@ NodeDriver::Impl::Plan::Plan(NodeOptions& options)
       status(std::move(options.status)),
       record_file(std::move(options.record_file)),
       flush_timeout(options.flush_timeout),
-      started{options.coin_seed, crypto::RandomSeed(), std::move(options.restored)} {}
+      started{options.coin_seed, crypto::RandomSeed(), std::move(options.restored)},
+      genesis(std::move(options.genesis)) {}
 
 NodeDriver::Impl::Impl(boost::asio::io_context& io, NodeOptions options, NodeEvents& events)
     : plan_(options),
@@ -169,6 +170,7 @@ void NodeDriver::Impl::Start(Ended ended) {
   inlet_.Enter([this] {
     disk_.Start();
     reporter_.Started(port(), http_port(), roster_.member_count());
+    if (plan_.genesis != nullptr) reporter_.Reach(*plan_.genesis);
     finder_->Start();
     transport_->Start();  // before the machine's first message, which may be its last
     Feed(std::exchange(plan_.started, {}));

@@ -72,7 +72,10 @@ struct NodeOptions {
   base::Digest coin_seed;  // crypto::CoinSeed of the node's key and run
   // The ledger's records of this key in the run; null if the key is new.
   std::shared_ptr<const protocol::Restored> restored;
-  RunHistory history = {};          // before this process, for people
+  RunHistory history = {};  // before this process, for people
+  // What the run begins with (protocol::GenesisHead), until a block is seen. Null: nothing is known
+  // of who can be dialed.
+  std::shared_ptr<const wire::Block> genesis = nullptr;
   net::TransportOptions transport;  // its listen_fd is owned even if Make fails
   FinderOptions finder = {};
   JobPoolOptions jobs;

@@ -49,7 +49,8 @@ class NodeDriver::Impl {
     std::string record_file;
     base::Duration flush_timeout;
     protocol::Started started;  // until Start
-    std::uint16_t port = 0;     // from Bind on
+    std::shared_ptr<const wire::Block> genesis;
+    std::uint16_t port = 0;  // from Bind on
     std::uint16_t http_port = 0;
     base::Time begun;
   };

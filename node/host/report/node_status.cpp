@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "node/base/check.h"
+#include "node/protocol/ground/reach.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::host {
@@ -55,6 +56,32 @@ std::string OfAnother(const NodeStatus& status) {
 
 }  // namespace
 
+Path PathTo(const NodeStatus& status, const base::PeerId& peer) {
+  const auto linked = [&](const base::PeerId& other) {
+    return std::find(status.linked.begin(), status.linked.end(), other) != status.linked.end();
+  };
+  if (linked(peer)) return Path::kDirect;
+  if (!status.only_dial.contains(status.self) && !status.only_dial.contains(peer)) {
+    return Path::kNone;
+  }
+  const bool carried =
+      std::any_of(status.linked.begin(), status.linked.end(),
+                  [&](const base::PeerId& other) { return !status.only_dial.contains(other); });
+  return carried ? Path::kForwarded : Path::kNone;
+}
+
+const char* PathName(Path path) {
+  switch (path) {
+    case Path::kNone:
+      return "none";
+    case Path::kDirect:
+      return "direct";
+    case Path::kForwarded:
+      return "forwarded";
+  }
+  return "none";
+}
+
 Health HealthOf(const NodeStatus& status) {
   if (status.outcome) {
     const bool finished = status.outcome->end == NodeEnd::kFinished;
@@ -101,6 +128,14 @@ void NodeMonitor::SeeBatchLoss(std::uint64_t step, double loss) {
 void NodeMonitor::SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation) {
   seen_.learning.evaluation = evaluation;
   seen_.learning.evaluated_step = step;
+}
+
+void NodeMonitor::SeeReach(const wire::Block& head) {
+  seen_.only_dial.clear();
+  for (const wire::Reach& reach : head.reach) {
+    if (reach.only_dials) seen_.only_dial.insert(reach.peer);
+  }
+  seen_.reach_warning = protocol::ReachWarning(head).value_or("");
 }
 
 void NodeMonitor::SeeLinks(base::Time now) {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,10 @@ struct NodeStatus {
 
   std::vector<base::PeerId> others;  // members still in the run, without this node
   std::vector<base::PeerId> linked;  // of these
+  // Keys that only dial, by the newest block (node/protocol/ground/reach.h), and a line if the
+  // others are too few.
+  std::set<base::PeerId> only_dial;
+  std::string reach_warning;
   // Those of the history (run_history.h), before a restart as well, in the order sealed.
   std::vector<PastRemoval> removals;
   RemovalLog::Counts removals_by_kind{};  // all, since the start
@@ -84,6 +89,13 @@ struct NodeStatus {
 // Estimated time until `steps` steps are done at the recent pace; nullopt before the first step and
 // after the end.
 std::optional<base::Duration> TimeLeft(const NodeStatus& status, std::uint64_t steps);
+
+// How messages reach a member of `others`: over a link, by way of members that both are to be
+// linked with (node/protocol/mail/post.h; whether they are linked with it is not known here), or
+// not.
+enum class Path : std::uint8_t { kNone, kDirect, kForwarded };
+Path PathTo(const NodeStatus& status, const base::PeerId& peer);
+const char* PathName(Path path);  // as in JSON: none, direct, forwarded
 
 struct Health {
   bool ok = true;
@@ -114,6 +126,7 @@ class NodeMonitor {
   void See(base::Time now, const protocol::Observation& what);
   // Before the run begins, a change of links counts as progress.
   void SeeLinks(base::Time now);
+  void SeeReach(const wire::Block& head);
   void SeeBatchLoss(std::uint64_t step, double loss);
   void SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation);
 

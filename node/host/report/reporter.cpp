@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "node/base/check.h"
+#include "node/protocol/ground/reach.h"
 
 namespace ostraka::host {
 
@@ -26,6 +27,15 @@ void Reporter::See(base::Time now, const protocol::Observation& what) {
   CheckInvariants();
 }
 
+void Reporter::Reach(const wire::Block& head) {
+  monitor_.SeeReach(head);
+  const auto warning = protocol::ReachWarning(head);
+  if (warning && warning != reach_warning_) {
+    events_.OnNotice(net::NoticeLevel::kWarning, *warning);
+  }
+  reach_warning_ = warning;
+}
+
 void Reporter::CheckInvariants() const {
   OSTRAKA_CHECK((report_.steps_done == 0) ==
                 (report_.last_block == nullptr || report_.last_block->genesis));
@@ -35,12 +45,14 @@ void Reporter::CheckInvariants() const {
 void Reporter::On(const protocol::Resumed& seen) {
   report_.last_block = seen.block;
   report_.state = seen.state;
+  Reach(*seen.block);
   report_.steps_done = wire::TrainedSteps(*seen.block);
 }
 
 void Reporter::On(const protocol::StepDone& seen) {
   report_.last_block = seen.block;
   report_.state = seen.state;
+  Reach(*seen.block);
   if (seen.block->genesis) return;
   step_ = seen.block->step;
   // A member that follows may have skipped some.

@@ -38,6 +38,8 @@ class Reporter {
 
   void Started(std::uint16_t port, std::uint16_t http_port, std::size_t members);
   void See(base::Time now, const protocol::Observation& what);
+  // Who can be dialed, by the newest block; a line if they are too few, once for each change.
+  void Reach(const wire::Block& head);
   void Stored(const protocol::Record& record) { history_.SeeStored(record); }
   // `removal` is in the block of the last StepDone.
   void Removed(const wire::Removal& removal);
@@ -78,6 +80,7 @@ class Reporter {
 
   NodeEvents& events_;
   NodeMonitor monitor_;
+  std::optional<std::string> reach_warning_;
   RunHistory history_;
   ObservationLines lines_;
   WaitLog waits_;

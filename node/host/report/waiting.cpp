@@ -18,7 +18,7 @@ bool Contains(const std::vector<base::PeerId>& peers, const base::PeerId& peer) 
 std::vector<base::PeerId> Unlinked(const NodeStatus& status) {
   std::vector<base::PeerId> unlinked;
   for (const base::PeerId& peer : status.others) {
-    if (!Contains(status.linked, peer)) unlinked.push_back(peer);
+    if (PathTo(status, peer) == Path::kNone) unlinked.push_back(peer);
   }
   return unlinked;
 }

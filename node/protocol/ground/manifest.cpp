@@ -6,6 +6,7 @@
 #include <string>
 
 #include "node/protocol/ground/member_name.h"
+#include "node/protocol/ground/state.h"
 #include "node/wire/limits.h"
 
 namespace ostraka::protocol {
@@ -82,6 +83,16 @@ base::Status ValidateValidators(const Manifest& manifest) {
                  "mode " + std::string(ModeName(manifest.mode)) + " would bear " + claim +
                      " members, but could spare no validator to find out who they are: use mode "
                      "majority, which bears none, or 4 members");
+}
+
+base::Status ValidateReach(const Manifest& manifest) {
+  const auto reachable = std::count_if(manifest.members.begin(), manifest.members.end(),
+                                       [](const Member& member) { return !member.only_dials; });
+  const std::size_t least = std::min<std::size_t>(kFewestOwners, manifest.members.size());
+  return Require(static_cast<std::size_t>(reachable) >= least,
+                 "only " + std::to_string(reachable) +
+                     " members can be dialed (reachable = true), and a run trains with 3 or more: "
+                     "open a port for another member");
 }
 
 base::Status ValidateDeadlines(const Manifest& manifest) {
@@ -199,6 +210,7 @@ base::Status Validate(const Manifest& manifest) {
                   ", the manifest asks for " + std::to_string(manifest.protocol_version) +
                   ": begin another run with `ostraka run init`, or use the build that made it"));
   RETURN_IF_ERROR(ValidateMembers(manifest));
+  RETURN_IF_ERROR(ValidateReach(manifest));
   RETURN_IF_ERROR(ValidateTraining(manifest.training));
   RETURN_IF_ERROR(ValidateProfile(manifest));
   RETURN_IF_ERROR(Require(NonNegativeFinite(manifest.tau), "tau must be 0 (auto) or positive"));

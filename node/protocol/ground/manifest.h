@@ -32,6 +32,8 @@ struct Member {
   PeerId id;
   std::string address;    // "host:port"; empty in the simulator
   std::string name = {};  // for people (member_name.h); empty: none
+  // It declares from the start that it cannot be dialed from outside (reach.h).
+  bool only_dials = false;
 };
 
 // The defaults train mlp on digits to 0.96 +- 0.01 accuracy (measured over seeds:

@@ -8,6 +8,7 @@
 #include "crypto/stream.h"
 #include "node/base/planted.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/ground/reach.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -30,6 +31,22 @@ std::vector<PeerId> Shuffled(const std::vector<PeerId>& peers, std::string_view 
     shuffled.push_back(peers[i]);
   }
   return shuffled;
+}
+
+// By place in the order that the coin gives to all keys.
+std::vector<PeerId> InOwnersOrder(const std::vector<PeerId>& peers, const Digest& randomness) {
+  std::vector<std::pair<Digest, PeerId>> places;
+  places.reserve(peers.size());
+  for (const PeerId& peer : peers) {
+    places.emplace_back(
+        crypto::Hasher(crypto::kDomainOwners).Update(randomness).Update(peer.view()).Finish(),
+        peer);
+  }
+  std::sort(places.begin(), places.end());
+  std::vector<PeerId> order;
+  order.reserve(peers.size());
+  for (const auto& [place, peer] : places) order.push_back(peer);
+  return order;
 }
 
 }  // namespace
@@ -127,16 +144,23 @@ Roles AssignRoles(const Block& head, std::uint64_t dimension) {
   Roles roles;
   if (head.closing > 0) return roles;
   const std::vector<PeerId> pool = InRole(head);
-  if (pool.size() < kFewestWorkers) return roles;
+  std::vector<PeerId> owners;
+  for (const PeerId& peer : pool) {
+    if (!OnlyDials(head, peer)) owners.push_back(peer);
+  }
+  if (owners.size() < kFewestOwners) return roles;
   for (const Assignment& assignment : head.drawn) {
-    if (roles.validators.size() + kFewestWorkers == pool.size()) break;
-    if (IsMember(pool, assignment.validator)) roles.validators.push_back(assignment);
+    const bool owns = IsMember(owners, assignment.validator);
+    if (owns && owners.size() == kFewestOwners) break;
+    if (!IsMember(pool, assignment.validator)) continue;
+    roles.validators.push_back(assignment);
+    if (owns) std::erase(owners, assignment.validator);
   }
   for (const PeerId& peer : pool) {
     if (!roles.AssignmentOf(peer)) roles.workers.push_back(peer);
   }
-  roles.owners = Shuffled(roles.workers, "owners", head.randomness);
-  roles.parts = CutParts(dimension, static_cast<std::uint32_t>(roles.workers.size()));
+  roles.owners = InOwnersOrder(owners, head.randomness);
+  roles.parts = CutParts(dimension, static_cast<std::uint32_t>(owners.size()));
   return roles;
 }
 

@@ -24,8 +24,8 @@ using wire::Thresholds;
 struct Roles {
   std::vector<PeerId> workers;         // by key
   std::vector<Assignment> validators;  // in draw order
-  std::vector<PartRange> parts;        // one per worker; empty if fewer than 3 members are in role
-  std::vector<PeerId> owners;          // owners[j] aggregates parts[j]
+  std::vector<PartRange> parts;        // one per owner; empty if the step has fewer than 3 of them
+  std::vector<PeerId> owners;          // owners[j] aggregates parts[j]: workers that can be dialed
 
   bool IsWorker(const PeerId& peer) const;
   // Index of the part that `peer` aggregates.
@@ -77,10 +77,15 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& he
                                        std::uint64_t next_step, std::uint32_t m);
 
 // Roles of step `head.step + 1` (of step 0 after the genesis block). Validators are the members of
-// head.drawn that are still in role, workers the others in role; head.randomness permutes the
-// owners of parts. If fewer than kFewestWorkers would remain, the validators drawn last work
-// instead. Rationale: a single worker among validators would own the whole model, more than a link
-// carries. The step that closes a run has no roles.
+// head.drawn that are still in role, workers the others in role. Owners are the workers that can be
+// dialed (reach.h), so that no bulk data needs a path between two members behind NATs. If fewer
+// than kFewestOwners owners would remain, the validators drawn last work instead. Rationale: a
+// single owner would own the whole model, more than a link carries. If no more than that can be
+// dialed among those in role, the step has no roles, nor has the step that closes a run.
+//
+// head.randomness orders all keys, and the owners follow in that order, so who is struck out
+// changes no other owner's place among the rest. Attack: members that could choose to leave after
+// they saw the coin would choose among the permutations of all subsets.
 Roles AssignRoles(const Block& head, std::uint64_t dimension);
 
 // Seed of the batch of `peer` in `step`: H(run, data source, r^{step-1}, step, peer).

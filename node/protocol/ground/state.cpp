@@ -49,7 +49,7 @@ std::vector<PartRange> CutParts(std::uint64_t dimension, std::uint32_t count) {
 }
 
 std::uint64_t LargestPart(std::uint64_t dimension, std::uint32_t column) {
-  const std::uint64_t fewest = std::max<std::uint64_t>(kFewestWorkers, std::uint64_t{column} + 1);
+  const std::uint64_t fewest = std::max<std::uint64_t>(kFewestOwners, std::uint64_t{column} + 1);
   return dimension / fewest + (dimension % fewest > 0 ? 1 : 0);
 }
 

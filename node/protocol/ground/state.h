@@ -39,10 +39,10 @@ struct PartRange {
 // REQUIRES: count > 0.
 std::vector<PartRange> CutParts(std::uint64_t dimension, std::uint32_t count);
 
-// A step with fewer workers has no parts (roles.h, AssignRoles).
-inline constexpr std::uint32_t kFewestWorkers = 3;
+// A step with fewer owners has no parts (roles.h, AssignRoles).
+inline constexpr std::uint32_t kFewestOwners = 3;
 // The most elements that part `column` of any step can have. Whatever this block says, the next one
-// may leave as few as kFewestWorkers workers. Attack: t_s members can each put an honest one out of
+// may leave as few as kFewestOwners owners. Attack: t_s members can each put an honest one out of
 // role.
 std::uint64_t LargestPart(std::uint64_t dimension, std::uint32_t column = 0);
 

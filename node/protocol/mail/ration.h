@@ -5,11 +5,15 @@
 //       bytes, odd messages and repeats than the constants below say.
 //   R2  A peer that has sent kForgeriesASecond bad signatures in its second is not heard until that
 //       is over.
-//   R3  Only keys of the run have a record here. [C: CHECKed by CheckInvariants]
+//   R3  Only keys of the run have a record here, and pairs of them. [C: CHECKed by CheckInvariants]
+//   R4  What a carrier brings of a member (node/protocol/mail/post.h) is counted for the two
+//       together. So a carrier can use up neither the member's own ration nor another carrier's,
+//       and a member uses up no carrier's.
 //
 // May not know: what is asked, and what an answer holds.
 //
-// Memory: six numbers for each key of the run.
+// Memory: eight numbers for each key of the run, and for each pair of which one carries for the
+// other.
 //
 // What an attacker can do here: use up its own ration, after which it is not answered, or not
 // heard, until the second is over. Nobody can use up another's: what is counted is counted for the
@@ -21,6 +25,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "crypto/hash_into.h"
 #include "node/base/check.h"
@@ -40,6 +45,13 @@ class Ration {
   // Links that come up, to which all that is still of use is said again, parts and aggregates too.
   // Who dials again waits longer each time (node/net/mesh/backoff.h), 200 ms at first.
   static constexpr std::uint64_t kRepeatsASecond = 8;
+  // Paths between two members that come up at one carrier. Each brings as many messages, by all
+  // carriers.
+  static constexpr std::uint64_t kCarriedRepeatsASecond = 2;
+  // Messages that a carrier passes on for one member. A step has some ten for each other member
+  // that only dials, and a slow seal a few more in each iteration.
+  static constexpr std::uint64_t kForwardsASecond = 4096;
+  static constexpr std::uint64_t kForwardedBytesASecond = 8 << 20;
 
   // Bytes that one is sent because it asked: four full models and states a second. Nobody needs
   // more to catch up; the largest single answer, a block of 256 members, has less than a megabyte.
@@ -52,6 +64,26 @@ class Ration {
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, bytes_a_second_, used_); }
   friend struct FingerprintProbe;
 
+  // From here on what is counted for `from` is counted for what `carrier` brings of it (R4).
+  void Carry(const base::PeerId& from, const base::PeerId& carrier) {
+    carried_ = {from, Together(from, carrier)};
+  }
+  void EndCarry() { carried_.reset(); }
+  bool carries() const { return carried_.has_value(); }
+  // The key that a count for `peer` is kept under.
+  const base::PeerId& AccountOf(const base::PeerId& peer) const {
+    return carried_ && carried_->from == peer ? carried_->account : peer;
+  }
+
+  // True, and it is counted, if one more message of `peer`, of so many bytes, may be passed on.
+  bool TakeForward(base::Time now, const base::PeerId& peer, std::uint64_t bytes) {
+    Used& used = Of(now, peer);
+    if (used.forwards >= kForwardsASecond) return false;
+    if (used.forwarded_bytes + bytes > kForwardedBytesASecond) return false;
+    ++used.forwards;
+    used.forwarded_bytes += bytes;
+    return true;
+  }
   // True, and it is counted, if `peer` may have one more answer, of so many bytes.
   bool Take(base::Time now, const base::PeerId& peer, std::uint64_t bytes = 0) {
     Used& used = Of(now, peer);
@@ -70,18 +102,21 @@ class Ration {
   }
   // True, and it is counted, if `peer` may be told all again because its link came up.
   bool TakeRepeat(base::Time now, const base::PeerId& peer) {
-    return ++Of(now, peer).repeats <= kRepeatsASecond;
+    const std::uint64_t most = carries() ? kCarriedRepeatsASecond : kRepeatsASecond;
+    return ++Of(now, peer).repeats <= most;
   }
   // False when `peer` has sent too many bad signatures: nothing else that it sends is looked at.
   bool IsHeard(base::Time now, const base::PeerId& peer) const {
-    const auto used = used_.find(peer);
+    const auto used = used_.find(AccountOf(peer));
     if (used == used_.end() || now - used->second.since >= base::Seconds(1)) return true;
     return used->second.forgeries < kForgeriesASecond;
   }
   void CountForgery(base::Time now, const base::PeerId& peer) { ++Of(now, peer).forgeries; }
 
   // `keys`: of the run, as the driver has no link to another.
-  void CheckInvariants(std::size_t keys) const { OSTRAKA_CHECK(used_.size() <= keys); }
+  void CheckInvariants(std::size_t keys) const {
+    OSTRAKA_CHECK(used_.size() <= keys * keys && !carries());
+  }
 
  private:
   bool TakeOdd(base::Time now, const base::PeerId& peer, std::uint64_t weight) {
@@ -97,18 +132,32 @@ class Ration {
     std::uint64_t odd_messages = 0;
     std::uint64_t forgeries = 0;
     std::uint64_t repeats = 0;
+    std::uint64_t forwards = 0;
+    std::uint64_t forwarded_bytes = 0;
     void HashInto(crypto::Hasher& hasher) const {
-      crypto::Feed(hasher, since, answers, bytes, odd_messages, forgeries, repeats);
+      crypto::Feed(hasher, since, answers, bytes, odd_messages, forgeries, repeats, forwards,
+                   forwarded_bytes);
     }
   };
+  struct Carried {
+    base::PeerId from;
+    base::PeerId account;
+  };
+  // A key for two: no third one is equal to it but by breaking the keys' curve.
+  static base::PeerId Together(const base::PeerId& a, const base::PeerId& b) {
+    base::PeerId both = a;
+    for (std::size_t i = 0; i < both.bytes.size(); ++i) both.bytes[i] ^= b.bytes[i];
+    return both;
+  }
   Used& Of(base::Time now, const base::PeerId& peer) {
-    Used& used = used_[peer];
+    Used& used = used_[AccountOf(peer)];
     if (now - used.since >= base::Seconds(1)) used = {.since = now};
     return used;
   }
 
   std::uint64_t bytes_a_second_;
-  std::map<base::PeerId, Used> used_;  // genesis members only: bounded
+  std::map<base::PeerId, Used> used_;  // genesis members, and pairs of them: bounded
+  std::optional<Carried> carried_;     // within one call
 };
 
 }  // namespace ostraka::protocol

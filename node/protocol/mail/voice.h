@@ -16,8 +16,10 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "node/base/check.h"
@@ -29,8 +31,14 @@ namespace ostraka::protocol {
 
 class Voice {
  public:
-  Voice(const PeerId& self, const Digest& run_id, const Turn* turn, Journal* journal)
-      : self_(self), run_id_(run_id), turn_(turn), journal_(journal) {}
+  // `only_dials`: what this member declares of itself (PeerOptions::only_dials).
+  Voice(const PeerId& self, const Digest& run_id, const Turn* turn, Journal* journal,
+        std::function<bool(bool)> only_dials = {})
+      : self_(self),
+        run_id_(run_id),
+        turn_(turn),
+        journal_(journal),
+        only_dials_(std::move(only_dials)) {}
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step_, own_); }
   friend struct FingerprintProbe;
 
@@ -49,6 +57,8 @@ class Voice {
   // The next own message to take in; nullopt if there is none.
   std::optional<Journal::Own> NextOwn();
   bool HasOwn() const { return !own_.empty(); }
+  // What a COMMIT declares of its sender, of whom the run says `so_far`.
+  bool DeclaresOnlyDials(bool so_far) const { return only_dials_ ? only_dials_(so_far) : so_far; }
   // Between two calls of the machine: nothing that was said is still to be taken in (V2).
   void CheckInvariants() const { OSTRAKA_CHECK(own_.empty()); }
 
@@ -70,6 +80,7 @@ class Voice {
   Digest run_id_;
   const Turn* turn_;
   Journal* journal_;
+  std::function<bool(bool)> only_dials_;
   std::uint64_t step_ = 0;
   std::deque<Journal::Own> own_;
 };

@@ -38,20 +38,25 @@ std::optional<std::string> BlobFault(const wire::Envelope& envelope, const Share
 
 }  // namespace
 
+// Nobody, if it was carried: of the member and its carrier nobody here knows which one spoilt it.
+void Gate::SuspectLink(const PeerId& from, const char* check, const std::string& reason) const {
+  if (!uses_.ration->carries()) uses_.voice->Suspect(from, check, reason);
+}
+
 std::optional<wire::SharedMessage> Gate::Open(const MessageReceived& input) const {
   if (!uses_.ration->IsHeard(uses_.turn->now(), input.from)) return std::nullopt;
   auto opened = uses_.opener->Open(input.frame);
   if (!opened.ok()) {
-    uses_.voice->Suspect(input.from, "frame", base::MessageOf(opened.status()));
+    SuspectLink(input.from, "frame", base::MessageOf(opened.status()));
     return std::nullopt;
   }
   const wire::Envelope& envelope = (*opened)->envelope;
   if (envelope.slot.run_id != uses_.manifest->run_id || envelope.slot.incarnation != 0) {
-    uses_.voice->Suspect(input.from, "slot", "sent a message whose slot no honest peer can use");
+    SuspectLink(input.from, "slot", "sent a message whose slot no honest peer can use");
     return std::nullopt;
   }
   if (wire::IsService(envelope.slot.type) && envelope.sender != input.from) {
-    uses_.voice->Suspect(input.from, "relay", "passed on a request or answer of another peer");
+    SuspectLink(input.from, "relay", "passed on a request or answer of another peer");
     return std::nullopt;
   }
   return *std::move(opened);
@@ -59,8 +64,8 @@ std::optional<wire::SharedMessage> Gate::Open(const MessageReceived& input) cons
 
 bool Gate::HasItsBlob(const wire::Envelope& envelope, const MessageReceived& input) const {
   if (CarriesBlob(envelope.slot.type) == (input.blob != nullptr)) return true;
-  uses_.voice->Suspect(input.from, "blob",
-                       "sent a message without its bulk data, or with some it may not have");
+  SuspectLink(input.from, "blob",
+              "sent a message without its bulk data, or with some it may not have");
   return false;
 }
 
@@ -121,7 +126,7 @@ Fate Gate::Judge(const wire::SharedMessage& shared, const MessageReceived& input
 
 // The inbox does not keep it: the seal keeps what a lock is claimed to rest on.
 Fate Gate::JudgeOdd(const wire::SignedEnvelope& message, const PeerId& from, Step* step) const {
-  if (!step->sealing().TakeOdd(from)) return Fate::kNothing;
+  if (!step->sealing().TakeOdd(uses_.ration->AccountOf(from))) return Fate::kNothing;
   return uses_.check->Verified(message, from) ? Fate::kOdd : Fate::kNothing;
 }
 
@@ -179,7 +184,7 @@ bool Gate::BlobIsWanted(const wire::SignedEnvelope& message, const MessageReceiv
   const wire::Envelope& envelope = message.envelope;
   if (const auto fault = BlobFault(envelope, input.blob)) {
     KeepUnreadable(message, input.from);
-    uses_.voice->Suspect(input.from, "blob", *fault);
+    SuspectLink(input.from, "blob", *fault);
     return false;
   }
   if (BulkWanted(envelope, input.from, input.blob->data.size(), step)) return true;

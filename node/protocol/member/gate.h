@@ -95,6 +95,7 @@ class Gate {
   void CheckInvariants() const;
 
  private:
+  void SuspectLink(const PeerId& from, const char* check, const std::string& reason) const;
   std::uint64_t ExpectedStep(const Step* step) const;
   bool InWindow(const wire::Slot& slot, const Step* step) const;
   bool InStepWindow(const wire::Slot& slot, const Step& step) const;

@@ -186,6 +186,7 @@ void Intake::KeepFaultOfSeal(const wire::SignedEnvelope& message) {
 // --- requests and answers -----------------------------------------------------------------------
 
 void Intake::Malformed(const PeerId& from, const base::Status& status) const {
+  if (parts_.ration.carries()) return;  // of two, nobody here knows which one spoilt it
   parts_.voice.Suspect(from, "service",
                        "sent a malformed request or answer: " + base::MessageOf(status));
 }
@@ -205,8 +206,49 @@ Outcome Intake::OnService(const PeerId& from, const wire::Envelope& envelope,
     return OnBlock(from, blob, step);
   } else if (slot.type == MessageType::kChunk) {
     OnChunk(from, envelope, blob, step);
+  } else if (slot.type == MessageType::kForward) {
+    const auto forward = wire::DecodeForward(envelope.body);
+    if (forward.ok() && blob == nullptr) return OnForward(from, *forward, step);
+    Malformed(from, forward.ok() ? base::InvalidArgument("FORWARD: bulk data") : forward.status());
   }
   return Outcome::Wait();
+}
+
+Outcome Intake::OnForward(const PeerId& link, const wire::Forward& forward, Step* step) {
+  const Block& head = parts_.chain.head();
+  if (parts_.ration.carries()) return Outcome::Wait();  // one within another
+  if (!IsKey(head, forward.from) || !IsKey(head, forward.to)) return Outcome::Wait();
+  if (parts_.post->IsForSelf(link, forward)) {
+    Outcome outcome = Outcome::Wait();
+    parts_.ration.Carry(forward.from, link);
+    if (forward.frame.empty()) {
+      Greet(forward.from);
+    } else {
+      const auto frame = std::make_shared<const base::Bytes>(forward.frame);
+      outcome = On(MessageReceived{forward.from, frame, nullptr}, step);
+    }
+    parts_.ration.EndCarry();
+    return outcome;
+  }
+  const auto passed_on = parts_.post->PassOn(link, forward);
+  const bool may =
+      passed_on && parts_.ration.TakeForward(parts_.turn.now(), link, forward.frame.size());
+  if (may) parts_.turn.Do(*passed_on);
+  return Outcome::Wait();
+}
+
+void Intake::Greet(const PeerId& peer) {
+  if (!parts_.ration.TakeRepeat(parts_.turn.now(), peer)) return;
+  if (!parts_.ration.carries()) {
+    for (const Send& send : parts_.post->Introduce(peer)) parts_.turn.Do(send);
+  }
+  if (parts_.stage.is(Stage::kFrozen)) return uses_.forks->Show(peer);
+  parts_.journal.Repeat(peer);
+  if (parts_.stage.is(Stage::kFollow)) uses_.follower->Follow(peer);
+  // Whichever of the two was away, the other may have gone on.
+  if (parts_.stage.in_step() || parts_.stage.is(Stage::kGenesis)) {
+    parts_.voice.AskHeads({peer}, parts_.voice.step());
+  }
 }
 
 Outcome Intake::OnPull(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
@@ -221,7 +263,8 @@ Outcome Intake::OnPull(const PeerId& from, const wire::Slot& slot, const wire::P
     return Outcome::Wait();
   }
   const bool lingers = parts_.stage.is(Stage::kLinger);
-  if (lingers && slot.step >= HeightOf(parts_.chain.head())) {
+  // A carrier could say it in the name of one that still needs this member.
+  if (lingers && !parts_.ration.carries() && slot.step >= HeightOf(parts_.chain.head())) {
     parts_.followers.Remove(from);
     answers_.AnswerHead(from);
     return uses_.ending->OnFinished(from);

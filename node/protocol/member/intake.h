@@ -48,6 +48,9 @@ class Intake {
   Outcome TakeOwn(const wire::SharedMessage& shared, SharedBlob blob, Step* step) {
     return Accept(shared, std::move(blob), step);
   }
+  // A link with `peer` is up, or a path to it by way of another member: says to it all that it may
+  // lack.
+  void Greet(const PeerId& peer);
   // A step begins: the links whose PARTs of it found no room.
   std::set<PeerId> BeginStep(std::uint64_t step) { return gate_.BeginStep(step); }
   // This member leaves.
@@ -72,6 +75,7 @@ class Intake {
   base::StatusOr<Block> DecodeShown(const SharedBlob& blob) const;
   void OnChunk(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob,
                Step* step);
+  Outcome OnForward(const PeerId& link, const wire::Forward& forward, Step* step);
   void Malformed(const PeerId& from, const base::Status& status) const;
   Outcome LeaveIfBehind(const PeerId& sender);
   const StepFacts* FactsInStep(const Step* step) const;

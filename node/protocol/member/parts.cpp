@@ -3,22 +3,11 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/protocol/ground/reach.h"
 
 namespace ostraka::protocol {
 
 namespace {
-
-// Before the genesis seal: the manifest's members.
-SharedBlock FirstHead(const Manifest& manifest) {
-  auto head = std::make_shared<Block>();
-  head->genesis = true;
-  for (const Member& member : manifest.members) head->members.push_back(member.id);
-  const auto n = static_cast<std::uint32_t>(head->members.size());
-  head->thresholds = ThresholdsFor(manifest.mode, n, GenesisAsynchronousFaults(manifest.mode, n));
-  head->tau = manifest.tau > 0 ? manifest.tau : manifest.tau_initial;
-  head->delta_us = static_cast<std::uint64_t>(manifest.delta.ns / 1'000);
-  return head;
-}
 
 ModelState FirstState(PeerOptions& options) {
   const std::uint64_t dimension = base::ElementCount(options.layout);
@@ -40,9 +29,9 @@ Parts::Parts(PeerOptions& options)
       manifest(options.manifest),
       layout(options.layout),
       journal(options.key, &turn),
-      voice(self, manifest->run_id, &turn, &journal),
+      voice(self, manifest->run_id, &turn, &journal, options.only_dials),
       jobs(&turn),
-      chain(FirstHead(*manifest), FirstState(options)),
+      chain(std::make_shared<const Block>(GenesisHead(*manifest)), FirstState(options)),
       genesis(self, manifest->run_id, chain.shared_head(), &inbox),
       ration(Ration::BytesASecond(base::ElementCount(layout))),
       check(std::move(options.verifier), &ration, &turn, &voice),
@@ -50,7 +39,10 @@ Parts::Parts(PeerOptions& options)
       charges(self, manifest, &journal),
       reports(self),
       duties(self, manifest, &chain),
-      duty_jobs(&duties, &jobs) {
+      duty_jobs(&duties, &jobs),
+      post(options.post != nullptr ? options.post : std::make_shared<Post>(self, manifest->run_id)),
+      routes(options.post == nullptr) {
+  post->SetHead(chain.shared_head());
   OSTRAKA_CHECK(Validate(*manifest).ok());
   OSTRAKA_CHECK(IsMember(chain.head().members, self));
 }

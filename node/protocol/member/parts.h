@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "crypto/hash_into.h"
+#include "node/protocol/mail/post.h"
 #include "node/protocol/mail/signature_check.h"
 #include "node/protocol/member/peer.h"
 #include "node/protocol/parts/chain_server.h"
@@ -26,7 +27,7 @@ struct Parts {
   Parts& operator=(const Parts&) = delete;
   void HashInto(crypto::Hasher& hasher) const {
     crypto::Feed(hasher, stage, journal, voice, jobs, chain, inbox, genesis, ration, charges,
-                 reports, duties, duty_jobs, followers, past_seals, fork_watch, pace);
+                 reports, duties, duty_jobs, followers, past_seals, fork_watch, pace, *post);
   }
   friend struct FingerprintProbe;
 
@@ -52,6 +53,8 @@ struct Parts {
   PastSeals past_seals;
   ForkWatch fork_watch;
   OwnPace pace;
+  const std::shared_ptr<Post> post;
+  const bool routes;  // false: the driver routes what this machine sends
 
   void CheckInvariants() const;
 };

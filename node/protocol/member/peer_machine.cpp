@@ -33,7 +33,9 @@ PeerMachine::PeerMachine(PeerOptions options)
       intake_({&parts_, &forks_, &follower_, &beginning_, &ending_}, std::move(options.opener)) {}
 
 void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
+  const std::size_t before = out.actions().size();
   parts_.turn.Begin(now, out);
+  parts_.post->SetHead(parts_.chain.shared_head());
   if (!parts_.stage.is(Stage::kHalted)) {
     std::visit([this](const auto& event) { On(event); }, input);
     Advance();
@@ -43,6 +45,8 @@ void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
     On(*stored);  // last messages
   }
   parts_.turn.End();
+  parts_.post->SetHead(parts_.chain.shared_head());
+  if (parts_.routes) parts_.post->Route(out, before);
 }
 
 void PeerMachine::Advance() {
@@ -99,17 +103,11 @@ void PeerMachine::On(const Started& input) {
 }
 
 void PeerMachine::On(const LinkChanged& input) {
+  parts_.post->OnLink(input.peer, input.up);
   if (!input.up) parts_.genesis.OnLinkDown(input.peer);
   ending_.OnLink(input.peer, input.up);
   if (parts_.stage.is(Stage::kLinger)) ending_.Rearm(input.peer);
-  if (!input.up || !parts_.ration.TakeRepeat(parts_.turn.now(), input.peer)) return;
-  if (parts_.stage.is(Stage::kFrozen)) return forks_.Show(input.peer);
-  parts_.journal.Repeat(input.peer);
-  if (parts_.stage.is(Stage::kFollow)) follower_.Follow(input.peer);
-  // Whichever of the two was away, the other may have gone on.
-  if (parts_.stage.in_step() || parts_.stage.is(Stage::kGenesis)) {
-    parts_.voice.AskHeads({input.peer}, parts_.voice.step());
-  }
+  if (input.up) intake_.Greet(input.peer);
 }
 
 void PeerMachine::On(const TimerFired& input) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "node/protocol/ground/numbers.h"
+#include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/schedule.h"
 #include "node/protocol/rules/lateness.h"
 #include "node/protocol/rules/voids.h"
@@ -107,6 +108,12 @@ std::optional<Digest> SealedStateRoot(const SealedStep& sealed, const Thresholds
     if (count > FaultBound(thresholds)) return root;
   }
   return std::nullopt;
+}
+
+std::map<PeerId, bool> DeclaredReach(const SealedStep& sealed) {
+  std::map<PeerId, bool> only_dials;
+  for (const auto& [member, commit] : sealed.commits) only_dials[member] = commit.only_dials;
+  return only_dials;
 }
 
 // --- what the step did, for members that were away and for later judgements ----------------------
@@ -242,6 +249,7 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   block.tau = NextTau(sealed, head, manifest, judged.fates);
   block.delta_us = NextDelta(sealed, head, manifest);
   block.state_root = SealedStateRoot(sealed, head.thresholds);
+  block.reach = ReachAfter(head, sealed.step, DeclaredReach(sealed));
   block.closing = ClosingAfter(head, manifest.training, block);
   return block;
 }

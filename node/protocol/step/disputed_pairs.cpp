@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/protocol/ground/reach.h"
 #include "node/protocol/step/part_check.h"
 
 namespace ostraka::protocol {
@@ -53,14 +54,48 @@ void DisputedPairs::JudgeParts() {
   }
 }
 
+bool DisputedPairs::IsCarrierOf(const PeerId& a, const PeerId& b) const {
+  const std::vector<PeerId> carriers = CarriersOf(uses_.chain->head(), a, b);
+  const std::size_t count = std::min(carriers.size(), CarriersNeeded(uses_.chain->head()));
+  const auto end = carriers.begin() + static_cast<std::ptrdiff_t>(count);
+  return std::find(carriers.begin(), end, uses_.self) != end;
+}
+
+std::vector<PeerId> DisputedPairs::PartGoesTo(const LivePair& pair) const {
+  const Block& head = uses_.chain->head();
+  std::vector<PeerId> to = {pair.aggregator};
+  for (const PeerId& member : head.members) {
+    const bool party = member == pair.aggregator || member == pair.worker;
+    if (party || !Apart(head, pair.worker, member)) continue;
+    if (IsCarrierOf(pair.worker, member)) to.push_back(member);
+  }
+  return to;
+}
+
+// Attack: an aggregator that gives its result only to members that the worker cannot be linked with
+// would have all of them say that they passed it on.
+void DisputedPairs::ForwardResult(const LivePair& pair) {
+  const Block& head = uses_.chain->head();
+  if (!Apart(head, uses_.self, pair.worker)) {
+    uses_.server->AnswerResult(pair.worker, facts_->number(), pair.column);
+    return;
+  }
+  for (const PeerId& carrier : ReachableIn(head)) {
+    if (carrier == pair.aggregator) continue;
+    uses_.server->AnswerResult(carrier, facts_->number(), pair.column);
+  }
+}
+
 void DisputedPairs::ForwardParts() {
   if (uses_.turn->now() > forward_until_) return;
   for (const LivePair& pair : pairs_) {
     if (!good_.contains(pair.index) || !forwarded_parts_.insert(pair.index).second) continue;
     // With the COMMIT, without which no part counts: the worker may have kept it from its owner.
     const Inbox::Item* part = Part(pair);
-    uses_.turn->Do(Send{pair.aggregator, Commit(pair)->message->frame, nullptr});
-    uses_.turn->Do(Send{pair.aggregator, part->message->frame, part->blob});
+    for (const PeerId& to : PartGoesTo(pair)) {
+      uses_.turn->Do(Send{to, Commit(pair)->message->frame, nullptr});
+      uses_.turn->Do(Send{to, part->message->frame, part->blob});
+    }
   }
 }
 
@@ -70,8 +105,10 @@ void DisputedPairs::ForwardResults(const std::vector<SharedBlob>& results) {
     if (IsParty(pair) || forwarded_results_.contains(pair.index)) continue;
     const bool wanted = facts_->reading.sealed.GivesResult(pair.column);
     if (!wanted || results[pair.column] == nullptr) continue;
+    const bool apart = Apart(uses_.chain->head(), uses_.self, pair.worker);
+    if (apart && uses_.turn->now() + uses_.chain->delta() * 2 > forward_until_) continue;
     forwarded_results_.insert(pair.index);
-    uses_.server->AnswerResult(pair.worker, facts_->number(), pair.column);
+    ForwardResult(pair);
   }
 }
 

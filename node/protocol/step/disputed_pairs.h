@@ -79,6 +79,14 @@ class DisputedPairs {
   bool IsParty(const LivePair& pair) const {
     return pair.worker == uses_.self || pair.aggregator == uses_.self;
   }
+  // This member is one of those that carry for the two (reach.h).
+  bool IsCarrierOf(const PeerId& a, const PeerId& b) const;
+  // The aggregator, and members without a link with the worker for which this one carries: all
+  // honest members are to hold what one did, and more than the fault bound decide.
+  std::vector<PeerId> PartGoesTo(const LivePair& pair) const;
+  // To the worker; if this member can have no link with it, to all that can. They forward it in
+  // their turn, so this member begins two Deltas before it would have to stop.
+  void ForwardResult(const LivePair& pair);
   const Inbox::Item* Commit(const LivePair& pair) const;
   const Inbox::Item* Part(const LivePair& pair) const;
 

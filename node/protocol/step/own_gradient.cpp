@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "node/base/check.h"
+#include "node/protocol/ground/reach.h"
 #include "node/protocol/step/part_check.h"
 #include "node/wire/codec.h"
 
@@ -75,6 +76,7 @@ Draft OwnGradient::CommitDraft(std::optional<Digest> gradient_root) const {
   commit.coins_root = crypto::MerkleRoot(coins_.Commitments());
   commit.gradient_root = gradient_root;
   commit.parameters_root = parameters_root_;
+  commit.only_dials = uses_.voice->DeclaresOnlyDials(OnlyDials(uses_.chain->head(), uses_.self));
   return uses_.voice->MakeDraft(
       uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kCommit), facts_->parent_a,
       wire::Encode(commit), uses_.followers->Audience(uses_.chain->head().members));

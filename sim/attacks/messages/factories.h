@@ -31,6 +31,11 @@ std::unique_ptr<Editor> MakeWithholdEcho(const EditorOptions& options);
 std::unique_ptr<Editor> MakeWithholdResult(const EditorOptions& options);
 std::unique_ptr<Editor> MakeLate(const EditorOptions& options);
 std::unique_ptr<Editor> MakeDawdle(const EditorOptions& options);
+// Carriers and declared reachability (forward.cpp).
+std::unique_ptr<Editor> MakeForward(const EditorOptions& options);
+std::unique_ptr<Editor> MakeFlagFlip(const EditorOptions& options);
+std::vector<std::unique_ptr<Editor>> MakeFreeCarrier(
+    const EditorOptions& options);  // with a script
 // Scripts of deviations (scripted_attacks.cpp).
 std::unique_ptr<Editor> MakeSplitEcho(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFork(const EditorOptions& options);

@@ -61,6 +61,7 @@ TEST(AllocationTest, SamplesAsEveryType) {
     ExpectFrugal(sample.name, sample.bytes, DecodeVector);
     ExpectFrugal(sample.name, sample.bytes, DecodeBlockMessage);
     ExpectFrugal(sample.name, sample.bytes, DecodeChunk);
+    ExpectFrugal(sample.name, sample.bytes, DecodeForward);
     ExpectFrugal(sample.name, sample.bytes, DecodeBlock);
     ExpectFrugal(sample.name, sample.bytes, DecodeEvidence);
     ExpectFrugal(sample.name, sample.bytes, OpenUnsigned);

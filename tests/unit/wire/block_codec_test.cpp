@@ -134,6 +134,8 @@ TEST(BlockCodecTest, ListsOfRecordsHaveBounds) {
               HasSubstr("standings: too many"));
   EXPECT_THAT(JudgeEdited([](Block& b) { b.candidates = RecordsOf<Candidate>(kMaxPeers + 1); }),
               HasSubstr("candidates: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.reach = RecordsOf<Reach>(kMaxPeers + 1); }),
+              HasSubstr("reach: too many"));
 }
 
 TEST(BlockCodecTest, FieldsOfColumnsHaveBounds) {
@@ -193,6 +195,9 @@ TEST(BlockCodecTest, ListsByKeyAscend) {
   EXPECT_THAT(reversed(&Block::disputes), HasSubstr("disputes: must be strictly ascending"));
   EXPECT_THAT(reversed(&Block::standings), HasSubstr("standings: must be strictly ascending"));
   EXPECT_THAT(reversed(&Block::candidates), HasSubstr("candidates: must be strictly ascending"));
+  Block reach = SampleReachBlock();
+  std::reverse(reach.reach.begin(), reach.reach.end());
+  EXPECT_THAT(Judge(reach), HasSubstr("reach: must be strictly ascending"));
 }
 
 // One worker may have disputes with many, and many with one.

@@ -68,6 +68,8 @@ TEST(BodiesTest, EveryBitMatters) {
   ExpectEveryBitMatters(SampleVector(), DecodeVector);
   ExpectEveryBitMatters(SampleBlockMessage(), DecodeBlockMessage);
   ExpectEveryBitMatters(SampleChunk(), DecodeChunk);
+  ExpectEveryBitMatters(SampleForward(), DecodeForward);
+  ExpectEveryBitMatters(SampleDialerCommit(), DecodeCommit);
   ExpectEveryBitMatters(SampleLockedPropose(), DecodePropose);
   ExpectEveryBitMatters(Vector{}, DecodeVector);
 }
@@ -306,6 +308,14 @@ TEST(BodiesTest, VectorEntriesAreEncodedAsHashed) {
   }
 }
 
+TEST(BodiesTest, ForwardedFrameHasABound) {
+  Forward forward = SampleForward();
+  forward.frame.assign(kMaxForwardedBytes, 1);
+  EXPECT_EQ(Judge(forward, DecodeForward), "");
+  forward.frame.push_back(1);
+  EXPECT_THAT(Judge(forward, DecodeForward), HasSubstr("frame"));
+}
+
 TEST(BodiesTest, ChunkIndexIsBelowItsCount) {
   Chunk chunk = SampleChunk();
   chunk.index = chunk.count - 1;
@@ -370,6 +380,7 @@ TEST(BodiesTest, EmptyInputIsRefused) {
   EXPECT_FALSE(DecodeVector({}).ok());
   EXPECT_FALSE(DecodeBlockMessage({}).ok());
   EXPECT_FALSE(DecodeChunk({}).ok());
+  EXPECT_FALSE(DecodeForward({}).ok());
 }
 
 }  // namespace

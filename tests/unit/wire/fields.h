@@ -24,7 +24,7 @@ auto FieldsOfAll(const std::vector<T>& items) {
 inline auto Fields(const Boot& b) { return std::tuple(b.boot_id, b.protocol_version); }
 
 inline auto Fields(const Commit& c) {
-  return std::tuple(c.coins_root, c.coin_count, c.gradient_root, c.parameters_root);
+  return std::tuple(c.coins_root, c.coin_count, c.gradient_root, c.parameters_root, c.only_dials);
 }
 
 inline auto Fields(const TensorHeader& h) { return std::tuple(h.element, h.codec, h.shape); }
@@ -119,6 +119,8 @@ inline auto Fields(const Candidate& c) { return std::tuple(c.peer, c.since, c.co
 
 inline auto Fields(const Lateness& l) { return std::tuple(l.peer, l.ms); }
 
+inline auto Fields(const Reach& r) { return std::tuple(r.peer, r.only_dials, r.changes_from); }
+inline auto Fields(const Forward& f) { return std::tuple(f.from, f.to, f.frame); }
 inline auto Fields(const Voids& v) { return std::tuple(v.peer, v.count, v.last_step); }
 
 inline auto Fields(const Block& b) {
@@ -128,7 +130,7 @@ inline auto Fields(const Block& b) {
       FieldsOfAll(b.removals), FieldsOfAll(b.cases), b.state_root, b.result_roots,
       FieldsOfAll(b.aggregated), FieldsOfAll(b.drawn), b.proven, b.owing, FieldsOfAll(b.disputes),
       FieldsOfAll(b.standings), FieldsOfAll(b.candidates), b.joined, b.last_removal_step,
-      b.delta_us, FieldsOfAll(b.lateness), FieldsOfAll(b.voids), b.closing);
+      b.delta_us, FieldsOfAll(b.lateness), FieldsOfAll(b.voids), b.closing, FieldsOfAll(b.reach));
 }
 
 inline auto Fields(const EvidenceFile& f) {

@@ -204,6 +204,12 @@ void FillNext(Block& block) {
   block.standings = Ascending(ListOf(8, AnyStanding), peer_of);
   block.candidates = Ascending(ListOf(8, AnyCandidate), peer_of);
   block.joined = AnyPeers(8);
+  block.reach = Ascending(
+      ListOf(8,
+             [] {
+               return Reach{AnyPeer(), *rc::gen::arbitrary<bool>(), AnyInteger<std::uint64_t>()};
+             }),
+      peer_of);
   block.last_removal_step = Maybe(AnyInteger<std::uint64_t>);
   block.delta_us = AnyInteger<std::uint64_t>();
 }
@@ -267,6 +273,7 @@ Slot AnySlotOf(MessageType type) {
     case MessageType::kVector:
     case MessageType::kBlock:
     case MessageType::kChunk:
+    case MessageType::kForward:
       slot.phase = AnyEnum<Phase>(kPhaseCount);
       if (slot.phase == Phase::kB) slot.draw = AnyInteger<std::uint32_t>();
       break;
@@ -290,7 +297,8 @@ Commit AnyCommit() {
   return {.coins_root = AnyDigest(),
           .coin_count = *rc::gen::inRange<std::uint32_t>(1, kMaxCoins + 1),
           .gradient_root = Maybe(AnyDigest),
-          .parameters_root = Maybe(AnyDigest)};
+          .parameters_root = Maybe(AnyDigest),
+          .only_dials = *rc::gen::arbitrary<bool>()};
 }
 
 Part AnyPart() {
@@ -364,6 +372,8 @@ Vector AnyVector() { return {.entries = ListOf(kMaxVectorEntries, AnyEntry)}; }
 BlockMessage AnyBlockMessage() {
   return {.digest = AnyDigest(), .head = *rc::gen::arbitrary<bool>()};
 }
+
+Forward AnyForward() { return {.from = AnyPeer(), .to = AnyPeer(), .frame = AnyBytes(2048)}; }
 
 Chunk AnyChunk() {
   Chunk chunk = {.step = AnyInteger<std::uint64_t>(),

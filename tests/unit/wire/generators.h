@@ -31,6 +31,7 @@ Pull AnyPull();
 Vector AnyVector();
 BlockMessage AnyBlockMessage();
 Chunk AnyChunk();
+Forward AnyForward();
 Envelope AnyEnvelope();
 Envelope AnySignedEnvelope();
 Block AnyBlock();

@@ -53,6 +53,7 @@ TEST(GoldenTest, SlowPathAndServices) {
   ExpectVector("block_message", SampleBlockMessage(), Encode(SampleBlockMessage()),
                DecodeBlockMessage);
   ExpectVector("chunk", SampleChunk(), Encode(SampleChunk()), DecodeChunk);
+  ExpectVector("forward", SampleForward(), Encode(SampleForward()), DecodeForward);
   ExpectVector("propose_locked", SampleLockedPropose(), Encode(SampleLockedPropose()),
                DecodePropose);
   ExpectVector("vector_empty", Vector{}, Encode(Vector{}), DecodeVector);
@@ -62,6 +63,7 @@ TEST(GoldenTest, BlockAndEvidence) {
   ExpectVector("block", SampleBlock(), EncodeBlock(SampleBlock()), DecodeBlock);
   ExpectVector("block_closes", SampleClosingBlock(), EncodeBlock(SampleClosingBlock()),
                DecodeBlock);
+  ExpectVector("block_reach", SampleReachBlock(), EncodeBlock(SampleReachBlock()), DecodeBlock);
   ExpectVector("block_exact", SampleExactBlock(), EncodeBlock(SampleExactBlock()), DecodeBlock);
   ExpectVector("evidence", SampleEvidence(), EncodeEvidence(SampleEvidence()), DecodeEvidence);
 }

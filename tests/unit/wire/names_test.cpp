@@ -26,7 +26,7 @@ TEST(NamesTest, AsInJson) {
   EXPECT_THAT(AllNames(kMessageTypeCount, MessageTypeName),
               ElementsAre("boot", "commit", "part", "aggregate", "result", "reveal", "proof",
                           "echo", "status", "propose", "vote", "lock", "rejoin", "pull", "vector",
-                          "block", "chunk", "close"));
+                          "block", "chunk", "close", "forward"));
   EXPECT_THAT(AllNames(kCaseKindCount, CaseKindName), ElementsAre("gradient", "numbers", "cover"));
   EXPECT_THAT(AllNames(kRemovalKindCount, RemovalKindName),
               ElementsAre("verdict", "evidence", "drop", "eliminate"));
@@ -39,13 +39,13 @@ TEST(NamesTest, AsInJson) {
                   "broken_lock", "sealed_ban", "false_status", "verdict", "gradient"));
 }
 
-TEST(NamesTest, ServicesArePullAndItsAnswers) {
+TEST(NamesTest, ServicesArePullItsAnswersAndForward) {
   std::vector<std::string> services;
   for (std::uint8_t i = 0; i < kMessageTypeCount; ++i) {
     const auto type = static_cast<MessageType>(i);
     if (IsService(type)) services.emplace_back(MessageTypeName(type));
   }
-  EXPECT_THAT(services, ElementsAre("pull", "vector", "block", "chunk"));
+  EXPECT_THAT(services, ElementsAre("pull", "vector", "block", "chunk", "forward"));
 }
 
 TEST(NamesTest, GenesisAndRejoinMayBeSignedAgain) {

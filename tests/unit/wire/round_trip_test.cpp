@@ -45,6 +45,7 @@ RC_GTEST_PROP(RoundTripTest, Vector, ()) { CheckRoundTrip(AnyVector(), kEncode, 
 RC_GTEST_PROP(RoundTripTest, BlockMessage, ()) {
   CheckRoundTrip(AnyBlockMessage(), kEncode, DecodeBlockMessage);
 }
+RC_GTEST_PROP(RoundTripTest, Forward, ()) { CheckRoundTrip(AnyForward(), kEncode, DecodeForward); }
 RC_GTEST_PROP(RoundTripTest, Chunk, ()) { CheckRoundTrip(AnyChunk(), kEncode, DecodeChunk); }
 RC_GTEST_PROP(RoundTripTest, Block, ()) { CheckRoundTrip(AnyBlock(), EncodeBlock, DecodeBlock); }
 RC_GTEST_PROP(RoundTripTest, Evidence, ()) {
@@ -57,8 +58,9 @@ RC_GTEST_PROP(RoundTripTest, UnsignedEnvelope, ()) {
 
 RC_GTEST_PROP(RoundTripTest, Service, ()) {
   Envelope envelope = AnyEnvelope();
-  envelope.slot.type = *rc::gen::element(MessageType::kPull, MessageType::kVector,
-                                         MessageType::kBlock, MessageType::kChunk);
+  envelope.slot.type =
+      *rc::gen::element(MessageType::kPull, MessageType::kVector, MessageType::kBlock,
+                        MessageType::kChunk, MessageType::kForward);
   envelope.slot.iteration = 0;
   if (envelope.slot.phase != Phase::kB) envelope.slot.draw = 0;
   const auto opened = Open(EncodeService(envelope));
@@ -123,6 +125,7 @@ RC_GTEST_PROP(RoundTripTest, AnyWordsAreSafeToDecode, ()) {
   check(DecodeVector(bytes));
   check(DecodeBlockMessage(bytes));
   check(DecodeChunk(bytes));
+  check(DecodeForward(bytes));
 }
 
 }  // namespace

@@ -55,6 +55,8 @@ Bytes BodyOf(MessageType type) {
       return Encode(SampleBlockMessage());
     case MessageType::kChunk:
       return Encode(SampleChunk());
+    case MessageType::kForward:
+      return Encode(SampleForward());
   }
   OSTRAKA_CHECK(false);
 }
@@ -175,6 +177,10 @@ Vector SampleVector() {
 
 BlockMessage SampleBlockMessage() { return {.digest = Filled(0xbb), .head = true}; }
 
+Forward SampleForward() {
+  return {.from = Filled<PeerId>(0xbb), .to = Filled<PeerId>(0xbc), .frame = {1, 2, 3}};
+}
+
 Chunk SampleChunk() { return {.step = 40, .index = 2, .count = 7}; }
 
 namespace {
@@ -265,6 +271,19 @@ Block SampleClosingBlock() {
   return block;
 }
 
+Commit SampleDialerCommit() {
+  Commit commit = SampleCommit();
+  commit.only_dials = true;
+  return commit;
+}
+
+Block SampleReachBlock() {
+  Block block = SampleBlock();
+  block.reach = {{.peer = Filled<PeerId>(0x01), .only_dials = true, .changes_from = 140},
+                 {.peer = Filled<PeerId>(0x02), .only_dials = false, .changes_from = 141}};
+  return block;
+}
+
 Slot SampleSlot(MessageType type) {
   Slot slot;
   slot.run_id = Filled(0xa1);
@@ -307,6 +326,7 @@ Slot SampleSlot(MessageType type) {
     case MessageType::kVector:
     case MessageType::kBlock:
     case MessageType::kChunk:
+    case MessageType::kForward:
       slot.phase = Phase::kB;
       slot.draw = 2;
       break;
@@ -376,6 +396,10 @@ std::vector<NamedBytes> AllSamples() {
       {"vector_empty", Encode(Vector{})},
       {"block_message", Encode(SampleBlockMessage())},
       {"chunk", Encode(SampleChunk())},
+      {"forward", Encode(SampleForward())},
+      {"forward_empty", Encode(Forward{.from = SampleForward().from, .to = SampleForward().to})},
+      {"commit_dialer", Encode(SampleDialerCommit())},
+      {"block_reach", EncodeBlock(SampleReachBlock())},
       {"block", EncodeBlock(SampleBlock())},
       {"block_closes", EncodeBlock(SampleClosingBlock())},
       {"block_exact", EncodeBlock(SampleExactBlock())},

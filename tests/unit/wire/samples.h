@@ -28,6 +28,7 @@ crypto::SigningKey SampleKey(std::uint8_t byte);
 Boot SampleBoot();
 Commit SampleCommit();           // a worker's
 Commit SampleValidatorCommit();  // no gradient
+Commit SampleDialerCommit();     // of a member that only dials
 Commit SampleExactCommit();      // with the root of its parameters
 Part SamplePart();
 Aggregate SampleAggregate();
@@ -46,8 +47,10 @@ Pull SamplePull();
 Vector SampleVector();
 BlockMessage SampleBlockMessage();
 Chunk SampleChunk();
+Forward SampleForward();
 Block SampleBlock();
 Block SampleClosingBlock();
+Block SampleReachBlock();  // members that only dial, or may not change that yet
 Block SampleExactBlock();  // a suspended member, and a vote of twice
 
 // A slot in which messages of `type` are sent.

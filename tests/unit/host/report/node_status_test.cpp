@@ -136,6 +136,34 @@ TEST(TimeLeftTest, IsWhatTheStepsLeftTakeAtThePaceOfLate) {
   EXPECT_GT(long_run->ns, 0) << "no overflow";
 }
 
+// --- paths ---------------------------------------------------------------------------------------
+
+TEST(PathTest, IsALinkOrByWayOfMembersThatCanBeDialed) {
+  NodeStatus status;
+  status.self = PeerOf(1);
+  status.others = {PeerOf(2), PeerOf(3), PeerOf(4)};
+  status.linked = {PeerOf(3)};
+  EXPECT_EQ(PathTo(status, PeerOf(3)), Path::kDirect);
+  EXPECT_EQ(PathTo(status, PeerOf(2)), Path::kNone) << "both can be dialed";
+  status.only_dial = {PeerOf(1), PeerOf(2)};
+  EXPECT_EQ(PathTo(status, PeerOf(2)), Path::kForwarded);
+  EXPECT_STREQ(PathName(Path::kForwarded), "forwarded");
+  status.only_dial.insert(PeerOf(3));
+  EXPECT_EQ(PathTo(status, PeerOf(2)), Path::kNone) << "nobody can carry";
+}
+
+TEST(PathTest, TheMonitorKnowsTheNewestBlocksWord) {
+  NodeMonitor monitor(Time{} + Seconds(1));
+  wire::Block head;
+  for (std::uint8_t n = 1; n <= 4; ++n) head.members.push_back(PeerOf(n));
+  head.thresholds = {4, 1, 1};
+  head.reach = {{PeerOf(2), true, 0}, {PeerOf(3), false, 140}};
+  monitor.SeeReach(head);
+  const NodeStatus status = monitor.StatusAt(Time{} + Seconds(2));
+  EXPECT_EQ(status.only_dial, std::set<base::PeerId>{PeerOf(2)});
+  EXPECT_THAT(status.reach_warning, HasSubstr("only 3 of 4 members can be dialed"));
+}
+
 TEST(HealthTest, WaitingForMembersToMeetIsWell) {
   NodeStatus status;
   status.since_progress = Seconds(86'400);

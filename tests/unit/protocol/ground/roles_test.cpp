@@ -273,6 +273,62 @@ TEST(AssignRolesTest, OwnersChangeWithTheCoin) {
   EXPECT_NE(AssignRoles(head, 100).owners, first.owners);
 }
 
+// --- members that only dial ----------------------------------------------------------------------
+
+Block HeadWithDialers(std::uint32_t n, const std::vector<std::uint32_t>& dialers) {
+  Block head = ViewBefore(ManifestOf(n), 5);
+  for (const std::uint32_t number : dialers) head.reach.push_back({PeerNumber(number), true, 0});
+  return head;
+}
+
+TEST(AssignRolesTest, WhoOnlyDialsWorksAndOwnsNothing) {
+  const Block head = HeadWithDialers(8, {1, 4, 6});
+  const Roles roles = AssignRoles(head, 1000);
+  EXPECT_EQ(roles.workers, PeersUpTo(8));
+  ASSERT_EQ(roles.owners.size(), 5u);
+  ASSERT_EQ(roles.parts.size(), 5u);
+  for (const std::uint32_t number : {1u, 4u, 6u}) {
+    EXPECT_TRUE(roles.IsWorker(PeerNumber(number)));
+    EXPECT_FALSE(roles.PartOwnedBy(PeerNumber(number)));
+  }
+}
+
+// The place of an owner among the others depends on the coin alone: who leaves, validates or only
+// dials draws nothing anew.
+TEST(AssignRolesTest, StrikingOutAMemberPermutesNoOther) {
+  const std::vector<PeerId> all = AssignRoles(HeadWithDialers(12, {}), 1000).owners;
+  for (std::uint32_t struck = 0; struck < 12; ++struck) {
+    std::vector<PeerId> rest = all;
+    std::erase(rest, PeerNumber(struck));
+    EXPECT_EQ(AssignRoles(HeadWithDialers(12, {struck}), 1000).owners, rest);
+    Block without = HeadWithDialers(12, {});
+    std::erase(without.members, PeerNumber(struck));
+    EXPECT_EQ(AssignRoles(without, 1000).owners, rest);
+    const Roles validates = RolesWith(HeadWithDialers(12, {}),
+                                      {{PeerNumber(struck), PeerNumber((struck + 1) % 12), 3, {}}});
+    EXPECT_EQ(validates.owners, rest);
+  }
+}
+
+TEST(AssignRolesTest, ThreeOwnersStayWhoeverIsDrawn) {
+  const Block head = HeadWithDialers(8, {0, 1, 2, 3});
+  const std::vector<Assignment> drawn = {{PeerNumber(0), PeerNumber(7), 3, {}},
+                                         {PeerNumber(4), PeerNumber(7), 3, {}},
+                                         {PeerNumber(5), PeerNumber(6), 3, {}}};
+  const Roles roles = RolesWith(head, drawn);
+  EXPECT_EQ(roles.validators.size(), 2u);
+  EXPECT_TRUE(roles.AssignmentOf(PeerNumber(0)));
+  EXPECT_TRUE(roles.AssignmentOf(PeerNumber(4)));
+  EXPECT_EQ(roles.owners.size(), 3u);
+  EXPECT_TRUE(roles.IsWorker(PeerNumber(5)));
+}
+
+TEST(AssignRolesTest, FewerThanThreeThatCanBeDialedHaveNoParts) {
+  const Roles roles = AssignRoles(HeadWithDialers(8, {0, 1, 2, 3, 4, 5}), 1000);
+  EXPECT_TRUE(roles.workers.empty());
+  EXPECT_TRUE(roles.parts.empty());
+}
+
 TEST(AssignRolesTest, FewerThanThreeInRoleHaveNoParts) {
   Block head = ViewBefore(ManifestOf(6), 5);
   head.cases = {CaseOf(0, 1), CaseOf(2, 3)};
@@ -376,7 +432,7 @@ TEST(AssignRolesTest, IsGoldenForAFixedCoin) {
   head.randomness = DigestOf(42);
   std::vector<int> owners;
   for (const PeerId& owner : AssignRoles(head, 100).owners) owners.push_back(owner.bytes[7]);
-  EXPECT_EQ(owners, (std::vector<int>{5, 0, 2, 7, 4, 6, 3, 1}));
+  EXPECT_EQ(owners, (std::vector<int>{7, 3, 2, 4, 5, 1, 0, 6}));
 }
 
 // --- seeds ---------------------------------------------------------------------------------------

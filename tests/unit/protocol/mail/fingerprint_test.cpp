@@ -2,6 +2,7 @@
 
 #include "node/protocol/mail/inbox.h"
 #include "node/protocol/mail/job_desk.h"
+#include "node/protocol/mail/post.h"
 #include "node/protocol/mail/pull_timer.h"
 #include "node/protocol/mail/ration.h"
 #include "node/protocol/mail/voice.h"
@@ -68,6 +69,13 @@ struct FingerprintProbe {
     EXPECT_FEEDS(ration, used_.begin()->second.odd_messages);
     EXPECT_FEEDS(ration, used_.begin()->second.forgeries);
     EXPECT_FEEDS(ration, used_.begin()->second.repeats);
+    EXPECT_FEEDS(ration, used_.begin()->second.forwards);
+    EXPECT_FEEDS(ration, used_.begin()->second.forwarded_bytes);
+  }
+  static void OfPost() {
+    Post post({}, {});
+    EXPECT_FEEDS_AFTER(post, post.head_ = std::make_shared<const wire::Block>());
+    EXPECT_FEEDS(post, linked_);
   }
   static void OfVoice() {
     Voice voice({}, {}, nullptr, nullptr);
@@ -79,6 +87,7 @@ struct FingerprintProbe {
 };
 
 TEST(Fingerprint, FeedsEveryFieldOfTheInbox) { FingerprintProbe::OfInbox(); }
+TEST(Fingerprint, FeedsEveryFieldOfThePost) { FingerprintProbe::OfPost(); }
 TEST(Fingerprint, FeedsEveryFieldOfTheJobDesk) { FingerprintProbe::OfJobDesk(); }
 TEST(Fingerprint, FeedsEveryFieldOfTheJournalAndItsSigner) { FingerprintProbe::OfJournal(); }
 TEST(Fingerprint, FeedsEveryFieldOfThePullTimer) { FingerprintProbe::OfPullTimer(); }

@@ -75,5 +75,51 @@ TEST(RationTest, BlocksThatNothingProvesCountByTheirBytes) {
   EXPECT_FALSE(ration.TakeOddMessage(now, peer));
 }
 
+// --- what a carrier brings
+// ------------------------------------------------------------------------
+
+TEST(RationTest, WhatACarrierBringsUsesUpNobodysRation) {
+  Ration ration(kBytes);
+  ration.Carry(PeerNumber(1), PeerNumber(5));
+  while (ration.TakeOddMessage(kStart, PeerNumber(1))) {
+  }
+  for (std::uint64_t i = 0; i < Ration::kForgeriesASecond; ++i) {
+    ration.CountForgery(kStart, PeerNumber(1));
+  }
+  EXPECT_FALSE(ration.IsHeard(kStart, PeerNumber(1)));
+  ration.EndCarry();
+  EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(1))) << "over its own link";
+  EXPECT_TRUE(ration.TakeOddMessage(kStart, PeerNumber(1)));
+  EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(5))) << "the carrier itself";
+  ration.Carry(PeerNumber(1), PeerNumber(6));
+  EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(1))) << "by another carrier";
+  ration.EndCarry();
+  ration.Carry(PeerNumber(2), PeerNumber(5));
+  EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(2))) << "another one's, by the same carrier";
+  ration.EndCarry();
+}
+
+TEST(RationTest, AMemberIsCarriedForWithinItsRation) {
+  Ration ration(kBytes);
+  for (std::uint64_t i = 0; i < Ration::kForwardsASecond; ++i) {
+    ASSERT_TRUE(ration.TakeForward(kStart, PeerNumber(1), 1)) << i;
+  }
+  EXPECT_FALSE(ration.TakeForward(kStart, PeerNumber(1), 1));
+  EXPECT_TRUE(ration.TakeForward(kStart, PeerNumber(2), Ration::kForwardedBytesASecond));
+  EXPECT_FALSE(ration.TakeForward(kStart, PeerNumber(2), 1));
+  EXPECT_TRUE(ration.TakeForward(kStart + base::Seconds(1), PeerNumber(2), 1));
+}
+
+TEST(RationTest, PathsComeUpLessOftenThanLinks) {
+  Ration ration(kBytes);
+  ration.Carry(PeerNumber(1), PeerNumber(5));
+  for (std::uint64_t i = 0; i < Ration::kCarriedRepeatsASecond; ++i) {
+    EXPECT_TRUE(ration.TakeRepeat(kStart, PeerNumber(1)));
+  }
+  EXPECT_FALSE(ration.TakeRepeat(kStart, PeerNumber(1)));
+  ration.EndCarry();
+  EXPECT_TRUE(ration.TakeRepeat(kStart, PeerNumber(1)));
+}
+
 }  // namespace
 }  // namespace ostraka::protocol

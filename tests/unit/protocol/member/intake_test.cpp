@@ -31,6 +31,11 @@ class IntakeTest : public MemberTest {
     const auto frame = wire::EncodeService({full, Digest{}, IdOf(link), std::move(body)});
     return intake_.On({IdOf(link), frame, std::move(blob)}, step_.get());
   }
+  // What member `from` says to this one, in the hands of `carrier`.
+  Outcome Carried(std::uint32_t from, std::uint32_t carrier, const base::Bytes& frame) {
+    return OnService(carrier, ServiceSlot(0, Phase::kA, MessageType::kForward),
+                     wire::Encode(wire::Forward{IdOf(from), Self(), frame}));
+  }
   Outcome ShowBlock(std::uint32_t link, const Block& block) {
     return OnService(link, ServiceSlot(block.step, Phase::kC, MessageType::kBlock),
                      wire::Encode(wire::BlockMessage{wire::BlockDigest(block), true}),
@@ -152,6 +157,53 @@ TEST_F(IntakeTest, BlockThatNamesAStrangerIsMalformed) {
   block.aggregated = {{IdOf(1), {IdOf(scene::kStranger)}}};
   EXPECT_EQ(ShowBlock(3, block).what, Outcome::What::kWait);
   EXPECT_EQ(SuspectedFor(), "service");
+}
+
+// --- what a carrier brings -----------------------------------------------------------------------
+
+TEST_F(IntakeTest, WhatIsCarriedIsItsAuthors) {
+  BeginStep();
+  EXPECT_EQ(Carried(1, 2, *Sign(Commit(1, 1))->frame).what, Outcome::What::kWait);
+  EXPECT_TRUE(Holds(Commit(1, 1)));
+  EXPECT_FALSE(parts().ration.carries());
+}
+
+// Neither the member nor its carrier need have forged it: either may be honest.
+TEST_F(IntakeTest, AForgedMessageThatIsCarriedMakesNobodySuspect) {
+  BeginStep();
+  Carried(1, 2, *Forged(Commit(1, 1))->frame);
+  EXPECT_FALSE(Holds(Commit(1, 1)));
+  Carried(1, 2, {1, 2, 3});
+  EXPECT_EQ(SuspectedFor(), "");
+}
+
+TEST_F(IntakeTest, ACarrierThatForgesKeepsOutNeitherTheMemberNorAnotherCarrier) {
+  BeginStep();
+  for (std::uint64_t i = 0; i < Ration::kForgeriesASecond + 1; ++i) {
+    Carried(1, 2, *Forged(Commit(1, 1))->frame);
+  }
+  Carried(1, 2, *Sign(Commit(1, 1))->frame);
+  EXPECT_FALSE(Holds(Commit(1, 1))) << "this pair is not heard";
+  Carried(1, 3, *Sign(Commit(1, 1))->frame);
+  EXPECT_TRUE(Holds(Commit(1, 1)));
+  On(Sign(Commit(2, 1)), 2);
+  EXPECT_TRUE(Holds(Commit(2, 1))) << "the carrier's own link";
+}
+
+TEST_F(IntakeTest, ACarriedMessageHoldsNoOtherOne) {
+  BeginStep();
+  wire::Slot slot = ServiceSlot(0, Phase::kA, MessageType::kForward);
+  slot.run_id = manifest_->run_id;
+  const wire::Forward within{IdOf(3), Self(), *Sign(Commit(3, 1))->frame};
+  const auto frame = wire::EncodeService({slot, Digest{}, IdOf(1), wire::Encode(within)});
+  Carried(1, 2, *frame);
+  EXPECT_FALSE(Holds(Commit(3, 1)));
+}
+
+TEST_F(IntakeTest, AStrangerIsNotCarriedFor) {
+  BeginStep();
+  Carried(scene::kStranger, 2, *Sign(Commit(1, 1))->frame);
+  EXPECT_FALSE(Holds(Commit(1, 1)));
 }
 
 // Of a link, so many KB of them in a second: a forged one takes as long to decode as a true one.

@@ -1,0 +1,86 @@
+#include "node/protocol/mail/post.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "node/base/check.h"
+#include "node/protocol/mail/voice.h"
+#include "node/wire/codec.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+void Post::OnLink(const PeerId& peer, bool up) {
+  if (up) {
+    linked_.insert(peer);
+  } else {
+    linked_.erase(peer);
+  }
+}
+
+std::vector<PeerId> Post::CarriersFor(const PeerId& to) const {
+  std::vector<PeerId> carriers;
+  if (IsLinked(to) || !(OnlyDials(*head_, self_) || OnlyDials(*head_, to))) return carriers;
+  for (const PeerId& carrier : CarriersOf(*head_, self_, to)) {
+    if (carriers.size() == CarriersNeeded(*head_)) break;
+    if (IsLinked(carrier)) carriers.push_back(carrier);
+  }
+  return carriers;
+}
+
+Send Post::Carry(const PeerId& carrier, const wire::Forward& forward) const {
+  wire::Slot slot = ServiceSlot(0, Phase::kA, MessageType::kForward);
+  slot.run_id = run_id_;
+  return {carrier, wire::EncodeService({slot, Digest{}, self_, wire::Encode(forward)}), nullptr};
+}
+
+void Post::Route(Outbox& out, std::size_t first) const {
+  OSTRAKA_CHECK(head_ != nullptr && first <= out.actions().size());
+  if (head_->reach.empty()) return;
+  std::vector<Action> carried;
+  const auto replaced = [&](const Action& action) {
+    const auto* send = std::get_if<Send>(&action);
+    if (send == nullptr || send->blob != nullptr || send->frame == nullptr) return false;
+    if (send->frame->size() > wire::kMaxForwardedBytes) return false;
+    const std::vector<PeerId> carriers = CarriersFor(send->to);
+    for (const PeerId& carrier : carriers) {
+      carried.push_back(Carry(carrier, {self_, send->to, *send->frame}));
+    }
+    return !carriers.empty();
+  };
+  auto& actions = out.actions();
+  const auto begin = actions.begin() + static_cast<std::ptrdiff_t>(first);
+  actions.erase(std::remove_if(begin, actions.end(), replaced), actions.end());
+  actions.insert(actions.begin() + static_cast<std::ptrdiff_t>(first), carried.begin(),
+                 carried.end());
+}
+
+std::optional<Send> Post::PassOn(const PeerId& link, const wire::Forward& forward) const {
+  if (forward.from != link || forward.to == self_ || forward.to == link) return std::nullopt;
+  // The sender may be a block ahead, in which the other one declared that it only dials.
+  if (!OnlyDials(*head_, link) && !OnlyDials(*head_, forward.to)) return std::nullopt;
+  if (!IsLinked(forward.to)) return std::nullopt;
+  return Carry(forward.to, forward);
+}
+
+bool Post::IsForSelf(const PeerId& link, const wire::Forward& forward) const {
+  return forward.to == self_ && forward.from != self_ && forward.from != link &&
+         !IsLinked(forward.from);
+}
+
+std::vector<Send> Post::Introduce(const PeerId& peer) const {
+  std::vector<Send> sends;
+  if (OnlyDials(*head_, self_) || !OnlyDials(*head_, peer)) return sends;
+  for (const PeerId& other : linked_) {
+    if (other == peer || !OnlyDials(*head_, other)) continue;
+    sends.push_back(Carry(peer, {other, peer, {}}));
+    sends.push_back(Carry(other, {peer, other, {}}));
+  }
+  return sends;
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,76 @@
+// Messages between two members that cannot be linked, by way of members that are linked with both
+// (docs/decisions/0024).
+//
+//   sender: Send{to}  ->  Send{carrier, FORWARD{from, to, frame}}, to F + 1 carriers
+//   carrier: FORWARD of `from`, over the link of `from`  ->  the same to `to`, within its ration
+//   receiver: FORWARD for itself  ->  the frame, as if it had come over a link with `from`
+//
+// Promises [C: CHECKed]:
+//   P1  Only frames without bulk data are given to a carrier, and only for a member that has no
+//       link with this one, while the run says of one of the two that it only dials. (Of both,
+//       where all is as declared; the other one may have said it too late, or falsely.)
+//   P2  A frame goes to F + 1 carriers if so many are linked, so to an honest one.
+//   P3  A carrier passes on what its neighbour says in its own name, and nothing else.
+//   P4  A FORWARD holds no other one.
+//
+// Who carries what is no state of the protocol: nothing waits for it, and no rule asks for it.
+//
+// May not know: what a frame says, time, or what a link may cost (ration.h).
+//
+// Memory: the linked keys. What an attacker can do here: as a carrier, drop what it is given, or
+// hand it on late or to some only; forge requests and answers of the pair, as a member can by
+// itself. It cannot forge what is signed.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "crypto/hash_into.h"
+#include "node/protocol/ground/machine.h"
+#include "node/protocol/ground/reach.h"
+#include "node/wire/hash_into.h"
+
+namespace ostraka::protocol {
+
+class Post {
+ public:
+  // REQUIRES: SetHead is called before anything else.
+  Post(const PeerId& self, const Digest& run_id) : self_(self), run_id_(run_id) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, head_, linked_); }
+  friend struct FingerprintProbe;
+
+  void SetHead(std::shared_ptr<const Block> head) { head_ = std::move(head); }
+  void OnLink(const PeerId& peer, bool up);
+  bool IsLinked(const PeerId& peer) const { return linked_.contains(peer); }
+
+  // Replaces each Send in `out` that has no link, from action `first` on, by those to its carriers
+  // (P1, P2). They come before all other Sends, so that a carrier that leaves the run because of
+  // what this call says to it has passed on the rest.
+  void Route(Outbox& out, std::size_t first) const;
+
+  // What this member, a carrier, passes on of what `link` gave to it; nullopt if it does not (P3).
+  std::optional<Send> PassOn(const PeerId& link, const wire::Forward& forward) const;
+  // True if the receiver takes `forward`, which `link` brought: it is addressed to this member by
+  // another key of the run that is not linked with it.
+  bool IsForSelf(const PeerId& link, const wire::Forward& forward) const;
+  // A link with `peer` is up: tells it and each member that this one can carry messages for that
+  // there is a path between them now.
+  std::vector<Send> Introduce(const PeerId& peer) const;
+
+ private:
+  std::vector<PeerId> CarriersFor(const PeerId& to) const;
+  Send Carry(const PeerId& carrier, const wire::Forward& forward) const;
+
+  PeerId self_;
+  Digest run_id_;
+  std::shared_ptr<const Block> head_;
+  std::set<PeerId> linked_;
+};
+
+}  // namespace ostraka::protocol

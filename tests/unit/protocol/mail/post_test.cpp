@@ -1,0 +1,152 @@
+#include "node/protocol/mail/post.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "node/wire/codec.h"
+#include "node/wire/limits.h"
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::ManifestOf;
+using scene::PeerNumber;
+using scene::ViewBefore;
+
+// Members 0, 1 and 2 of eight only dial.
+std::shared_ptr<const Block> Head() {
+  auto head = std::make_shared<Block>(ViewBefore(ManifestOf(8), 5));
+  for (const std::uint32_t number : {0u, 1u, 2u}) {
+    head->reach.push_back({PeerNumber(number), true, 0});
+  }
+  return head;
+}
+
+base::SharedBytes Frame(std::size_t bytes = 3) {
+  return std::make_shared<const base::Bytes>(bytes, std::uint8_t{7});
+}
+
+wire::Forward ForwardIn(const Send& send) {
+  const auto opened = wire::Open(send.frame);
+  EXPECT_TRUE(opened.ok());
+  EXPECT_EQ(opened->envelope.slot.type, wire::MessageType::kForward);
+  return *wire::DecodeForward(opened->envelope.body);
+}
+
+class PostTest : public testing::Test {
+ protected:
+  Post PostOf(std::uint32_t self, const std::vector<std::uint32_t>& linked) {
+    Post post(PeerNumber(self), Digest{{9}});
+    post.SetHead(Head());
+    for (const std::uint32_t number : linked) post.OnLink(PeerNumber(number), true);
+    return post;
+  }
+  // The Sends that one to `to` becomes.
+  std::vector<Send> Routed(const Post& post, std::uint32_t to, base::SharedBytes frame = Frame(),
+                           SharedBlob blob = nullptr) {
+    Outbox out;
+    out.Add(Send{PeerNumber(to), std::move(frame), std::move(blob)});
+    post.Route(out, 0);
+    std::vector<Send> sends;
+    for (const Action& action : out.actions()) sends.push_back(std::get<Send>(action));
+    return sends;
+  }
+};
+
+TEST_F(PostTest, AFrameGoesToOneMoreThanCanLieOfThoseThatAreLinked) {
+  const Post post = PostOf(0, {3, 4, 5, 6, 7});
+  const auto sends = Routed(post, 1);
+  ASSERT_EQ(sends.size(), 4u);  // F = 3
+  std::set<PeerId> carriers;
+  for (const Send& send : sends) {
+    carriers.insert(send.to);
+    const wire::Forward forward = ForwardIn(send);
+    EXPECT_EQ(forward.from, PeerNumber(0));
+    EXPECT_EQ(forward.to, PeerNumber(1));
+    EXPECT_EQ(forward.frame, *Frame());
+    EXPECT_FALSE(OnlyDials(*Head(), send.to));
+  }
+  EXPECT_EQ(carriers.size(), 4u);
+  EXPECT_EQ(Routed(PostOf(0, {3, 4}), 1).size(), 2u) << "of fewer all";
+}
+
+TEST_F(PostTest, ALinkIsUsedWhereThereIsOne) {
+  const auto sends = Routed(PostOf(0, {1, 3, 4, 5, 6, 7}), 1);
+  ASSERT_EQ(sends.size(), 1u);
+  EXPECT_EQ(sends[0].to, PeerNumber(1));
+  Post post = PostOf(0, {1, 3, 4, 5, 6, 7});
+  post.OnLink(PeerNumber(1), false);
+  EXPECT_EQ(Routed(post, 1).size(), 4u);
+}
+
+TEST_F(PostTest, BulkDataAndLargeFramesAreNeverCarried) {
+  const Post post = PostOf(0, {3, 4, 5, 6, 7});
+  EXPECT_EQ(Routed(post, 1, Frame(), crypto::MakeBlob({1})).size(), 1u);
+  EXPECT_EQ(Routed(post, 1, Frame(wire::kMaxForwardedBytes)).size(), 4u);
+  EXPECT_EQ(Routed(post, 1, Frame(wire::kMaxForwardedBytes + 1)).size(), 1u);
+}
+
+TEST_F(PostTest, TwoThatCanBeDialedNeedNoCarrier) {
+  EXPECT_EQ(Routed(PostOf(3, {4, 5, 6}), 7).size(), 1u);
+}
+
+// A carrier that ends with what it is told itself has passed on the rest.
+TEST_F(PostTest, WhatIsCarriedComesFirst) {
+  const Post post = PostOf(0, {3, 4, 5, 6, 7});
+  Outbox out;
+  out.Add(Send{PeerNumber(3), Frame(), nullptr});
+  out.Add(Send{PeerNumber(3), Frame(), nullptr});
+  out.Add(Send{PeerNumber(1), Frame(), nullptr});
+  post.Route(out, 1);
+  ASSERT_EQ(out.actions().size(), 6u);
+  EXPECT_EQ(*std::get<Send>(out.actions()[0]).frame, *Frame()) << "before the call";
+  EXPECT_EQ(ForwardIn(std::get<Send>(out.actions()[1])).to, PeerNumber(1));
+  EXPECT_EQ(*std::get<Send>(out.actions()[5]).frame, *Frame());
+}
+
+// --- the carrier ---------------------------------------------------------------------------------
+
+TEST_F(PostTest, ACarrierPassesOnWhatItsNeighbourSays) {
+  const Post carrier = PostOf(5, {0, 1, 2});
+  const wire::Forward forward{PeerNumber(0), PeerNumber(1), {1, 2}};
+  const auto passed = carrier.PassOn(PeerNumber(0), forward);
+  ASSERT_TRUE(passed);
+  EXPECT_EQ(passed->to, PeerNumber(1));
+  EXPECT_EQ(ForwardIn(*passed).frame, forward.frame);
+  EXPECT_EQ(wire::Open(passed->frame)->envelope.sender, PeerNumber(5));
+
+  EXPECT_FALSE(carrier.PassOn(PeerNumber(2), forward)) << "in another's name";
+  EXPECT_FALSE(PostOf(5, {0}).PassOn(PeerNumber(0), forward)) << "no link";
+  EXPECT_FALSE(carrier.PassOn(PeerNumber(0), {PeerNumber(0), PeerNumber(0), {1}})) << "back";
+  EXPECT_FALSE(carrier.PassOn(PeerNumber(0), {PeerNumber(0), PeerNumber(5), {1}})) << "its own";
+  EXPECT_FALSE(PostOf(5, {3, 4}).PassOn(PeerNumber(3), {PeerNumber(3), PeerNumber(4), {1}}))
+      << "both can be dialed";
+}
+
+TEST_F(PostTest, AReceiverTakesWhatIsForItFromAMemberWithoutALink) {
+  const Post post = PostOf(1, {4, 5});
+  EXPECT_TRUE(post.IsForSelf(PeerNumber(5), {PeerNumber(0), PeerNumber(1), {1}}));
+  EXPECT_FALSE(post.IsForSelf(PeerNumber(5), {PeerNumber(0), PeerNumber(2), {1}}));
+  EXPECT_FALSE(post.IsForSelf(PeerNumber(5), {PeerNumber(4), PeerNumber(1), {1}})) << "linked";
+  EXPECT_FALSE(post.IsForSelf(PeerNumber(5), {PeerNumber(5), PeerNumber(1), {1}})) << "itself";
+  EXPECT_FALSE(post.IsForSelf(PeerNumber(5), {PeerNumber(1), PeerNumber(1), {1}})) << "in own name";
+}
+
+TEST_F(PostTest, ALinkThatComesUpIsToldToThePairsThatItJoins) {
+  const Post carrier = PostOf(5, {0, 1, 3});
+  const auto sends = carrier.Introduce(PeerNumber(0));
+  ASSERT_EQ(sends.size(), 2u);
+  EXPECT_EQ(sends[0].to, PeerNumber(0));
+  EXPECT_EQ(ForwardIn(sends[0]).from, PeerNumber(1));
+  EXPECT_TRUE(ForwardIn(sends[0]).frame.empty());
+  EXPECT_EQ(sends[1].to, PeerNumber(1));
+  EXPECT_EQ(ForwardIn(sends[1]).from, PeerNumber(0));
+  EXPECT_TRUE(carrier.Introduce(PeerNumber(3)).empty());
+  EXPECT_TRUE(PostOf(2, {0, 1, 3}).Introduce(PeerNumber(0)).empty()) << "it only dials itself";
+}
+
+}  // namespace
+}  // namespace ostraka::protocol
