@@ -16,6 +16,7 @@
 #include "node/cli/manual/commands.h"
 #include "node/cli/model/commands.h"
 #include "node/cli/node/commands.h"
+#include "node/cli/portmap/commands.h"
 #include "node/cli/sim/commands.h"
 #include "node/cli/swarm/commands.h"
 #include "node/cli/terminal/usage.h"
@@ -78,6 +79,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddAttackCommand(program, invocation);
   ostraka::cli::AddBenchCommand(program, invocation);
   ostraka::cli::AddDhtCommand(program, invocation);
+  ostraka::cli::AddPortmapCommand(program, invocation);
   ostraka::cli::AddManualCommand(program, invocation);
   ostraka::cli::RefuseWrappedCounts(program);
   try {

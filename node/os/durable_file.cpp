@@ -19,9 +19,15 @@ base::Status Failed(const std::string& path, int error) {
 
 enum class Sync { kNo, kYes };
 
-base::Status WriteAll(const std::string& path, std::span<const base::ByteView> pieces, Sync sync) {
-  const Descriptor fd(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+// A device, a pipe or a socket, perhaps behind links, such as /dev/stdout. A rename would put a
+// file in its place.
+bool IsNoFile(const std::string& path) {
+  struct stat what {};
+  return ::stat(path.c_str(), &what) == 0 && !S_ISREG(what.st_mode) && !S_ISDIR(what.st_mode);
+}
+
+base::Status WriteTo(const Descriptor& fd, const std::string& path,
+                     std::span<const base::ByteView> pieces) {
   if (!fd.ok()) return Failed(path, errno);
   for (base::ByteView piece : pieces) {
     while (!piece.empty()) {
@@ -31,6 +37,13 @@ base::Status WriteAll(const std::string& path, std::span<const base::ByteView> p
       piece = piece.subspan(static_cast<std::size_t>(written));
     }
   }
+  return base::OkStatus();
+}
+
+base::Status WriteAll(const std::string& path, std::span<const base::ByteView> pieces, Sync sync) {
+  const Descriptor fd(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+  RETURN_IF_ERROR(WriteTo(fd, path, pieces));
   if (sync == Sync::kYes && ::fsync(fd.get()) != 0) return Failed(path, errno);
   return base::OkStatus();
 }
@@ -69,6 +82,9 @@ base::Status WriteWhole(const std::string& path, std::span<const base::ByteView>
 
 base::Status WriteDurably(const std::string& path, std::span<const base::ByteView> pieces,
                           IfExists if_exists) {
+  if (if_exists == IfExists::kReplace && IsNoFile(path)) {
+    return WriteTo(Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC)), path, pieces);
+  }
   RETURN_IF_ERROR(WriteWhole(path, pieces, if_exists, Sync::kYes));
   return SyncFolderOf(path);
 }

@@ -14,6 +14,7 @@ namespace ostraka::os {
 enum class IfExists { kReplace, kRefuse };
 
 // Writes `pieces` in order to a temporary file beside `path`, syncs it and gives it its final name.
+// What is no regular file, such as /dev/stdout, is written into and never replaced (kReplace).
 // A crash leaves at most "<path>.tmp", which the next write of `path` overwrites.
 // FailedPrecondition: `path` exists (kRefuse). Unavailable: the folder is missing or not writable,
 // or the disk is full. The message is one line without advice, which the caller adds.

@@ -88,6 +88,8 @@ class TorchTrainer final : public Trainer {
     return GradientOfRows(parameters, DrawBatch(batch_seed, row_count, batch_size_));
   }
 
+  std::optional<double> BatchLoss() const override { return batch_loss_; }
+
   base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
                                                     std::span<const std::uint32_t> rows) override {
     const std::size_t row_count = data_.training.size();
@@ -101,6 +103,7 @@ class TorchTrainer final : public Trainer {
       const at::AutoGradMode with_gradients(true);
       const at::Tensor loss =
           at::cross_entropy_loss(model_.forward(tensors, batch.inputs), batch.labels);
+      batch_loss_ = loss.item<double>();
       // grad, not backward: nothing accumulates in the tensors, and the graph is freed with `loss`.
       return Pack(torch::autograd::grad({loss}, tensors));
     });
@@ -163,6 +166,7 @@ class TorchTrainer final : public Trainer {
   Dataset data_;
   TorchModel model_;
   std::uint32_t batch_size_;
+  std::optional<double> batch_loss_;
   HeldOut evaluate_on_;
 };
 

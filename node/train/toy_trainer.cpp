@@ -19,6 +19,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -99,6 +100,7 @@ class ToyTrainer final : public Trainer {
     OSTRAKA_CHECK(parameters.size() == target_.size());
     std::vector<float> gradient(parameters.size());
     const double excess = MeanGradient(parameters, gradient);
+    batch_loss_ = 0.5 * (excess + kLabelNoiseVariance);
 
     base::Rng rng(crypto::Stream("toy noise", batch_seed).NextU64());
     const auto along = static_cast<float>(1 + rng.Normal() / std::sqrt(batch_size_));
@@ -116,6 +118,8 @@ class ToyTrainer final : public Trainer {
     if (i < gradient.size()) add_noise(i, DrawNoise(rng).first);
     return gradient;
   }
+
+  std::optional<double> BatchLoss() const override { return batch_loss_; }
 
   base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) override {
     OSTRAKA_CHECK(parameters.size() == target_.size());
@@ -139,6 +143,7 @@ class ToyTrainer final : public Trainer {
 
   base::TensorLayout layout_;
   double batch_size_;
+  std::optional<double> batch_loss_;
   std::vector<float> root_curvature_;  // sqrt(h)
   std::vector<float> target_;
 };

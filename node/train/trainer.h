@@ -5,10 +5,12 @@
 // Gradients by libtorch may differ by ~1e-7 relative between machines (docs/protocol.md, tolerant
 // profile); those of other trainers have equal bits.
 //
-// Thread safety: Gradient and Evaluate are called from one thread at a time (the compute thread).
+// Thread safety: Gradient, BatchLoss and Evaluate are called from one thread at a time (the compute
+// thread).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +52,10 @@ class Trainer {
   // REQUIRES: parameters.size() == ElementCount(layout()).
   virtual base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
                                                       const Digest& batch_seed) = 0;
+
+  // Mean loss on the batch of the last call of Gradient that succeeded, at its parameters; for
+  // people alone. nullopt: none yet, or this trainer does not know it.
+  virtual std::optional<double> BatchLoss() const { return std::nullopt; }
 
   // The same gradient by other instructions, where this machine has some: bits that damaged
   // hardware gets wrong once it rarely gets wrong alike both times. Slower.

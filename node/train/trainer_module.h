@@ -16,7 +16,7 @@ namespace ostraka::train {
 
 // Changes whenever Trainer, TrainerOptions, Dataset or TrainerModule change. Of a module of another
 // version, only the two numbers are read before it is refused.
-inline constexpr std::uint32_t kTrainerModuleVersion = 5;
+inline constexpr std::uint32_t kTrainerModuleVersion = 6;
 inline constexpr char kTrainerModuleEntry[] = "ostraka_trainer_module";
 
 struct TrainerModule {

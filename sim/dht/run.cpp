@@ -20,6 +20,27 @@ constexpr std::uint32_t kIdsAPrefix = 8;
 constexpr std::uint64_t kWriteBase = 500'000;
 constexpr std::uint64_t kReadBase = 1'000'000;
 
+// An adversary that no node plays would make a report about nothing.
+base::Status CheckAdversary(const DhtOptions& options) {
+  const bool grinder = options.adversary == "grinder";
+  if (options.adversary.empty()) {
+    if (options.adversary_percent > 0 || options.prefixes > 0) {
+      return base::InvalidArgument("a share or prefixes need an adversary");
+    }
+    return base::OkStatus();
+  }
+  RETURN_IF_ERROR(
+      MakeAdversary(options.adversary, std::make_shared<Coven>(), base::Rng(0)).status());
+  if (grinder != (options.prefixes > 0)) {
+    return base::InvalidArgument("the adversary grinder needs prefixes, and no other takes them");
+  }
+  if (!grinder && options.adversary_percent == 0) {
+    return base::InvalidArgument("the adversary " + options.adversary +
+                                 " needs a share of the nodes");
+  }
+  return base::OkStatus();
+}
+
 base::Status Validate(const DhtOptions& options) {
   if (options.nodes < kBootstraps || options.nodes > 20'000) {
     return base::InvalidArgument("nodes must be 3 to 20000");
@@ -34,10 +55,7 @@ base::Status Validate(const DhtOptions& options) {
   if (options.burst > 20'000 || options.gets > 100'000 || options.minutes > 600) {
     return base::InvalidArgument("burst, gets or minutes is too large");
   }
-  if ((options.adversary == "grinder") != (options.prefixes > 0)) {
-    return base::InvalidArgument("the adversary grinder needs prefixes, and no other takes them");
-  }
-  return base::OkStatus();
+  return CheckAdversary(options);
 }
 
 class Run final : public SwarmObserver {

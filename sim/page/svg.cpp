@@ -106,11 +106,25 @@ void Svg::Text(Place at, std::string_view text, const TextStyle& style) {
 
 void Svg::BeginTip(std::string_view tip) { text_ += "<g><title>" + Escaped(tip) + "</title>\n"; }
 
+namespace {
+
+template <std::size_t kCount>
+Stroke Of(const std::array<const char*, kCount>& colors, std::size_t index) {
+  constexpr std::array<const char*, 5> kDashes = {"", "6 3", "2 2", "8 3 2 3", "1 4"};
+  return {colors[index % kCount], 1.8, kDashes[index / kCount % kDashes.size()]};
+}
+
+}  // namespace
+
 Stroke StrokeOf(std::size_t index) {
-  constexpr std::array<const char*, 7> kColors = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
-                                                  "#56b4e9", "#777777", "#d55e00"};
-  constexpr std::array<const char*, 3> kDashes = {"", "6 3", "2 2"};
-  return {kColors[index % kColors.size()], 1.8, kDashes[index / kColors.size() % kDashes.size()]};
+  constexpr std::array<const char*, 7> kColors = {
+      kHonestColor, "#e69f00", "#009e73", "#cc79a7", "#56b4e9", kUnprotectedColor, kByzantineColor};
+  return Of(kColors, index);
+}
+
+Stroke NeutralStrokeOf(std::size_t index) {
+  constexpr std::array<const char*, 4> kColors = {"#e69f00", "#009e73", "#cc79a7", "#56b4e9"};
+  return Of(kColors, index);
 }
 
 std::string ShadeOf(double share) {

@@ -67,6 +67,15 @@ std::string Escaped(std::string_view text);
 // is too pale for a line. From the eighth on, dashes are added.
 Stroke StrokeOf(std::size_t index);
 
+// What a colour means wherever the simulator draws members: honest ones, Byzantine ones, and a run
+// without protection.
+inline constexpr char kHonestColor[] = "#0072b2";
+inline constexpr char kByzantineColor[] = "#d55e00";
+inline constexpr char kUnprotectedColor[] = "#777777";
+
+// As StrokeOf, without the colours that have a meaning; from the fifth on with dashes.
+Stroke NeutralStrokeOf(std::size_t index);
+
 // From near white to dark blue; `share` in [0, 1].
 std::string ShadeOf(double share);
 // A text colour that is readable on ShadeOf(share).

@@ -14,9 +14,6 @@ namespace {
 
 constexpr double kWidth = 800;
 constexpr page::PlotArea kArea{64, 20, 560, 200};
-constexpr char kHonest[] = "#0072b2";
-constexpr char kByzantine[] = "#d55e00";
-constexpr char kUnprotected[] = "#777777";
 
 struct Series {
   std::string name;
@@ -159,8 +156,8 @@ std::string MembersSvg(const ReportInput& input) {
   const auto y_of = [&](double count) { return kArea.YOf(count / most); };
   for (const double tick : page::RoundTicks(most)) DrawLevel(y_of(tick), Short(tick), svg);
   axis.Draw(svg);
-  Series honest{"honest members", kHonest, {}};
-  Series byzantine{"Byzantine members", kByzantine, {}};
+  Series honest{"honest members", page::kHonestColor, {}};
+  Series byzantine{"Byzantine members", page::kByzantineColor, {}};
   for (const History::Row& row : input.history.rows) {
     if (row.step < first || row.step > last) continue;
     const double x = axis.XOf(row.step);
@@ -176,7 +173,8 @@ std::string MembersSvg(const ReportInput& input) {
       const std::string tip = TipOf(ChangesIn(input, row.step, is_honest));
       if (tip.empty()) continue;
       svg.WithTip(tip, [&, y = y_of(is_honest ? row.honest : row.byzantine)] {
-        svg.Circle({axis.XOf(row.step), y}, 4.5, is_honest ? kHonest : kByzantine);
+        svg.Circle({axis.XOf(row.step), y}, 4.5,
+                   is_honest ? page::kHonestColor : page::kByzantineColor);
       });
     }
   }
@@ -192,9 +190,10 @@ std::string LossSvg(const ReportInput& input) {
     DrawLevel(decades.YOf(std::pow(10, power)), Short(std::pow(10, power)), svg);
   }
   axis.Draw(svg);
-  std::vector<Series> all = {LossSeries(input.history, axis, decades, "with protection", kHonest)};
+  std::vector<Series> all = {
+      LossSeries(input.history, axis, decades, "with protection", page::kHonestColor)};
   if (!input.unprotected.rows.empty()) {
-    all.push_back(LossSeries(input.unprotected, axis, decades, "without", kUnprotected));
+    all.push_back(LossSeries(input.unprotected, axis, decades, "without", page::kUnprotectedColor));
   }
   DrawSeries(all, svg);
   return svg.Finish();

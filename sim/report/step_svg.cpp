@@ -21,8 +21,6 @@ constexpr double kLongestWait = 26;  // pixels
 constexpr double kLineHeight = 15;
 constexpr double kNoteGap = 34;
 constexpr double kNoteWidth = 390;
-constexpr char kHonest[] = "#888888";
-constexpr char kByzantine[] = "#b03000";
 
 struct Offenders {
   std::vector<std::uint32_t> peers;  // ascending
@@ -181,9 +179,9 @@ class Diagram {
     return times;
   }
 
-  page::Stroke StrokeFor(wire::MessageType type) const {
-    const auto place = std::distance(types_.begin(), types_.find(type));
-    page::Stroke stroke = page::StrokeOf(static_cast<std::size_t>(place));
+  // A type has one look in the diagrams of all steps.
+  static page::Stroke StrokeFor(wire::MessageType type) {
+    page::Stroke stroke = page::NeutralStrokeOf(static_cast<std::size_t>(type));
     stroke.width = 1.2;
     return stroke;
   }
@@ -228,11 +226,11 @@ class Diagram {
       const double x = lanes_.at(peer);
       const bool honest = roster_.IsHonest(peer);
       svg.Text({x, kTop - 18}, PeerText(peer),
-               {12, page::Anchor::kMiddle, honest ? "#222222" : kByzantine, true});
+               {12, page::Anchor::kMiddle, honest ? "#222222" : page::kByzantineColor, true});
       svg.Text({x, kTop - 4}, honest ? "honest" : "Byzantine",
-               {10, page::Anchor::kMiddle, honest ? "#666666" : kByzantine, false});
+               {10, page::Anchor::kMiddle, honest ? "#666666" : page::kByzantineColor, false});
       svg.Line({x, kTop + 4}, {x, clock_.bottom()},
-               {honest ? kHonest : kByzantine, 1.2, honest ? "" : "5 3"});
+               {honest ? page::kHonestColor : page::kByzantineColor, 1.2, honest ? "" : "5 3"});
     }
     DrawWaits(svg);
     double last = 0;
@@ -279,7 +277,7 @@ class Diagram {
       if (!message.arrived) {  // a short arrow: it never arrived
         const double way = x > from.x ? 18 : -18;
         svg.Line(from, {from.x + way, from.y + 4}, stroke);
-        svg.Circle({from.x + way, from.y + 4}, 2.5, "#d55e00");
+        svg.Circle({from.x + way, from.y + 4}, 2.5, "#222222");
         return;
       }
       const page::Place to{x, clock_.YOf(*message.arrived)};

@@ -191,6 +191,7 @@ class Text {
     Line("links", links);
     Unlinked(status);
     if (status.contains("dht")) Dht(status.at("dht"));
+    if (status.contains("port_mapping")) Router(status.at("port_mapping"));
     if (status.contains("of_another_run")) {
       for (const json& member : status.at("of_another_run")) {
         Line("DIFFERS", ShortOf(member.at("peer")) + " " + member.at("reason").get<std::string>());
@@ -203,6 +204,7 @@ class Text {
                        " ms (docs/operating.md)");
     }
     if (status.contains("metric")) Line("learns", LossOf(status.at("metric")));
+    if (status.contains("batch")) Line("batch", BatchOf(status.at("batch")));
     if (status.contains("trouble")) Line("TROUBLE", status.at("trouble"));
     if (status.contains("eta_seconds")) {
       Line("ends", "in " + Span(status.at("eta_seconds")) + " at " +
@@ -225,6 +227,15 @@ class Text {
       Line("away", ShortOf(peer.at("peer")) +
                        (line.empty() ? " has no address here, and is to dial us" : line));
     }
+  }
+
+  void Router(const json& router) {
+    if (router.contains("outside")) {
+      Line("router", "forwards " + router.at("outside").get<std::string>() + " to this node");
+    } else if (!router.contains("problem")) {
+      Line("router", "is being asked for the port");
+    }
+    if (router.contains("problem")) Line("router", router.at("problem"));
   }
 
   void Dht(const json& dht) {
@@ -260,6 +271,11 @@ class Text {
     return EvaluationText(metric.at("name"), NumberOf(metric.at("value")),
                           NumberOf(metric.at("loss"))) +
            " after step " + Count(metric.at("step"));
+  }
+
+  static std::string BatchOf(const json& batch) {
+    return "loss " + FourDigits(NumberOf(batch.at("loss"))) + " on its own batch of step " +
+           Count(batch.at("step"));
   }
 
   // Text such as "for part of a, b; commit of a (not linked)".

@@ -42,6 +42,10 @@ void AddDhtOptions(CLI::App& command, DhtOptions& options) {
                   "ADDRESS:PORT at which others reach this member (default: where it listens, or "
                   "where others see it)")
       ->group(group);
+  command
+      .add_flag("--map-port", options.map_port,
+                "have the router forward the port of this node (NAT-PMP)")
+      ->group(group);
 }
 
 base::StatusOr<std::vector<dht::Endpoint>> AnnouncedOf(const std::vector<std::string>& texts,
@@ -105,6 +109,8 @@ base::StatusOr<net::ReachOptions> DhtOf(const DhtOptions& options) {
   }
   dht.network = options.network;
   dht.bootstraps = options.bootstraps;
+  // A process of its own: what reads the router's bytes must not hold the key.
+  if (options.map_port) dht.port_mapper = {"/proc/self/exe", "portmap", "--keep"};
   return dht;
 }
 

@@ -20,6 +20,7 @@ struct DhtOptions {
   std::string network = net::kPublicDht;
   std::vector<std::string> bootstraps;  // HOST:PORT
   std::vector<std::string> announce;    // numeric HOST:PORT
+  bool map_port = false;
 };
 
 void AddDhtOptions(CLI::App& command, DhtOptions& options);

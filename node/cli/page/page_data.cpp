@@ -121,7 +121,7 @@ PageProgress ProgressOf(const PageRun& run, const NodeStatus& status, const RunH
 }
 
 PageLearning LearningOf(const RunHistory& history) {
-  PageLearning learning{history.metric(), history.curve().Points(), std::nullopt};
+  PageLearning learning{.metric = history.metric(), .points = history.curve().Points()};
   if (!learning.points.empty() && learning.points.front().step > 0) {
     learning.begins_late = learning.points.front().step;
   }
@@ -334,6 +334,7 @@ PageData PageDataOf(const PageRun& run, const NodeStatus& status, const RunHisto
                history.unread()};
   data.ended = status.outcome.has_value();
   data.learning = LearningOf(history);
+  data.learning.batch_loss = status.learning.batch_loss;
   data.news = NewsOf(run, status, history, data.learning.points);
   data.news.detail = run.names.In(data.news.detail);
   data.progress = ProgressOf(run, status, history);

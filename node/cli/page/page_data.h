@@ -53,6 +53,7 @@ struct PageProgress {
 struct PageLearning {
   std::string metric;  // empty before the first evaluation
   std::vector<host::CurvePoint> points;
+  std::optional<double> batch_loss = std::nullopt;  // on the node's own batch of its last step
   // The curve begins after this step, and the run before: the ledger keeps no older evaluation.
   std::optional<std::uint64_t> begins_late = std::nullopt;
 };
@@ -100,7 +101,7 @@ struct PageProof {
 };
 
 struct PageVotes {
-  std::vector<PagePeer> against;  // the banned member
+  std::vector<PagePeer> against;  // the removed member
   std::vector<PagePeer> in_favour;
   std::uint32_t voters = 0;  // who could vote
 };

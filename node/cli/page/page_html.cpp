@@ -114,16 +114,22 @@ std::string Figures(const PageData& data) {
     html += Figure("Time left", now.seconds_left ? SpanText(*now.seconds_left) : std::string("–"),
                    now.seconds_left && stands ? "once the run goes on" : "");
   }
+  const std::optional<double>& batch = data.learning.batch_loss;
+  const std::string own = batch ? FourDigits(*batch) + " on its own batch" : std::string();
   if (data.learning.points.empty()) {
-    html += Figure("Loss", "–", data.ended ? "" : "not evaluated yet");
+    html += Figure("Loss", batch ? FourDigits(*batch) : std::string("–"),
+                   batch        ? "on its own batch"
+                   : data.ended ? ""
+                                : "not evaluated yet");
   } else {
     const host::CurvePoint& newest = data.learning.points.back();
     const std::string after = "after step " + CountText(newest.step);
     if (data.learning.metric == "accuracy") {
       html += Figure("Accuracy", PercentText(newest.value), after);
     }
-    html +=
-        Figure("Loss", FourDigits(newest.loss), data.learning.metric == "accuracy" ? "" : after);
+    const std::string when = data.learning.metric == "accuracy" ? "" : after;
+    html += Figure("Loss", FourDigits(newest.loss),
+                   when + (when.empty() || own.empty() ? "" : ", ") + own);
   }
   std::string bar = "<progress max=\"" + std::to_string(std::max<std::uint64_t>(now.steps, 1)) +
                     "\" value=\"" + std::to_string(std::min(now.step, now.steps)) +

@@ -109,6 +109,7 @@ class LiveView final : public SwarmWatcher {
     }
     if (event.contains("closes")) return;  // nothing was trained in it
     progress_.Done(event["step"].get<std::uint64_t>(), Now());
+    if (event.contains("batch_loss")) progress_.Batch(NumberOf(event["batch_loss"]));
     if (!terminal_) return;
     DrawOver(progress_.Line(event["members"].get<std::size_t>(), event["cases"].size()));
   }

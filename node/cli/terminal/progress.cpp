@@ -40,12 +40,15 @@ std::string Progress::Line(std::size_t members, std::size_t cases) const {
                      (done > steps_ ? ", beyond the " + std::to_string(steps_) + " planned"
                                     : " of " + std::to_string(steps_));
   if (cases > 0) line += ", " + std::to_string(cases) + (cases == 1 ? " case" : " cases");
-  if (!evaluation_.empty()) line += ", " + evaluation_;
+  const std::string batch =
+      batch_loss_ ? ", own batch's loss " + FourDigits(*batch_loss_) : std::string();
+  line += evaluation_.empty() ? batch : ", " + evaluation_;
   if (step_seconds_) {
     const auto left = static_cast<double>(steps_ - std::min(done, steps_));
     line +=
         ", " + SpanText(left * *step_seconds_) + " left, " + SpanText(*step_seconds_) + " a step";
   }
+  if (!evaluation_.empty()) line += batch;
   return line + ", " + std::to_string(members) + " members";
 }
 

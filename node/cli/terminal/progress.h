@@ -1,5 +1,6 @@
 // The line that tells a person how far a run is: "step 61 of 300, loss 0.1406, 23 s left, 97 ms a
-// step, 5 members". What matters most comes first: a narrow terminal has no room for the rest.
+// step, own batch's loss 0.1302, 5 members". What matters most comes first: a narrow terminal has
+// no room for the rest.
 //
 // Promises
 // P1  The pace is a mean of the steps that were counted, in which a newer step weighs more.
@@ -27,6 +28,8 @@ class Progress {
 
   // Step `step` is done at `now`, in seconds of a clock that never goes back.
   void Done(std::uint64_t step, double now);
+  // The loss on the own batch of the newest step. Without an evaluation it stands in its place.
+  void Batch(double loss) { batch_loss_ = loss; }
   void Evaluated(const std::string& text) { evaluation_ = text; }
 
   // `members` and `cases` (open ones) as of the last step. Empty before the first.
@@ -39,6 +42,7 @@ class Progress {
   std::optional<std::uint64_t> done_;   // the newest step
   std::optional<double> done_at_;       // of done_
   std::optional<double> step_seconds_;  // P1
+  std::optional<double> batch_loss_;
   std::string evaluation_;
 };
 

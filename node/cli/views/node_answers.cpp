@@ -56,6 +56,13 @@ json DhtJson(const net::ReachStatus& reach) {
   return result;
 }
 
+json RouterJson(const net::RouterPortStatus& router) {
+  json result = json::object();
+  if (router.outside) result["outside"] = dht::TextOf(*router.outside);
+  if (!router.problem.empty()) result["problem"] = router.problem;
+  return result;
+}
+
 }  // namespace
 
 json NamesJson(const MemberNames::Map& names) {
@@ -115,6 +122,7 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
     result["of_another_run"].push_back({{"peer", peer.Hex()}, {"reason", reason}});
   }
   if (earlier > 0) result["removals_earlier"] = earlier;
+  if (status.reach.router.asked) result["port_mapping"] = RouterJson(status.reach.router);
   const std::size_t more = status.progress.missing.size() - result["waits_for"].size();
   if (more > 0) result["waits_for_more"] = more;
   if (!names.map().empty()) result["names"] = NamesJson(names.map());
@@ -123,6 +131,9 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
   }
   if (status.recent_step.ns > 0) result["seconds_per_step"] = status.recent_step.seconds();
   if (const auto left = host::TimeLeft(status, steps)) result["eta_seconds"] = left->seconds();
+  if (status.learning.batch_loss) {
+    result["batch"] = {{"loss", *status.learning.batch_loss}, {"step", status.learning.batch_step}};
+  }
   if (status.learning.evaluation) {
     result["metric"] = {{"name", status.learning.evaluation->metric},
                         {"value", status.learning.evaluation->value},

@@ -52,7 +52,7 @@ std::string CaseText(const json& id) {
   return target + " must show the part that " + accuser + " sent it for column " + column + step;
 }
 
-json StepEvent(const wire::Block& block) {
+json StepEvent(const wire::Block& block, std::optional<double> batch_loss) {
   const auto applied =
       std::count(block.columns.begin(), block.columns.end(), wire::ColumnFate::kApplied);
   json cases = json::array();
@@ -64,6 +64,7 @@ json StepEvent(const wire::Block& block) {
                 {"applied", applied},       {"parts", block.columns.size()},
                 {"tau", block.tau},         {"cases", cases},
                 {"returned", returned}};
+  if (batch_loss) event["batch_loss"] = *batch_loss;
   if (!block.genesis && !wire::Trained(block)) event["closes"] = wire::RunIsOver(block);
   return event;
 }

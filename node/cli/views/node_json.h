@@ -5,6 +5,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "node/base/tensor_layout.h"
@@ -26,7 +27,10 @@ nlohmann::json JsonOf(const wire::CaseId& id);
 std::string CaseText(const nlohmann::json& id);
 
 // {"event":"step","step","genesis","members","applied","parts","tau","cases","returned"}
-nlohmann::json StepEvent(const wire::Block& block);
+nlohmann::  // `batch_loss`: of this node's own batch of that step; nullopt: it computed no
+            // gradient.
+    json
+    StepEvent(const wire::Block& block, std::optional<double> batch_loss = std::nullopt);
 nlohmann::json EvaluationEvent(std::uint64_t step, const train::Evaluation& evaluation);
 nlohmann::json SuspicionEvent(const protocol::Suspicion& suspicion);
 nlohmann::json RemovalEvent(const wire::Removal& removal);

@@ -90,6 +90,10 @@ void AddRun(const NodeStatus& status, std::uint64_t steps, Exposition& out) {
     out.Single("ostraka_eta_seconds", "gauge",
                "Estimated time until the last step, at the recent pace.", left->seconds());
   }
+  if (status.learning.batch_loss) {
+    out.Single("ostraka_batch_loss", "gauge", "The loss on this node's own batch of its last step.",
+               *status.learning.batch_loss);
+  }
   if (status.learning.evaluation) {
     out.Open("ostraka_evaluation", "gauge", "The last evaluation on held-out data.");
     out.Sample(status.learning.evaluation->value, {{"metric", status.learning.evaluation->metric}});

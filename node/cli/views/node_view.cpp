@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -36,8 +37,12 @@ class JsonView final : public NodeEvents {
     Emit({{"event", "started"}, {"port", port}, {"http_port", http_port}});
   }
   void OnLinks(std::size_t up, std::size_t of) override { Emit(LinksEvent(up, of)); }
-  void OnStepDone(const protocol::StepDone& done) override { Emit(StepEvent(*done.block)); }
+  void OnStepDone(const protocol::StepDone& done) override {
+    const bool known = batch_ && batch_->first == done.block->step && !done.block->genesis;
+    Emit(StepEvent(*done.block, known ? std::optional(batch_->second) : std::nullopt));
+  }
   void OnStepTimes(const protocol::StepTimes&) override {}
+  void OnBatchLoss(std::uint64_t step, double loss) override { batch_ = {step, loss}; }
   void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) override {
     Emit(EvaluationEvent(step, evaluation));
   }
@@ -63,6 +68,7 @@ class JsonView final : public NodeEvents {
 
   const MemberNames names_;
   Log& log_;
+  std::optional<std::pair<std::uint64_t, double>> batch_;  // the newest step with its loss
   std::uint64_t told_in_ = 0;
   std::set<std::pair<base::PeerId, std::string>> told_;
 };

@@ -71,6 +71,7 @@ class PeopleView final : public NodeEvents {
     log_.Progress(progress_.Line(block.members.size(), block.cases.size()));
   }
   void OnStepTimes(const protocol::StepTimes&) override {}
+  void OnBatchLoss(std::uint64_t, double loss) override { progress_.Batch(loss); }
   void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) override {
     const std::string text = EvaluationText(evaluation.metric, evaluation.value, evaluation.loss);
     progress_.Evaluated(text);

@@ -1,5 +1,6 @@
 #include "node/host/driver/node_driver.h"
 
+#include <cmath>
 #include <utility>
 
 #include "crypto/sign.h"
@@ -81,6 +82,15 @@ JobPoolCallbacks NodeDriver::Impl::JobEvents() {
           [this](protocol::JobId id, std::shared_ptr<const protocol::JobResult> result) {
             inlet_.Post([this, id, done = std::move(result)] {
               Feed(protocol::JobDone{id, done});
+            });
+          },
+      .batch_loss =
+          [this](std::uint64_t step, double loss) {
+            inlet_.Post([this, step, loss] {
+              if (stop_.phase() >= StopSequence::Phase::kClosing) return;
+              reporter_.BatchLoss(step, loss);
+              // The evaluation's answer tells people what is wrong.
+              if (!std::isfinite(loss)) EvaluateLastState();
             });
           },
       .evaluated =

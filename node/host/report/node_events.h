@@ -60,6 +60,9 @@ class NodeEvents {
   virtual void OnStepDone(const protocol::StepDone& done) = 0;
   // The three times sum to the wall time of the step, by the driver's clock.
   virtual void OnStepTimes(const protocol::StepTimes& times) = 0;
+  // This node's own batch of `step` had this loss, before the step's update; comes before the
+  // step's OnStepDone. Not called where no gradient was computed.
+  virtual void OnBatchLoss(std::uint64_t step, double loss) = 0;
   // Result for the state after `step`, on held-out data.
   virtual void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) = 0;
   virtual void OnSuspicion(const protocol::Suspicion& suspicion) = 0;

@@ -93,6 +93,11 @@ void NodeMonitor::CheckInvariants(base::Time now) const {
   OSTRAKA_CHECK(start_ <= progressed_ && progressed_ <= now);
 }
 
+void NodeMonitor::SeeBatchLoss(std::uint64_t step, double loss) {
+  seen_.learning.batch_loss = loss;
+  seen_.learning.batch_step = step;
+}
+
 void NodeMonitor::SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation) {
   seen_.learning.evaluation = evaluation;
   seen_.learning.evaluated_step = step;

@@ -35,6 +35,8 @@ struct StepHistogram {
 struct Learning {
   std::optional<train::Evaluation> evaluation;  // the last one
   std::uint64_t evaluated_step = 0;
+  std::optional<double> batch_loss;  // on this node's own batch of `batch_step`, before its update
+  std::uint64_t batch_step = 0;
   Trend trend = Trend::kFine;  // of the evaluations since the start
   std::string trouble;         // TroubleOf them: what is wrong with training; empty if nothing is
 };
@@ -110,6 +112,7 @@ class NodeMonitor {
   void See(base::Time now, const protocol::Observation& what);
   // Before the run begins, a change of links counts as progress.
   void SeeLinks(base::Time now);
+  void SeeBatchLoss(std::uint64_t step, double loss);
   void SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation);
 
   // The observed part of the status; the caller fills in the rest.

@@ -95,6 +95,11 @@ void Reporter::Look(const NodeStatus& now) {
   }
 }
 
+void Reporter::BatchLoss(std::uint64_t step, double loss) {
+  monitor_.SeeBatchLoss(step, loss);
+  if (!halted_) events_.OnBatchLoss(step, loss);
+}
+
 void Reporter::Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluation>& result) {
   if (!result.ok()) {
     return events_.OnNotice(net::NoticeLevel::kWarning,

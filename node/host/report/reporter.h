@@ -46,6 +46,7 @@ class Reporter {
   void Look(const NodeStatus& now);
   // A link that counts went up or down.
   void LinkChanged(base::Time now) { monitor_.SeeLinks(now); }
+  void BatchLoss(std::uint64_t step, double loss);
   void Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluation>& result);
   void Notice(net::NoticeLevel level, const std::string& line) { events_.OnNotice(level, line); }
   void CheckpointFailed(const base::Status& why) { events_.OnCheckpointFailed(why); }

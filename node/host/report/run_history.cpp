@@ -14,10 +14,13 @@ void Bound(std::deque<T>& list, std::size_t most) {
   if (list.size() > most) list.pop_front();
 }
 
-// The votes by which a block's ban was decided. The first case against a member bans it.
+// The votes by which a block's ban or suspension was decided: those of the first case that the
+// member lost.
 std::optional<PastVotes> VotesFor(const wire::Removal& removal,
                                   const std::vector<protocol::RuledCase>& ruled) {
-  if (removal.kind != wire::RemovalKind::kVerdict) return std::nullopt;
+  if (removal.kind != wire::RemovalKind::kVerdict && removal.kind != wire::RemovalKind::kDrop) {
+    return std::nullopt;
+  }
   const auto found = std::find_if(ruled.begin(), ruled.end(),
                                   [&](const auto& each) { return each.loser == removal.peer; });
   if (found == ruled.end()) return std::nullopt;

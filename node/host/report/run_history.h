@@ -61,9 +61,9 @@ struct StepSpan {
   base::Duration Whole() const { return collect + reveal + prove + settle; }
 };
 
-// The votes that decided a ban.
+// The votes that decided a ban, or a suspension (decisions/0022).
 struct PastVotes {
-  std::vector<base::PeerId> against;    // who voted that the banned member lied, in sealed order
+  std::vector<base::PeerId> against;    // who voted that the member lied, in sealed order
   std::vector<base::PeerId> in_favour;  // who voted that it did not
   std::uint32_t voters = 0;             // members that could vote
 };

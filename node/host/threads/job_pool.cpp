@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -233,7 +234,15 @@ void JobPool::RunOne(const Job& job, bool compute) {
     base::Duration& total = compute ? stats_.compute_busy : stats_.pure_busy;
     total = total + busy;
   }
+  TellBatchLoss(job, *result);
   callbacks_.job_done(job.id, std::move(result));
+}
+
+void JobPool::TellBatchLoss(const Job& job, const protocol::JobResult& result) {
+  const auto* const spec = std::get_if<GradientSpec>(job.spec.get());
+  if (spec == nullptr || spec->again || std::holds_alternative<JobFailed>(result)) return;
+  const std::optional<double> loss = trainer_->BatchLoss();
+  if (loss) callbacks_.batch_loss(spec->step, *loss);
 }
 
 void JobPool::EvaluateOne(const Evaluation& evaluation) {

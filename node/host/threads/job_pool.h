@@ -52,6 +52,9 @@ struct JobPoolOptions {
 
 struct JobPoolCallbacks {
   std::function<void(protocol::JobId, std::shared_ptr<const protocol::JobResult>)> job_done;
+  // The trainer's loss on this node's own batch of `step`, before that job's job_done; not called
+  // by trainers that do not know it. May be no finite number.
+  std::function<void(std::uint64_t step, double loss)> batch_loss;
   std::function<void(std::uint64_t step, base::StatusOr<train::Evaluation>)> evaluated;
 };
 
@@ -109,6 +112,7 @@ class JobPool {
   void ComputeThread();
   void JobThread();
   void RunOne(const Job& job, bool compute);
+  void TellBatchLoss(const Job& job, const protocol::JobResult& result);
   void EvaluateOne(const Evaluation& evaluation);
   void ParallelFor(std::size_t count, const std::function<void(std::size_t)>& body);
   void CheckLocked() const;  // REQUIRES: mutex_ is held

@@ -1,6 +1,7 @@
-// What this member announces as its addresses: what its user says, or else where it listens, or
-// else where others see it, with the port that it listens on. Addresses of this machine's
-// interfaces are never read, so nothing of a home network is published unless others see it there.
+// What this member announces as its addresses: what its user says, or else the port that the router
+// forwards, and where it listens, or else where others see it, with the port that it listens on.
+// Addresses of this machine's interfaces are never read, so nothing of a home network is published
+// unless others see it there.
 //
 // Thread safety: a pure function.
 #pragma once
@@ -14,10 +15,12 @@
 
 namespace ostraka::net {
 
-// `said`: the user's, if any. `listening`: "host:port" of the listening socket, whose host may be
-// the unspecified address; empty: this member only dials, and announces nothing. `seen`: by most
-// answers of the DHT. At most dht::kMaxAddresses, IPv6 first but for `said`, whose order stays.
+// `said`: the user's, if any. `forwarded`: by the router. `listening`: "host:port" of the listening
+// socket, whose host may be the unspecified address; empty: this member only dials, and announces
+// nothing. `seen`: by most answers of the DHT. At most dht::kMaxAddresses, IPv6 first but for
+// `said`, whose order stays.
 std::vector<dht::Endpoint> OwnAddresses(const std::vector<dht::Endpoint>& said,
+                                        const std::optional<dht::Endpoint>& forwarded,
                                         const std::string& listening,
                                         const std::vector<dht::Endpoint>& seen);
 

@@ -59,7 +59,8 @@ Reach::Reach(boost::asio::io_context& io, std::shared_ptr<const crypto::SigningK
       events_(std::move(events)),
       policy_(AddressesOf(members)),
       resolver_(io),
-      look_timer_(io) {
+      look_timer_(io),
+      router_([this](NoticeLevel level, const std::string& line) { events_.notice(level, line); }) {
   OSTRAKA_CHECK(key_ != nullptr && events_.found && events_.save && events_.notice);
   for (const TransportMember& member : members) {
     if (member.id != key_->id()) addresses_[member.id] = member.address;
@@ -71,6 +72,10 @@ Reach::Reach(boost::asio::io_context& io, std::shared_ptr<const crypto::SigningK
 void Reach::Start(const std::string& listening) {
   listening_ = listening;
   for (const auto& [peer, address] : addresses_) seeker_.Add(os::SteadyNow(), peer);
+  const auto bound = NumericEndpoint(listening_);
+  if (!options_.port_mapper.empty() && bound) {
+    router_.Start(io_, options_.port_mapper, bound->port, options_.mode != DhtMode::kOff);
+  }
   Look();
   if (options_.mode == DhtMode::kOff) return;
   resolver_.Resolve(Bootstraps(), kNameDeadline, [this](const Resolved& resolved) {
@@ -163,7 +168,8 @@ void Reach::Look() {
 
 void Reach::AnnounceSelf() {
   std::vector<dht::Endpoint> own =
-      OwnAddresses(options_.addresses, listening_, driver_->progress().seen);
+      OwnAddresses(options_.addresses, router_.StatusAt(os::SteadyNow()).outside, listening_,
+                   driver_->progress().seen);
   const std::uint32_t nodes = driver_->progress().nodes;
   // Stored by a few nodes alone, it would be lost with them: again once there are twice as many.
   const bool is_rare = announced_to_ < kEnoughNodes && nodes >= 2 * std::max(announced_to_, 1U);
@@ -251,6 +257,7 @@ void Reach::OnObserved(const dht::Observation& what) {
 std::optional<std::string> Reach::Stop() {
   stopped_ = true;
   look_timer_.Cancel();
+  router_.Stop();
   if (driver_ != nullptr) driver_->Close();
   if (!std::exchange(unsaved_, false)) return std::nullopt;
   return TextOf(options_.learned);
@@ -261,6 +268,7 @@ ReachStatus Reach::status() const {
   status.mode = options_.mode;
   if (driver_ != nullptr) status.progress = driver_->progress();
   status.announced = announced_;
+  status.router = router_.StatusAt(os::SteadyNow());
   status.problem = problem_;
   return status;
 }

@@ -2,7 +2,7 @@
 //
 //   bootstraps ─► Resolver ─► DhtDriver ◄─► other nodes of the DHT
 //   link down  ─► Seeker   ─► GetPeer   ─► newest announcement ─► AddressPolicy ─► found(peer, ...)
-//   seen by others, listening socket ─► OwnAddresses ─► Publish
+//   seen by others, listening socket, the router's port ─► OwnAddresses ─► Publish
 //   what was learned ─► save(text), and back in ReachOptions::learned
 //
 // Links that stand teach it addresses, too, so what it keeps is useful without the DHT: in mode
@@ -39,6 +39,7 @@
 #include "node/net/reach/address_policy.h"
 #include "node/net/reach/reach_options.h"
 #include "node/net/reach/reach_status.h"
+#include "node/net/reach/router_port.h"
 #include "node/net/reach/seeker.h"
 #include "node/net/udp/dht_driver.h"
 #include "node/net/udp/resolver.h"
@@ -102,6 +103,7 @@ class Reach {
   Resolver resolver_;
   os::Timer look_timer_;
   std::unique_ptr<DhtDriver> driver_;  // null: off, not yet open, or given up
+  RouterPort router_;
   std::string listening_;
   std::vector<dht::Endpoint> announced_;
   std::uint32_t announced_to_ = 0;               // nodes in the table then

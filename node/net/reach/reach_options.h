@@ -33,6 +33,9 @@ struct ReachOptions {
   std::vector<std::string> bootstraps;   // "host:port", besides the members' addresses
   std::vector<dht::Endpoint> addresses;  // to announce; empty: own_addresses.h decides
   Learned learned;                       // in an earlier life
+  // The program that has the router forward the port (node/net/portmap), with its first arguments;
+  // empty: the router is not asked.
+  std::vector<std::string> port_mapper;
 };
 
 }  // namespace ostraka::net

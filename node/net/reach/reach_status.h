@@ -6,6 +6,7 @@
 
 #include "dht/kind.h"
 #include "node/net/reach/reach_options.h"
+#include "node/net/reach/router_port.h"
 
 namespace ostraka::net {
 
@@ -13,7 +14,8 @@ struct ReachStatus {
   DhtMode mode = DhtMode::kOff;
   dht::Progress progress;
   std::vector<dht::Endpoint> announced;  // this member's own addresses; empty: none yet
-  std::string problem;                   // one line: why nobody is found; empty: all is well
+  RouterPortStatus router;
+  std::string problem;  // one line: why nobody is found; empty: all is well
 };
 
 }  // namespace ostraka::net

@@ -64,11 +64,14 @@ class ExactTrainer final : public Trainer {
     return GradientOfRows(parameters, DrawBatch(batch_seed, row_count, batch_size_));
   }
 
+  std::optional<double> BatchLoss() const override { return batch_loss_; }
+
   base::StatusOr<std::vector<float>> GradientAgain(std::span<const float> parameters,
                                                    const Digest& batch_seed) override {
     exact::Runner other(runner_.plan(), runner_.constants(), OtherKernels(kernels_), executor_);
     const auto row_count = static_cast<std::uint32_t>(data_.training.size());
-    return Mean(parameters, DrawBatch(batch_seed, row_count, batch_size_), other);
+    double loss = 0;
+    return Mean(parameters, DrawBatch(batch_seed, row_count, batch_size_), other, loss);
   }
 
   base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
@@ -81,7 +84,10 @@ class ExactTrainer final : public Trainer {
       return base::InvalidArgument("a batch must be a multiple of " +
                                    std::to_string(batch_.size()) + " rows, the graph's");
     }
-    return Mean(parameters, rows, runner_);
+    double loss = 0;
+    ASSIGN_OR_RETURN(std::vector<float> gradient, Mean(parameters, rows, runner_, loss));
+    batch_loss_ = loss;
+    return gradient;
   }
 
   base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) override {
@@ -116,28 +122,34 @@ class ExactTrainer final : public Trainer {
   }
 
  private:
-  // Over the micro-batches of `rows`. REQUIRES: rows are in range, and a multiple of the graph's.
+  // Over the micro-batches of `rows`; `loss` becomes their mean. REQUIRES: rows are in range, and a
+  // multiple of the graph's.
   base::StatusOr<std::vector<float>> Mean(std::span<const float> parameters,
                                           std::span<const std::uint32_t> rows,
-                                          exact::Runner& runner) {
+                                          exact::Runner& runner, double& loss) {
     std::vector<float> sum(parameters.size());
-    RETURN_IF_ERROR(MicroGradient(parameters, rows.first(batch_.size()), runner, sum));
+    ASSIGN_OR_RETURN(loss, MicroGradient(parameters, rows.first(batch_.size()), runner, sum));
     if (rows.size() == batch_.size()) return sum;
     std::vector<float> next(sum.size());
     for (std::size_t begin = batch_.size(); begin < rows.size(); begin += batch_.size()) {
-      RETURN_IF_ERROR(MicroGradient(parameters, rows.subspan(begin, batch_.size()), runner, next));
+      const auto micro = rows.subspan(begin, batch_.size());
+      ASSIGN_OR_RETURN(const float more, MicroGradient(parameters, micro, runner, next));
+      loss += double{more};
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += next[i];
     }
-    const float share = 1 / static_cast<float>(rows.size() / batch_.size());
+    const std::size_t count = rows.size() / batch_.size();
+    loss /= static_cast<double>(count);
+    const float share = 1 / static_cast<float>(count);
     for (float& value : sum) value *= share;
     return sum;
   }
 
-  // Overwrites `gradient`.
-  base::Status MicroGradient(std::span<const float> parameters, std::span<const std::uint32_t> rows,
-                             exact::Runner& runner, std::span<float> gradient) {
+  // Overwrites `gradient`, and returns the loss.
+  base::StatusOr<float> MicroGradient(std::span<const float> parameters,
+                                      std::span<const std::uint32_t> rows, exact::Runner& runner,
+                                      std::span<float> gradient) {
     batch_.Fill(data_, data_.training, rows);
-    return runner.Gradient(parameters, batch_.inputs(), gradient).status();
+    return runner.Gradient(parameters, batch_.inputs(), gradient);
   }
 
   // Targets in the loss that have the largest logit; the first of equal ones counts.
@@ -160,6 +172,7 @@ class ExactTrainer final : public Trainer {
   base::TensorLayout layout_;
   bool by_fan_in_;  // initial parameters as libtorch's models have them
   std::uint32_t batch_size_;
+  std::optional<double> batch_loss_;
   HeldOut evaluate_on_;
   MicroBatch batch_;
   aggregation::SerialExecutor executor_;  // outlives runner_

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,11 +22,14 @@ class FakeTrainer final : public train::Trainer {
         return train::Evaluation{"accuracy", x[0], 1 - x[0]};
       };
 
+  std::optional<double> batch_loss;
+
   const base::TensorLayout& layout() const override { return layout_; }
   Vector InitialParameters(const base::Digest&) const override { return {0, 0}; }
   base::StatusOr<Vector> Gradient(std::span<const float> parameters, const base::Digest&) override {
     return gradient(parameters);
   }
+  std::optional<double> BatchLoss() const override { return batch_loss; }
   base::StatusOr<train::Evaluation> Evaluate(std::span<const float> parameters) override {
     return evaluation(parameters);
   }

@@ -26,6 +26,7 @@ class Ear final : public NodeEvents {
     if (on_step) on_step(done.block->genesis ? 0 : done.block->step + 1);
   }
   void OnStepTimes(const protocol::StepTimes&) override {}
+  void OnBatchLoss(std::uint64_t, double) override {}
   void OnEvaluation(std::uint64_t, const train::Evaluation&) override {}
   void OnSuspicion(const protocol::Suspicion& s) override { notices.push_back(s.reason); }
   void OnRemoval(const wire::Removal& removal) override { notices.push_back(removal.reason); }

@@ -1,12 +1,16 @@
 #include "node/os/durable_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <fstream>
 #include <iterator>
 
+#include "node/os/descriptor.h"
 #include "tests/unit/os/temp_folder.h"
 
 namespace ostraka::os {
@@ -62,6 +66,26 @@ TEST_F(DurableFile, AFailureLeavesTheOldFile) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(base::MessageOf(status), HasSubstr("cannot write " + path()));
   EXPECT_EQ(Content(), "old");
+}
+
+TEST_F(DurableFile, APipeIsWrittenIntoAndStaysAPipe) {
+  ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
+  const Descriptor reader(open(path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  ASSERT_TRUE(reader.ok());
+  ASSERT_TRUE(Write("through it").ok());
+  std::array<char, 16> got{};
+  ASSERT_EQ(read(reader.get(), got.data(), got.size()), 10);
+  EXPECT_STREQ(got.data(), "through it");
+  EXPECT_TRUE(std::filesystem::is_fifo(path()));
+  EXPECT_EQ(FileCount(), 1);
+}
+
+TEST_F(DurableFile, ADeviceBehindALinkIsNotReplaced) {
+  std::filesystem::create_symlink("/dev/full", path());
+  const base::Status status = Write("lost");
+  EXPECT_THAT(base::MessageOf(status), HasSubstr("No space left on device"));
+  EXPECT_TRUE(std::filesystem::is_symlink(path()));
+  EXPECT_TRUE(std::filesystem::is_character_file(path()));
 }
 
 TEST_F(DurableFile, MissingFolderIsReported) {

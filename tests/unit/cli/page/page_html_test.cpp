@@ -105,6 +105,14 @@ TEST(PageHtmlTest, HasNoInlineScriptOrStyleAndNothingFromElsewhere) {
   }
 }
 
+TEST(PageHtmlTest, TheLossOfTheOwnBatchStandsAlone) {
+  PageData data;
+  data.learning.batch_loss = 2.25;
+  EXPECT_THAT(PageMain(data), HasSubstr("<dd>2.2500 <small>on its own batch</small>"));
+  data.learning.points = {{9, 0.5, 0.5}};
+  EXPECT_THAT(PageMain(data), HasSubstr("<dd>0.5000 <small>after step 9, 2.2500 on its own batch"));
+}
+
 TEST(PageHtmlTest, SaysEverythingWithoutAScript) {
   PageScene scene;
   scene.Begin(11);

@@ -20,6 +20,15 @@ TEST(ProgressTest, SaysHowFarHowFastAndHowLong) {
             "step 61 of 300, 2 cases, loss 0.1406, 24 s left, 100 ms a step, 5 members");
 }
 
+TEST(ProgressTest, TheOwnBatchStandsForAnEvaluationThatHasNotCome) {
+  Progress progress(300);
+  progress.Done(59, 100);
+  progress.Batch(2.25);
+  EXPECT_EQ(progress.Line(5, 0), "step 60 of 300, own batch's loss 2.2500, 5 members");
+  progress.Evaluated(EvaluationText("loss", 0.1406, 0.1406));
+  EXPECT_EQ(progress.Line(5, 0), "step 60 of 300, loss 0.1406, own batch's loss 2.2500, 5 members");
+}
+
 TEST(ProgressTest, ThePaceFollowsSlowly) {
   Progress progress(1000);
   double now = 0;

@@ -87,6 +87,7 @@ class Log final : public NodeEvents {
   void OnLinks(std::size_t up, std::size_t of) override { links.emplace_back(up, of); }
   void OnStepDone(const protocol::StepDone& done) override { steps.push_back(done.block->step); }
   void OnStepTimes(const protocol::StepTimes& t) override { times.push_back(t.step); }
+  void OnBatchLoss(std::uint64_t step, double loss) override { batches.emplace_back(step, loss); }
   void OnEvaluation(std::uint64_t step, const train::Evaluation&) override {
     evaluated.push_back(step);
   }
@@ -105,6 +106,7 @@ class Log final : public NodeEvents {
   std::uint16_t started_port = 0;
   std::uint16_t started_http_port = 0;
   std::vector<std::pair<std::size_t, std::size_t>> links;
+  std::vector<std::pair<std::uint64_t, double>> batches;
   std::vector<std::uint64_t> steps, times, evaluated;
   std::vector<std::string> suspicions, notices, lost, halted;
   std::vector<base::PeerId> removed;

@@ -198,6 +198,29 @@ TEST_F(NodeDriverTest, ARestartedNodeForgetsAtOnceWhoWasBannedBefore) {
 
 // --- training -----------------------------------------------------------------------------------
 
+TEST_F(NodeDriverTest, ABatchWhoseLossIsNoNumberHasTheStateEvaluatedAtOnce) {
+  a_.options.evaluate_every = 0;
+  a_.trainer->batch_loss = std::nan("");
+  a_.trainer->evaluation = [](std::span<const float>) {
+    return train::Evaluation{"loss", std::nan(""), std::nan("")};
+  };
+  a_.step = [&](base::Time, const Input& input, Outbox& out) {
+    if (std::holds_alternative<protocol::Started>(input)) {
+      Tell(out, DoneWith(0, 1));
+      protocol::GradientSpec spec;
+      spec.step = 1;
+      spec.parameters = std::make_shared<const std::vector<float>>(2, 1.0F);
+      out.Add(protocol::StartJob{1, std::make_shared<const protocol::JobSpec>(spec)});
+    } else if (std::holds_alternative<protocol::JobDone>(input)) {
+      EXPECT_THAT(a_.log.batches, ::testing::SizeIs(1)) << "told before the result";
+      Halt(out, 1);
+    }
+  };
+  const NodeReport report = RunAlone();
+  EXPECT_THAT(a_.log.evaluated, ElementsAre(0)) << "once, and not again at the end";
+  EXPECT_EQ(report.trend, Trend::kDiverged);
+}
+
 TEST_F(NodeDriverTest, EvaluatesEveryFewStepsAndAtTheEnd) {
   a_.options.evaluate_every = 2;
   // The last state's evaluation ends long after the machine has halted, unless Run waits for it.

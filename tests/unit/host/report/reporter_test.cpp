@@ -101,6 +101,14 @@ TEST_F(ReporterTest, AnEvaluationIsAnEventAndItsFailureANotice) {
   EXPECT_THAT(log_.notices, ElementsAre("the state after step 4 could not be evaluated: no data"));
 }
 
+TEST_F(ReporterTest, TheLossOfTheOwnBatchIsAnEventAndInTheStatus) {
+  EXPECT_FALSE(reporter_.StatusAt(kNow).learning.batch_loss.has_value());
+  reporter_.BatchLoss(3, 0.5);
+  EXPECT_THAT(log_.batches, ElementsAre(std::pair(std::uint64_t{3}, 0.5)));
+  EXPECT_DOUBLE_EQ(*reporter_.StatusAt(kNow).learning.batch_loss, 0.5);
+  EXPECT_EQ(reporter_.StatusAt(kNow).learning.batch_step, 3u);
+}
+
 TEST_F(ReporterTest, TrainingThatGoesBadlyIsInTheStatusAndTheReport) {
   reporter_.Evaluated(0, train::Evaluation{"accuracy", 0.1, 2});
   EXPECT_EQ(reporter_.StatusAt(kNow).learning.trend, Trend::kFine);

@@ -197,11 +197,13 @@ TEST_F(RunHistoryTest, AReturnBelongsToTheLastRemoval) {
   EXPECT_EQ(past[3].returned, std::nullopt);
 }
 
-TEST_F(RunHistoryTest, ABanByVerdictHasTheVotesThatDecidedIt) {
+TEST_F(RunHistoryTest, ABanOrSuspensionByVotesHasTheVotesThatDecidedIt) {
   using wire::Verdict;
   wire::Block block = BlockOf(5);
   block.removals = {{PeerOf(2), wire::RemovalKind::kVerdict, 5, "accused falsely"},
-                    {PeerOf(3), wire::RemovalKind::kEvidence, 5, "two messages"}};
+                    {PeerOf(3), wire::RemovalKind::kEvidence, 5, "two messages"},
+                    {PeerOf(9), wire::RemovalKind::kDrop, 5, "a false gradient, the first one"},
+                    {PeerOf(10), wire::RemovalKind::kDrop, 5, "silent"}};
   protocol::StepDone done = Done(block);
   // The accuser loses: its target is innocent.
   done.ruled = {{PeerOf(9), Verdict::kGuilty, {{PeerOf(8), Verdict::kGuilty}}, 1},
@@ -214,13 +216,16 @@ TEST_F(RunHistoryTest, ABanByVerdictHasTheVotesThatDecidedIt) {
                  5},
                 {PeerOf(3), Verdict::kGuilty, {{PeerOf(4), Verdict::kGuilty}}, 5}};
   history_.See(At(0), done);
-  ASSERT_THAT(history_.removals(), SizeIs(2));
+  ASSERT_THAT(history_.removals(), SizeIs(4));
   const auto& votes = history_.removals()[0].votes;
   ASSERT_TRUE(votes.has_value());
   EXPECT_THAT(votes->against, ElementsAre(PeerOf(4), PeerOf(7)));
   EXPECT_THAT(votes->in_favour, ElementsAre(PeerOf(5)));
   EXPECT_EQ(votes->voters, 5u);
   EXPECT_FALSE(history_.removals()[1].votes.has_value()) << "evidence needs none";
+  ASSERT_TRUE(history_.removals()[2].votes.has_value());
+  EXPECT_THAT(history_.removals()[2].votes->against, ElementsAre(PeerOf(8)));
+  EXPECT_FALSE(history_.removals()[3].votes.has_value()) << "nobody votes about silence";
 }
 
 TEST_F(RunHistoryTest, ARecalledBlockCountsOnceThoughItIsSeenAgain) {

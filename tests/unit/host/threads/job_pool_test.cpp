@@ -71,6 +71,12 @@ class Completions {
               threads_[id] = std::this_thread::get_id();
               changed_.notify_all();
             },
+        .batch_loss =
+            [this](std::uint64_t step, double loss) {
+              const std::lock_guard lock(mutex_);
+              EXPECT_EQ(jobs_.size(), losses_.size()) << "the loss comes before the result";
+              losses_.emplace_back(step, loss);
+            },
         .evaluated =
             [this](std::uint64_t step, base::StatusOr<train::Evaluation> result) {
               const std::lock_guard lock(mutex_);
@@ -94,6 +100,7 @@ class Completions {
   std::map<JobId, std::shared_ptr<const JobResult>> jobs_;
   std::map<JobId, std::thread::id> threads_;
   std::vector<JobId> order_;
+  std::vector<std::pair<std::uint64_t, double>> losses_;
   std::vector<std::uint64_t> evaluated_steps_;
   std::vector<base::StatusOr<train::Evaluation>> evaluations_;
   std::thread::id evaluation_thread_;
@@ -138,6 +145,26 @@ TEST(JobPoolTest, ReturnsEachResultUnderItsId) {
   EXPECT_EQ(pack->parts.size(), 2u);
   EXPECT_EQ(pool.stats().compute_jobs, 1u);
   EXPECT_EQ(pool.stats().pure_jobs, 1u);
+}
+
+TEST(JobPoolTest, TellsTheLossOfOwnBatchesThatWereComputedOnce) {
+  Completions done;
+  const auto trainer = std::make_shared<FakeTrainer>();
+  trainer->batch_loss = 0.25;
+  trainer->gradient = [](std::span<const float> x) -> base::StatusOr<FakeTrainer::Vector> {
+    if (x[0] == 2) return base::Internal("out of memory");
+    return FakeTrainer::Vector(x.begin(), x.end());
+  };
+  JobPool pool(trainer, {}, done.Callbacks());
+  ASSERT_TRUE(pool.Start(1, GradientAt(1)).ok());
+  done.WaitForJobs(1);
+  auto again = std::get<protocol::GradientSpec>(*GradientAt(1));
+  again.again = true;
+  ASSERT_TRUE(pool.Start(2, std::make_shared<const JobSpec>(again)).ok());
+  ASSERT_TRUE(pool.Start(3, GradientAt(2)).ok());
+  done.WaitForJobs(3);
+  pool.Shutdown();
+  EXPECT_THAT(done.losses_, ElementsAre(std::pair(std::uint64_t{0}, 0.25)));
 }
 
 TEST(JobPoolTest, TheTrainerBelongsToOneThreadThatPureJobsDoNotWaitFor) {

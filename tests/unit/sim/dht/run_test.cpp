@@ -45,6 +45,9 @@ TEST(DhtRunTest, WrongOptionsAreRefusedInOneLine) {
   EXPECT_NE(reason({.churn_percent = 96}), "");
   EXPECT_NE(reason({.prefixes = 4}), "") << "without the adversary";
   EXPECT_NE(reason({.adversary = "grinder"}), "") << "without prefixes";
+  EXPECT_NE(reason({.adversary = "colluder"}), "") << "without a share";
+  EXPECT_NE(reason({.adversary_percent = 20}), "") << "without an adversary";
+  EXPECT_NE(reason({.adversary = "colludr"}).find("colluder"), std::string::npos);
   EXPECT_NE(reason({.adversary = "colludr", .adversary_percent = 50}).find("colluder"),
             std::string::npos);
 }

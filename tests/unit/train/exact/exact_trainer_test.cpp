@@ -50,6 +50,7 @@ class ExactTrainerOf : public ::testing::TestWithParam<const char*> {
 TEST_P(ExactTrainerOf, AGradientMatchesTheReference) {
   const auto trainer = Make();
   const Dataset digits = LoadDigits();
+  EXPECT_FALSE(trainer->BatchLoss().has_value());
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     const std::vector<float> at = trainer->InitialParameters(SeedOf(seed));
     EXPECT_EQ(at, UniformByFanIn(trainer->layout(), SeedOf(seed))) << "as libtorch's models begin";
@@ -65,6 +66,7 @@ TEST_P(ExactTrainerOf, AGradientMatchesTheReference) {
       whole += std::pow(expected.gradient[i], 2);
     }
     EXPECT_LT(std::sqrt(square / whole), 1e-6);
+    EXPECT_NEAR(trainer->BatchLoss().value(), expected.loss, 1e-5);
   }
 }
 
@@ -298,10 +300,13 @@ TEST_F(GraphTrainer, SeveralMicroBatchesAreAddedInTheOrderOfTheRows) {
   const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
   const std::vector<std::uint32_t> rows = {3, 9, 27, 81, 100, 200};
   std::vector<std::vector<float>> parts;
+  double losses = 0;
   for (std::size_t i = 0; i < rows.size(); i += 2) {
     parts.push_back(trainer->GradientOfRows(at, std::span(rows).subspan(i, 2)).value());
+    losses += trainer->BatchLoss().value();
   }
   const auto whole = trainer->GradientOfRows(at, rows).value();
+  EXPECT_DOUBLE_EQ(trainer->BatchLoss().value(), losses / 3);
   for (std::size_t i = 0; i < at.size(); ++i) {
     ASSERT_EQ(whole[i], ((parts[0][i] + parts[1][i]) + parts[2][i]) * (1.0F / 3)) << i;
   }
