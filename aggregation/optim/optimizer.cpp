@@ -140,4 +140,15 @@ void Update(const OptimizerStep& step, float factor, std::span<const float> grad
   }
 }
 
+Descent::Descent(Optimizer optimizer, std::size_t size)
+    : slots_(SlotNames(optimizer).size(), std::vector<float>(size)) {}
+
+void Descent::Step(const OptimizerStep& step, std::span<const float> gradient,
+                   std::span<float> parameters) {
+  SquareSum sum;
+  sum.Add(0, gradient);
+  const std::vector<std::span<float>> slots(slots_.begin(), slots_.end());
+  Update(step, ClipFactor(sum.Norm(), step.clip_norm), gradient, parameters, slots);
+}
+
 }  // namespace ostraka::aggregation

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "aggregation/kernels/simd.h"
 
@@ -82,5 +83,18 @@ float ClipFactor(double norm, double clip_norm);
 void Update(const OptimizerStep& step, float factor, std::span<const float> gradient,
             std::span<float> parameters, std::span<const std::span<float>> slots,
             const simd::Kernels& kernels = simd::BestKernels());
+
+// One process's training of a whole vector, for comparisons and probes: the slots, and each step
+// as Update does it, clipped.
+class Descent {
+ public:
+  Descent(Optimizer optimizer, std::size_t size);
+  // REQUIRES: the optimizer and the size of the constructor.
+  void Step(const OptimizerStep& step, std::span<const float> gradient,
+            std::span<float> parameters);
+
+ private:
+  std::vector<std::vector<float>> slots_;
+};
 
 }  // namespace ostraka::aggregation

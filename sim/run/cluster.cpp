@@ -92,6 +92,11 @@ protocol::TrainingPlan ToyPlan(const SimOptions& options) {
   plan.steps = options.steps;
   plan.settle_steps = 5;  // the minimum; CheckOptions leaves room for them
   plan.learning_rate = options.learning_rate;
+  plan.optimizer = options.optimizer;
+  plan.schedule = options.schedule;
+  plan.decay_steps = options.schedule == protocol::Schedule::kWsd ? (plan.steps - 1) / 5 : 0;
+  plan.momentum = options.momentum;
+  plan.clip_norm = options.clip_norm;
   return plan;
 }
 
@@ -228,7 +233,7 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
     const protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(),
-                                     initial,   nullptr,  opener_};
+                                     initial,   {},       opener_};
     const auto make = [peer, plain = options_.unprotected] {
       return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
     };

@@ -23,9 +23,12 @@ struct PeerOptions {
   std::shared_ptr<crypto::Verifier> verifier;
   base::TensorLayout layout;  // of the trainer that the manifest names
   SharedVector initial_parameters;
-  SharedVector initial_velocity = nullptr;  // null: zero
+  std::vector<StateSlot> initial_slots = {};  // empty: zero; else those of the run's optimizer
   std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>();
 };
+
+// Takes the initial state, which is one of `optimizer`, out of the options.
+ModelState InitialStateOf(PeerOptions& options, aggregation::Optimizer optimizer);
 
 // A signing member of a protected run.
 std::unique_ptr<Machine> MakePeer(PeerOptions options);

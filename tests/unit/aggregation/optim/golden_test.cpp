@@ -33,16 +33,11 @@ std::vector<float> AfterAll(const json& golden) {
   step.beta2 = golden.value("beta2", 0.0);
   step.epsilon = golden.value("epsilon", 0.0);
   auto x = Golden().at("start").get<std::vector<float>>();
-  std::vector<std::vector<float>> slots(SlotNames(step.optimizer).size(),
-                                        std::vector<float>(x.size()));
-  const std::vector<std::span<float>> views(slots.begin(), slots.end());
+  Descent descent(step.optimizer, x.size());
   step.updates = 0;
   for (const json& row : Golden().at("gradients")) {
-    const auto gradient = row.get<std::vector<float>>();
     ++step.updates;
-    SquareSum sum;
-    sum.Add(0, gradient);
-    Update(step, ClipFactor(sum.Norm(), step.clip_norm), gradient, x, views);
+    descent.Step(step, row.get<std::vector<float>>(), x);
   }
   return x;
 }
