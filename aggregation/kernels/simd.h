@@ -128,6 +128,19 @@ struct TypedKernels {
                    std::size_t length, T* const* out);
 };
 
+// What a step of AdamW multiplies by (aggregation/optim/optimizer.h).
+struct AdamFactors {
+  float rate = 0;
+  float decay = 0;
+  float keep_first = 0;      // beta1
+  float add_first = 0;       // 1 - beta1
+  float keep_second = 0;     // beta2
+  float add_second = 0;      // 1 - beta2
+  float correct_first = 0;   // 1 / (1 - beta1^t)
+  float correct_second = 0;  // 1 / sqrt(1 - beta2^t)
+  float epsilon = 0;
+};
+
 struct Kernels : TypedKernels<float> {
   TypedKernels<double> float64;
 
@@ -141,6 +154,13 @@ struct Kernels : TypedKernels<float> {
   // v = momentum v + g; x = x - rate (v + decay x), each operation rounded to float32.
   void (*sgd)(float rate, float momentum, float decay, const float* gradient, float* parameters,
               float* velocity, std::size_t length);
+  // v = momentum v + g; x = x - rate ((g + momentum v) + decay x), rounded likewise.
+  void (*nesterov)(float rate, float momentum, float decay, const float* gradient,
+                   float* parameters, float* velocity, std::size_t length);
+  // m = keep m + add g; v = keep v + add (g g); x = x - rate ((m correct) / (sqrt(v) correct +
+  // epsilon) + decay x), rounded likewise.
+  void (*adamw)(const AdamFactors& by, const float* gradient, float* parameters, float* first,
+                float* second, std::size_t length);
 
   template <typename T>
   const TypedKernels<T>& Of() const {

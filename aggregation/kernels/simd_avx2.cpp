@@ -93,6 +93,10 @@ OSTRAKA_OP FloatPack SubFloats(FloatPack a, FloatPack b) {
 OSTRAKA_OP FloatPack MulFloats(FloatPack a, FloatPack b) {
   return {_mm256_mul_ps(a.value, b.value)};
 }
+OSTRAKA_OP FloatPack DivFloats(FloatPack a, FloatPack b) {
+  return {_mm256_div_ps(a.value, b.value)};
+}
+OSTRAKA_OP FloatPack SqrtFloats(FloatPack a) { return {_mm256_sqrt_ps(a.value)}; }
 OSTRAKA_OP Pack Widen(FloatPack a) {
   return {_mm256_cvtps_pd(_mm256_castps256_ps128(a.value)),
           _mm256_cvtps_pd(_mm256_extractf128_ps(a.value, 1))};

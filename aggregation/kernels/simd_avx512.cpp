@@ -85,6 +85,10 @@ OSTRAKA_OP FloatPack SubFloats(FloatPack a, FloatPack b) {
 OSTRAKA_OP FloatPack MulFloats(FloatPack a, FloatPack b) {
   return {_mm256_mul_ps(a.value, b.value)};
 }
+OSTRAKA_OP FloatPack DivFloats(FloatPack a, FloatPack b) {
+  return {_mm256_div_ps(a.value, b.value)};
+}
+OSTRAKA_OP FloatPack SqrtFloats(FloatPack a) { return {_mm256_sqrt_ps(a.value)}; }
 OSTRAKA_OP Pack Widen(FloatPack a) { return {_mm512_maskz_cvtps_pd(kAllLanes, a.value)}; }
 OSTRAKA_OP FloatPack Narrow(Pack a) { return {_mm512_maskz_cvtpd_ps(kAllLanes, a.value)}; }
 

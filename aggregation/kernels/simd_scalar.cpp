@@ -113,6 +113,14 @@ inline FloatPack MulFloats(FloatPack a, const FloatPack& b) {
   for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] *= b.lane[i];
   return a;
 }
+inline FloatPack DivFloats(FloatPack a, const FloatPack& b) {
+  for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] /= b.lane[i];
+  return a;
+}
+inline FloatPack SqrtFloats(FloatPack a) {
+  for (float& lane : a.lane) lane = std::sqrt(lane);
+  return a;
+}
 inline Pack Widen(const FloatPack& a) {
   Pack result;
   for (std::size_t i = 0; i < kLanes; ++i) result.lane[i] = static_cast<double>(a.lane[i]);

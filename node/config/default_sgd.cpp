@@ -8,6 +8,10 @@
 namespace ostraka::config {
 namespace {
 
+constexpr double kNesterovMomentum = 0.9;
+constexpr double kAdamWRate = 0.003;
+constexpr double kAdamWClipNorm = 1;
+
 struct Row {
   std::string_view model;
   std::string_view data;
@@ -50,6 +54,31 @@ SgdSettings DefaultSgd(std::string_view model, std::string_view data, std::optio
   }
   settings.momentum = *momentum;
   return settings;
+}
+
+void SetUpdate(const UpdateWishes& wishes, std::string_view model, std::string_view data,
+               protocol::TrainingPlan& plan) {
+  using aggregation::Optimizer;
+  plan.optimizer = wishes.optimizer.value_or(plan.optimizer);
+  plan.schedule = wishes.schedule.value_or(plan.schedule);
+  plan.warmup_steps = wishes.warmup_steps.value_or(plan.warmup_steps);
+  if (plan.optimizer == Optimizer::kAdamW) {
+    plan.learning_rate = wishes.rate.value_or(kAdamWRate);
+    plan.momentum = wishes.momentum.value_or(0);
+  } else {
+    SgdSettings sgd = DefaultSgd(model, data, wishes.rate, wishes.momentum);
+    const bool at_rest = !wishes.momentum && sgd.momentum == 0;
+    if (plan.optimizer == Optimizer::kNesterov && at_rest) {
+      sgd = DefaultSgd(model, data, wishes.rate, kNesterovMomentum);
+    }
+    plan.learning_rate = sgd.rate;
+    plan.momentum = sgd.momentum;
+  }
+  plan.clip_norm =
+      wishes.clip_norm.value_or(plan.optimizer == Optimizer::kAdamW ? kAdamWClipNorm : 0);
+  const std::uint64_t train = plan.steps > plan.settle_steps ? plan.steps - plan.settle_steps : 0;
+  const bool decays = plan.schedule == protocol::Schedule::kWsd;
+  plan.decay_steps = wishes.decay_steps.value_or(decays ? (train + 4) / 5 : 0);
 }
 
 }  // namespace ostraka::config

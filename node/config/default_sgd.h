@@ -1,4 +1,4 @@
-// The learning rate and the momentum of a run for which nobody chose them.
+// The update of a run, as far as nobody chose it: optimizer, learning rate, schedule.
 //
 // One rate cannot serve all: the largest step that a linear layer bears falls with the number of
 // its inputs, which are 64 for digits and 784 for MNIST. So each pair of model and data has
@@ -7,8 +7,12 @@
 // Thread safety: a pure function.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "node/base/status.h"
+#include "node/protocol/ground/manifest.h"
 
 namespace ostraka::config {
 
@@ -25,5 +29,23 @@ struct SgdSettings {
 // train::CheckTrainerNames accepts the names.
 SgdSettings DefaultSgd(std::string_view model, std::string_view data, std::optional<double> rate,
                        std::optional<double> momentum);
+
+// What the one who plans a run asked for; the rest has defaults.
+struct UpdateWishes {
+  std::optional<aggregation::Optimizer> optimizer;
+  std::optional<protocol::Schedule> schedule;
+  std::optional<double> rate;
+  std::optional<double> momentum;
+  std::optional<double> clip_norm;
+  std::optional<std::uint64_t> warmup_steps;
+  std::optional<std::uint64_t> decay_steps;
+};
+
+// Sets the update of `plan`, whose steps are set. sgd takes rate and momentum from DefaultSgd, and
+// so does nesterov, with momentum 0.9 if that would be 0. adamw: rate 0.003, gradients clipped at
+// norm 1. wsd decays over the last fifth of the steps that train. What contradicts itself is left
+// for protocol::Validate to refuse. REQUIRES: as DefaultSgd.
+void SetUpdate(const UpdateWishes& wishes, std::string_view model, std::string_view data,
+               protocol::TrainingPlan& plan);
 
 }  // namespace ostraka::config

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <map>
+#include <optional>
 #include <vector>
 
 // On some texts (such as "[[[") toml++ 3.3 asserts a condition that its next lines check and
@@ -32,6 +34,9 @@ using base::Status;
 using protocol::Manifest;
 
 constexpr std::size_t kMaxManifestBytes = 1 << 20;
+// The earliest version whose manifests evidence can be judged by: before it there was no gradient
+// as a proof.
+constexpr std::uint32_t kEarliestVersion = 6;
 
 std::string FormatDouble(double value) {
   if (std::isnan(value)) return "nan";
@@ -69,7 +74,13 @@ struct Field {
   std::string comment;
   std::function<Status(const toml::node&)> read;  // the error message states what the value must be
   std::function<std::string()> write;
+  std::uint32_t since = 0;  // files of earlier protocol versions may lack the key
 };
+
+Field Since(std::uint32_t version, Field field) {
+  field.since = version;
+  return field;
+}
 
 Field TextField(std::string section, std::string key, std::string comment, std::string& value) {
   return {std::move(section), std::move(key), std::move(comment),
@@ -131,6 +142,23 @@ Field DigestField(std::string section, std::string key, std::string comment, bas
             return base::OkStatus();
           },
           [&value] { return Quoted(value.Hex()); }};
+}
+
+// A word of a list. `find` knows a value by its name, `name_of` is its inverse.
+template <typename Value, typename Values>
+Field WordField(std::string section, std::string key, std::string comment, Value& value,
+                std::optional<Value> (*find)(std::string_view), std::string_view (*name_of)(Value),
+                const Values& all) {
+  std::string names;
+  for (const Value each : all) names += (names.empty() ? "" : ", ") + std::string(name_of(each));
+  return {std::move(section), std::move(key), std::move(comment),
+          [&value, find, names](const toml::node& node) -> Status {
+            const auto found = find(node.value_or(std::string()));
+            if (!found) return InvalidArgument("must be one of " + names);
+            value = *found;
+            return base::OkStatus();
+          },
+          [&value, name_of] { return Quoted(std::string(name_of(value))); }};
 }
 
 Field ModeField(protocol::Mode& value) {
@@ -196,10 +224,22 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       CountField("training", "steps_after_ban", "steps that follow the last removal",
                  t.steps_after_ban),
       CountField("training", "settle_steps", "last steps, with learning rate 0", t.settle_steps),
-      RealField("training", "learning_rate", "peak; decays linearly to 0", t.learning_rate),
+      Since(7, WordField("training", "optimizer", "sgd, nesterov, adamw", t.optimizer,
+                         aggregation::FindOptimizer, aggregation::OptimizerName,
+                         aggregation::AllOptimizers())),
+      RealField("training", "learning_rate", "peak; 0 in the settle_steps", t.learning_rate),
       CountField("training", "warmup_steps", "linear from 0", t.warmup_steps),
-      RealField("training", "momentum", "", t.momentum),
+      Since(7, WordField("training", "schedule", "then: linear, constant, cosine, wsd", t.schedule,
+                         protocol::FindSchedule, protocol::ScheduleName, protocol::kAllSchedules)),
+      Since(7, CountField("training", "decay_steps", "wsd: the last steps, while the rate falls",
+                          t.decay_steps)),
+      RealField("training", "momentum", "sgd, nesterov", t.momentum),
       RealField("training", "weight_decay", "", t.weight_decay),
+      Since(7, RealField("training", "clip_norm", "largest norm of the aggregate; 0: off",
+                         t.clip_norm)),
+      Since(7, RealField("training", "beta1", "adamw", t.beta1)),
+      Since(7, RealField("training", "beta2", "adamw", t.beta2)),
+      Since(7, RealField("training", "epsilon", "adamw", t.epsilon)),
       RuleField(m.clip),
       TauField(m.tau),
       RealField("aggregation", "tau_multiple", "for automatic tau: factor of the median norm",
@@ -234,6 +274,9 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
     fields.push_back(DigestField("origin", "state_root",
                                  "root of that state, which nodes load with --origin",
                                  m.origin->state_root));
+    fields.push_back(
+        Since(7, CountField("origin", "updates", "steps that the state had seen before this run",
+                            t.earlier_updates)));
   }
   return fields;
 }
@@ -303,7 +346,8 @@ Status ReadMembers(const toml::table& root, Manifest& manifest) {
   return base::OkStatus();
 }
 
-Status ReadSections(const toml::table& root, const std::vector<Field>& fields) {
+Status ReadSections(const toml::table& root, const std::vector<Field>& fields,
+                    std::uint32_t version) {
   std::vector<std::string> sections = {"members", "origin"};
   std::map<std::string, std::vector<std::string>> keys;
   for (const Field& field : fields) {
@@ -317,6 +361,7 @@ Status ReadSections(const toml::table& root, const std::vector<Field>& fields) {
     if (table == nullptr) return InvalidArgument("manifest: no section [" + field.section + "]");
     RETURN_IF_ERROR(RefuseUnknown(*table, field.section, keys[field.section]));
     const toml::node* node = table->get(field.key);
+    if (node == nullptr && field.since > version) continue;  // the default is what it meant
     if (node == nullptr) {
       return InvalidArgument("manifest: [" + field.section + "] lacks '" + field.key + "'");
     }
@@ -328,9 +373,18 @@ Status ReadSections(const toml::table& root, const std::vector<Field>& fields) {
   return base::OkStatus();
 }
 
+// Nullopt: another error names what is wrong with it.
+std::optional<std::uint32_t> VersionOf(const toml::table& root) {
+  const auto version = root["run"]["protocol_version"].value_exact<std::int64_t>();
+  if (!version || *version < 0 || *version > std::numeric_limits<std::uint32_t>::max()) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(*version);
+}
+
 }  // namespace
 
-base::StatusOr<Manifest> ParseManifest(std::string_view text) {
+base::StatusOr<Manifest> ParseManifest(std::string_view text, Versions versions) {
   if (text.size() > kMaxManifestBytes) return InvalidArgument("manifest: larger than 1 MiB");
   const Status readable = base::CheckTomlText(text);
   if (!readable.ok()) return InvalidArgument("manifest " + base::MessageOf(readable));
@@ -340,18 +394,27 @@ base::StatusOr<Manifest> ParseManifest(std::string_view text) {
     return InvalidArgument("manifest line " + std::to_string(error.source().begin.line) + ": " +
                            std::string(error.description()));
   }
+  // The version first: keys come and go with versions, and would be named instead.
+  const auto version = VersionOf(parsed.table());
+  const bool earlier = versions == Versions::kEarlierToo && version &&
+                       *version >= kEarliestVersion && *version < wire::kProtocolVersion;
+  if (version && !earlier) {
+    const Status ours = protocol::CheckProtocolVersion(*version);
+    if (!ours.ok()) return InvalidArgument("manifest: " + base::MessageOf(ours));
+  }
   Manifest manifest;
   base::Digest nonce;
   if (parsed.table().contains("origin")) manifest.origin.emplace();
-  RETURN_IF_ERROR(ReadSections(parsed.table(), FieldsOf(manifest, nonce)));
+  RETURN_IF_ERROR(ReadSections(parsed.table(), FieldsOf(manifest, nonce), version.value_or(0)));
   RETURN_IF_ERROR(ReadMembers(parsed.table(), manifest));
   manifest.run_id = crypto::Hash(crypto::kDomainManifest, base::AsBytes(text));
-  const Status valid = protocol::Validate(manifest);
+  const Status valid =
+      earlier ? protocol::ValidateOfAnyVersion(manifest) : protocol::Validate(manifest);
   if (!valid.ok()) return InvalidArgument("manifest: " + base::MessageOf(valid));
   return manifest;
 }
 
-base::StatusOr<Manifest> ReadManifestFile(const std::string& path) {
+base::StatusOr<Manifest> ReadManifestFile(const std::string& path, Versions versions) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return base::NotFound("cannot read manifest " + path +
@@ -362,7 +425,7 @@ base::StatusOr<Manifest> ReadManifestFile(const std::string& path) {
   if (file.bad())
     return base::Unavailable("cannot read manifest " + path + ": give a readable file");
   text.resize(static_cast<std::size_t>(file.gcount()));
-  auto manifest = ParseManifest(text);
+  auto manifest = ParseManifest(text, versions);
   if (manifest.ok()) return manifest;
   return base::MakeStatus(manifest.status().code(),
                           path + ": " + base::MessageOf(manifest.status()));

@@ -6,6 +6,7 @@
 // Thread safety: pure functions, except ReadManifestFile.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,10 +17,16 @@ namespace ostraka::config {
 
 // Strict: an unknown, missing or mistyped key is InvalidArgument with the line and, if one is
 // close, the intended key. The result satisfies protocol::Validate. Any bytes are safe.
-base::StatusOr<protocol::Manifest> ParseManifest(std::string_view text);
+// A manifest of another protocol version is refused for that in one line, unless `versions` allows
+// it: kEarlierToo reads those of earlier versions too, back to 6, by which evidence of their runs
+// is judged. What is newer than the file's version has its default.
+enum class Versions : std::uint8_t { kThis, kEarlierToo };
+base::StatusOr<protocol::Manifest> ParseManifest(std::string_view text,
+                                                 Versions versions = Versions::kThis);
 
 // Reads at most 1 MiB. NotFound if there is no such file.
-base::StatusOr<protocol::Manifest> ReadManifestFile(const std::string& path);
+base::StatusOr<protocol::Manifest> ReadManifestFile(const std::string& path,
+                                                    Versions versions = Versions::kThis);
 
 // A commented TOML text that ParseManifest accepts. `nonce` makes the ids of runs with equal
 // settings differ.

@@ -24,6 +24,12 @@ base::StatusOr<protocol::ModelState> ReadOrigin(const protocol::Manifest& manife
   if (checkpoint.layout != layout) {
     return base::InvalidArgument(path + ": is of another model than the manifest's");
   }
+  const aggregation::Optimizer optimizer = manifest.training.optimizer;
+  if (protocol::SlotNamesOf(checkpoint.state) != protocol::SlotNamesOf(optimizer)) {
+    return base::InvalidArgument(path + ": is the state of another optimizer than " +
+                                 std::string(aggregation::OptimizerName(optimizer)) +
+                                 ", which the manifest names");
+  }
   return checkpoint.state;
 }
 

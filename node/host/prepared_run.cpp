@@ -79,7 +79,7 @@ base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train:
   ASSIGN_OR_RETURN(const protocol::ModelState origin,
                    config::ReadOrigin(*options.manifest, options.files.origin, peer.layout));
   peer.initial_parameters = origin.parameters;
-  peer.initial_velocity = origin.velocity;
+  peer.initial_slots = origin.slots;
   if (origin.parameters == nullptr) {
     peer.initial_parameters = std::make_shared<const std::vector<float>>(
         trainer.InitialParameters(options.manifest->run_id));

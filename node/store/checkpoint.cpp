@@ -27,7 +27,7 @@ using nlohmann::json;
 
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kSuffix = ".safetensors";
-constexpr std::string_view kVelocity = "optimizer.velocity.";
+constexpr std::string_view kOptimizer = "optimizer.";
 constexpr std::size_t kMaxHeaderBytes = std::size_t{16} << 20;
 
 std::optional<std::uint64_t> ParseStep(std::string_view text) {
@@ -45,11 +45,13 @@ std::optional<std::uint64_t> StepOfName(std::string_view name) {
   return ParseStep(name);
 }
 
-// Parameters and then velocity, each in layout order.
-TensorLayout FileLayout(const TensorLayout& layout) {
+// Parameters and then each slot, each in layout order.
+TensorLayout FileLayout(const TensorLayout& layout, const protocol::SlotNames& slots) {
   TensorLayout all = layout;
-  for (const TensorSpec& tensor : layout) {
-    all.push_back({std::string(kVelocity) + tensor.name, tensor.shape});
+  for (const std::string& slot : slots) {
+    for (const TensorSpec& tensor : layout) {
+      all.push_back({std::string(kOptimizer) + slot + "." + tensor.name, tensor.shape});
+    }
   }
   return all;
 }
@@ -102,11 +104,19 @@ std::optional<Header> ParseHeader(std::string_view text) {
   return header;
 }
 
-// The parameters' layout if `all` equals FileLayout of it.
-std::optional<TensorLayout> ParameterLayout(const TensorLayout& all) {
-  const TensorLayout half(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
-  if (half.empty() || FileLayout(half) != all) return std::nullopt;
-  return half;
+struct StateShape {
+  TensorLayout layout;  // of the parameters
+  protocol::SlotNames slots;
+};
+// The shape of a state whose FileLayout is `all`, with the slots of one of the optimizers.
+std::optional<StateShape> ShapeOf(const TensorLayout& all) {
+  for (const aggregation::Optimizer optimizer : aggregation::AllOptimizers()) {
+    const protocol::SlotNames slots = protocol::SlotNamesOf(optimizer);
+    const auto own = static_cast<std::ptrdiff_t>(all.size() / (1 + slots.size()));
+    TensorLayout layout(all.begin(), all.begin() + own);
+    if (own > 0 && FileLayout(layout, slots) == all) return StateShape{std::move(layout), slots};
+  }
+  return std::nullopt;
 }
 
 // Number of elements in `layout` if it is at most `limit`. Attack: a hostile shape must not
@@ -202,33 +212,39 @@ base::Status WriteCheckpoint(const std::string& data_dir, const Checkpoint& chec
   std::error_code error;
   fs::create_directories(CheckpointFolder(data_dir), error);
   if (error) return base::Unavailable("cannot write " + path + ": " + error.message());
-  const std::string header =
-      base::SafetensorsHeader(FileLayout(checkpoint.layout), FileMetadata(checkpoint));
-  const std::array pieces = {base::AsBytes(header), BytesOf(checkpoint.state.parameters),
-                             BytesOf(checkpoint.state.velocity)};
+  const protocol::ModelState& state = checkpoint.state;
+  const std::string header = base::SafetensorsHeader(
+      FileLayout(checkpoint.layout, protocol::SlotNamesOf(state)), FileMetadata(checkpoint));
+  std::vector<base::ByteView> pieces = {base::AsBytes(header), BytesOf(state.parameters)};
+  for (const protocol::StateSlot& slot : state.slots) pieces.push_back(BytesOf(slot.values));
   return os::WriteDurably(path, pieces, os::IfExists::kReplace);
 }
 
 base::StatusOr<Checkpoint> ReadCheckpoint(const std::string& path) {
   ASSIGN_OR_RETURN(TensorFile file, OpenTensors(path));
   const Header& header = file.header;
-  const auto layout = ParameterLayout(header.layout);
-  const auto count = layout ? BoundedCount(*layout, file.data_bytes / sizeof(float)) : std::nullopt;
-  if (!count || 2 * *count * sizeof(float) != file.data_bytes) {
+  const auto shape = ShapeOf(header.layout);
+  const auto count =
+      shape ? BoundedCount(shape->layout, file.data_bytes / sizeof(float)) : std::nullopt;
+  if (!count || (1 + shape->slots.size()) * *count * sizeof(float) != file.data_bytes) {
     return NotOurs(path, "its tensors are not those of its header");
   }
   // The header must equal, byte for byte, the one that WriteCheckpoint would write.
   if (base::SafetensorsHeader(header.layout, header.metadata) != file.header_text) {
     return NotOurs(path, "its header has another form");
   }
-  Checkpoint checkpoint{.step = 0, .layout = *layout, .state = {}, .metadata = header.metadata};
+  Checkpoint checkpoint{
+      .step = 0, .layout = shape->layout, .state = {}, .metadata = header.metadata};
   const auto step_text = checkpoint.metadata.find("step");
   const auto step =
       step_text == checkpoint.metadata.end() ? std::nullopt : ParseStep(step_text->second);
   if (!step) return NotOurs(path, "it does not say its step");
   checkpoint.step = *step;
   ASSIGN_OR_RETURN(checkpoint.state.parameters, ReadFloats(file.stream, path, *count));
-  ASSIGN_OR_RETURN(checkpoint.state.velocity, ReadFloats(file.stream, path, *count));
+  for (const std::string& slot : shape->slots) {
+    ASSIGN_OR_RETURN(auto values, ReadFloats(file.stream, path, *count));
+    checkpoint.state.slots.push_back({slot, std::move(values)});
+  }
   if (FileMetadata(checkpoint) != header.metadata) {
     return NotOurs(path, "its state root is not that of its tensors");
   }

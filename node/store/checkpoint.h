@@ -1,8 +1,8 @@
 // Checkpoints: the whole state of a run after a step, as
 // <data_dir>/checkpoints/step-<step>.safetensors.
 //
-// A file holds the parameters under their own names, the optimiser's velocity under
-// "optimizer.velocity.<name>", and metadata, which includes the state root over both. So a reader
+// A file holds the parameters under their own names, each of the optimizer's slots under
+// "optimizer.<slot>.<name>", and metadata, which includes the state root over all. So a reader
 // can detect a damaged file, and a file whose root a block sealed is the run's own state.
 //
 // Thread safety: plain values and free functions that work on files.

@@ -1,5 +1,6 @@
 #include "node/store/checkpoint_writer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -18,7 +19,11 @@ bool SameBits(const protocol::SharedVector& a, const protocol::SharedVector& b) 
 }
 
 bool SameBits(const protocol::ModelState& a, const protocol::ModelState& b) {
-  return SameBits(a.parameters, b.parameters) && SameBits(a.velocity, b.velocity);
+  return SameBits(a.parameters, b.parameters) &&
+         std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(),
+                    [](const auto& one, const auto& other) {
+                      return one.name == other.name && SameBits(one.values, other.values);
+                    });
 }
 
 }  // namespace
@@ -59,7 +64,7 @@ void CheckpointWriter::Keep(const protocol::FalseGradient& seen) {
     if (!full) {
       kept_.push_back({.step = seen.step,
                        .layout = options_.layout,
-                       .state = {seen.parameters, nullptr},
+                       .state = {seen.parameters, {}},
                        .metadata = options_.metadata});
     }
   }

@@ -50,6 +50,43 @@ std::vector<double> Project(const wire::Block& block, std::size_t column,
   return sums;
 }
 
+constexpr std::size_t kNormLanes = 16;
+
+float NaiveFactor(std::vector<double> lanes, double clip_norm) {
+  while (lanes.size() > 1) {
+    const std::size_t half = lanes.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) lanes[i] = lanes[i] + lanes[i + half];
+    lanes.resize(half);
+  }
+  const double norm = std::sqrt(lanes[0]);
+  return clip_norm > 0 && norm > clip_norm ? static_cast<float>(clip_norm / norm) : 1;
+}
+
+// One coordinate of a state.
+struct Element {
+  float parameter = 0;
+  std::vector<float> slots;
+};
+
+void Advance(const aggregation::OptimizerStep& step, float g, Element& element) {
+  float u = 0;
+  std::vector<float>& slot = element.slots;
+  if (step.optimizer == aggregation::Optimizer::kAdamW) {
+    slot[0] = static_cast<float>(step.beta1) * slot[0] + static_cast<float>(1 - step.beta1) * g;
+    slot[1] =
+        static_cast<float>(step.beta2) * slot[1] + static_cast<float>(1 - step.beta2) * (g * g);
+    const double left1 = 1 - aggregation::Power(step.beta1, step.updates);
+    const double left2 = 1 - aggregation::Power(step.beta2, step.updates);
+    const float size = std::sqrt(slot[1]) * static_cast<float>(1 / std::sqrt(left2)) +
+                       static_cast<float>(step.epsilon);
+    u = slot[0] * static_cast<float>(1 / left1) / size;
+  } else {
+    slot[0] = step.momentum * slot[0] + g;
+    u = step.optimizer == aggregation::Optimizer::kNesterov ? g + step.momentum * slot[0] : slot[0];
+  }
+  element.parameter -= step.rate * (u + step.decay * element.parameter);
+}
+
 }  // namespace
 
 Applied::Applied(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest,
@@ -115,14 +152,12 @@ base::Status Applied::OnAction(std::uint32_t, const protocol::Action& action) {
   return status;
 }
 
-base::Status Applied::JudgeStep(const protocol::StepDone& done) const {
+base::StatusOr<std::vector<Applied::Column>> Applied::AppliedColumns(const protocol::StepDone& done,
+                                                                     const Said& said) const {
   const wire::Block& block = *done.block;
-  if (block.columns.empty()) return base::OkStatus();
   const auto ranges = protocol::CutParts(done.state.parameters->size(),
                                          static_cast<std::uint32_t>(block.columns.size()));
-  static const Said kNothing;
-  const auto place = said_.find(block.step);
-  const Said& said = place == said_.end() ? kNothing : place->second;
+  std::vector<Column> columns;
   for (std::size_t j = 0; j < ranges.size(); ++j) {
     // The checker "columns" judges void ones.
     if (block.columns[j] != wire::ColumnFate::kApplied) continue;
@@ -132,26 +167,52 @@ base::Status Applied::JudgeStep(const protocol::StepDone& done) const {
       return base::FailedPrecondition(ColumnOf(block, j) +
                                       " is applied, and nobody sent its aggregate");
     }
-    const Column column{block, j, ranges[j], protocol::AsFloats(*result->second),
-                        before_.block().tau};
+    columns.push_back({block, j, ranges[j], protocol::AsFloats(*result->second),
+                       before_.block().tau, /*factor=*/1});
+  }
+  return columns;
+}
+
+base::Status Applied::JudgeStep(const protocol::StepDone& done) const {
+  if (done.block->columns.empty()) return base::OkStatus();
+  static const Said kNothing;
+  const auto place = said_.find(done.block->step);
+  const Said& said = place == said_.end() ? kNothing : place->second;
+  ASSIGN_OR_RETURN(std::vector<Column> columns, AppliedColumns(done, said));
+  std::vector<double> lanes(kNormLanes);
+  for (const Column& column : columns) {
+    for (std::uint64_t c = 0; c < column.range.size(); ++c) {
+      const double value = column.result[c];
+      lanes[(column.range.begin + c) % kNormLanes] += value * value;
+    }
+  }
+  const float factor = NaiveFactor(std::move(lanes), manifest_->training.clip_norm);
+  for (Column& column : columns) {
+    column.factor = factor;
     RETURN_IF_ERROR(JudgeState(column, done.state));
     if (manifest_->clip) RETURN_IF_ERROR(JudgeClip(column, said));
   }
   return base::OkStatus();
 }
 
-// The optimizer's step in scalar code with one rounding for each operation, as
-// aggregation/optim/sgd.h promises.
+// The optimizer's step in scalar code with one rounding for each operation, as docs/numerics.md, 9
+// has it.
 base::Status Applied::JudgeState(const Column& column, const protocol::ModelState& after) const {
-  const aggregation::SgdOptions sgd = protocol::SgdOf(manifest_->training, column.block.step);
+  const aggregation::OptimizerStep step =
+      protocol::OptimizerStepOf(manifest_->training, column.block.step);
+  const protocol::ModelState& before = before_.state();
+  const bool factored = column.factor != 1;
   for (std::uint64_t c = 0; c < column.range.size(); ++c) {
     const std::uint64_t at = column.range.begin + c;
-    const float parameter = (*before_.state().parameters)[at];
-    const float velocity = sgd.momentum * (*before_.state().velocity)[at] + column.result[c];
-    const float moved = parameter - sgd.rate * (velocity + sgd.decay * parameter);
-    if (SameFloat((*after.velocity)[at], velocity) && SameFloat((*after.parameters)[at], moved)) {
-      continue;
+    const float g = factored ? column.result[c] * column.factor : column.result[c];
+    Element element{(*before.parameters)[at], {}};
+    for (const auto& slot : before.slots) element.slots.push_back((*slot.values)[at]);
+    Advance(step, g, element);
+    bool same = SameFloat((*after.parameters)[at], element.parameter);
+    for (std::size_t k = 0; k < after.slots.size(); ++k) {
+      same = same && SameFloat((*after.slots[k].values)[at], element.slots[k]);
     }
+    if (same) continue;
     return base::FailedPrecondition(ColumnOf(column.block, column.index) + " changed coordinate " +
                                     std::to_string(at) + " otherwise than its aggregate says");
   }

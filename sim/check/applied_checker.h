@@ -60,10 +60,13 @@ class Applied final : public Checker, public StepObserver {
     protocol::PartRange range;
     std::span<const float> result;
     double tau = 0;
+    float factor = 1;  // of clipping, for all columns of the block
   };
   void Hear(std::uint32_t peer, const protocol::Action& action);
   bool IsHonest(const base::PeerId& peer) const;
   base::Status JudgeStep(const protocol::StepDone& done) const;
+  base::StatusOr<std::vector<Column>> AppliedColumns(const protocol::StepDone& done,
+                                                     const Said& said) const;
   base::Status JudgeState(const Column& column, const protocol::ModelState& after) const;
   base::Status JudgeClip(const Column& column, const Said& said) const;
   // `sum` of D over all senders; or over honest ones only, with `strangers` others.

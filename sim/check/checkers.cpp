@@ -30,8 +30,9 @@ std::uint32_t CountHonest(const Roster& roster) {
 
 base::Digest DigestOf(const protocol::ModelState& state) {
   crypto::Hasher hasher(crypto::kDomainTrace);
-  for (const protocol::SharedVector& vector : {state.parameters, state.velocity}) {
-    hasher.Update(base::AsBytes(std::span<const float>(*vector)));
+  hasher.Update(base::AsBytes(std::span<const float>(*state.parameters)));
+  for (const protocol::StateSlot& slot : state.slots) {
+    hasher.Update(base::AsBytes(std::span<const float>(*slot.values)));
   }
   return hasher.Finish();
 }
@@ -40,6 +41,14 @@ bool SameBits(const protocol::SharedVector& a, const protocol::SharedVector& b) 
   if (a == b) return true;
   if (!a || !b || a->size() != b->size()) return false;
   return a->empty() || std::memcmp(a->data(), b->data(), a->size() * sizeof(float)) == 0;
+}
+
+bool SameBits(const protocol::ModelState& a, const protocol::ModelState& b) {
+  return SameBits(a.parameters, b.parameters) &&
+         std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(),
+                    [](const auto& one, const auto& other) {
+                      return one.name == other.name && SameBits(one.values, other.values);
+                    });
 }
 
 }  // namespace
@@ -186,10 +195,8 @@ base::Status StateEquality::OnAction(std::uint32_t peer, const protocol::Action&
     return base::OkStatus();
   }
   const First& first = place->second;
-  const bool same = first.state.parameters
-                        ? SameBits(first.state.parameters, done->state.parameters) &&
-                              SameBits(first.state.velocity, done->state.velocity)
-                        : first.digest == DigestOf(done->state);
+  const bool same = first.state.parameters ? SameBits(first.state, done->state)
+                                           : first.digest == DigestOf(done->state);
   if (same) return base::OkStatus();
   return base::FailedPrecondition(Named(roster_, peer) + " and " + Named(roster_, first.peer) +
                                   " hold different states after " + StepName(*done->block));

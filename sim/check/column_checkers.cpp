@@ -31,6 +31,15 @@ bool SameBits(const protocol::SharedVector& a, const protocol::SharedVector& b,
                      range.size() * sizeof(float)) == 0;
 }
 
+bool SameBits(const protocol::ModelState& a, const protocol::ModelState& b,
+              const protocol::PartRange& range) {
+  return SameBits(a.parameters, b.parameters, range) &&
+         std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(),
+                    [&](const auto& one, const auto& other) {
+                      return SameBits(one.values, other.values, range);
+                    });
+}
+
 }  // namespace
 
 // --- Aggregation --------------------------------------------------------------------------------
@@ -111,8 +120,7 @@ base::Status Columns::JudgeStep(const protocol::StepDone& done) const {
   for (std::size_t j = 0; j < ranges.size(); ++j) {
     if (block.columns[j] == wire::ColumnFate::kApplied) {
       RETURN_IF_ERROR(JudgeApplied(block, j));
-    } else if (!SameBits(before.parameters, done.state.parameters, ranges[j]) ||
-               !SameBits(before.velocity, done.state.velocity, ranges[j])) {
+    } else if (!SameBits(before, done.state, ranges[j])) {
       return base::FailedPrecondition(ColumnOf(block, j) + " is void and changed the state");
     }
   }

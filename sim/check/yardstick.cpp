@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "aggregation/optim/sgd.h"
+#include "aggregation/optim/optimizer.h"
 #include "node/base/check.h"
 #include "node/protocol/ground/roles.h"
 #include "node/protocol/ground/schedule.h"
@@ -41,7 +41,7 @@ base::StatusOr<double> LossOfDescent(train::Trainer& trainer, const protocol::Tr
                                      std::span<const float> initial, Rows rows,
                                      const base::Digest& seed, Rest rest) {
   std::vector<float> parameters(initial.begin(), initial.end());
-  std::vector<float> velocity(parameters.size());
+  aggregation::Descent descent(plan.optimizer, parameters.size());
   std::vector<double> sum(parameters.size());
   std::vector<float> mean(parameters.size());
   for (std::uint64_t step = 0; step < plan.steps; ++step) {
@@ -52,7 +52,7 @@ base::StatusOr<double> LossOfDescent(train::Trainer& trainer, const protocol::Tr
       for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += gradient[c];
     }
     for (std::size_t c = 0; c < sum.size(); ++c) mean[c] = static_cast<float>(sum[c] / rows.count);
-    aggregation::SgdStep(protocol::SgdOf(plan, step), mean, parameters, velocity);
+    descent.Step(protocol::OptimizerStepOf(plan, step), mean, parameters);
   }
   ASSIGN_OR_RETURN(const train::Evaluation after, trainer.Evaluate(parameters));
   return after.loss;

@@ -35,7 +35,11 @@ bool Same(const protocol::SharedBlob& a, const protocol::SharedBlob& b) {
 }
 
 bool Same(const protocol::ModelState& a, const protocol::ModelState& b) {
-  return Same(a.parameters, b.parameters) && Same(a.velocity, b.velocity);
+  return Same(a.parameters, b.parameters) &&
+         std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(),
+                    [](const auto& one, const auto& other) {
+                      return one.name == other.name && Same(one.values, other.values);
+                    });
 }
 
 bool Same(const wire::ColumnNumbers& a, const wire::ColumnNumbers& b) {
@@ -79,10 +83,7 @@ bool Same(const RecomputeSpec& a, const RecomputeSpec& b) {
 }
 
 bool Same(const UpdateSpec& a, const UpdateSpec& b) {
-  if (!Same(a.sgd.rate, b.sgd.rate) || !Same(a.sgd.momentum, b.sgd.momentum) ||
-      !Same(a.sgd.decay, b.sgd.decay) || a.columns.size() != b.columns.size()) {
-    return false;
-  }
+  if (a.step != b.step || a.columns.size() != b.columns.size()) return false;
   for (std::size_t i = 0; i < a.columns.size(); ++i) {
     if (a.columns[i].range != b.columns[i].range ||
         !Same(a.columns[i].result, b.columns[i].result)) {

@@ -40,10 +40,10 @@ struct Counter {
     return Floats(spec.parameters);
   }
   std::uint64_t operator()(const protocol::UpdateSpec& spec) const {
-    return 3 * Floats(spec.state.parameters);
+    return (2 + spec.state.slots.size()) * Floats(spec.state.parameters);
   }
   std::uint64_t operator()(const protocol::RootSpec& spec) const {
-    return 2 * Floats(spec.state.parameters);
+    return (1 + spec.state.slots.size()) * Floats(spec.state.parameters);
   }
 };
 

@@ -104,6 +104,11 @@ protocol::TrainingPlan ToyPlan(const SimOptions& options) {
   plan.steps = options.steps;
   plan.settle_steps = 5;  // the minimum; CheckOptions leaves room for them
   plan.learning_rate = options.learning_rate;
+  plan.optimizer = options.optimizer;
+  plan.schedule = options.schedule;
+  plan.decay_steps = options.schedule == protocol::Schedule::kWsd ? (plan.steps - 1) / 5 : 0;
+  plan.momentum = options.momentum;
+  plan.clip_norm = options.clip_norm;
   return plan;
 }
 
@@ -245,7 +250,7 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
     protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(),
-                               initial,   nullptr,  opener_};
+                               initial,   {},       opener_};
     if (roster_.byzantine[i]) {
       peer.post = std::make_shared<protocol::Post>(keys_[i]->id(), manifest_->run_id);
       if (FlipsReach(AdversaryAt(i).name)) peer.only_dials = [](bool so_far) { return !so_far; };

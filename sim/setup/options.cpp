@@ -57,6 +57,18 @@ Field BoolField(std::string_view name, bool SimOptions::*member) {
           }};
 }
 
+template <typename Value>
+Field WordField(std::string_view name, Value SimOptions::*member,
+                std::optional<Value> (*find)(std::string_view),
+                std::string_view (*name_of)(Value)) {
+  return {name, [=](const SimOptions& o) { return std::string(name_of(o.*member)); },
+          [=](std::string_view text, SimOptions& o) {
+            const auto found = find(text);
+            if (found) o.*member = *found;
+            return found.has_value();
+          }};
+}
+
 Field OnlyIfSet(Field field) {
   field.only_if_set = true;
   return field;
@@ -89,6 +101,12 @@ const std::vector<Field>& Fields() {
       NumberField("dimension", &SimOptions::dimension),
       NumberField("batch_size", &SimOptions::batch_size),
       NumberField("learning_rate", &SimOptions::learning_rate),
+      OnlyIfSet(WordField("optimizer", &SimOptions::optimizer, aggregation::FindOptimizer,
+                          aggregation::OptimizerName)),
+      OnlyIfSet(WordField("schedule", &SimOptions::schedule, protocol::FindSchedule,
+                          protocol::ScheduleName)),
+      OnlyIfSet(NumberField("momentum", &SimOptions::momentum)),
+      OnlyIfSet(NumberField("clip_norm", &SimOptions::clip_norm)),
       NumberField("tau", &SimOptions::tau),
       OnlyIfSet(BoolField("exact", &SimOptions::exact)),
       DurationField("delay_min_ns", &SimOptions::delay_min),

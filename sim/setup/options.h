@@ -44,8 +44,12 @@ struct SimOptions {
   std::uint64_t dimension = 1000;  // of the toy problem
   std::uint64_t batch_size = 32;
   double learning_rate = 0.1;
-  double tau = 0;      // 0: automatic
-  bool exact = false;  // compute_profile exact/1: gradients are compared bit for bit
+  aggregation::Optimizer optimizer = aggregation::Optimizer::kSgd;
+  protocol::Schedule schedule = protocol::Schedule::kLinear;
+  double momentum = 0;
+  double clip_norm = 0;  // of the aggregate; 0: off
+  double tau = 0;        // 0: automatic
+  bool exact = false;    // compute_profile exact/1: gradients are compared bit for bit
 
   // The network: uniform delays, see sim/engine/network.h.
   base::Duration delay_min = base::Milliseconds(5);

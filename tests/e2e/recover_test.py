@@ -8,9 +8,11 @@ CHECKPOINTS = ("--checkpoint-every", "5", "--keep-checkpoints", "20", "--evaluat
 
 
 class RecoverTest(TestCase):
+    OPTIONS = ()  # of `run init`
+
     def setUp(self):
         super().setUp()
-        self.made = self.make_run(count=4, steps=60)
+        self.made = self.make_run(count=4, steps=60, options=self.OPTIONS)
         nodes = [self.running(self.made.start(i, *CHECKPOINTS)) for i in range(4)]
         nodes[0].wait_for_event(event="step", step=12)
         for node in nodes:

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "aggregation/optim/sgd.h"
+#include "aggregation/optim/optimizer.h"
 #include "node/cli/doctor/calibration.h"
 #include "node/cli/terminal/float_file.h"
 #include "node/protocol/ground/schedule.h"
@@ -27,7 +27,7 @@ base::Digest BatchOf(std::uint64_t step, std::uint64_t worker) {
 base::StatusOr<std::vector<std::vector<float>>> Train(const protocol::TrainingPlan& plan,
                                                       train::Trainer& trainer) {
   std::vector<float> parameters = trainer.InitialParameters({});
-  std::vector<float> velocity(parameters.size());
+  aggregation::Descent descent(plan.optimizer, parameters.size());
   std::vector<std::vector<float>> places;
   const std::uint64_t steps = std::min(kSteps, plan.steps);
   for (std::uint64_t step = 0; step < steps; ++step) {
@@ -36,7 +36,7 @@ base::StatusOr<std::vector<std::vector<float>>> Train(const protocol::TrainingPl
     }
     ASSIGN_OR_RETURN(const std::vector<float> gradient,
                      trainer.Gradient(parameters, BatchOf(step, kProbeWorkers)));
-    aggregation::SgdStep(protocol::SgdOf(plan, step), gradient, parameters, velocity);
+    descent.Step(protocol::OptimizerStepOf(plan, step), gradient, parameters);
   }
   return places;
 }

@@ -37,7 +37,8 @@ base::StatusOr<GradientJudge> GradientJudge::Make(Sources sources) {
   GradientJudge judge;
   judge.sources_ = std::move(sources);
   if (judge.sources_.manifest.empty()) return judge;
-  ASSIGN_OR_RETURN(judge.manifest_, config::ReadManifestFile(judge.sources_.manifest));
+  ASSIGN_OR_RETURN(judge.manifest_, config::ReadManifestFile(judge.sources_.manifest,
+                                                             config::Versions::kEarlierToo));
   if (judge.sources_.state.empty()) return judge;
   std::string graph = judge.sources_.graph;
   const std::string beside = judge.sources_.manifest + ".graph";

@@ -92,9 +92,11 @@ base::StatusOr<std::pair<std::string, store::Checkpoint>> NewestState(
 // The plan for the steps that the old run had left. The learning rate falls over them as in any
 // run.
 protocol::TrainingPlan RestOf(protocol::TrainingPlan plan, std::uint64_t done) {
+  plan.earlier_updates += done;
   const std::uint64_t left = plan.steps > done ? plan.steps - done : 0;
   plan.steps = std::max(left, plan.settle_steps + 1);
   plan.warmup_steps = std::min(plan.warmup_steps, plan.steps - plan.settle_steps);
+  plan.decay_steps = std::min(plan.decay_steps, plan.steps - plan.settle_steps);
   return plan;
 }
 

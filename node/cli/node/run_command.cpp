@@ -21,6 +21,7 @@
 #include "node/protocol/ground/member_name.h"
 #include "node/protocol/ground/names.h"
 #include "node/protocol/ground/reach.h"
+#include "node/protocol/ground/schedule.h"
 #include "node/train/exact/constants_file.h"
 #include "node/train/trainer_loader.h"
 
@@ -130,7 +131,10 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
                              {"steps", m.training.steps},
                              {"validators", m.validators},
                              {"learning_rate", m.training.learning_rate},
-                             {"momentum", m.training.momentum}};
+                             {"momentum", m.training.momentum},
+                             {"optimizer", aggregation::OptimizerName(m.training.optimizer)},
+                             {"schedule", protocol::ScheduleName(m.training.schedule)},
+                             {"clip_norm", m.training.clip_norm}};
     if (m.origin) {
       result["origin"] = {{"run_id", m.origin->run_id.Hex()},
                           {"step", m.origin->step},
@@ -152,7 +156,7 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
   std::printf("trains %s on %s for %llu steps, %s; validators per step: %u%s\n",
               ShortName(m.training.model).c_str(), ShortName(m.training.data).c_str(),
               static_cast<unsigned long long>(m.training.steps),
-              SgdText(m.training.learning_rate, m.training.momentum).c_str(), spared,
+              protocol::UpdateText(m.training).c_str(), spared,
               spared < m.validators ? ", as many as the mode can spare" : "");
   std::printf("gradients: %s\n", m.compute_profile == protocol::kExact
                                      ? "exact/1, equal in every bit on every machine"

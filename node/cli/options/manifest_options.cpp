@@ -7,7 +7,6 @@
 #include "exact/graph/graph_text.h"
 #include "exact/kernels/kernels.h"
 #include "node/cli/options/choices.h"
-#include "node/config/default_sgd.h"
 #include "node/config/training.h"
 #include "node/train/data_source.h"
 #include "node/train/exact/constants_file.h"
@@ -125,6 +124,63 @@ std::vector<std::string> KernelNames() {
   return names;
 }
 
+namespace {
+
+template <typename Values, typename Value>
+std::vector<std::string> NamesOf(const Values& values, std::string_view (*name_of)(Value)) {
+  std::vector<std::string> names;
+  for (const Value value : values) names.emplace_back(name_of(value));
+  return names;
+}
+
+base::StatusOr<config::UpdateWishes> WishesOf(const ManifestOptions& options) {
+  config::UpdateWishes wishes = options.update;
+  if (!options.optimizer.empty()) {
+    wishes.optimizer = aggregation::FindOptimizer(options.optimizer);
+    if (!wishes.optimizer) {
+      return base::InvalidArgument("--optimizer must be sgd, nesterov or adamw, not '" +
+                                   options.optimizer + "'");
+    }
+  }
+  if (!options.schedule.empty()) {
+    wishes.schedule = protocol::FindSchedule(options.schedule);
+    if (!wishes.schedule) {
+      return base::InvalidArgument("--schedule must be linear, constant, cosine or wsd, not '" +
+                                   options.schedule + "'");
+    }
+  }
+  return wishes;
+}
+
+void AddUpdateOptions(CLI::App& command, ManifestOptions& options) {
+  config::UpdateWishes& update = options.update;
+  OfferChoices(
+      command.add_option("--optimizer", options.optimizer, "sgd, nesterov or adamw (default: sgd)"),
+      NamesOf(aggregation::AllOptimizers(), aggregation::OptimizerName));
+  command.add_option("--learning-rate", update.rate,
+                     "learning rate at its peak (default: by optimizer, model and data, "
+                     "docs/training.md)");
+  OfferChoices(command.add_option("--schedule", options.schedule,
+                                  "of the rate after the warm-up: linear (to 0), constant, cosine, "
+                                  "or wsd, which stays and then decays (default: linear)"),
+               NamesOf(protocol::kAllSchedules, protocol::ScheduleName));
+  command.add_option("--warmup", update.warmup_steps,
+                     "steps in which the rate rises linearly from 0 (default: 10)");
+  command.add_option("--decay-steps", update.decay_steps,
+                     "wsd: steps in which the rate falls (default: a fifth of those that train)");
+  command.add_option("--momentum", update.momentum,
+                     "of sgd and nesterov (default: by model and data; 0 with --learning-rate, of "
+                     "nesterov 0.9)");
+  command.add_option("--clip", update.clip_norm,
+                     "largest norm of the aggregated gradient, 0: off (default: 0; of adamw 1)");
+  command
+      .add_option("--weight-decay", options.manifest.training.weight_decay,
+                  "share of each parameter that a step of rate 1 takes away")
+      ->capture_default_str();
+}
+
+}  // namespace
+
 void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   auto& m = options.manifest;
   auto& t = m.training;
@@ -161,10 +217,7 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   command.add_option("--batch-size", options.batch_size,
                      "rows of each worker's batch (default 32; of graph:FILE the file's)");
   command.add_option("--steps", t.steps, "least number of steps")->capture_default_str();
-  command.add_option("--learning-rate", options.learning_rate,
-                     "learning rate at its peak (default: by model and data, docs/training.md)");
-  command.add_option("--momentum", options.momentum,
-                     "of SGD (default: by model and data; 0 with --learning-rate)");
+  AddUpdateOptions(command, options);
   command.add_option("--validators", m.validators, "members that recompute instead of training")
       ->capture_default_str();
   command
@@ -199,10 +252,8 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   // Check names first: that is faster than reading files.
   RETURN_IF_ERROR(train::CheckTrainerNames(
       {.model = model, .data = id.name, .exact = manifest.compute_profile == protocol::kExact}));
-  const config::SgdSettings sgd =
-      config::DefaultSgd(model, id.name, options.learning_rate, options.momentum);
-  plan.learning_rate = sgd.rate;
-  plan.momentum = sgd.momentum;
+  ASSIGN_OR_RETURN(const config::UpdateWishes wishes, WishesOf(options));
+  config::SetUpdate(wishes, model, id.name, plan);
   if (id.name != "toy") {
     ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));
     id.hash = train::HashOf(data);

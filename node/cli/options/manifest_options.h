@@ -8,6 +8,7 @@
 
 #include "exact/models/models.h"
 #include "node/base/status.h"
+#include "node/config/default_sgd.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/train/exact/graph_file.h"
 
@@ -22,8 +23,9 @@ namespace ostraka::cli {
 // albert or graph:FILE; in a manifest both are ids.
 struct ManifestOptions {
   protocol::Manifest manifest;
-  std::optional<double> learning_rate;      // none: as config::DefaultSgd says
-  std::optional<double> momentum;           // as the rate
+  config::UpdateWishes update;              // the rest: as config::SetUpdate says
+  std::string optimizer;                    // empty: by model and data
+  std::string schedule;                     // empty: linear
   std::optional<std::uint64_t> batch_size;  // none: 32, or of a graph file its batch
   std::string profile;                      // empty: as config::DefaultProfile says
   exact::ModelOptions sizes = {.layers = 2, .width = 64, .heads = 4, .context = 64};  // gpt, albert

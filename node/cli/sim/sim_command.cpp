@@ -26,6 +26,7 @@
 #include "node/cli/sim/sim_dht.h"
 #include "node/cli/sim/sim_runner.h"
 #include "node/cli/sim/sim_search.h"
+#include "node/cli/sim/update_options.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/terminal/stop_request.h"
 #include "node/cli/views/node_json.h"
@@ -52,14 +53,12 @@ struct PageOptions {
 struct SimCommandOptions {
   sim::SimOptions sim;
   std::string mode = "majority";
+  SimUpdateOptions update;
   std::vector<std::string> attack_params;
-  std::string seeds;      // A..B
-  std::string command;    // as it was given, but without --seeds
-  std::string replay;     // file
-  double crash_down = 2;  // seconds
-  double cut_at = 5;
-  double cut_for = 20;
-  double skew = 0;
+  std::string seeds;    // A..B
+  std::string command;  // as it was given, but without --seeds
+  std::string replay;   // file
+  SimSeconds seconds;
   bool swarm_test = false;
   bool attack_given = false;
   bool byzantine_given = false;
@@ -149,11 +148,12 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   if (!options.replay.empty()) return ReadReplay(options.replay);
   sim::SimOptions result = options.sim;
   ASSIGN_OR_RETURN(result.mode, protocol::ParseMode(options.mode));
+  RETURN_IF_ERROR(SetUpdate(options.update, result));
   ASSIGN_OR_RETURN(result.attack_params, ParseAttackParams(options.attack_params));
-  ASSIGN_OR_RETURN(result.crash_down, SecondsOf("--crash-down", options.crash_down));
-  ASSIGN_OR_RETURN(result.cut_at, SecondsOf("--cut-at", options.cut_at));
-  ASSIGN_OR_RETURN(result.cut_for, SecondsOf("--cut-for", options.cut_for));
-  ASSIGN_OR_RETURN(result.skew, SecondsOf("--skew", options.skew));
+  ASSIGN_OR_RETURN(result.crash_down, SecondsOf("--crash-down", options.seconds.crash_down));
+  ASSIGN_OR_RETURN(result.cut_at, SecondsOf("--cut-at", options.seconds.cut_at));
+  ASSIGN_OR_RETURN(result.cut_for, SecondsOf("--cut-for", options.seconds.cut_for));
+  ASSIGN_OR_RETURN(result.skew, SecondsOf("--skew", options.seconds.skew));
   if (!options.byzantine_given && !options.swarm_test) TakeFewerAttackers(result);
   return result;
 }
@@ -411,6 +411,7 @@ void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
   command->add_option("--dimension", sim.dimension, "dimension of the toy problem")
       ->capture_default_str();
   command->add_flag("--unprotected", sim.unprotected, "plain averaging without checks");
+  AddSimUpdateOptions(*command, options->update);
   command->add_flag("--exact", sim.exact,
                     "compute_profile exact/1: gradients are compared bit for bit");
 }
@@ -425,7 +426,8 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
                    "number of times at which all honest peers are killed at once")
       ->capture_default_str();
   command
-      ->add_option("--crash-down", options->crash_down, "most seconds until a killed peer restarts")
+      ->add_option("--crash-down", options->seconds.crash_down,
+                   "most seconds until a killed peer restarts")
       ->capture_default_str();
   command->add_flag("--lose-disk", sim.lose_disk,
                     "killed peers lose their disk, and are killed once more soon after");
@@ -433,8 +435,8 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
                                    "cut of the network: none, halves, one_way, flapping or flaky"),
                TextsOf(sim::kCuts))
       ->capture_default_str();
-  command->add_option("--cut-at", options->cut_at, "seconds")->capture_default_str();
-  command->add_option("--cut-for", options->cut_for, "seconds")->capture_default_str();
+  command->add_option("--cut-at", options->seconds.cut_at, "seconds")->capture_default_str();
+  command->add_option("--cut-for", options->seconds.cut_for, "seconds")->capture_default_str();
   command
       ->add_option("--loss", sim.loss_permille, "of 1000 messages, the number lost and sent again")
       ->capture_default_str();
@@ -446,7 +448,7 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
       ->add_option("--stalls", sim.stall_permille,
                    "of 1000 stores, the number that take 5 times as long")
       ->capture_default_str();
-  command->add_option("--skew", options->skew, "most seconds by which clocks differ")
+  command->add_option("--skew", options->seconds.skew, "most seconds by which clocks differ")
       ->capture_default_str();
   command->add_option("--drift", sim.drift_ppm, "most ppm by which clocks are fast or slow")
       ->capture_default_str();

@@ -26,6 +26,7 @@
 #include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/names.h"
+#include "node/protocol/ground/schedule.h"
 
 namespace ostraka::cli {
 namespace {
@@ -67,7 +68,7 @@ class LiveView final : public SwarmWatcher {
 
   void OnPlanned(const protocol::Manifest& manifest) override {
     names_ = MemberNames(protocol::NamesOf(manifest.members));
-    sgd_ = SgdText(manifest.training.learning_rate, manifest.training.momentum);
+    update_ = protocol::UpdateText(manifest.training);
   }
   void OnEvent(std::size_t index, const SwarmNode&, const json& event) override {
     // Announce with the first event, so that a failed start prints only its error.
@@ -96,7 +97,7 @@ class LiveView final : public SwarmWatcher {
     Line(std::to_string(options_.peers) + " nodes on loopback, " + liars +
          (options_.unprotected ? ", UNPROTECTED: " : ": ") + training.model +
          (training.model == "toy" ? "" : " on " + training.data) + ", " +
-         std::to_string(training.steps) + " steps, " + sgd_);
+         std::to_string(training.steps) + " steps, " + update_);
   }
   void OnPage(std::uint16_t port) {
     Line("watch it at http://" + os::WithPort(options_.http.address, port) + "/");
@@ -135,7 +136,7 @@ class LiveView final : public SwarmWatcher {
   const Ink ink_;
   Progress progress_;
   MemberNames names_;
-  std::string sgd_;
+  std::string update_;
   host::Curve curve_;
   host::Trend trend_ = host::Trend::kFine;  // as told
   bool announced_ = false;

@@ -51,11 +51,6 @@ std::string CountText(std::uint64_t count) {
 
 std::string PercentText(double share) { return Print("%.1f %%", share * 100); }
 
-std::string SgdText(double rate, double momentum) {
-  return Print("learning rate %.6g", rate) +
-         (momentum == 0 ? "" : Print(", momentum %.6g", momentum));
-}
-
 std::string FourDigits(double number) {
   if (!std::isfinite(number)) return "no number";
   return std::abs(number) < 1e5 ? Print("%.4f", number) : Print("%.1e", number);

@@ -12,8 +12,6 @@ std::string SpanText(double seconds);        // "340 ms", "3.4 s", "65 s", "11 m
 std::string BytesText(std::uint64_t bytes);  // "412 B", "1.2 MB": powers of 1000
 std::string CountText(std::uint64_t count);  // "12,345"
 std::string PercentText(double share);       // "12.5 %"
-// "learning rate 0.1, momentum 0.9"; without a momentum of 0.
-std::string SgdText(double rate, double momentum);
-std::string FourDigits(double number);  // "0.1234", "1.3e+10"; "no number" if it is not finite
+std::string FourDigits(double number);       // "0.1234", "1.3e+10"; "no number" if it is not finite
 
 }  // namespace ostraka::cli

@@ -15,6 +15,7 @@
 #include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/names.h"
+#include "node/protocol/ground/schedule.h"
 
 namespace ostraka::cli {
 namespace {
@@ -53,9 +54,9 @@ class PeopleView final : public NodeEvents {
     Info("run " + manifest.run_id.Short() + (manifest.name.empty() ? "" : " " + manifest.name) +
          ": " + model + (data == model ? "" : " on " + data) + ", " +
          std::to_string(manifest.training.steps) + " steps, " +
-         SgdText(manifest.training.learning_rate, manifest.training.momentum) + ", " +
-         std::to_string(members) + " members, bears " +
-         std::to_string(protocol::FaultsBorne(manifest.mode, members)) + " faulty");
+         protocol::UpdateText(manifest.training) + ", " + std::to_string(members) +
+         " members, bears " + std::to_string(protocol::FaultsBorne(manifest.mode, members)) +
+         " faulty");
     Info("this node is " + facts_.self.Short() + ", and keeps its data in " + facts_.data_dir);
     if (port != 0) Info("listening on port " + std::to_string(port));
     if (http_port != 0) Info("watch it at http://" + os::WithPort(facts_.http, http_port) + "/");

@@ -11,8 +11,9 @@ namespace ostraka::protocol {
 // The numbers of a model count nowhere: they are a function of the genesis block, the heads and the
 // results, which are fed by their digests and roots.
 inline void HashValue(crypto::Hasher& hasher, const ModelState& value) {
-  const auto& [parameters, velocity] = value;
-  crypto::Feed(hasher, parameters != nullptr, velocity != nullptr);
+  const auto& [parameters, slots] = value;
+  crypto::Feed(hasher, parameters != nullptr);
+  for (const StateSlot& slot : slots) crypto::Feed(hasher, slot.values != nullptr);
 }
 
 }  // namespace ostraka::protocol

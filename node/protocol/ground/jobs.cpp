@@ -113,21 +113,29 @@ class Runner {
 
   JobResult operator()(const UpdateSpec& spec) const {
     auto parameters = std::make_shared<std::vector<float>>(*spec.state.parameters);
-    auto velocity = std::make_shared<std::vector<float>>(*spec.state.velocity);
+    ModelState after{parameters, {}};
+    std::vector<std::span<float>> slots;
+    for (const StateSlot& slot : spec.state.slots) {
+      auto values = std::make_shared<std::vector<float>>(*slot.values);
+      slots.emplace_back(*values);
+      after.slots.push_back({slot.name, std::move(values)});
+    }
+    const float factor = FactorOf(spec);
     for (const auto& column : spec.columns) {
       const std::size_t begin = column.range.begin;
       const std::size_t size = column.range.size();
-      aggregation::SgdStep(spec.sgd, AsFloats(*column.result),
-                           std::span(*parameters).subspan(begin, size),
-                           std::span(*velocity).subspan(begin, size));
+      std::vector<std::span<float>> own;
+      for (const auto& slot : slots) own.push_back(slot.subspan(begin, size));
+      aggregation::Update(spec.step, factor, AsFloats(*column.result),
+                          std::span(*parameters).subspan(begin, size), own);
     }
-    return UpdateResult{ModelState{std::move(parameters), std::move(velocity)}};
+    return UpdateResult{std::move(after)};
   }
 
   JobResult operator()(const RootSpec& spec) const {
     RootResult result;
     result.leaves = StateLeaves(spec.state, spec.layout);
-    result.root = *StateRootOf(result.leaves, spec.layout);
+    result.root = *StateRootOf(result.leaves, spec.layout, SlotNamesOf(spec.state));
     return result;
   }
 
@@ -136,6 +144,13 @@ class Runner {
   }
 
  private:
+  static float FactorOf(const UpdateSpec& spec) {
+    if (spec.step.clip_norm == 0) return 1;
+    aggregation::SquareSum sum;
+    for (const auto& column : spec.columns) sum.Add(column.range.begin, AsFloats(*column.result));
+    return aggregation::ClipFactor(sum.Norm(), spec.step.clip_norm);
+  }
+
   // A member that finds a difference computes once more before it says so: an honest one whose
   // hardware slipped would lose by its own accusation.
   JobResult JudgeExactly(const RecomputeSpec& spec) const {

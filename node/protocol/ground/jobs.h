@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "aggregation/kernels/rows.h"
-#include "aggregation/optim/sgd.h"
+#include "aggregation/optim/optimizer.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
 #include "node/machine/parts.h"
@@ -93,15 +93,16 @@ struct RecomputeSpec {
   std::vector<Claim> claims = {};  // with `committed` maybe none: then the gradient alone counts
 };
 
-// x and the optimiser's state after a step. The coordinates of void columns do not change.
+// x and the optimizer's slots after a step. The coordinates of void columns do not change. A
+// gradient is clipped by its norm over the applied columns.
 struct UpdateSpec {
-  ModelState state;
+  ModelState state;  // with the slots of `step`
   struct Applied {
     PartRange range;
     SharedBlob result;
   };
-  std::vector<Applied> columns;
-  aggregation::SgdOptions sgd;
+  std::vector<Applied> columns;  // ascending, disjoint
+  aggregation::OptimizerStep step;
 };
 
 // What this member's COMMIT says of its parameters, in profile exact/1 (crypto/parameters_root.h).

@@ -52,6 +52,51 @@ base::Status ValidateMembers(const Manifest& manifest) {
   return CheckMemberNames(names);
 }
 
+base::Status ValidateSchedule(const TrainingPlan& plan) {
+  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.learning_rate),
+                          "training.learning_rate must be a number of at least 0"));
+  if (plan.schedule != Schedule::kWsd) {
+    return Require(plan.decay_steps == 0,
+                   "training.decay_steps is of schedule wsd: it must be 0 with another");
+  }
+  return Require(plan.decay_steps >= 1 && plan.decay_steps <= plan.steps - plan.settle_steps,
+                 "training.decay_steps must be at least 1 with schedule wsd, and at most steps - "
+                 "settle_steps, " +
+                     std::to_string(plan.steps - plan.settle_steps));
+}
+
+// With these limits no number of the state can overflow (docs/decisions/0025-optimizers.md).
+base::Status ValidateAdamW(const TrainingPlan& plan) {
+  RETURN_IF_ERROR(Require(plan.momentum == 0,
+                          "training.momentum must be 0 with optimizer adamw, which has beta1"));
+  RETURN_IF_ERROR(
+      Require(plan.learning_rate <= 1, "training.learning_rate must be at most 1 with adamw"));
+  RETURN_IF_ERROR(
+      Require(plan.weight_decay <= 1, "training.weight_decay must be at most 1 with adamw"));
+  RETURN_IF_ERROR(Require(plan.clip_norm > 0 && plan.clip_norm <= 1e6,
+                          "training.clip_norm must be above 0 and at most 10^6 with optimizer "
+                          "adamw: one huge step would stay in its second moment"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.beta1) && plan.beta1 <= 0.999,
+                          "training.beta1 must be in [0, 0.999]"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.beta2) && plan.beta2 <= 0.9999,
+                          "training.beta2 must be in [0, 0.9999]"));
+  return Require(plan.epsilon >= 1e-12 && plan.epsilon <= 1,
+                 "training.epsilon must be in [1e-12, 1]");
+}
+
+base::Status ValidateOptimizer(const TrainingPlan& plan) {
+  using aggregation::Optimizer;
+  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.momentum) && plan.momentum < 1,
+                          "training.momentum must be in [0, 1)"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.weight_decay),
+                          "training.weight_decay must be a number of at least 0"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.clip_norm),
+                          "training.clip_norm must be a number of at least 0"));
+  if (plan.optimizer == Optimizer::kAdamW) return ValidateAdamW(plan);
+  return Require(plan.optimizer != Optimizer::kNesterov || plan.momentum > 0,
+                 "training.momentum must be above 0 with optimizer nesterov");
+}
+
 base::Status ValidateTraining(const TrainingPlan& plan) {
   RETURN_IF_ERROR(Require(plan.steps >= 1, "training.steps must be at least 1"));
   RETURN_IF_ERROR(Require(plan.steps <= 100'000'000, "training.steps must be at most 10^8"));
@@ -62,12 +107,8 @@ base::Status ValidateTraining(const TrainingPlan& plan) {
                           "training.settle_steps must be below training.steps"));
   RETURN_IF_ERROR(Require(plan.batch_size >= 1, "training.batch_size must be at least 1"));
   RETURN_IF_ERROR(Require(plan.hidden >= 1, "training.hidden must be at least 1"));
-  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.learning_rate),
-                          "training.learning_rate must be a number of at least 0"));
-  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.momentum) && plan.momentum < 1,
-                          "training.momentum must be in [0, 1)"));
-  return Require(NonNegativeFinite(plan.weight_decay),
-                 "training.weight_decay must be a number of at least 0");
+  RETURN_IF_ERROR(ValidateSchedule(plan));
+  return ValidateOptimizer(plan);
 }
 
 // A run that claims to bear faults must be able to detect the faulty members.
@@ -117,6 +158,18 @@ base::Status ValidateProfile(const Manifest& manifest) {
 }  // namespace
 
 const char* ModeName(Mode mode) { return EntryOf(mode).name; }
+
+std::string_view ScheduleName(Schedule schedule) {
+  constexpr std::string_view kNames[] = {"linear", "constant", "cosine", "wsd"};
+  return kNames[static_cast<std::size_t>(schedule)];
+}
+
+std::optional<Schedule> FindSchedule(std::string_view name) {
+  for (const Schedule schedule : kAllSchedules) {
+    if (ScheduleName(schedule) == name) return schedule;
+  }
+  return std::nullopt;
+}
 
 base::StatusOr<Mode> ParseMode(std::string_view name) {
   for (const ModeEntry& entry : kModes) {
@@ -202,16 +255,26 @@ base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
   return base::FailedPrecondition(message + "fewer faults");
 }
 
+base::Status CheckProtocolVersion(std::uint32_t version) {
+  return Require(version == wire::kProtocolVersion,
+                 "this build speaks protocol version " + std::to_string(wire::kProtocolVersion) +
+                     ", the manifest asks for " + std::to_string(version) +
+                     ": begin another run with `ostraka run init`, or use the build that made it");
+}
+
 base::Status Validate(const Manifest& manifest) {
+  RETURN_IF_ERROR(CheckProtocolVersion(manifest.protocol_version));
+  return ValidateOfAnyVersion(manifest);
+}
+
+base::Status ValidateOfAnyVersion(const Manifest& manifest) {
   RETURN_IF_ERROR(Require(!manifest.run_id.is_zero(), "the manifest has no run id"));
-  RETURN_IF_ERROR(
-      Require(manifest.protocol_version == wire::kProtocolVersion,
-              "this build speaks protocol version " + std::to_string(wire::kProtocolVersion) +
-                  ", the manifest asks for " + std::to_string(manifest.protocol_version) +
-                  ": begin another run with `ostraka run init`, or use the build that made it"));
   RETURN_IF_ERROR(ValidateMembers(manifest));
   RETURN_IF_ERROR(ValidateReach(manifest));
   RETURN_IF_ERROR(ValidateTraining(manifest.training));
+  const std::uint64_t earlier = manifest.training.earlier_updates;
+  RETURN_IF_ERROR(Require(earlier <= 1'000'000'000'000 && (earlier == 0 || manifest.origin),
+                          "origin.updates must be at most 10^12"));
   RETURN_IF_ERROR(ValidateProfile(manifest));
   RETURN_IF_ERROR(Require(NonNegativeFinite(manifest.tau), "tau must be 0 (auto) or positive"));
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_multiple) && manifest.tau_multiple <= 1,

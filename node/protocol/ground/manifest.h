@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "aggregation/optim/optimizer.h"
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/base/time.h"
@@ -36,6 +38,14 @@ struct Member {
   bool only_dials = false;
 };
 
+// The learning rate after the warm-up: falls linearly to 0, stays, falls as half a cosine, or stays
+// and then falls linearly over `decay_steps`.
+enum class Schedule : std::uint8_t { kLinear, kConstant, kCosine, kWsd };
+std::string_view ScheduleName(Schedule schedule);  // linear, constant, cosine, wsd
+std::optional<Schedule> FindSchedule(std::string_view name);
+inline constexpr Schedule kAllSchedules[] = {Schedule::kLinear, Schedule::kConstant,
+                                             Schedule::kCosine, Schedule::kWsd};
+
 // The defaults train mlp on digits to 0.96 +- 0.01 accuracy (measured over seeds:
 // docs/benchmarks.md). Other models and data need another rate (node/config/default_sgd.h).
 struct TrainingPlan {
@@ -47,10 +57,20 @@ struct TrainingPlan {
   std::uint64_t steps = 200;
   std::uint64_t steps_after_ban = 10;  // the run lasts at least this long after the last ban
   std::uint64_t settle_steps = 5;      // at the end, with learning rate 0
-  double learning_rate = 1.0;          // peak; then linear decay to 0 at `steps` - settle_steps
-  std::uint64_t warmup_steps = 10;     // linear from 0
-  double momentum = 0;
+  // The update (docs/decisions/0025-optimizers.md).
+  aggregation::Optimizer optimizer = aggregation::Optimizer::kSgd;
+  double learning_rate = 1.0;       // peak; 0 from `steps` - settle_steps on
+  std::uint64_t warmup_steps = 10;  // linear from 0
+  Schedule schedule = Schedule::kLinear;
+  std::uint64_t decay_steps = 0;  // kWsd alone: the last steps before the rate is 0
+  double momentum = 0;            // kSgd, kNesterov
   double weight_decay = 0;
+  double clip_norm = 0;  // of the aggregate over all applied columns; 0: off
+  double beta1 = 0.9;    // kAdamW
+  double beta2 = 0.95;
+  double epsilon = 1e-8;
+  // Steps that the state had seen before this run; not 0 only with an origin.
+  std::uint64_t earlier_updates = 0;
 };
 
 // The initial state of a run, if it is not drawn from the run's id: the state of an older run that
@@ -58,7 +78,7 @@ struct TrainingPlan {
 struct Origin {
   Digest run_id;           // the older run
   std::uint64_t step = 0;  // its last step included in the state
-  Digest state_root;       // of parameters and velocity
+  Digest state_root;       // of parameters and slots
   bool operator==(const Origin&) const = default;
 };
 
@@ -133,5 +153,10 @@ base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults);
 
 // OK if a run of `manifest` can start; else one line about the first condition that fails.
 base::Status Validate(const Manifest& manifest);
+// The same but for the protocol version: for manifests of runs that are over, by which evidence is
+// judged.
+base::Status ValidateOfAnyVersion(const Manifest& manifest);
+// OK if `version` is this build's.
+base::Status CheckProtocolVersion(std::uint32_t version);
 
 }  // namespace ostraka::protocol

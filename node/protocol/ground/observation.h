@@ -19,7 +19,7 @@ namespace ostraka::protocol {
 struct StepStarted {
   std::uint64_t step = 0;
   Digest previous_randomness;  // r^{step-1}: seeds this step's batches
-  ModelState state;            // x^step and the velocity
+  ModelState state;            // x^step and the optimizer's slots
   Roles roles;
   double tau = 0;
 };

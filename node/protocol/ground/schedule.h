@@ -5,15 +5,26 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
+#include "aggregation/optim/optimizer.h"
 #include "aggregation/optim/sgd.h"
 #include "node/protocol/ground/manifest.h"
 
 namespace ostraka::protocol {
 
-// Linear warm-up over `warmup_steps`, then linear decay to 0 at steps - settle_steps, then 0.
-// Rationale: claims made in the last steps can still be checked, and do not move the model.
+// The learning rate of `step`: linear warm-up over `warmup_steps`, then as the plan's schedule has
+// it, and 0 from steps - settle_steps on (docs/numerics.md, 9). Rationale: claims made in the last
+// steps can still be checked, and do not move the model.
+double RateOf(const TrainingPlan& plan, std::uint64_t step);
+// The update of `step`.
+aggregation::OptimizerStep OptimizerStepOf(const TrainingPlan& plan, std::uint64_t step);
+// The same as plain SGD, whatever the plan's optimizer: for comparisons and probes.
 aggregation::SgdOptions SgdOf(const TrainingPlan& plan, std::uint64_t step);
+
+// For people: "learning rate 0.1, momentum 0.9", "adamw, learning rate 0.003, cosine, clipped at
+// 1"; without what is 0, the optimizer sgd and the schedule linear.
+std::string UpdateText(const TrainingPlan& plan);
 
 // True if `step` is the last that trains: all steps are done, `steps_after_ban` steps have
 // passed since the block of the last removal, and no case is open.

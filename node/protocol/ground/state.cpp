@@ -14,7 +14,7 @@
 namespace ostraka::protocol {
 namespace {
 
-constexpr std::string_view kRoles[] = {"parameters", "velocity"};
+constexpr std::string_view kParametersRole = "parameters";
 constexpr std::size_t kFloatsAChunk = crypto::kChunkBytes / sizeof(float);
 
 Digest TensorLeaf(const base::TensorSpec& tensor, std::string_view role, const Digest& root) {
@@ -25,13 +25,37 @@ Digest TensorLeaf(const base::TensorSpec& tensor, std::string_view role, const D
   return hasher.Update(root).Finish();
 }
 
-std::span<const float> Slice(const ModelState& state, bool velocity, std::uint64_t begin,
+// Vector 0 is the parameters, vector k is slot k - 1.
+const SharedVector& VectorOf(const ModelState& state, std::size_t vector) {
+  return vector == 0 ? state.parameters : state.slots[vector - 1].values;
+}
+
+std::span<const float> Slice(const ModelState& state, std::size_t vector, std::uint64_t begin,
                              std::uint64_t end) {
-  const SharedVector& all = velocity ? state.velocity : state.parameters;
-  return std::span(*all).subspan(begin, end - begin);
+  return std::span(*VectorOf(state, vector)).subspan(begin, end - begin);
 }
 
 }  // namespace
+
+SlotNames SlotNamesOf(aggregation::Optimizer optimizer) {
+  const auto names = aggregation::SlotNames(optimizer);
+  return {names.begin(), names.end()};
+}
+
+SlotNames SlotNamesOf(const ModelState& state) {
+  SlotNames names;
+  for (const StateSlot& slot : state.slots) names.push_back(slot.name);
+  return names;
+}
+
+ModelState FreshState(SharedVector parameters, aggregation::Optimizer optimizer) {
+  ModelState state{std::move(parameters), {}};
+  for (std::string& name : SlotNamesOf(optimizer)) {
+    auto zeros = std::make_shared<const std::vector<float>>(state.parameters->size(), 0.0F);
+    state.slots.push_back({std::move(name), std::move(zeros)});
+  }
+  return state;
+}
 
 std::vector<PartRange> CutParts(std::uint64_t dimension, std::uint32_t count) {
   OSTRAKA_CHECK(count > 0);
@@ -54,10 +78,10 @@ std::uint64_t LargestPart(std::uint64_t dimension, std::uint32_t column) {
 }
 
 Digest StateRoot(const ModelState& state, const base::TensorLayout& layout) {
-  return *StateRootOf(StateLeaves(state, layout), layout);
+  return *StateRootOf(StateLeaves(state, layout), layout, SlotNamesOf(state));
 }
 
-std::vector<StatePiece> StatePieces(const base::TensorLayout& layout) {
+std::vector<StatePiece> StatePieces(const base::TensorLayout& layout, std::size_t slots) {
   constexpr std::uint64_t kFloatsAPiece = wire::kStateChunkBytes / sizeof(float);
   static_assert(kFloatsAPiece % kFloatsAChunk == 0);
   std::vector<StatePiece> pieces;
@@ -65,11 +89,11 @@ std::vector<StatePiece> StatePieces(const base::TensorLayout& layout) {
   std::uint64_t offset = 0;
   for (const base::TensorSpec& tensor : layout) {
     const std::uint64_t count = tensor.element_count();
-    for (const bool velocity : {false, true}) {
+    for (std::size_t vector = 0; vector <= slots; ++vector) {
       for (std::uint64_t at = 0; at < count; at += kFloatsAPiece) {
         const std::uint64_t size = std::min(kFloatsAPiece, count - at);
         const std::size_t leaves = crypto::ChunkCount(size * sizeof(float));
-        pieces.push_back({velocity, offset + at, offset + at + size, leaf, leaves});
+        pieces.push_back({vector, offset + at, offset + at + size, leaf, leaves});
         leaf += leaves;
       }
     }
@@ -79,13 +103,14 @@ std::vector<StatePiece> StatePieces(const base::TensorLayout& layout) {
 }
 
 std::vector<Digest> StateLeaves(const ModelState& state, const base::TensorLayout& layout) {
-  OSTRAKA_CHECK(state.parameters->size() == base::ElementCount(layout));
-  OSTRAKA_CHECK(state.velocity->size() == base::ElementCount(layout));
+  for (std::size_t vector = 0; vector <= state.slots.size(); ++vector) {
+    OSTRAKA_CHECK(VectorOf(state, vector)->size() == base::ElementCount(layout));
+  }
   std::vector<Digest> leaves;
   std::uint64_t offset = 0;
   for (const base::TensorSpec& tensor : layout) {
-    for (const bool velocity : {false, true}) {
-      const auto values = Slice(state, velocity, offset, offset + tensor.element_count());
+    for (std::size_t vector = 0; vector <= state.slots.size(); ++vector) {
+      const auto values = Slice(state, vector, offset, offset + tensor.element_count());
       for (const Digest& leaf : crypto::ChunkLeaves(base::AsBytes(values))) leaves.push_back(leaf);
     }
     offset += tensor.element_count();
@@ -94,12 +119,14 @@ std::vector<Digest> StateLeaves(const ModelState& state, const base::TensorLayou
 }
 
 std::optional<Digest> StateRootOf(const std::vector<Digest>& leaves,
-                                  const base::TensorLayout& layout) {
+                                  const base::TensorLayout& layout, const SlotNames& slots) {
+  std::vector<std::string_view> roles = {kParametersRole};
+  roles.insert(roles.end(), slots.begin(), slots.end());
   std::vector<Digest> tensors;
   std::size_t at = 0;
   for (const base::TensorSpec& tensor : layout) {
     const std::size_t count = crypto::ChunkCount(tensor.element_count() * sizeof(float));
-    for (const std::string_view role : kRoles) {
+    for (const std::string_view role : roles) {
       if (count > leaves.size() - at) return std::nullopt;
       const auto own = std::span(leaves).subspan(at, count);
       tensors.push_back(TensorLeaf(tensor, role, crypto::MerkleRoot(own)));
@@ -111,7 +138,7 @@ std::optional<Digest> StateRootOf(const std::vector<Digest>& leaves,
 }
 
 base::Bytes PieceOf(const ModelState& state, const StatePiece& piece) {
-  const auto view = base::AsBytes(Slice(state, piece.velocity, piece.begin, piece.end));
+  const auto view = base::AsBytes(Slice(state, piece.vector, piece.begin, piece.end));
   return base::Bytes(view.begin(), view.end());
 }
 
@@ -128,26 +155,33 @@ bool PieceMatches(const StatePiece& piece, base::ByteView bytes,
 crypto::SharedBlob EncodeState(const ModelState& state) {
   const std::uint64_t dimension = state.parameters->size();
   const std::size_t bytes = dimension * sizeof(float);
-  base::Bytes data(sizeof(dimension) + 2 * bytes);
+  const std::size_t vectors = 1 + state.slots.size();
+  base::Bytes data(sizeof(dimension) + vectors * bytes);
   std::memcpy(data.data(), &dimension, sizeof(dimension));
-  std::memcpy(data.data() + sizeof(dimension), state.parameters->data(), bytes);
-  std::memcpy(data.data() + sizeof(dimension) + bytes, state.velocity->data(), bytes);
+  for (std::size_t k = 0; k < vectors; ++k) {
+    OSTRAKA_CHECK(VectorOf(state, k)->size() == dimension);
+    std::memcpy(data.data() + sizeof(dimension) + k * bytes, VectorOf(state, k)->data(), bytes);
+  }
   auto blob = std::make_shared<crypto::Blob>();  // without a root: it is for the own store only
   blob->data = std::move(data);
   return blob;
 }
 
-std::optional<ModelState> DecodeState(base::ByteView bytes, std::uint64_t dimension) {
+std::optional<ModelState> DecodeState(base::ByteView bytes, std::uint64_t dimension,
+                                      const SlotNames& slots) {
   std::uint64_t stored = 0;
-  if (bytes.size() != sizeof(stored) + 2 * dimension * sizeof(float)) return std::nullopt;
+  const std::size_t size = dimension * sizeof(float);
+  if (bytes.size() != sizeof(stored) + (1 + slots.size()) * size) return std::nullopt;
   std::memcpy(&stored, bytes.data(), sizeof(stored));
   if (stored != dimension) return std::nullopt;
-  auto parameters = std::make_shared<std::vector<float>>(dimension);
-  auto velocity = std::make_shared<std::vector<float>>(dimension);
-  const std::size_t size = dimension * sizeof(float);
-  std::memcpy(parameters->data(), bytes.data() + sizeof(stored), size);
-  std::memcpy(velocity->data(), bytes.data() + sizeof(stored) + size, size);
-  return ModelState{std::move(parameters), std::move(velocity)};
+  const auto vector = [&](std::size_t k) {
+    auto values = std::make_shared<std::vector<float>>(dimension);
+    std::memcpy(values->data(), bytes.data() + sizeof(stored) + k * size, size);
+    return values;
+  };
+  ModelState state{vector(0), {}};
+  for (std::size_t k = 0; k < slots.size(); ++k) state.slots.push_back({slots[k], vector(k + 1)});
+  return state;
 }
 
 }  // namespace ostraka::protocol

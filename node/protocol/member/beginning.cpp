@@ -109,7 +109,8 @@ base::Status Beginning::RestoreState(const Restored& restored, const Blocks& blo
     return base::OkStatus();
   }
   if (restored.state->blob == nullptr) return base::InvalidArgument("the stored state is empty");
-  const auto state = DecodeState(restored.state->blob->data, chain.state().parameters->size());
+  const auto state = DecodeState(restored.state->blob->data, chain.state().parameters->size(),
+                                 SlotNamesOf(chain.state()));
   if (!state) return base::InvalidArgument("the stored state has another size than the model");
   chain.SetState(*state);
   const auto base_block = std::find_if(blocks.begin(), blocks.end(), [&](const auto& entry) {

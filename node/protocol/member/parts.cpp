@@ -14,15 +14,19 @@ ModelState FirstState(PeerOptions& options) {
   OSTRAKA_CHECK(options.initial_parameters->size() == dimension);
   // A part has at least two elements, so that its directions are random.
   OSTRAKA_CHECK(dimension >= 2 * options.manifest->members.size());
-  ModelState state;
-  state.parameters = std::move(options.initial_parameters);
-  state.velocity = options.initial_velocity != nullptr
-                       ? std::move(options.initial_velocity)
-                       : std::make_shared<const std::vector<float>>(dimension, 0.0F);
-  return state;
+  return InitialStateOf(options, options.manifest->training.optimizer);
 }
 
 }  // namespace
+
+ModelState InitialStateOf(PeerOptions& options, aggregation::Optimizer optimizer) {
+  if (options.initial_slots.empty()) {
+    return FreshState(std::move(options.initial_parameters), optimizer);
+  }
+  ModelState state{std::move(options.initial_parameters), std::move(options.initial_slots)};
+  OSTRAKA_CHECK(SlotNamesOf(state) == SlotNamesOf(optimizer));
+  return state;
+}
 
 Parts::Parts(PeerOptions& options)
     : self(options.key->id()),

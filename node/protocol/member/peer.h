@@ -25,7 +25,7 @@ struct PeerOptions {
   std::shared_ptr<crypto::Verifier> verifier;
   base::TensorLayout layout;  // of the trainer that the manifest names
   SharedVector initial_parameters;
-  SharedVector initial_velocity = nullptr;  // null: zero
+  std::vector<StateSlot> initial_slots = {};  // empty: zero; else those of the run's optimizer
   std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>();
   // Asked in each step: what this member declares of itself, of whom the run says `so_far` that it
   // only dials (node/protocol/ground/reach.h). Empty: the same.
@@ -34,6 +34,9 @@ struct PeerOptions {
   // so with this post, after it has changed what the machine sends (sim/adversary).
   std::shared_ptr<Post> post = nullptr;
 };
+
+// Takes the initial state, which is one of `optimizer`, out of the options.
+ModelState InitialStateOf(PeerOptions& options, aggregation::Optimizer optimizer);
 
 // A signing member of a protected run.
 std::unique_ptr<Machine> MakePeer(PeerOptions options);

@@ -111,10 +111,7 @@ PlainPeer::PlainPeer(PeerOptions options)
   OSTRAKA_CHECK(IsMember(members_, self_) && parts_.back().size() > 0);
   my_index_ = static_cast<std::uint32_t>(std::lower_bound(members_.begin(), members_.end(), self_) -
                                          members_.begin());
-  state_.parameters = std::move(options.initial_parameters);
-  state_.velocity = options.initial_velocity != nullptr
-                        ? std::move(options.initial_velocity)
-                        : std::make_shared<const std::vector<float>>(dimension, 0.0F);
+  state_ = InitialStateOf(options, manifest_->training.optimizer);
 }
 
 void PlainPeer::Step(Time now, const Input& input, Outbox& out) {
@@ -304,7 +301,7 @@ void PlainPeer::Update() {
   for (std::size_t j = 0; j < members_.size(); ++j) {
     spec.columns.push_back({parts_[j], inbox_.at({step_, MessageType::kResult, members_[j]})});
   }
-  spec.sgd = SgdOf(manifest_->training, step_);
+  spec.step = OptimizerStepOf(manifest_->training, step_);
   StartJob(Purpose::kUpdate, std::move(spec));
 }
 

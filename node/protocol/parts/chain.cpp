@@ -94,8 +94,10 @@ const Chain::Served* Chain::ServedAt(std::uint64_t step) const {
 
 void Chain::CheckInvariants() const {
   OSTRAKA_CHECK(std::is_sorted(head_->members.begin(), head_->members.end()));  // H1
-  OSTRAKA_CHECK(state_.parameters != nullptr && state_.velocity != nullptr);
-  OSTRAKA_CHECK(state_.parameters->size() == state_.velocity->size());
+  OSTRAKA_CHECK(state_.parameters != nullptr);
+  for (const StateSlot& slot : state_.slots) {
+    OSTRAKA_CHECK(slot.values != nullptr && slot.values->size() == state_.parameters->size());
+  }
   OSTRAKA_CHECK(past_.size() <= kPastSteps);
   OSTRAKA_CHECK(recent_.size() <= kRecentBlocks);
   OSTRAKA_CHECK(served_.size() <= kServedSteps + 1);

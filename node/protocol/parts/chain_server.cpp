@@ -86,7 +86,7 @@ void ChainServer::AnswerState(const PeerId& to, std::uint64_t step, std::uint64_
   const Chain::Served* served = uses_.chain->ServedAt(step);
   if (served == nullptr) return;
   const auto& [state, leaves] = *served;
-  const std::vector<StatePiece> pieces = StatePieces(uses_.layout);
+  const std::vector<StatePiece> pieces = StatePieces(uses_.layout, state.slots.size());
   if (index > pieces.size()) return;
   const std::uint64_t size =
       index == 0 ? leaves.size() * sizeof(Digest::bytes)

@@ -173,7 +173,7 @@ void Settling::StartUpdate() {
     if (fates_[j] != ColumnFate::kApplied && !planted) continue;
     spec.columns.push_back({facts_->roles().parts[j], result});
   }
-  spec.sgd = SgdOf(uses_.manifest->training, facts_->number());
+  spec.step = OptimizerStepOf(uses_.manifest->training, facts_->number());
   update_ =
       uses_.jobs->Start({.about = facts_->number(), .asked_in = facts_->number()}, std::move(spec));
 }

@@ -24,7 +24,7 @@ CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view
                  bool trust_state, base::Duration patience)
     : self_(self),
       layout_(std::move(layout)),
-      pieces_(StatePieces(layout_)),
+      pieces_(StatePieces(layout_, state.slots.size())),
       patience_(patience),
       view_(std::move(view)),
       state_(std::move(state)),
@@ -178,8 +178,10 @@ void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
                  .leaves = {},
                  .have = std::vector<bool>(pieces_.size(), false),
                  .left = pieces_.size(),
-                 .parameters = std::make_shared<std::vector<float>>(dimension),
-                 .velocity = std::make_shared<std::vector<float>>(dimension)};
+                 .vectors = {}};
+  for (std::size_t k = 0; k <= state_.slots.size(); ++k) {
+    fetch_->vectors.push_back(std::make_shared<std::vector<float>>(dimension));
+  }
   chain_.erase(chain_.begin(), chain_.lower_bound(step));
 }
 
@@ -201,14 +203,14 @@ bool CatchUp::TakePiece(std::uint64_t index, const crypto::Blob& blob) {
     if (!fetch_->leaves.empty() || blob.data.size() % sizeof(Digest) != 0) return false;
     std::vector<Digest> leaves(blob.data.size() / sizeof(Digest));
     std::memcpy(leaves.data(), blob.data.data(), blob.data.size());
-    if (StateRootOf(leaves, layout_) != fetch_->root) return false;
+    if (StateRootOf(leaves, layout_, SlotNamesOf(state_)) != fetch_->root) return false;
     fetch_->leaves = std::move(leaves);
     return true;
   }
   const std::size_t at = index - 1;
   const StatePiece& piece = pieces_[at];
   if (fetch_->have[at] || !PieceMatches(piece, blob.data, fetch_->leaves)) return false;
-  auto& into = piece.velocity ? *fetch_->velocity : *fetch_->parameters;
+  std::vector<float>& into = *fetch_->vectors[piece.vector];
   std::memcpy(into.data() + piece.begin, blob.data.data(), blob.data.size());
   fetch_->have[at] = true;
   --fetch_->left;
@@ -218,7 +220,10 @@ bool CatchUp::TakePiece(std::uint64_t index, const crypto::Blob& blob) {
 void CatchUp::FinishFetch() {
   if (fetch_->step != HeightOf(*view_)) view_ = BlockAt(fetch_->step);
   trust_state_ = true;
-  state_ = {fetch_->parameters, fetch_->velocity};
+  state_.parameters = fetch_->vectors[0];
+  for (std::size_t k = 0; k < state_.slots.size(); ++k) {
+    state_.slots[k].values = fetch_->vectors[k + 1];
+  }
   fetched_ = {view_, state_};
   fetch_.reset();
   chain_.erase(chain_.begin(), chain_.upper_bound(HeightOf(*view_)));

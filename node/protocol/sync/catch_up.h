@@ -146,14 +146,14 @@ class CatchUp {
   struct Fetch {  // the state at the start of `step`, being fetched
     std::uint64_t step = 0;
     Digest root;
-    std::vector<Digest> leaves;  // empty until they have come
-    std::vector<bool> have;      // by piece
-    std::size_t left = 0;        // pieces that have not come
-    std::shared_ptr<std::vector<float>> parameters, velocity;
+    std::vector<Digest> leaves;                                // empty until they have come
+    std::vector<bool> have;                                    // by piece
+    std::size_t left = 0;                                      // pieces that have not come
+    std::vector<std::shared_ptr<std::vector<float>>> vectors;  // parameters, then the slots
     // Each piece that is in place was checked against its leaf, and the leaves against the root.
     void HashInto(crypto::Hasher& hasher) const {
-      crypto::Feed(hasher, step, root, leaves.size(), have, left, parameters != nullptr,
-                   velocity != nullptr);
+      crypto::Feed(hasher, step, root, leaves.size(), have, left);
+      for (const auto& vector : vectors) crypto::Feed(hasher, vector != nullptr);
     }
   };
   struct Key {

@@ -42,7 +42,7 @@ struct PartKey {
 
 struct PastStep {
   std::vector<PeerId> members;  // members that sealed the step
-  SharedVector parameters;      // x^s, without the velocity: gradients are recomputed from it alone
+  SharedVector parameters;      // x^s, without the slots: gradients are recomputed from it alone
   double tau = 0;
   Digest previous_randomness;   // r^{s-1}
   std::vector<Column> columns;  // all; a missing result is null

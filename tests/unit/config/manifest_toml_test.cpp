@@ -10,6 +10,7 @@
 #include <fstream>
 #include <limits>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 namespace ostraka::config {
 namespace {
 
+using aggregation::Optimizer;
 using protocol::Manifest;
 
 base::Digest Filled(std::uint8_t byte) {
@@ -109,6 +111,23 @@ protocol::TrainingPlan AnyPlan() {
   plan.warmup_steps = *Count(0);
   plan.momentum = *rc::gen::elementOf(std::vector<double>{0, 0.1, 0.9, 0x1.fffffffffffffp-1});
   plan.weight_decay = *Positive();
+  plan.clip_norm = *rc::gen::arbitrary<bool>() ? 0 : *Positive();
+  plan.optimizer = *rc::gen::element(Optimizer::kSgd, Optimizer::kNesterov, Optimizer::kAdamW);
+  if (plan.optimizer == Optimizer::kNesterov) plan.momentum = 0.9;
+  if (plan.optimizer == Optimizer::kAdamW) {
+    plan.momentum = 0;
+    plan.learning_rate = std::min(plan.learning_rate, 1.0);
+    plan.weight_decay = std::min(plan.weight_decay, 1.0);
+    plan.clip_norm = *rc::gen::element(1e-3, 1.0, 1e6);
+    plan.beta1 = *rc::gen::element(0.0, 0.8, 0.999);
+    plan.beta2 = *rc::gen::element(0.0, 0.99, 0.9999);
+    plan.epsilon = *rc::gen::element(1e-12, 1.0);
+  }
+  plan.schedule = *rc::gen::elementOf(std::vector<protocol::Schedule>(
+      std::begin(protocol::kAllSchedules), std::end(protocol::kAllSchedules)));
+  if (plan.schedule == protocol::Schedule::kWsd) {
+    plan.decay_steps = *rc::gen::inRange<std::uint64_t>(1, plan.steps - plan.settle_steps + 1);
+  }
   return plan;
 }
 
@@ -132,6 +151,7 @@ Manifest AnyManifest() {
   if (*rc::gen::arbitrary<bool>()) {
     manifest.origin = protocol::Origin{Filled(*rc::gen::arbitrary<std::uint8_t>()), *Count(0),
                                        Filled(*rc::gen::arbitrary<std::uint8_t>())};
+    manifest.training.earlier_updates = *rc::gen::inRange<std::uint64_t>(0, 1'000'000);
   }
   manifest.clip = *rc::gen::arbitrary<bool>();
   manifest.tau = *rc::gen::arbitrary<bool>() ? 0 : *Positive();
@@ -167,6 +187,14 @@ void AssertSamePlan(const protocol::TrainingPlan& a, const protocol::TrainingPla
   RC_ASSERT(a.warmup_steps == b.warmup_steps);
   RC_ASSERT(a.momentum == b.momentum);
   RC_ASSERT(a.weight_decay == b.weight_decay);
+  RC_ASSERT(a.optimizer == b.optimizer);
+  RC_ASSERT(a.schedule == b.schedule);
+  RC_ASSERT(a.decay_steps == b.decay_steps);
+  RC_ASSERT(a.clip_norm == b.clip_norm);
+  RC_ASSERT(a.beta1 == b.beta1);
+  RC_ASSERT(a.beta2 == b.beta2);
+  RC_ASSERT(a.epsilon == b.epsilon);
+  RC_ASSERT(a.earlier_updates == b.earlier_updates);
 }
 
 RC_GTEST_PROP(ManifestProperty, RoundTrips, ()) {
@@ -267,6 +295,42 @@ TEST(ManifestTest, NamesOfMembersAreReadAndMakeAnotherRun) {
   EXPECT_NE(nameless->run_id, named->run_id);
 }
 
+// Keys that files of protocol version 6 may lack.
+const std::set<std::string> kNewKeys = {"optimizer", "schedule", "decay_steps", "clip_norm",
+                                        "beta1",     "beta2",    "epsilon"};
+
+// A manifest as it was before optimizers could be chosen.
+std::string TextOfVersion6() {
+  std::istringstream lines(SampleText());
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string key = line.substr(0, line.find(' '));
+    if (!kNewKeys.contains(key))
+      text += (key == "protocol_version" ? "protocol_version = 6" : line) + "\n";
+  }
+  return text;
+}
+
+TEST(ManifestTest, AnEarlierVersionIsRefusedForThatAlone) {
+  std::string text = TextOfVersion6();
+  text.replace(text.find("version = 6"), 11, "version = 5");
+  const auto run = ParseManifest(text);
+  ASSERT_FALSE(run.ok());
+  EXPECT_TRUE(Contains(base::MessageOf(run.status()), "the manifest asks for 5")) << run.status();
+}
+
+TEST(ManifestTest, EvidenceIsJudgedByManifestsOfEarlierVersions) {
+  const auto old = ParseManifest(TextOfVersion6(), Versions::kEarlierToo);
+  ASSERT_TRUE(old.ok()) << old.status();
+  EXPECT_EQ(old->protocol_version, 6u);
+  EXPECT_EQ(old->training.optimizer, Optimizer::kSgd);
+  EXPECT_EQ(old->run_id, crypto::Hash(crypto::kDomainManifest, base::AsBytes(TextOfVersion6())));
+  EXPECT_TRUE(ParseManifest(SampleText(), Versions::kEarlierToo).ok());
+  std::string text = TextOfVersion6();
+  text.replace(text.find("version = 6"), 11, "version = 5");
+  EXPECT_FALSE(ParseManifest(text, Versions::kEarlierToo).ok()) << "there was no such evidence";
+}
+
 // --- misspelt and missing keys -------------------------------------------------------------------
 
 struct KeyLine {
@@ -312,7 +376,7 @@ std::string Joined(const std::vector<std::string>& lines) {
 TEST(ManifestTest, EveryMisspeltKeyIsRefusedWithItsLineAndTheRightKey) {
   const std::vector<std::string> lines = LinesOf(SampleText());
   const std::vector<KeyLine> keys = KeyLines(lines);
-  EXPECT_EQ(keys.size(), 38U) << "31 keys and those of three members";
+  EXPECT_EQ(keys.size(), 45U) << "38 keys and those of three members";
   for (const KeyLine& key : keys) {
     std::string swapped = key.key;
     std::swap(swapped[0], swapped[1]);
@@ -329,7 +393,7 @@ TEST(ManifestTest, EveryMisspeltKeyIsRefusedWithItsLineAndTheRightKey) {
 TEST(ManifestTest, EveryMissingKeyIsNamed) {
   const std::vector<std::string> lines = LinesOf(SampleText());
   for (const KeyLine& key : KeyLines(lines)) {
-    if (key.section == "members") continue;
+    if (key.section == "members" || kNewKeys.contains(key.key)) continue;
     std::vector<std::string> changed = lines;
     changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(key.number - 1));
     ExpectRefused(Joined(changed), {"[" + key.section + "] lacks '" + key.key + "'"});

@@ -27,7 +27,7 @@ class OriginTest : public os::TempFolderTest {
   }
   static protocol::ModelState StateOf(std::uint64_t step) {
     const auto values = std::make_shared<const std::vector<float>>(12, static_cast<float>(step));
-    return {values, values};
+    return {values, {{"velocity", values}}};
   }
   std::string PathOf(std::uint64_t step) const { return store::CheckpointPath(dir_, step); }
   std::string Refusal(const std::string& path, const base::TensorLayout& layout) const {
@@ -44,7 +44,7 @@ TEST_F(OriginTest, GivesTheStateThatTheManifestNames) {
   const auto state = ReadOrigin(manifest_, PathOf(6), kLayout);
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(*state->parameters, std::vector<float>(12, 6.0F));
-  EXPECT_EQ(*state->velocity, std::vector<float>(12, 6.0F));
+  EXPECT_EQ(*state->slots.at(0).values, std::vector<float>(12, 6.0F));
 }
 
 TEST_F(OriginTest, ARunWithoutAnOriginHasNoStateAndTakesNoFile) {
@@ -52,8 +52,15 @@ TEST_F(OriginTest, ARunWithoutAnOriginHasNoStateAndTakesNoFile) {
   const auto state = ReadOrigin(manifest_, "", kLayout);
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(state->parameters, nullptr);
-  EXPECT_EQ(state->velocity, nullptr);
+  EXPECT_TRUE(state->slots.empty());
   EXPECT_THAT(Refusal(PathOf(6), kLayout), HasSubstr("of its own"));
+}
+
+TEST_F(OriginTest, RefusesTheStateOfAnotherOptimizer) {
+  manifest_.training.optimizer = aggregation::Optimizer::kAdamW;
+  EXPECT_THAT(Refusal(PathOf(6), kLayout), HasSubstr("another optimizer than adamw"));
+  manifest_.training.optimizer = aggregation::Optimizer::kNesterov;
+  EXPECT_TRUE(ReadOrigin(manifest_, PathOf(6), kLayout).ok()) << "it has the slot of SGD";
 }
 
 TEST_F(OriginTest, RefusesAnotherStateAnotherModelAndNoFile) {

@@ -32,7 +32,7 @@ inline wire::Block ABlock(std::uint64_t step) {
 }
 inline protocol::ModelState AState(std::vector<float> parameters) {
   return {std::make_shared<const std::vector<float>>(std::move(parameters)),
-          std::make_shared<const std::vector<float>>(std::vector<float>{0})};
+          {{"velocity", std::make_shared<const std::vector<float>>(std::vector<float>{0})}}};
 }
 inline protocol::Action Done(wire::Block block, protocol::ModelState state = AState({1})) {
   return protocol::Observe{

@@ -30,7 +30,7 @@ class CheckpointTest : public os::TempFolderTest {
   static Checkpoint Sample(std::uint64_t step = 41) {
     return {.step = step,
             .layout = {{"layers.0.weight", {3, 5}}, {"layers.0.bias", {3}}},
-            .state = {Floats(1, 18), Floats(2, 18)},
+            .state = {Floats(1, 18), {{"velocity", Floats(2, 18)}}},
             .metadata = {{"run_id", "abc"}, {"model", "mlp \"2\""}}};
   }
   std::string path() const { return CheckpointPath(dir_, 41); }
@@ -51,7 +51,7 @@ TEST_F(CheckpointTest, RoundTrips) {
   EXPECT_EQ(read.step, 41u);
   EXPECT_EQ(read.layout, written.layout);
   EXPECT_EQ(*read.state.parameters, *written.state.parameters);
-  EXPECT_EQ(*read.state.velocity, *written.state.velocity);
+  EXPECT_EQ(*read.state.slots.at(0).values, *written.state.slots.at(0).values);
   EXPECT_EQ(read.metadata.at("run_id"), "abc");
   EXPECT_EQ(read.metadata.at("model"), "mlp \"2\"");
   EXPECT_EQ(read.metadata.at("format"), "pt");
@@ -97,7 +97,7 @@ TEST_F(CheckpointTest, AnyWrongBitIsFound) {
     // else may differ.
     if (read.ok()) {
       EXPECT_EQ(*read->state.parameters, *Sample().state.parameters);
-      EXPECT_EQ(*read->state.velocity, *Sample().state.velocity);
+      EXPECT_EQ(*read->state.slots.at(0).values, *Sample().state.slots.at(0).values);
       EXPECT_EQ(read->layout, Sample().layout);
       EXPECT_EQ(read->metadata.at("state_root"),
                 protocol::StateRoot(Sample().state, Sample().layout).Hex());
@@ -120,6 +120,24 @@ TEST_F(CheckpointTest, TruncatedAndExtendedFilesAreRefused) {
   Overwrite(path(), whole + "x");
   EXPECT_EQ(ReadCheckpoint(path()).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ReadCheckpoint(path() + "x").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(CheckpointTest, EachSlotOfAnOptimizerHasTensorsUnderItsName) {
+  Checkpoint written = Sample();
+  written.state.slots = {{"first_moment", Floats(2, 18)}, {"second_moment", Floats(3, 18)}};
+  ASSERT_TRUE(WriteCheckpoint(dir_, written).ok());
+  EXPECT_THAT(ContentOf(path()), HasSubstr("\"optimizer.second_moment.layers.0.bias\""));
+  const Checkpoint read = ReadCheckpoint(path()).value();
+  EXPECT_EQ(read.layout, written.layout);
+  ASSERT_EQ(protocol::SlotNamesOf(read.state),
+            (protocol::SlotNames{"first_moment", "second_moment"}));
+  EXPECT_EQ(*read.state.slots[0].values, *written.state.slots[0].values);
+  EXPECT_EQ(*read.state.slots[1].values, *written.state.slots[1].values);
+
+  written.state.slots = {{"other_moment", Floats(2, 18)}};
+  ASSERT_TRUE(WriteCheckpoint(dir_, written).ok());
+  EXPECT_EQ(ReadCheckpoint(path()).status().code(), absl::StatusCode::kInvalidArgument)
+      << "a slot of no optimizer";
 }
 
 // A header that claims more than the file contains, directly or by a product that wraps.

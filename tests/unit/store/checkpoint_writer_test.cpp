@@ -35,7 +35,7 @@ class CheckpointWriterTest : public os::TempFolderTest {
     block.step = step;
     block.genesis = genesis;
     const auto values = std::make_shared<const std::vector<float>>(2, static_cast<float>(step));
-    return {std::make_shared<const wire::Block>(block), {values, values}};
+    return {std::make_shared<const wire::Block>(block), {values, {{"velocity", values}}}};
   }
   // Offers steps 0..count-1 and waits for each that is due, so that none replaces another.
   void OfferAndAwait(CheckpointWriter& writer, std::uint64_t every, std::uint64_t count) {
@@ -85,8 +85,10 @@ TEST_F(CheckpointWriterTest, ParametersOfFalseGradientsStayBesideTheEvidence) {
 TEST_F(CheckpointWriterTest, ParametersAreReadFromAnyFileOfThisProgramAndFromNothingElse) {
   const base::TensorLayout layout = Options(0).layout;
   const auto values = std::make_shared<const std::vector<float>>(std::vector<float>{3, -0.5F});
-  const Checkpoint state{
-      .step = 4, .layout = layout, .state = {values, values}, .metadata = {{"model", "toy"}}};
+  const Checkpoint state{.step = 4,
+                         .layout = layout,
+                         .state = {values, {{"velocity", values}}},
+                         .metadata = {{"model", "toy"}}};
   ASSERT_TRUE(WriteCheckpoint(dir_, state).ok());
   ASSERT_TRUE(WriteModel(dir_ + "/model", state).ok());
   EXPECT_EQ(*ReadParameters(CheckpointPath(dir_, 4), layout).value(), *values);

@@ -111,8 +111,16 @@ void RunVectorKernels(const Kernels& kernels, const Matrix& rows, Outputs& out) 
   out.flags.push_back(kernels.all_finite(rows[0].data(), length));
   std::vector<float> x = rows[1], v = rows[2];
   kernels.sgd(0.1f, 0.9f, 0.01f, rows[0].data(), x.data(), v.data(), length);
+  kernels.nesterov(0.1f, 0.9f, 0.01f, rows[0].data(), x.data(), v.data(), length);
   out.floats.insert(out.floats.end(), x.begin(), x.end());
   out.floats.insert(out.floats.end(), v.begin(), v.end());
+  for (float& square : v) square *= square;
+  std::vector<float> m = rows[1];
+  kernels.adamw({0.01f, 0.1f, 0.9f, 0.1f, 0.95f, 0.05f, 2.0f, 3.0f, 1e-8f}, rows[0].data(),
+                x.data(), m.data(), v.data(), length);
+  for (const auto* slot : {&x, &m, &v}) {
+    out.floats.insert(out.floats.end(), slot->begin(), slot->end());
+  }
 }
 
 // The kernels of rules that sort columns or look at pairs, for rows of type T.

@@ -95,7 +95,8 @@ class RecoveryTest : public os::TempFolderTest {
   void Checkpoint(const std::string& folder, std::uint64_t step) {
     const auto values = std::make_shared<const std::vector<float>>(12, static_cast<float>(step));
     const base::Status written = store::WriteCheckpoint(
-        folder, {step, kLayout, {values, values}, {{"run_id", manifest_.run_id.Hex()}}});
+        folder,
+        {step, kLayout, {values, {{"velocity", values}}}, {{"run_id", manifest_.run_id.Hex()}}});
     ASSERT_TRUE(written.ok()) << written;
   }
   std::string ErrorOf(const std::vector<std::string>& folders,
@@ -127,6 +128,7 @@ TEST_F(RecoveryTest, ContinuesFromTheNewestStateThatBothSidesHave) {
   EXPECT_EQ(plan->manifest.origin->run_id, manifest_.run_id);
   EXPECT_EQ(plan->manifest.origin->step, 5u);
   EXPECT_EQ(plan->manifest.training.steps, 14u) << "what was left of 20";
+  EXPECT_EQ(plan->manifest.training.earlier_updates, 6u);
   EXPECT_EQ(plan->manifest.members.size(), kMembers);
   EXPECT_TRUE(plan->left_out.empty());
   const auto state = config::ReadOrigin(plan->manifest, plan->checkpoint, kLayout);

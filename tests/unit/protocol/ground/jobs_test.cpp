@@ -12,6 +12,7 @@
 #include "node/base/rng.h"
 #include "node/protocol/ground/numbers.h"
 #include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -432,25 +433,60 @@ TEST_F(RecomputeJobTest, FailsWithTheTrainer) {
 
 TEST(UpdateJobTest, MovesAppliedCoordinatesOnly) {
   UpdateSpec spec;
-  spec.state = {Vector({1, 1, 1, 1}), Vector({2, 2, 2, 2})};
+  spec.state = SgdState(Vector({1, 1, 1, 1}), Vector({2, 2, 2, 2}));
   spec.columns = {{{1, 3}, BlobOf({4, 8})}};
-  spec.sgd = {.rate = 0.5F, .momentum = 0.25F, .decay = 0};
+  spec.step = {.rate = 0.5F, .momentum = 0.25F};
   const ModelState state = RunAs<UpdateResult>(spec).state;
   // v' = 0.25 * 2 + g; x' = 1 - 0.5 v'.
-  EXPECT_EQ(*state.velocity, (std::vector<float>{2, 4.5F, 8.5F, 2}));
+  EXPECT_EQ(*VelocityOf(state), (std::vector<float>{2, 4.5F, 8.5F, 2}));
   EXPECT_EQ(*state.parameters, (std::vector<float>{1, -1.25F, -3.25F, 1}));
   EXPECT_EQ(*spec.state.parameters, (std::vector<float>{1, 1, 1, 1})) << "the old state was moved";
 }
 
+TEST(UpdateJobTest, ClipsByTheNormOverAllAppliedColumns) {
+  UpdateSpec spec;
+  spec.state = SgdState(Vector({1, 1, 1, 1}), Vector({0, 0, 0, 0}));
+  spec.columns = {{{0, 1}, BlobOf({3})}, {{2, 4}, BlobOf({0, 4})}};
+  spec.step = {.rate = 1, .clip_norm = 2.5};  // the norm is 5
+  const ModelState state = RunAs<UpdateResult>(spec).state;
+  EXPECT_EQ(*VelocityOf(state), (std::vector<float>{1.5F, 0, 0, 2}));
+  EXPECT_EQ(*state.parameters, (std::vector<float>{-0.5F, 1, 1, -1}));
+  spec.step.clip_norm = 5;
+  EXPECT_EQ(*VelocityOf(RunAs<UpdateResult>(spec).state), (std::vector<float>{3, 0, 0, 4}));
+}
+
+TEST(UpdateJobTest, OfAdamWLeavesBothMomentsOfVoidColumns) {
+  UpdateSpec spec;
+  spec.state = {Vector({1, 1, 1}),
+                {{"first_moment", Vector({2, 2, 2})}, {"second_moment", Vector({4, 4, 4})}}};
+  spec.columns = {{{1, 2}, BlobOf({1})}};
+  spec.step = {.optimizer = aggregation::Optimizer::kAdamW,
+               .rate = 0.5F,
+               .decay = 0.5F,
+               .clip_norm = 1,
+               .beta1 = 0.5,
+               .beta2 = 0.75,
+               .epsilon = 1e-8,
+               .updates = 1};
+  const ModelState state = RunAs<UpdateResult>(spec).state;
+  EXPECT_EQ(SlotNamesOf(state), (SlotNames{"first_moment", "second_moment"}));
+  EXPECT_EQ(*state.slots[0].values, (std::vector<float>{2, 1.5F, 2}));
+  EXPECT_EQ(*state.slots[1].values, (std::vector<float>{4, 3.25F, 4}));
+  EXPECT_EQ(state.parameters->at(0), 1.0F);
+  EXPECT_EQ(state.parameters->at(2), 1.0F);
+  // m / (1 - 0.5) = 3, v / (1 - 0.75) = 13.
+  EXPECT_NEAR(state.parameters->at(1), 1 - 0.5 * (3 / std::sqrt(13.0) + 0.5), 1e-6);
+}
+
 TEST(UpdateJobTest, WithoutColumnsNothingMoves) {
-  const ModelState state{Vector({1, 2}), Vector({3, 4})};
+  const ModelState state = SgdState(Vector({1, 2}), Vector({3, 4}));
   const auto after = RunAs<UpdateResult>(UpdateSpec{state, {}, {.rate = 1, .momentum = 0.5F}});
   EXPECT_EQ(*after.state.parameters, *state.parameters);
-  EXPECT_EQ(*after.state.velocity, *state.velocity);
+  EXPECT_EQ(*VelocityOf(after.state), *VelocityOf(state));
 }
 
 TEST(RootJobTest, IsTheStateRoot) {
-  const ModelState state{Vector({1, 2}), Vector({3, 4})};
+  const ModelState state = SgdState(Vector({1, 2}), Vector({3, 4}));
   const base::TensorLayout layout = {{"w", {2}}};
   EXPECT_EQ(RunAs<RootResult>(RootSpec{state, layout}).root, StateRoot(state, layout));
 }

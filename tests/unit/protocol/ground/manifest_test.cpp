@@ -226,6 +226,18 @@ TEST_P(ValidateRefusalTest, InOneLineThatNamesTheValue) {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
+TrainingPlan& UseAdamW(Manifest& manifest) {
+  manifest.training.optimizer = aggregation::Optimizer::kAdamW;
+  manifest.training.clip_norm = 1;
+  return manifest.training;
+}
+
+TEST(ValidateTest, TakesAdamWWithinItsLimits) {
+  Manifest manifest = ManifestOf(8);
+  UseAdamW(manifest);
+  EXPECT_TRUE(Validate(manifest).ok()) << Validate(manifest);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, ValidateRefusalTest,
     testing::Values(
@@ -260,6 +272,33 @@ INSTANTIATE_TEST_SUITE_P(
         BadManifest{"MomentumOne", [](Manifest& m) { m.training.momentum = 1; }, "momentum"},
         BadManifest{"MomentumNan", [](Manifest& m) { m.training.momentum = kNan; }, "momentum"},
         BadManifest{"Decay", [](Manifest& m) { m.training.weight_decay = -1; }, "weight_decay"},
+        BadManifest{"ClipNan", [](Manifest& m) { m.training.clip_norm = kNan; }, "clip_norm"},
+        BadManifest{"NesterovAtRest",
+                    [](Manifest& m) { m.training.optimizer = aggregation::Optimizer::kNesterov; },
+                    "momentum must be above 0"},
+        BadManifest{"DecayWithoutWsd", [](Manifest& m) { m.training.decay_steps = 1; },
+                    "decay_steps is of schedule wsd"},
+        BadManifest{"WsdWithoutDecay", [](Manifest& m) { m.training.schedule = Schedule::kWsd; },
+                    "decay_steps must be at least 1"},
+        BadManifest{"LongDecay",
+                    [](Manifest& m) {
+                      m.training.schedule = Schedule::kWsd;
+                      m.training.decay_steps = m.training.steps - m.training.settle_steps + 1;
+                    },
+                    "decay_steps"},
+        BadManifest{"UpdatesWithoutOrigin", [](Manifest& m) { m.training.earlier_updates = 1; },
+                    "origin.updates"},
+        BadManifest{"AdamUnclipped", [](Manifest& m) { UseAdamW(m).clip_norm = 0; },
+                    "one huge step would stay"},
+        BadManifest{"AdamClipHuge", [](Manifest& m) { UseAdamW(m).clip_norm = 1e7; }, "clip_norm"},
+        BadManifest{"AdamMomentum", [](Manifest& m) { UseAdamW(m).momentum = 0.9; }, "beta1"},
+        BadManifest{"AdamRate", [](Manifest& m) { UseAdamW(m).learning_rate = 1.5; },
+                    "learning_rate must be at most 1"},
+        BadManifest{"AdamDecay", [](Manifest& m) { UseAdamW(m).weight_decay = 1.5; },
+                    "weight_decay must be at most 1"},
+        BadManifest{"AdamBeta1", [](Manifest& m) { UseAdamW(m).beta1 = 1; }, "beta1"},
+        BadManifest{"AdamBeta2", [](Manifest& m) { UseAdamW(m).beta2 = kNan; }, "beta2"},
+        BadManifest{"AdamEpsilon", [](Manifest& m) { UseAdamW(m).epsilon = 0; }, "epsilon"},
         BadManifest{"Profile", [](Manifest& m) { m.compute_profile = "exact"; }, "compute_profile"},
         BadManifest{"TauNegative", [](Manifest& m) { m.tau = -1; }, "tau must"},
         BadManifest{"TauInfinite", [](Manifest& m) { m.tau = kInf; }, "tau must"},

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace ostraka::protocol {
 namespace {
 
@@ -42,6 +44,63 @@ TEST(SgdOfTest, AWarmUpLongerThanTheRunStillEndsAtZero) {
 TEST(SgdOfTest, MomentumAndDecayAreThePlans) {
   EXPECT_EQ(SgdOf(Plan(20, 5, 0), 3).momentum, 0.25F);
   EXPECT_EQ(SgdOf(Plan(20, 5, 0), 3).decay, 0.125F);
+}
+
+TEST(RateOfTest, EachScheduleBeginsAtThePeakAndEndsAtZero) {
+  for (const Schedule schedule : kAllSchedules) {
+    TrainingPlan plan = Plan(25, 5, 4);
+    plan.schedule = schedule;
+    plan.decay_steps = schedule == Schedule::kWsd ? 6 : 0;
+    EXPECT_EQ(RateOf(plan, 0), 0.125) << ScheduleName(schedule);
+    EXPECT_EQ(RateOf(plan, 4), 0.5) << ScheduleName(schedule);
+    for (std::uint64_t step = 5; step < 20; ++step) {
+      EXPECT_LE(RateOf(plan, step), RateOf(plan, step - 1));
+      EXPECT_GT(RateOf(plan, step), 0);
+    }
+    for (std::uint64_t step = 20; step < 100; ++step) EXPECT_EQ(RateOf(plan, step), 0);
+    EXPECT_EQ(FindSchedule(ScheduleName(schedule)), schedule);
+  }
+  EXPECT_FALSE(FindSchedule("step"));
+}
+
+TEST(RateOfTest, ConstantStaysCosineHalvesAndWsdFallsInItsLastSteps) {
+  TrainingPlan plan = Plan(25, 5, 4);
+  plan.schedule = Schedule::kConstant;
+  EXPECT_EQ(RateOf(plan, 19), 0.5);
+  plan.schedule = Schedule::kCosine;
+  EXPECT_DOUBLE_EQ(RateOf(plan, 12), 0.25);
+  EXPECT_DOUBLE_EQ(RateOf(plan, 8), 0.5 * (1 + std::sqrt(0.5)) / 2);
+  plan.schedule = Schedule::kWsd;
+  plan.decay_steps = 4;
+  EXPECT_EQ(RateOf(plan, 16), 0.5);
+  EXPECT_EQ(RateOf(plan, 17), 0.375);
+  EXPECT_EQ(RateOf(plan, 19), 0.125);
+}
+
+TEST(OptimizerStepOfTest, CountsTheUpdatesOfARunBefore) {
+  TrainingPlan plan = Plan(25, 5, 4);
+  plan.optimizer = aggregation::Optimizer::kAdamW;
+  plan.clip_norm = 2;
+  EXPECT_EQ(OptimizerStepOf(plan, 0).updates, 1u);
+  plan.earlier_updates = 40;
+  const aggregation::OptimizerStep step = OptimizerStepOf(plan, 3);
+  EXPECT_EQ(step.updates, 44u);
+  EXPECT_EQ(step.optimizer, aggregation::Optimizer::kAdamW);
+  EXPECT_EQ(step.rate, 0.5F);
+  EXPECT_EQ(step.clip_norm, 2);
+}
+
+TEST(UpdateTextTest, NamesWhatIsNotTheCommonCase) {
+  TrainingPlan plan;
+  plan.learning_rate = 1e-5;
+  EXPECT_EQ(UpdateText(plan), "learning rate 1e-05");
+  plan.momentum = 0.9;
+  EXPECT_EQ(UpdateText(plan), "learning rate 1e-05, momentum 0.9");
+  plan.momentum = 0;
+  plan.optimizer = aggregation::Optimizer::kAdamW;
+  plan.schedule = Schedule::kCosine;
+  plan.clip_norm = 1;
+  EXPECT_EQ(UpdateText(plan), "adamw, learning rate 1e-05, cosine, clipped at 1");
 }
 
 TEST(IsLastToTrainTest, WaitsForStepsCasesAndTheLastRemoval) {

@@ -9,9 +9,12 @@
 
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 namespace {
+
+const SlotNames kSlots = {"velocity"};
 
 TEST(CutPartsTest, IsContiguousCompleteAndEven) {
   for (std::uint64_t dimension = 0; dimension <= 70; ++dimension) {
@@ -40,7 +43,7 @@ class StateRootTest : public testing::Test {
   const std::vector<float> parameters_ = {1, 2, 3, 4, 5, 6, 7};
   const std::vector<float> velocity_ = {-1, -2, -3, -4, -5, -6, -7};
   const base::TensorLayout layout_ = {{"w", {2, 3}}, {"b", {}}};
-  const Digest root_ = StateRoot({Vector(parameters_), Vector(velocity_)}, layout_);
+  const Digest root_ = StateRoot(SgdState(Vector(parameters_), Vector(velocity_)), layout_);
 };
 
 // Sealed in blocks and stored in ledgers: a change here is a new protocol version.
@@ -53,17 +56,20 @@ TEST_F(StateRootTest, NamesEveryElementOfBothVectors) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     std::vector<float> changed = parameters_;
     changed[i] = std::nextafter(changed[i], 100.0F);
-    EXPECT_TRUE(roots.insert(StateRoot({Vector(changed), Vector(velocity_)}, layout_)).second);
+    EXPECT_TRUE(
+        roots.insert(StateRoot(SgdState(Vector(changed), Vector(velocity_)), layout_)).second);
     changed = velocity_;
     changed[i] = std::nextafter(changed[i], 100.0F);
-    EXPECT_TRUE(roots.insert(StateRoot({Vector(parameters_), Vector(changed)}, layout_)).second);
+    EXPECT_TRUE(
+        roots.insert(StateRoot(SgdState(Vector(parameters_), Vector(changed)), layout_)).second);
   }
-  EXPECT_TRUE(roots.insert(StateRoot({Vector(velocity_), Vector(parameters_)}, layout_)).second)
+  EXPECT_TRUE(
+      roots.insert(StateRoot(SgdState(Vector(velocity_), Vector(parameters_)), layout_)).second)
       << "parameters and velocity exchanged";
 }
 
 TEST_F(StateRootTest, NamesTensorsShapesAndTheirOrder) {
-  const ModelState state{Vector(parameters_), Vector(velocity_)};
+  const ModelState state = SgdState(Vector(parameters_), Vector(velocity_));
   std::set<Digest> roots = {root_};
   for (const base::TensorLayout& other :
        {base::TensorLayout{{"v", {2, 3}}, {"b", {}}}, base::TensorLayout{{"w", {2, 3}}, {"c", {}}},
@@ -78,8 +84,8 @@ TEST_F(StateRootTest, MinusZeroIsAnotherState) {
   std::vector<float> zero(7, 0.0F);
   std::vector<float> minus_zero = zero;
   minus_zero[6] = -0.0F;
-  EXPECT_NE(StateRoot({Vector(zero), Vector(zero)}, layout_),
-            StateRoot({Vector(minus_zero), Vector(zero)}, layout_));
+  EXPECT_NE(StateRoot(SgdState(Vector(zero), Vector(zero)), layout_),
+            StateRoot(SgdState(Vector(minus_zero), Vector(zero)), layout_));
 }
 
 // --- in pieces -----------------------------------------------------------------------------------
@@ -97,7 +103,7 @@ class StatePiecesTest : public testing::Test {
       (*parameters)[i] = static_cast<float>(i % 8191) * 0.5F;
       (*velocity)[i] = -static_cast<float>(i % 4093);
     }
-    state_ = {std::move(parameters), std::move(velocity)};
+    state_ = SgdState(std::move(parameters), std::move(velocity));
     leaves_ = StateLeaves(state_, layout_);
   }
 
@@ -105,7 +111,7 @@ class StatePiecesTest : public testing::Test {
                                       {"full", {2, kFloatsAChunk}},
                                       {"scalar", {}},
                                       {"short", {5}}};
-  const std::vector<StatePiece> pieces_ = StatePieces(layout_);
+  const std::vector<StatePiece> pieces_ = StatePieces(layout_, 1);
   ModelState state_;
   std::vector<Digest> leaves_;
 };
@@ -119,7 +125,7 @@ TEST_F(StatePiecesTest, HoldEveryElementOfBothVectorsOnceWithinATensor) {
     EXPECT_LE(PieceOf(state_, piece).size(), wire::kStateChunkBytes);
     EXPECT_EQ(piece.first_leaf, next_leaf);
     next_leaf += piece.leaf_count;
-    elements[piece.velocity] += piece.end - piece.begin;
+    elements[piece.vector == 1] += piece.end - piece.begin;
     std::uint64_t offset = 0;
     bool within = false;
     for (const base::TensorSpec& tensor : layout_) {
@@ -140,11 +146,47 @@ TEST_F(StatePiecesTest, PutTogetherTheyAreTheState) {
   for (const StatePiece& piece : pieces_) {
     const base::Bytes bytes = PieceOf(state_, piece);
     ASSERT_TRUE(PieceMatches(piece, bytes, leaves_));
-    auto& into = piece.velocity ? velocity : parameters;
+    auto& into = piece.vector == 1 ? velocity : parameters;
     std::memcpy(into.data() + piece.begin, bytes.data(), bytes.size());
   }
   EXPECT_EQ(parameters, *state_.parameters);
-  EXPECT_EQ(velocity, *state_.velocity);
+  EXPECT_EQ(velocity, *VelocityOf(state_));
+}
+
+// A run with AdamW has two slots, and a root of its own even where its numbers are those of SGD.
+TEST_F(StatePiecesTest, EachSlotHasPiecesLeavesAndAPlaceInTheStore) {
+  const SlotNames moments = {"first_moment", "second_moment"};
+  ModelState state = FreshState(state_.parameters, aggregation::Optimizer::kAdamW);
+  EXPECT_EQ(SlotNamesOf(state), moments);
+  EXPECT_EQ(*state.slots[1].values, std::vector<float>(state.parameters->size(), 0));
+  state.slots[0].values = VelocityOf(state_);
+  state.slots[1].values = state_.parameters;
+  const std::vector<Digest> leaves = StateLeaves(state, layout_);
+  const std::vector<StatePiece> pieces = StatePieces(layout_, 2);
+  EXPECT_EQ(pieces.size(), 15u);
+  std::vector<std::vector<float>> found(3, std::vector<float>(state.parameters->size()));
+  for (const StatePiece& piece : pieces) {
+    const base::Bytes bytes = PieceOf(state, piece);
+    ASSERT_TRUE(PieceMatches(piece, bytes, leaves));
+    std::memcpy(found.at(piece.vector).data() + piece.begin, bytes.data(), bytes.size());
+  }
+  EXPECT_EQ(found[0], *state.parameters);
+  EXPECT_EQ(found[1], *state.slots[0].values);
+  EXPECT_EQ(found[2], *state.slots[1].values);
+
+  const Digest root = StateRoot(state, layout_);
+  EXPECT_EQ(StateRootOf(leaves, layout_, moments), root);
+  EXPECT_NE(StateRootOf(leaves, layout_, {"second_moment", "first_moment"}), root);
+  EXPECT_FALSE(StateRootOf(leaves, layout_, kSlots));
+  ModelState exchanged = state;
+  std::swap(exchanged.slots[0].values, exchanged.slots[1].values);
+  EXPECT_NE(StateRoot(exchanged, layout_), root);
+
+  const crypto::SharedBlob blob = EncodeState(state);
+  const auto decoded = DecodeState(blob->data, state.parameters->size(), moments);
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(StateRoot(*decoded, layout_), root);
+  EXPECT_FALSE(DecodeState(blob->data, state.parameters->size(), kSlots));
 }
 
 TEST_F(StatePiecesTest, AnyWrongBitOrLengthIsRefused) {
@@ -167,34 +209,34 @@ TEST_F(StatePiecesTest, AnyWrongBitOrLengthIsRefused) {
 
 TEST_F(StatePiecesTest, OnlyTheTrueLeavesMakeTheRoot) {
   const Digest root = StateRoot(state_, layout_);
-  EXPECT_EQ(StateRootOf(leaves_, layout_), root);
+  EXPECT_EQ(StateRootOf(leaves_, layout_, kSlots), root);
   for (std::size_t i = 0; i < leaves_.size(); ++i) {
     std::vector<Digest> bad = leaves_;
     bad[i].bytes[31] ^= 1;
-    EXPECT_NE(StateRootOf(bad, layout_), root) << i;
+    EXPECT_NE(StateRootOf(bad, layout_, kSlots), root) << i;
   }
   std::vector<Digest> fewer = leaves_;
   fewer.pop_back();
-  EXPECT_FALSE(StateRootOf(fewer, layout_));
-  EXPECT_FALSE(StateRootOf({}, layout_));
+  EXPECT_FALSE(StateRootOf(fewer, layout_, kSlots));
+  EXPECT_FALSE(StateRootOf({}, layout_, kSlots));
   std::vector<Digest> more = leaves_;
   more.push_back(more.back());
-  EXPECT_FALSE(StateRootOf(more, layout_));
+  EXPECT_FALSE(StateRootOf(more, layout_, kSlots));
 }
 
 TEST_F(StatePiecesTest, TheOwnStoreGivesBackWhatItGot) {
   const crypto::SharedBlob blob = EncodeState(state_);
-  const auto decoded = DecodeState(blob->data, state_.parameters->size());
+  const auto decoded = DecodeState(blob->data, state_.parameters->size(), kSlots);
   ASSERT_TRUE(decoded);
   EXPECT_EQ(*decoded->parameters, *state_.parameters);
-  EXPECT_EQ(*decoded->velocity, *state_.velocity);
-  EXPECT_FALSE(DecodeState(blob->data, state_.parameters->size() + 1));
+  EXPECT_EQ(*VelocityOf(*decoded), *VelocityOf(state_));
+  EXPECT_FALSE(DecodeState(blob->data, state_.parameters->size() + 1, kSlots));
   EXPECT_FALSE(DecodeState(base::ByteView(blob->data).first(blob->data.size() - 1),
-                           state_.parameters->size()));
-  EXPECT_FALSE(DecodeState({}, 0));
+                           state_.parameters->size(), kSlots));
+  EXPECT_FALSE(DecodeState({}, 0, kSlots));
   base::Bytes lying = blob->data;
   lying[0] ^= 1;
-  EXPECT_FALSE(DecodeState(lying, state_.parameters->size()));
+  EXPECT_FALSE(DecodeState(lying, state_.parameters->size(), kSlots));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "node/protocol/parts/kept_result.h"
 #include "tests/unit/protocol/member/member_fixture.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -76,8 +77,10 @@ class BeginningTest : public MemberTest {
     Restored store;
     const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, 9.0F);
     store.blocks = {RecordOf(last)};
-    store.state =
-        Record{RecordKind::kState, BlockKey(false, last.step), {}, EncodeState({numbers, numbers})};
+    store.state = Record{RecordKind::kState,
+                         BlockKey(false, last.step),
+                         {},
+                         EncodeState(SgdState(numbers, numbers))};
     store.member = true;
     return store;
   }
@@ -108,7 +111,7 @@ class BeginningTest : public MemberTest {
       EXPECT_EQ(outcome.what, Outcome::What::kWait);
       EXPECT_TRUE(beginning_.Owns(jobs[0].id));
       const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, value++);
-      outcome = beginning_.OnJob(jobs[0].id, UpdateResult{{numbers, numbers}});
+      outcome = beginning_.OnJob(jobs[0].id, UpdateResult{SgdState(numbers, numbers)});
       beginning_.CheckInvariants();
       ++replayed_;
     }
@@ -275,7 +278,8 @@ TEST_F(BeginningTest, BlocksAfterAGapAreNotReplayed) {
 TEST_F(BeginningTest, ReplayBeginsAtTheStoredState) {
   Restored store = StoreWith(kBlocks - 1);
   const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, 9.0F);
-  store.state = Record{RecordKind::kState, BlockKey(false, 1), {}, EncodeState({numbers, numbers})};
+  store.state =
+      Record{RecordKind::kState, BlockKey(false, 1), {}, EncodeState(SgdState(numbers, numbers))};
   ASSERT_TRUE(beginning_.Restore(store).ok());
   EXPECT_EQ(HeightOf(parts().chain.head()), 2u);
   EXPECT_EQ(*parts().chain.state().parameters, *numbers);
@@ -346,15 +350,16 @@ TEST_F(BeginningTest, StateWithoutDataIsAStatus) {
 TEST_F(BeginningTest, StateOfAnotherSizeIsAStatus) {
   ExpectRefused([](Restored& store) {
     const auto few = std::make_shared<const std::vector<float>>(scene::kFloats - 1, 9.0F);
-    store.state = Record{RecordKind::kState, BlockKey(false, 1), {}, EncodeState({few, few})};
+    store.state =
+        Record{RecordKind::kState, BlockKey(false, 1), {}, EncodeState(SgdState(few, few))};
   });
 }
 
 TEST_F(BeginningTest, StateWithoutItsBlockIsAStatus) {
   ExpectRefused([](Restored& store) {
     const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, 9.0F);
-    store.state =
-        Record{RecordKind::kState, BlockKey(false, 77), {}, EncodeState({numbers, numbers})};
+    store.state = Record{
+        RecordKind::kState, BlockKey(false, 77), {}, EncodeState(SgdState(numbers, numbers))};
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "node/protocol/mail/timers.h"
 #include "tests/unit/protocol/member/member_fixture.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -51,7 +52,7 @@ class FollowerTest : public MemberTest {
   }
   static ModelState StateOf(float value) {
     const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, value);
-    return {numbers, numbers};
+    return SgdState(numbers, numbers);
   }
   // The update that runs is done.
   void FinishUpdate(float value = 3) {
@@ -375,7 +376,7 @@ TEST_F(FollowerTest, DivergedStateIsFetchedThoughTheWayIsShortAndEndsTheEra) {
   EXPECT_TRUE(asked);
   const JobId old = parts().jobs.Start({}, PackSpec{});
   const auto leaves = StateLeaves(state, layout());
-  const auto pieces = StatePieces(layout());
+  const auto pieces = StatePieces(layout(), 1);
   for (std::uint64_t index = 0; index <= pieces.size(); ++index) {
     base::Bytes bytes;
     if (index > 0) bytes = PieceOf(state, pieces[index - 1]);
@@ -388,7 +389,7 @@ TEST_F(FollowerTest, DivergedStateIsFetchedThoughTheWayIsShortAndEndsTheEra) {
   Taken<StartJob>();
   follower_.Advance();
   EXPECT_EQ(*parts().chain.state().parameters, *state.parameters);
-  EXPECT_EQ(*parts().chain.state().velocity, *state.velocity);
+  EXPECT_EQ(*VelocityOf(parts().chain.state()), *VelocityOf(state));
   EXPECT_EQ(Stored(RecordKind::kState).size(), 1u);
   EXPECT_FALSE(parts().jobs.Take(old)) << "an update of the old way is not wanted";
   FinishUpdate();

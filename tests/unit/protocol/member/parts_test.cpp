@@ -1,6 +1,7 @@
 #include "node/protocol/member/parts.h"
 
 #include "tests/unit/protocol/member/member_fixture.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -41,11 +42,11 @@ TEST_F(PartsTest, FirstTauIsTheManifestsOrThatOfTheAutomaticOne) {
 TEST_F(PartsTest, VelocityIsZeroUnlessItIsGiven) {
   PeerOptions options = OptionsOf(0, 40);
   const auto given = std::make_shared<const std::vector<float>>(40, 2.0F);
-  EXPECT_EQ(Parts(options).chain.state().velocity->at(7), 0.0F);
+  EXPECT_EQ(VelocityOf(Parts(options).chain.state())->at(7), 0.0F);
   options = OptionsOf(0, 40);
-  options.initial_velocity = given;
+  options.initial_slots = {{"velocity", given}};
   const Parts parts(options);
-  EXPECT_EQ(parts.chain.state().velocity, given);
+  EXPECT_EQ(VelocityOf(parts.chain.state()), given);
   EXPECT_EQ(parts.chain.state().parameters->at(7), 0.25F);
 }
 

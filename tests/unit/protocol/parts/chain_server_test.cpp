@@ -7,6 +7,7 @@
 #include "node/wire/codec.h"
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -40,7 +41,7 @@ class ChainServerTest : public testing::Test {
   static ModelState StateOf(float value) {
     auto numbers = std::make_shared<std::vector<float>>(kDimension, value);
     numbers->front() = 7;
-    return {numbers, numbers};
+    return SgdState(numbers, numbers);
   }
   void Advance(const SharedBlock& block) {
     chain_.AdvanceHead(block);
@@ -249,7 +250,7 @@ TEST_F(ChainServerTest, ResultIsServedIfItIsKept) {
 }
 
 TEST_F(ChainServerTest, StateIsServedAsItsLeavesAndItsPieces) {
-  const auto pieces = StatePieces(kLayout);
+  const auto pieces = StatePieces(kLayout, 1);
   const auto leaves = StateLeaves(chain_.state(), kLayout);
   chain_.Serve(kHead + 1, leaves);
   chain_.SetState(StateOf(2));  // the served state stays
@@ -272,7 +273,7 @@ TEST_F(ChainServerTest, StateIsServedAsItsLeavesAndItsPieces) {
 
 TEST_F(ChainServerTest, PieceBeyondTheLastAndStateThatIsNotKeptAreNotServed) {
   chain_.Serve(kHead + 1, StateLeaves(chain_.state(), kLayout));
-  server_->AnswerState(Peer(), kHead + 1, StatePieces(kLayout).size() + 1);
+  server_->AnswerState(Peer(), kHead + 1, StatePieces(kLayout, 1).size() + 1);
   server_->AnswerState(Peer(), kHead + 1, UINT64_MAX);
   server_->AnswerState(Peer(), kHead, 0);
   EXPECT_TRUE(Sent().empty());

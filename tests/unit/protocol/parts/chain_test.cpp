@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -14,7 +15,7 @@ using scene::PeersUpTo;
 
 ModelState StateOf(float value) {
   const auto numbers = std::make_shared<const std::vector<float>>(8, value);
-  return {numbers, numbers};
+  return SgdState(numbers, numbers);
 }
 
 SharedBlock BlockOf(std::uint64_t step, bool genesis = false) {

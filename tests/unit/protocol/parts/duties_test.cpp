@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -29,7 +30,7 @@ class DutiesTest : public testing::Test {
       head->cases.push_back(open);
     }
     const auto zeros = std::make_shared<const std::vector<float>>(160, 0.0F);
-    chain_.emplace(std::move(head), ModelState{zeros, zeros});
+    chain_.emplace(std::move(head), SgdState(zeros, zeros));
     PastStep past;
     past.members = honest_.head.members;
     past.columns = honest_.columns;

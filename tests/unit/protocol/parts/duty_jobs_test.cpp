@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -26,7 +27,7 @@ class DutyJobsTest : public testing::Test {
       open.opened_step = kNow - 1;
     }
     const auto zeros = std::make_shared<const std::vector<float>>(160, 0.0F);
-    chain_.emplace(std::move(head), ModelState{zeros, zeros});
+    chain_.emplace(std::move(head), SgdState(zeros, zeros));
     PastStep past;
     past.members = honest_.head.members;
     past.columns = honest_.columns;

@@ -19,18 +19,18 @@ namespace ostraka::protocol {
 struct FingerprintProbe {
   static void OfChain() {
     const auto zeros = std::make_shared<const std::vector<float>>(4, 0.0F);
-    Chain chain(std::make_shared<Block>(), {zeros, zeros});
+    Chain chain(std::make_shared<Block>(), ModelState{zeros, {{"velocity", zeros}}});
     Block next;
     next.step = 1;
     EXPECT_FEEDS_AFTER(chain, chain.head_ = std::make_shared<Block>(next));
     EXPECT_FEEDS_AFTER(chain, chain.state_.parameters = nullptr);
-    EXPECT_FEEDS_AFTER(chain, chain.state_.velocity = nullptr);
+    EXPECT_FEEDS_AFTER(chain, chain.state_.slots[0].values = nullptr);
     EXPECT_FEEDS_AFTER(chain, chain.recent_.Add(next));
     EXPECT_FEEDS(chain, results_);
     EXPECT_FEEDS(chain, results_.begin()->second);
     EXPECT_FEEDS(chain, past_);
     EXPECT_FEEDS(chain, served_);
-    EXPECT_FEEDS(chain, served_.begin()->second.state.velocity);
+    EXPECT_FEEDS(chain, served_.begin()->second.state.slots);
     EXPECT_FEEDS(chain, served_.begin()->second.leaves);
   }
   static void OfCharges() {

@@ -4,6 +4,7 @@
 
 #include "node/protocol/ground/schedule.h"
 #include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -12,7 +13,7 @@ constexpr std::uint64_t kDimension = 10;
 
 ModelState StateOf(float value) {
   const auto numbers = std::make_shared<const std::vector<float>>(kDimension, value);
-  return {numbers, numbers};
+  return SgdState(numbers, numbers);
 }
 
 // Three columns, the second of which is void.
@@ -67,7 +68,7 @@ TEST_F(ReplayTest, UpdateTakesTheAppliedColumnsAndLeavesOutTheVoidOne) {
   EXPECT_EQ(spec.columns[0].range, ranges[0]);
   EXPECT_EQ(spec.columns[1].range, ranges[2]);
   EXPECT_EQ(spec.columns[1].result->data, (base::Bytes{3, 2}));
-  EXPECT_EQ(spec.sgd.rate, SgdOf(manifest_.training, 3).rate);
+  EXPECT_EQ(spec.step, OptimizerStepOf(manifest_.training, 3));
 }
 
 TEST_F(ReplayTest, BlockWithoutColumnsChangesNoParameter) {

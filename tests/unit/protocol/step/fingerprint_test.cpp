@@ -13,7 +13,8 @@ struct FingerprintProbe {
     std::shared_ptr<const std::vector<float>> zeros =
         std::make_shared<const std::vector<float>>(64, 0.0F);
     Turn turn;
-    Chain chain{std::make_shared<Block>(scene::ViewBefore(*manifest, 1)), {zeros, zeros}};
+    Chain chain{std::make_shared<Block>(scene::ViewBefore(*manifest, 1)),
+                ModelState{zeros, {{"velocity", zeros}}}};
     Inbox inbox;
     Step::Uses uses{.self = scene::PeerNumber(0),
                     .manifest = manifest,

@@ -13,6 +13,7 @@
 #include "node/wire/codec.h"
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 
@@ -24,7 +25,7 @@ namespace {
 
 ModelState ZeroState() {
   const auto zeros = std::make_shared<const std::vector<float>>(StepWorld::kDimension, 0.0F);
-  return {zeros, zeros};
+  return SgdState(zeros, zeros);
 }
 
 JobResult Run(const JobSpec& spec) {

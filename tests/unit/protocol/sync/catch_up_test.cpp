@@ -101,7 +101,7 @@ class Members {
                           .type = wire::MessageType::kChunk,
                           .draw = 0,
                           .iteration = 0};
-    const std::vector<StatePiece> pieces = StatePieces(run_.layout);
+    const std::vector<StatePiece> pieces = StatePieces(run_.layout, run_.states[0].slots.size());
     base::Bytes bytes;
     if (index == 0) {
       for (const Digest& leaf : StateLeaves(run_.states[step], run_.layout)) {
@@ -138,7 +138,10 @@ class Members {
   void ExpectState(const Block& block, const ModelState& state) {
     const ModelState& expected = run_.states[HeightOf(block)];
     EXPECT_EQ(*state.parameters, *expected.parameters);
-    EXPECT_EQ(*state.velocity, *expected.velocity);
+    ASSERT_EQ(SlotNamesOf(state), SlotNamesOf(expected));
+    for (std::size_t k = 0; k < state.slots.size(); ++k) {
+      EXPECT_EQ(*state.slots[k].values, *expected.slots[k].values);
+    }
   }
 
   const PastRun& run_;
@@ -282,9 +285,18 @@ TEST(WayTest, ALongOneStartsFromTheNewestSealedState) {
   Members members(run);
   members.Bring(way);
   EXPECT_TRUE(way.at_head()) << way.Describe();
-  EXPECT_EQ(members.asked[PullKind::kState], 1 + StatePieces(run.layout).size());
+  EXPECT_EQ(members.asked[PullKind::kState], 1 + StatePieces(run.layout, 1).size());
   EXPECT_EQ(members.applied(), 10u) << "the root of the state after block 50 is the newest";
   EXPECT_EQ(HeightOf(*way.view()), 60u);
+}
+
+TEST(WayTest, AFetchedStateHasEverySlotOfTheOptimizer) {
+  const PastRun run(60, 10, {{"w", {30}}, {"b", {10}}}, {"first_moment", "second_moment"});
+  CatchUp way = run.From(0);
+  Members members(run);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(members.asked[PullKind::kState], 1 + StatePieces(run.layout, 2).size());
 }
 
 TEST(WayTest, WithoutASealedRootALongOneIsMadeByResultsToo) {
@@ -305,7 +317,7 @@ TEST(WayTest, AStateThatIsNotTrustedIsFetchedHoweverShortTheWay) {
   Members members(run);
   members.Bring(way);
   EXPECT_TRUE(way.at_head()) << way.Describe();
-  EXPECT_EQ(members.asked[PullKind::kState], 1 + StatePieces(run.layout).size());
+  EXPECT_EQ(members.asked[PullKind::kState], 1 + StatePieces(run.layout, 1).size());
   EXPECT_EQ(members.applied(), 1u);
 }
 
@@ -596,7 +608,7 @@ TEST(AskingTest, PiecesThatNobodyHeardOfAreAskedForAgain) {
   base::TensorLayout tensors;  // two pieces each, of the parameters and of the velocity
   for (int i = 0; i < 10; ++i) tensors.push_back({"w" + std::to_string(i), {4}});
   const PastRun run(60, 10, tensors);
-  ASSERT_GT(StatePieces(run.layout).size(), kMaxRequests);
+  ASSERT_GT(StatePieces(run.layout, 1).size(), kMaxRequests);
   CatchUp way = run.From(0);
   Members members(run);
   std::size_t lost = 0;

@@ -34,8 +34,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(catch_up, catch_up.fetch_->have.push_back(false));
     EXPECT_FEEDS_AFTER(catch_up, catch_up.fetch_->have[0] = true);
     EXPECT_FEEDS(catch_up, fetch_->left);
-    EXPECT_FEEDS(catch_up, fetch_->parameters);
-    EXPECT_FEEDS(catch_up, fetch_->velocity);
+    EXPECT_FEEDS(catch_up, fetch_->vectors);
+    EXPECT_FEEDS(catch_up, fetch_->vectors[0]);
     EXPECT_FEEDS_AFTER(catch_up, catch_up.fetched_.emplace(BlockOf(5), ModelState{}));
     EXPECT_FEEDS(catch_up, results_);
     EXPECT_FEEDS(catch_up, open_);

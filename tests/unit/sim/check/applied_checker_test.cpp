@@ -43,7 +43,7 @@ class AppliedTest : public testing::Test {
   }
   static protocol::ModelState State(std::vector<float> parameters) {
     return {std::make_shared<const std::vector<float>>(std::move(parameters)),
-            std::make_shared<const std::vector<float>>(2)};
+            {{"velocity", std::make_shared<const std::vector<float>>(2)}}};
   }
 
   void Train(std::uint32_t peer, std::vector<float> gradient) {
@@ -76,7 +76,7 @@ class AppliedTest : public testing::Test {
     Send(owner, wire::MessageType::kResult, wire::Encode(wire::Result{}), result);
     // As the optimizer does, except for the velocity.
     protocol::ModelState after = State({10 - result[0], 20 - result[1]});
-    after.velocity = std::make_shared<const std::vector<float>>(result);
+    after.slots.at(0).values = std::make_shared<const std::vector<float>>(result);
     return Accept(owner, std::move(senders), result, std::move(after));
   }
   base::Status Accept(std::uint32_t owner, std::vector<std::uint32_t> senders,

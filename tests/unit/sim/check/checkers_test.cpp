@@ -124,7 +124,7 @@ TEST(StateEquality, FiresOnOneBit) {
     EXPECT_TRUE(checker.OnAction(0, Done(ABlock(2), AState({0}))).ok());
     protocol::ModelState other = AState({in_velocity ? 0.0F : -0.0F});
     if (in_velocity) {
-      other.velocity = std::make_shared<const std::vector<float>>(
+      other.slots.at(0).values = std::make_shared<const std::vector<float>>(
           std::vector<float>{std::numeric_limits<float>::denorm_min()});
     }
     EXPECT_THAT(Fault(checker.OnAction(1, Done(ABlock(2), other))),

@@ -60,7 +60,7 @@ class ColumnsTest : public testing::Test {
     block.members = Sorted(FourPeers().ids);
     block.thresholds = {.n = 4, .t_s = 1, .t_a = 0};
     protocol::ModelState state{std::make_shared<const std::vector<float>>(std::move(parameters)),
-                               std::make_shared<const std::vector<float>>(2)};
+                               {{"velocity", std::make_shared<const std::vector<float>>(2)}}};
     return checker_.OnAction(0, Done(std::move(block), std::move(state)));
   }
   wire::Block StepFive(wire::ColumnFate fate, std::size_t senders) const {

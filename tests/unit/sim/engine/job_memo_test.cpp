@@ -35,9 +35,9 @@ protocol::GradientSpec AGradient() {
 }
 protocol::UpdateSpec AnUpdate() {
   protocol::UpdateSpec spec;
-  spec.state = {Vector({1, 2}), Vector({0, 0})};
+  spec.state = {Vector({1, 2}), {{"velocity", Vector({0, 0})}}};
   spec.columns = {{{0, 2}, BlobOf(1)}};
-  spec.sgd = {.rate = 0.1F, .momentum = 0.9F, .decay = 0};
+  spec.step = {.rate = 0.1F, .momentum = 0.9F};
   return spec;
 }
 protocol::RecomputeSpec ARecomputation() {
@@ -48,7 +48,9 @@ protocol::RecomputeSpec ARecomputation() {
   spec.claims.push_back({{0, {0, 2}, BlobOf(1), Seed(1)}, {false, {1, 2, 3, 4}, 5}});
   return spec;
 }
-protocol::RootSpec ARoot() { return {{Vector({1, 2}), Vector({0, 0})}, {{"w", {2}}}}; }
+protocol::RootSpec ARoot() {
+  return {{Vector({1, 2}), {{"velocity", Vector({0, 0})}}}, {{"w", {2}}}};
+}
 
 // Runs a job by calling the gradient function for the kinds that RunJob calls it for.
 class Counting {
@@ -142,13 +144,16 @@ TEST(SameJob, AnyDifferentFieldIsAnotherJob) {
   differs(AGradient, [](auto& s) { s.batch_seed = Seed(8); });
   differs(AGradient, [](auto& s) { s.parameters = Vector({1, 3}); });
   differs(AGradient, [](auto& s) { s.parameters = Vector({1}); });
-  differs(AnUpdate, [](auto& s) { s.state.velocity = Vector({0, -0.0F}); });
+  differs(AnUpdate, [](auto& s) { s.state.slots.at(0).values = Vector({0, -0.0F}); });
   differs(AnUpdate, [](auto& s) { s.columns[0].result = BlobOf(2); });
   differs(AnUpdate, [](auto& s) { s.columns[0].range.end = 1; });
   differs(AnUpdate, [](auto& s) { s.columns.clear(); });
-  differs(AnUpdate, [](auto& s) { s.sgd.rate = 0.2F; });
-  differs(AnUpdate, [](auto& s) { s.sgd.momentum = 0; });
-  differs(AnUpdate, [](auto& s) { s.sgd.decay = 1; });
+  differs(AnUpdate, [](auto& s) { s.step.rate = 0.2F; });
+  differs(AnUpdate, [](auto& s) { s.step.momentum = 0; });
+  differs(AnUpdate, [](auto& s) { s.step.decay = 1; });
+  differs(AnUpdate, [](auto& s) { s.step.clip_norm = 1; });
+  differs(AnUpdate, [](auto& s) { s.step.updates = 9; });
+  differs(AnUpdate, [](auto& s) { s.state.slots[0].name = "other"; });
   differs(ARecomputation, [](auto& s) { s.tau = 2; });
   differs(ARecomputation, [](auto& s) { s.eps_g = 2; });
   differs(ARecomputation, [](auto& s) { s.committed = {Seed(1), Seed(2)}; });

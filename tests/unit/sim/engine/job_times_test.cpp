@@ -44,10 +44,12 @@ TEST(JobTimes, CountFloatsOfEveryKind) {
   recompute.gradient.parameters = vector;
   EXPECT_EQ(FloatsRead(recompute), 6U);
   protocol::UpdateSpec update;
-  update.state.parameters = vector;
+  update.state = {vector, {{"velocity", vector}}};
   EXPECT_EQ(FloatsRead(update), 18U);
+  update.state.slots.push_back({"other", vector});
+  EXPECT_EQ(FloatsRead(update), 24U) << "a second slot";
   protocol::RootSpec root;
-  root.state.parameters = vector;
+  root.state = {vector, {{"velocity", vector}}};
   EXPECT_EQ(FloatsRead(root), 12U);
 }
 

@@ -13,6 +13,7 @@
 #include "tests/unit/protocol/member/whole/cluster.h"
 #include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -189,7 +190,7 @@ TEST(CheatTest, AFalseSumVoidsItsColumnAndTheAggregatorKnowsTheLiar) {
   const PartRange part = node.started[1].roles.parts[0];
   for (std::uint64_t c = part.begin; c < part.end; ++c) {
     EXPECT_EQ((*node.states[1].parameters)[c], (*node.states[0].parameters)[c]);
-    EXPECT_EQ((*node.states[1].velocity)[c], (*node.states[0].velocity)[c]);
+    EXPECT_EQ((*VelocityOf(node.states[1]))[c], (*VelocityOf(node.states[0]))[c]);
   }
   EXPECT_NE((*node.states[1].parameters)[part.end], (*node.states[0].parameters)[part.end]);
   const std::size_t owner = cluster.IndexOf(node.started[1].roles.owners[0]);

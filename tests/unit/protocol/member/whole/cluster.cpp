@@ -10,6 +10,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol::scene {
 namespace {
@@ -371,7 +372,7 @@ void Cluster::ExpectAgreement(const std::vector<std::size_t>& nodes) const {
       const std::uint64_t step = other.blocks[k]->step;
       const ModelState& expected = states.try_emplace(step, other.states[k]).first->second;
       EXPECT_EQ(*other.states[k].parameters, *expected.parameters) << "node " << i << " " << step;
-      EXPECT_EQ(*other.states[k].velocity, *expected.velocity) << "node " << i << " " << step;
+      EXPECT_EQ(*VelocityOf(other.states[k]), *VelocityOf(expected)) << "node " << i << " " << step;
     }
   }
 }

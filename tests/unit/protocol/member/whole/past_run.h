@@ -29,8 +29,8 @@ class PastRun {
   // Every `root_every`-th step seals the root of the state that it started from. REQUIRES:
   // `tensors` have 40 elements.
   PastRun(std::uint64_t height, std::uint64_t root_every,
-          base::TensorLayout tensors = {{"w", {30}}, {"b", {10}}})
-      : layout(std::move(tensors)) {
+          base::TensorLayout tensors = {{"w", {30}}, {"b", {10}}}, SlotNames slots = {"velocity"})
+      : layout(std::move(tensors)), slots_(std::move(slots)) {
     Block genesis = scene::ViewBefore(scene::ManifestOf(kMemberCount), 1);
     genesis.genesis = true;
     blocks.push_back(std::make_shared<const Block>(genesis));
@@ -82,11 +82,17 @@ class PastRun {
   std::vector<std::vector<SharedBlob>> results;  // by step
 
  private:
-  static ModelState StateAt(std::uint64_t height) {
-    const auto value = static_cast<float>(height);
-    return {std::make_shared<const std::vector<float>>(40, value),
-            std::make_shared<const std::vector<float>>(40, -value)};
+  ModelState StateAt(std::uint64_t height) const {
+    float value = static_cast<float>(height);
+    ModelState state{std::make_shared<const std::vector<float>>(40, value), {}};
+    for (const std::string& slot : slots_) {
+      value = -value - 1;
+      state.slots.push_back({slot, std::make_shared<const std::vector<float>>(40, value)});
+    }
+    return state;
   }
+
+  SlotNames slots_;
 };
 
 }  // namespace ostraka::protocol

@@ -5,6 +5,7 @@
 
 #include "tests/unit/protocol/member/whole/cluster.h"
 #include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/states.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -37,8 +38,8 @@ TEST(PlainPeerTest, BeginsWithTheVelocityThatItIsGiven) {
                       std::make_shared<crypto::PlainVerifier>(),
                       {{"w", {30}}},
                       std::make_shared<const std::vector<float>>(30, 0.0F),
-                      std::make_shared<const std::vector<float>>(30, 0.5F)};
-  const SharedVector velocity = options.initial_velocity;
+                      {{"velocity", std::make_shared<const std::vector<float>>(30, 0.5F)}}};
+  const SharedVector velocity = options.initial_slots.at(0).values;
   const auto peer = MakePlainPeer(std::move(options));
   Outbox out;
   peer->Step(base::Time{}, Started{}, out);
@@ -56,7 +57,7 @@ TEST(PlainPeerTest, BeginsWithTheVelocityThatItIsGiven) {
   for (const Action& action : out.actions()) {
     const auto* seen = std::get_if<Observe>(&action);
     const auto* started = seen != nullptr ? std::get_if<StepStarted>(&seen->what) : nullptr;
-    if (started != nullptr) begun.push_back(started->state.velocity);
+    if (started != nullptr) begun.push_back(VelocityOf(started->state));
   }
   EXPECT_EQ(begun, std::vector<SharedVector>{velocity});
 }

@@ -1,0 +1,154 @@
+#include "aggregation/optim/optimizer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "aggregation/optim/sgd.h"
+#include "node/base/check.h"
+
+namespace ostraka::aggregation {
+namespace {
+
+constexpr std::array<std::string_view, 1> kVelocity = {kVelocitySlot};
+constexpr std::array<std::string_view, 2> kMoments = {kFirstMomentSlot, kSecondMomentSlot};
+
+struct Entry {
+  Optimizer optimizer;
+  std::string_view name;
+  std::span<const std::string_view> slots;
+};
+constexpr std::array<Entry, 3> kEntries = {{
+    {Optimizer::kSgd, "sgd", kVelocity},
+    {Optimizer::kNesterov, "nesterov", kVelocity},
+    {Optimizer::kAdamW, "adamw", kMoments},
+}};
+constexpr std::array<Optimizer, 3> kAll = {Optimizer::kSgd, Optimizer::kNesterov,
+                                           Optimizer::kAdamW};
+
+const Entry& EntryOf(Optimizer optimizer) { return kEntries[static_cast<std::size_t>(optimizer)]; }
+
+simd::AdamFactors FactorsOf(const OptimizerStep& step) {
+  const double left1 = 1.0 - Power(step.beta1, step.updates);
+  const double left2 = 1.0 - Power(step.beta2, step.updates);
+  return {.rate = step.rate,
+          .decay = step.decay,
+          .keep_first = static_cast<float>(step.beta1),
+          .add_first = static_cast<float>(1.0 - step.beta1),
+          .keep_second = static_cast<float>(step.beta2),
+          .add_second = static_cast<float>(1.0 - step.beta2),
+          .correct_first = static_cast<float>(1.0 / left1),
+          .correct_second = static_cast<float>(1.0 / std::sqrt(left2)),
+          .epsilon = static_cast<float>(step.epsilon)};
+}
+
+void UpdateBlock(const OptimizerStep& step, const simd::AdamFactors& factors,
+                 std::span<const float> gradient, std::span<float> parameters,
+                 std::span<const std::span<float>> slots, std::size_t begin,
+                 const simd::Kernels& kernels) {
+  const std::size_t size = gradient.size();
+  float* const x = parameters.data() + begin;
+  switch (step.optimizer) {
+    case Optimizer::kSgd:
+      SgdStep({step.rate, step.momentum, step.decay}, gradient, {x, size},
+              slots[0].subspan(begin, size), kernels);
+      return;
+    case Optimizer::kNesterov:
+      kernels.nesterov(step.rate, step.momentum, step.decay, gradient.data(), x,
+                       slots[0].data() + begin, size);
+      return;
+    case Optimizer::kAdamW:
+      kernels.adamw(factors, gradient.data(), x, slots[0].data() + begin, slots[1].data() + begin,
+                    size);
+      return;
+  }
+}
+
+}  // namespace
+
+std::string_view OptimizerName(Optimizer optimizer) { return EntryOf(optimizer).name; }
+
+std::optional<Optimizer> FindOptimizer(std::string_view name) {
+  for (const Entry& entry : kEntries) {
+    if (entry.name == name) return entry.optimizer;
+  }
+  return std::nullopt;
+}
+
+std::span<const Optimizer> AllOptimizers() { return kAll; }
+
+std::span<const std::string_view> SlotNames(Optimizer optimizer) {
+  return EntryOf(optimizer).slots;
+}
+
+double Power(double b, std::uint64_t n) {
+  double result = 1;
+  for (; n > 0; n >>= 1) {
+    if (n & 1) result = result * b;
+    b = b * b;
+  }
+  return result;
+}
+
+// A product of two floats is exact in double, so only the sum rounds.
+void SquareSum::Add(std::uint64_t first, std::span<const float> values) {
+  const auto add = [this](std::size_t lane, float value) {
+    const auto wide = static_cast<double>(value);
+    lanes_[lane] += wide * wide;
+  };
+  std::size_t at = 0;
+  while (at < values.size() && (first + at) % kLanes != 0) {
+    add((first + at) % kLanes, values[at]);
+    ++at;
+  }
+  for (; values.size() - at >= kLanes; at += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) add(lane, values[at + lane]);
+  }
+  for (std::size_t lane = 0; at < values.size(); ++lane, ++at) add(lane, values[at]);
+}
+
+double SquareSum::Norm() const {
+  double sums[kLanes];
+  std::copy(std::begin(lanes_), std::end(lanes_), std::begin(sums));
+  for (const std::size_t width : {8, 4, 2, 1}) {
+    for (std::size_t i = 0; i < width; ++i) sums[i] += sums[i + width];
+  }
+  return std::sqrt(sums[0]);
+}
+
+float ClipFactor(double norm, double clip_norm) {
+  return clip_norm > 0 && norm > clip_norm ? static_cast<float>(clip_norm / norm) : 1.0F;
+}
+
+void Update(const OptimizerStep& step, float factor, std::span<const float> gradient,
+            std::span<float> parameters, std::span<const std::span<float>> slots,
+            const simd::Kernels& kernels) {
+  OSTRAKA_CHECK(slots.size() == SlotNames(step.optimizer).size());
+  OSTRAKA_CHECK(gradient.size() == parameters.size());
+  for (const auto& slot : slots) OSTRAKA_CHECK(slot.size() == parameters.size());
+  const simd::AdamFactors factors =
+      step.optimizer == Optimizer::kAdamW ? FactorsOf(step) : simd::AdamFactors{};
+  if (factor == 1.0F) {
+    UpdateBlock(step, factors, gradient, parameters, slots, 0, kernels);
+    return;
+  }
+  std::array<float, 4096> scaled;
+  for (std::size_t begin = 0; begin < gradient.size(); begin += scaled.size()) {
+    const std::size_t size = std::min(scaled.size(), gradient.size() - begin);
+    for (std::size_t i = 0; i < size; ++i) scaled[i] = gradient[begin + i] * factor;
+    UpdateBlock(step, factors, std::span(scaled).first(size), parameters, slots, begin, kernels);
+  }
+}
+
+Descent::Descent(Optimizer optimizer, std::size_t size)
+    : slots_(SlotNames(optimizer).size(), std::vector<float>(size)) {}
+
+void Descent::Step(const OptimizerStep& step, std::span<const float> gradient,
+                   std::span<float> parameters) {
+  SquareSum sum;
+  sum.Add(0, gradient);
+  const std::vector<std::span<float>> slots(slots_.begin(), slots_.end());
+  Update(step, ClipFactor(sum.Norm(), step.clip_norm), gradient, parameters, slots);
+}
+
+}  // namespace ostraka::aggregation

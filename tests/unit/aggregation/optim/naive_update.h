@@ -1,0 +1,59 @@
+// The update of aggregation/optim/optimizer.h once more, element by element, each operation stored
+// to a volatile float: rounded once, never fused, whatever the compiler.
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "aggregation/optim/optimizer.h"
+
+namespace ostraka::aggregation::testing {
+
+inline float Times(float a, float b) {
+  volatile float result = a * b;
+  return result;
+}
+inline float Plus(float a, float b) {
+  volatile float result = a + b;
+  return result;
+}
+
+// b^n as a plain chain of n products: other roundings than Power's.
+inline double NaivePower(double b, std::uint64_t n) {
+  double result = 1;
+  for (std::uint64_t i = 0; i < n; ++i) result *= b;
+  return result;
+}
+
+inline void NaiveElement(const OptimizerStep& step, float g, float& x, float* first,
+                         float* second) {
+  float u = 0;
+  if (step.optimizer == Optimizer::kAdamW) {
+    *first = Plus(Times(static_cast<float>(step.beta1), *first),
+                  Times(static_cast<float>(1 - step.beta1), g));
+    *second = Plus(Times(static_cast<float>(step.beta2), *second),
+                   Times(static_cast<float>(1 - step.beta2), Times(g, g)));
+    const auto c1 = static_cast<float>(1 / (1 - NaivePower(step.beta1, step.updates)));
+    const auto c2 = static_cast<float>(1 / std::sqrt(1 - NaivePower(step.beta2, step.updates)));
+    volatile float root = std::sqrt(*second);
+    volatile float quotient =
+        Times(*first, c1) / Plus(Times(root, c2), static_cast<float>(step.epsilon));
+    u = quotient;
+  } else {
+    *first = Plus(Times(step.momentum, *first), g);
+    u = step.optimizer == Optimizer::kNesterov ? Plus(g, Times(step.momentum, *first)) : *first;
+  }
+  volatile float moved = x - Times(step.rate, Plus(u, Times(step.decay, x)));
+  x = moved;
+}
+
+inline void NaiveUpdate(const OptimizerStep& step, float factor, std::span<const float> gradient,
+                        std::span<float> x, std::vector<std::vector<float>>& slots) {
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    NaiveElement(step, factor == 1 ? gradient[i] : Times(gradient[i], factor), x[i], &slots[0][i],
+                 slots.size() > 1 ? &slots[1][i] : nullptr);
+  }
+}
+
+}  // namespace ostraka::aggregation::testing
