@@ -34,9 +34,8 @@ using base::Status;
 using protocol::Manifest;
 
 constexpr std::size_t kMaxManifestBytes = 1 << 20;
-// The earliest version whose manifests evidence can be judged by: before it there was no gradient
-// as a proof.
-constexpr std::uint32_t kEarliestVersion = 6;
+// The earliest version whose manifests evidence can be judged by. Its keys are those of version 6.
+constexpr std::uint32_t kEarliestVersion = 5;
 
 std::string FormatDouble(double value) {
   if (std::isnan(value)) return "nan";

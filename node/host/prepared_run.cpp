@@ -29,17 +29,24 @@ base::Status CheckMember(const Manifest& manifest, const base::PeerId& self) {
                                   " is no member of this run: ask for a manifest that lists it");
 }
 
-// The largest blob that a member may send: a part; or, to a returning member, a chunk of a state or
-// a block. Blocks grow with the number of cases that n members can have open and with the ballots
-// on them.
-std::uint64_t LargestBlob(std::uint64_t dimension, std::uint64_t n) {
-  const std::uint64_t part = protocol::LargestPart(dimension) * sizeof(float);
+// The largest blob that a member may send: a part; or, to a returning member, a chunk of a state,
+// the leaves of all its chunks, or a block. Blocks grow with the number of cases that n members can
+// have open and with the ballots on them. Attack: a graph may have very many small tensors, whose
+// leaves are longer than a chunk; a node that is asked for them must be able to send them.
+std::uint64_t LargestBlob(const Manifest& manifest, const base::TensorLayout& layout) {
+  const std::uint64_t n = manifest.members.size();
+  const std::uint64_t part = protocol::LargestPart(base::ElementCount(layout)) * sizeof(float);
   const std::uint64_t block = std::min<std::uint64_t>(wire::kMaxBlockBytes, 65'536 + 640 * n * n);
-  return std::max({part, std::uint64_t{wire::kStateChunkBytes}, block});
+  const std::size_t slots = protocol::SlotNamesOf(manifest.training.optimizer).size();
+  std::uint64_t leaves = 0;
+  for (const protocol::StatePiece& piece : protocol::StatePieces(layout, slots)) {
+    leaves += piece.leaf_count * sizeof(base::Digest::bytes);
+  }
+  return std::max({part, std::uint64_t{wire::kStateChunkBytes}, leaves, block});
 }
 
 base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
-                                                  std::uint64_t dimension) {
+                                                  const base::TensorLayout& layout) {
   const Manifest& manifest = *options.manifest;
   const RunNetwork& network = options.network;
   net::TransportOptions transport;
@@ -64,7 +71,7 @@ base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
   }
   if (network.listen_socket.ok()) transport.listen.clear();
   transport.key = options.key;
-  transport.max_blob_bytes = LargestBlob(dimension, manifest.members.size());
+  transport.max_blob_bytes = LargestBlob(manifest, layout);
   transport.allow_unhashed = options.unprotected;
   transport.max_bytes_per_second = network.max_bytes_per_second;
   return transport;
@@ -128,7 +135,7 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   const base::TensorLayout layout = node.trainer->layout();
   const std::uint64_t dimension = base::ElementCount(layout);
   RETURN_IF_ERROR(config::CheckDimension(dimension, manifest.members.size()));
-  ASSIGN_OR_RETURN(node.transport, TransportOf(options, dimension));
+  ASSIGN_OR_RETURN(node.transport, TransportOf(options, layout));
   ASSIGN_OR_RETURN(const MachineMaker honest, HonestMaker(options, *node.trainer));
   if (options.machine) {
     ASSIGN_OR_RETURN(node.machine, options.machine(honest, layout));

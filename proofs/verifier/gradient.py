@@ -14,7 +14,7 @@ import messages
 from hashing import hashed, merkle_root, sized, u64
 
 CHUNK = 64 * 1024
-FEWEST_WORKERS = 3
+FEWEST_OWNERS = 3
 MAX_HEADER = 16 << 20
 DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../node/train/data/digits.csv")
 
@@ -89,10 +89,11 @@ def gradient_root(values, parts):
     return merkle_root(roots)
 
 
-def workers_after(block):
-    """Who works in the step after a block (protocol.md 5): members that are in no quarantined pair, less the validators drawn."""
+def workers_and_parts(block):
+    """Who works in the step after a block (protocol.md 5), members that are in no quarantined pair, less the validators
+    drawn; and into how many parts a gradient is cut: one for each worker that can be dialed."""
     if block["closing"]:
-        return []
+        return [], 0
     members = messages.ids_of(block["members"])
     taken = set()
     for kind in ("gradient", "numbers"):
@@ -103,15 +104,20 @@ def workers_after(block):
             if accuser in members and target in members:
                 taken.update((accuser, target))
     pool = [member for member in members if member not in taken]
-    if len(pool) < FEWEST_WORKERS:
-        return []
+    only_dial = {reach["peer"] for reach in block["reach"] if reach["only_dials"]}
+    owners = [member for member in pool if member not in only_dial]
+    if len(owners) < FEWEST_OWNERS:
+        return [], 0
     validators = []
     for drawn in block["drawn"]:
-        if len(validators) + FEWEST_WORKERS == len(pool):
+        owns = drawn["validator"] in owners
+        if owns and len(owners) == FEWEST_OWNERS:
             break
         if drawn["validator"] in pool:
             validators.append(drawn["validator"])
-    return [member for member in pool if member not in validators]
+        if owns:
+            owners.remove(drawn["validator"])
+    return [member for member in pool if member not in validators], len(owners)
 
 
 def read_parameters(path, graph):
@@ -203,8 +209,8 @@ class Judge:
         parameters = read_parameters(path, self.graph)
         if parameters_root(parameters) != root:
             raise Missing(f"{path}: not the parameters of step {step} that the accused names")
-        workers = workers_after(block)
+        workers, parts = workers_and_parts(block)
         if worker not in workers:
             return None
         seed = hashed("batch/1", self.run_id, sized(self.source.encode()), block["randomness"], u64(step), worker)
-        return gradient_root(self.gradient(parameters, seed), len(workers))
+        return gradient_root(self.gradient(parameters, seed), parts)

@@ -10,6 +10,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
+#include "node/protocol/ground/reach.h"
 #include "node/protocol/member/peer.h"
 #include "node/train/toy_trainer.h"
 #include "sim/adversary/adversary.h"
@@ -252,7 +253,8 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(),
                                initial,   {},       opener_};
     if (roster_.byzantine[i]) {
-      peer.post = std::make_shared<protocol::Post>(keys_[i]->id(), manifest_->run_id);
+      peer.post = std::make_shared<protocol::Post>(keys_[i]->id(), manifest_->run_id,
+                                                   !protocol::ReachAtGenesis(*manifest_).empty());
       if (FlipsReach(AdversaryAt(i).name)) peer.only_dials = [](bool so_far) { return !so_far; };
     }
     const auto make = [peer, plain = options_.unprotected] {

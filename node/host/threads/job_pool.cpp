@@ -1,6 +1,7 @@
 #include "node/host/threads/job_pool.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <exception>
 #include <optional>
 #include <string>
@@ -169,7 +170,16 @@ void JobPool::CheckLocked() const {
   OSTRAKA_CHECK(idle_job_threads_ <= options_.job_threads);
 }
 
+namespace {
+
+// A library that was built with -ffast-math has the thread that loads it flush subnormal numbers
+// to zero, and threads inherit that. Members would then compute other bits than others.
+void ComputeAsIeee754Says() { OSTRAKA_CHECK(std::fesetenv(FE_DFL_ENV) == 0); }
+
+}  // namespace
+
 void JobPool::ComputeThread() {
+  ComputeAsIeee754Says();
   std::unique_lock lock(mutex_);
   for (;;) {
     compute_wake_.wait(
@@ -191,6 +201,7 @@ void JobPool::ComputeThread() {
 }
 
 void JobPool::JobThread() {
+  ComputeAsIeee754Says();
   std::unique_lock lock(mutex_);
   for (;;) {
     ++idle_job_threads_;

@@ -55,6 +55,8 @@ base::Status ValidateMembers(const Manifest& manifest) {
 base::Status ValidateSchedule(const TrainingPlan& plan) {
   RETURN_IF_ERROR(Require(NonNegativeFinite(plan.learning_rate),
                           "training.learning_rate must be a number of at least 0"));
+  RETURN_IF_ERROR(Require(std::isfinite(static_cast<float>(plan.learning_rate)),
+                          "training.learning_rate must be at most 10^38"));
   if (plan.schedule != Schedule::kWsd) {
     return Require(plan.decay_steps == 0,
                    "training.decay_steps is of schedule wsd: it must be 0 with another");
@@ -80,6 +82,9 @@ base::Status ValidateAdamW(const TrainingPlan& plan) {
                           "training.beta1 must be in [0, 0.999]"));
   RETURN_IF_ERROR(Require(NonNegativeFinite(plan.beta2) && plan.beta2 <= 0.9999,
                           "training.beta2 must be in [0, 0.9999]"));
+  RETURN_IF_ERROR(
+      Require(plan.beta1 * plan.beta1 <= plan.beta2,
+              "training.beta1 must be at most the square root of beta2, or a step has no bound"));
   return Require(plan.epsilon >= 1e-12 && plan.epsilon <= 1,
                  "training.epsilon must be in [1e-12, 1]");
 }
@@ -90,6 +95,11 @@ base::Status ValidateOptimizer(const TrainingPlan& plan) {
                           "training.momentum must be in [0, 1)"));
   RETURN_IF_ERROR(Require(NonNegativeFinite(plan.weight_decay),
                           "training.weight_decay must be a number of at least 0"));
+  // Kernels compute in float32. A rate of infinity times a gradient of 0 would be NaN.
+  RETURN_IF_ERROR(Require(std::isfinite(static_cast<float>(plan.weight_decay)),
+                          "training.weight_decay must be at most 10^38"));
+  RETURN_IF_ERROR(Require(static_cast<float>(plan.momentum) < 1,
+                          "training.momentum must be below 1, also as a float32"));
   RETURN_IF_ERROR(Require(NonNegativeFinite(plan.clip_norm),
                           "training.clip_norm must be a number of at least 0"));
   if (plan.optimizer == Optimizer::kAdamW) return ValidateAdamW(plan);

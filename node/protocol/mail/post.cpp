@@ -40,7 +40,7 @@ Send Post::Carry(const PeerId& carrier, const wire::Forward& forward) const {
 
 void Post::Route(Outbox& out, std::size_t first) const {
   OSTRAKA_CHECK(head_ != nullptr && first <= out.actions().size());
-  if (head_->reach.empty()) return;
+  if (!carries_ || head_->reach.empty()) return;
   std::vector<Action> carried;
   const auto replaced = [&](const Action& action) {
     const auto* send = std::get_if<Send>(&action);
@@ -60,7 +60,8 @@ void Post::Route(Outbox& out, std::size_t first) const {
 }
 
 std::optional<Send> Post::PassOn(const PeerId& link, const wire::Forward& forward) const {
-  if (forward.from != link || forward.to == self_ || forward.to == link) return std::nullopt;
+  if (!carries_ || forward.from != link || forward.to == self_ || forward.to == link)
+    return std::nullopt;
   // The sender may be a block ahead, in which the other one declared that it only dials.
   if (!OnlyDials(*head_, link) && !OnlyDials(*head_, forward.to)) return std::nullopt;
   if (!IsLinked(forward.to)) return std::nullopt;
@@ -68,13 +69,13 @@ std::optional<Send> Post::PassOn(const PeerId& link, const wire::Forward& forwar
 }
 
 bool Post::IsForSelf(const PeerId& link, const wire::Forward& forward) const {
-  return forward.to == self_ && forward.from != self_ && forward.from != link &&
+  return carries_ && forward.to == self_ && forward.from != self_ && forward.from != link &&
          !IsLinked(forward.from);
 }
 
 std::vector<Send> Post::Introduce(const PeerId& peer) const {
   std::vector<Send> sends;
-  if (OnlyDials(*head_, self_) || !OnlyDials(*head_, peer)) return sends;
+  if (!carries_ || OnlyDials(*head_, self_) || !OnlyDials(*head_, peer)) return sends;
   for (const PeerId& other : linked_) {
     if (other == peer || !OnlyDials(*head_, other)) continue;
     sends.push_back(Carry(peer, {other, peer, {}}));

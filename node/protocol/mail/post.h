@@ -40,8 +40,12 @@ namespace ostraka::protocol {
 
 class Post {
  public:
+  // `carries`: the run's manifest lists a member that only dials. In other runs nobody's messages
+  // go by way of others, whatever members declare later. Attack: a colluder declares that it only
+  // dials, to have honest members carry for it.
   // REQUIRES: SetHead is called before anything else.
-  Post(const PeerId& self, const Digest& run_id) : self_(self), run_id_(run_id) {}
+  Post(const PeerId& self, const Digest& run_id, bool carries = true)
+      : self_(self), run_id_(run_id), carries_(carries) {}
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, head_, linked_); }
   friend struct FingerprintProbe;
 
@@ -69,6 +73,7 @@ class Post {
 
   PeerId self_;
   Digest run_id_;
+  bool carries_;
   std::shared_ptr<const Block> head_;
   std::set<PeerId> linked_;
 };

@@ -48,10 +48,11 @@ class Ration {
   // Paths between two members that come up at one carrier. Each brings as many messages, by all
   // carriers.
   static constexpr std::uint64_t kCarriedRepeatsASecond = 2;
-  // Messages that a carrier passes on for one member. A step has some ten for each other member
-  // that only dials, and a slow seal a few more in each iteration.
-  static constexpr std::uint64_t kForwardsASecond = 4096;
-  static constexpr std::uint64_t kForwardedBytesASecond = 8 << 20;
+  // Messages that a carrier passes on from one member to another. A step has some ten, and a slow
+  // seal some for each member. Attack: what is passed on waits in the carrier's queue to the other
+  // one, which a full queue would cut off.
+  static constexpr std::uint64_t kForwardsASecond = 1024;
+  static constexpr std::uint64_t kForwardedBytesASecond = 512 << 10;
 
   // Bytes that one is sent because it asked: four full models and states a second. Nobody needs
   // more to catch up; the largest single answer, a block of 256 members, has less than a megabyte.
@@ -75,9 +76,11 @@ class Ration {
     return carried_ && carried_->from == peer ? carried_->account : peer;
   }
 
-  // True, and it is counted, if one more message of `peer`, of so many bytes, may be passed on.
-  bool TakeForward(base::Time now, const base::PeerId& peer, std::uint64_t bytes) {
-    Used& used = Of(now, peer);
+  // True, and it is counted, if one more message of `from`, of so many bytes, may be passed on to
+  // `to`.
+  bool TakeForward(base::Time now, const base::PeerId& from, const base::PeerId& to,
+                   std::uint64_t bytes) {
+    Used& used = Of(now, Together(from, to));
     if (used.forwards >= kForwardsASecond) return false;
     if (used.forwarded_bytes + bytes > kForwardedBytesASecond) return false;
     ++used.forwards;

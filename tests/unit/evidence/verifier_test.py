@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "proofs" / "verifier"))
 
+import gradient  # noqa: E402
 import ostraka_evidence  # noqa: E402
 
 VERDICTS = ["proven", "not_proven", "malformed", "missing_data"]
@@ -53,6 +54,31 @@ def mutated(data, rng):
         else:
             data[at:at] = bytes(8 * rng.randrange(4))
     return bytes(data)
+
+
+class RolesTest(unittest.TestCase):
+    """As node/protocol/ground/roles.cpp assigns them."""
+
+    def block(self, only_dial=(), drawn=()):
+        ids = [bytes([i]) * 32 for i in range(8)]
+        return {"closing": 0, "members": b"".join(ids), "cases": [],
+                "drawn": [{"validator": ids[i]} for i in drawn],
+                "reach": [{"peer": ids[i], "only_dials": i in only_dial} for i in range(8)]}
+
+    def roles(self, **options):
+        workers, parts = gradient.workers_and_parts(self.block(**options))
+        return [worker[0] for worker in workers], parts
+
+    def test_a_gradient_is_cut_among_the_workers_that_can_be_dialed(self):
+        self.assertEqual(self.roles(), (list(range(8)), 8))
+        self.assertEqual(self.roles(drawn=(1,)), ([0, 2, 3, 4, 5, 6, 7], 7))
+        self.assertEqual(self.roles(only_dial=(5, 6, 7)), (list(range(8)), 5))
+        self.assertEqual(self.roles(only_dial=(5, 6, 7), drawn=(6, 0)), ([1, 2, 3, 4, 5, 7], 4))
+
+    def test_three_owners_stay(self):
+        self.assertEqual(self.roles(only_dial=(3, 4, 5, 6, 7), drawn=(0,)), (list(range(8)), 3))
+        self.assertEqual(self.roles(only_dial=(3, 4, 5, 6, 7), drawn=(4,)), ([0, 1, 2, 3, 5, 6, 7], 3))
+        self.assertEqual(self.roles(only_dial=(2, 3, 4, 5, 6, 7)), ([], 0))
 
 
 class VectorTest(unittest.TestCase):

@@ -59,7 +59,7 @@ inline protocol::StepDone DoneWith(std::uint64_t step, float x,
   wire::Block block;
   block.step = step;
   block.removals = std::move(removals);
-  return {std::make_shared<const wire::Block>(block), {StateAt(x), StateAt(0)}};
+  return {std::make_shared<const wire::Block>(block), {StateAt(x), {{"velocity", StateAt(0)}}}};
 }
 
 inline protocol::Record SlotRecord(std::uint64_t step, std::uint8_t digest) {

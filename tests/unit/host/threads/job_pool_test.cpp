@@ -16,6 +16,10 @@
 #include "node/base/rng.h"
 #include "tests/unit/host/fake_trainer.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace ostraka::host {
 namespace {
 
@@ -146,6 +150,30 @@ TEST(JobPoolTest, ReturnsEachResultUnderItsId) {
   EXPECT_EQ(pool.stats().compute_jobs, 1u);
   EXPECT_EQ(pool.stats().pure_jobs, 1u);
 }
+
+#if defined(__x86_64__)
+TEST(JobPoolTest, AThreadThatInheritsFastMathComputesSubnormals) {
+  Completions done;
+  const auto trainer = std::make_shared<FakeTrainer>();
+  trainer->gradient = [](std::span<const float> x) {
+    const volatile float tiny = 1e-40F;
+    return FakeTrainer::Vector(x.size(), tiny * 0.5F);
+  };
+  JobPoolOptions options;
+  options.make_thread = [](std::function<void()> run) {
+    return std::thread([run = std::move(run)] {
+      _mm_setcsr(_mm_getcsr() | 0x8040);  // flush to zero, denormals are zero
+      run();
+    });
+  };
+  JobPool pool(trainer, options, done.Callbacks());
+  ASSERT_TRUE(pool.Start(1, GradientAt(1)).ok());
+  done.WaitForJobs(1);
+  pool.Shutdown();
+  const auto& result = std::get<protocol::GradientResult>(*done.jobs_.at(1));
+  EXPECT_THAT(*result.gradient, ElementsAre(0.5e-40F, 0.5e-40F));
+}
+#endif
 
 TEST(JobPoolTest, TellsTheLossOfOwnBatchesThatWereComputedOnce) {
   Completions done;

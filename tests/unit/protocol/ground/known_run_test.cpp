@@ -1,5 +1,6 @@
 #include "node/protocol/ground/known_run.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,6 +32,10 @@ TEST(KnownRunTest, OnlyTheExactProfileSuspends) {
   EXPECT_TRUE(suspending.contains(wire::CaseKind::kGradient));
   EXPECT_TRUE(suspending.contains(wire::CaseKind::kNumbers));
   EXPECT_FALSE(suspending.contains(wire::CaseKind::kCover));
+  manifest.protocol_version = 6;
+  EXPECT_THAT(KnownRunOf(manifest).suspending, ::testing::ElementsAre(wire::CaseKind::kGradient));
+  manifest.protocol_version = 5;
+  EXPECT_TRUE(KnownRunOf(manifest).suspending.empty());
 }
 
 }  // namespace

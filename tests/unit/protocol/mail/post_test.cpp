@@ -56,6 +56,17 @@ class PostTest : public testing::Test {
   }
 };
 
+TEST_F(PostTest, NobodyCarriesInARunThatBeganWithoutMembersThatOnlyDial) {
+  Post post(PeerNumber(0), Digest{{9}}, /*carries=*/false);
+  post.SetHead(Head());
+  for (const std::uint32_t peer : {3U, 4U, 5U, 6U}) post.OnLink(PeerNumber(peer), true);
+  const std::vector<Send> sends = Routed(post, 1);
+  ASSERT_EQ(sends.size(), 1U);
+  EXPECT_EQ(sends[0].to, PeerNumber(1)) << "as it was";
+  EXPECT_FALSE(post.IsForSelf(PeerNumber(3), {PeerNumber(1), PeerNumber(0), *Frame()}));
+  EXPECT_FALSE(post.PassOn(PeerNumber(3), {PeerNumber(3), PeerNumber(4), *Frame()}).has_value());
+}
+
 TEST_F(PostTest, AFrameGoesToOneMoreThanCanLieOfThoseThatAreLinked) {
   const Post post = PostOf(0, {3, 4, 5, 6, 7});
   const auto sends = Routed(post, 1);

@@ -102,12 +102,13 @@ TEST(RationTest, WhatACarrierBringsUsesUpNobodysRation) {
 TEST(RationTest, AMemberIsCarriedForWithinItsRation) {
   Ration ration(kBytes);
   for (std::uint64_t i = 0; i < Ration::kForwardsASecond; ++i) {
-    ASSERT_TRUE(ration.TakeForward(kStart, PeerNumber(1), 1)) << i;
+    ASSERT_TRUE(ration.TakeForward(kStart, PeerNumber(1), PeerNumber(9), 1)) << i;
   }
-  EXPECT_FALSE(ration.TakeForward(kStart, PeerNumber(1), 1));
-  EXPECT_TRUE(ration.TakeForward(kStart, PeerNumber(2), Ration::kForwardedBytesASecond));
-  EXPECT_FALSE(ration.TakeForward(kStart, PeerNumber(2), 1));
-  EXPECT_TRUE(ration.TakeForward(kStart + base::Seconds(1), PeerNumber(2), 1));
+  EXPECT_FALSE(ration.TakeForward(kStart, PeerNumber(1), PeerNumber(9), 1));
+  EXPECT_TRUE(
+      ration.TakeForward(kStart, PeerNumber(1), PeerNumber(8), Ration::kForwardedBytesASecond));
+  EXPECT_FALSE(ration.TakeForward(kStart, PeerNumber(1), PeerNumber(8), 1));
+  EXPECT_TRUE(ration.TakeForward(kStart + base::Seconds(1), PeerNumber(1), PeerNumber(8), 1));
 }
 
 TEST(RationTest, PathsComeUpLessOftenThanLinks) {
