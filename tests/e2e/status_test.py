@@ -20,7 +20,7 @@ except ImportError:
     text_string_to_metric_families = None
 
 STATUS_KEYS = {"running", "peer", "run_id", "healthy", "health", "step", "steps", "phase",
-               "waits_for", "seconds_since_progress", "members", "linked", "unlinked", "peers", "dht", "removals",
+               "waits_for", "seconds_since_progress", "members", "linked", "unlinked", "peers", "dht", "reachable", "removals",
                "uptime_seconds", "rss_bytes"}
 
 
@@ -72,7 +72,7 @@ class LiveTest(StatusTestCase):
         self.start_others()
         self.first.wait_for_event(event="evaluation")
         by_folder, by_address = self.status(), self.status(where=f"127.0.0.1:{self.port}")
-        self.assertEqual(set(by_folder), STATUS_KEYS | {"eta_seconds", "seconds_per_step", "metric",
+        self.assertEqual(set(by_folder), STATUS_KEYS | {"eta_seconds", "seconds_per_step", "batch", "metric",
                                                         "trend"})
         for status in (by_folder, by_address):
             self.assertGreaterEqual(status["step"], 3)
