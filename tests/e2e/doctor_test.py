@@ -1,6 +1,7 @@
 """`ostraka doctor` on the machine that runs the tests."""
 import json
 import socket
+import time
 
 import harness
 from harness import TestCase, run
@@ -55,8 +56,11 @@ class DoctorTest(TestCase):
         finding = self.doctor(made.manifest)["outside"]
         self.assertEqual(finding["severity"], "ok")
         self.assertIn("none of 3 members says", finding["text"])
-        node = self.running(made.start(0, "--dht", "server"))
-        node.wait_for("stderr", lambda text: "listens on UDP" in text)
+        self.running(made.start(0, "--dht", "server"))
+        address = f"127.0.0.1:{made.sockets[0].getsockname()[1]}"
+        deadline = time.monotonic() + harness.DEADLINE_S
+        while run("dht", "ping", address).returncode != 0:  # it waits for seconds itself
+            self.assertLess(time.monotonic(), deadline)
         finding = self.doctor(made.manifest)["outside"]
         self.assertEqual(finding["severity"], "ok")
         self.assertRegex(finding["text"], r"seen from outside as 127\.0\.0\.1:\d+: an address of this machine, no NAT")

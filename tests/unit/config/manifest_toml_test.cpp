@@ -119,8 +119,8 @@ protocol::TrainingPlan AnyPlan() {
     plan.learning_rate = std::min(plan.learning_rate, 1.0);
     plan.weight_decay = std::min(plan.weight_decay, 1.0);
     plan.clip_norm = *rc::gen::element(1e-3, 1.0, 1e6);
-    plan.beta1 = *rc::gen::element(0.0, 0.8, 0.999);
-    plan.beta2 = *rc::gen::element(0.0, 0.99, 0.9999);
+    plan.beta1 = *rc::gen::element(0.0, 0.8, 0.9);
+    plan.beta2 = *rc::gen::element(0.85, 0.99, 0.9999);
     plan.epsilon = *rc::gen::element(1e-12, 1.0);
   }
   plan.schedule = *rc::gen::elementOf(std::vector<protocol::Schedule>(

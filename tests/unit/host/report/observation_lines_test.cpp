@@ -30,10 +30,10 @@ TEST(ObservationLines, SayForWhomItStaysAtTheEndAndForHowLong) {
   other.bytes[0] = 0xab;
   EXPECT_EQ(
       LineOf(protocol::Staying{7, {other}, base::Milliseconds(26'001)}),
-      "step 7 was the last; this node stays for 27 s at most, to help ab00000000000000 to end it");
+      "the run is over; this node stays for 27 s at most, to help ab00000000000000 to end it");
   EXPECT_EQ(
       LineOf(protocol::Staying{7, {other, {}, {}}, base::Seconds(26)}),
-      "step 7 was the last; this node stays for 26 s at most, to help ab00000000000000 and 2 more "
+      "the run is over; this node stays for 26 s at most, to help ab00000000000000 and 2 more "
       "to end it");
 }
 

@@ -18,6 +18,9 @@ using wire::Phase;
 
 class IntakeTest : public MemberTest {
  protected:
+  // Messages are carried only in a run that begins with a member that only dials.
+  IntakeTest()
+      : MemberTest(kSelf, [](Manifest& manifest) { manifest.members.back().only_dials = true; }) {}
   ~IntakeTest() override { intake_.CheckInvariants(); }
 
   Outcome On(const wire::SharedMessage& message, std::uint32_t link, SharedBlob blob = nullptr) {
