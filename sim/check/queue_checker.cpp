@@ -42,7 +42,7 @@ QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duratio
   // each of 2 n entries and n ECHOs, answers as many, and sends its own messages of the iterations.
   const auto deltas = static_cast<std::size_t>(hold.ns / delta.ns);
   bounds.messages += deltas * (16 + 6 * n);
-  if (nat > 0) bounds.messages *= nat + 1;
+  if (nat > 0) bounds.messages *= nat;
   // A part and its aggregate, those of disputed pairs, the state with its velocity for members that
   // come back, and results each time that they are requested. All other messages are small, and
   // their number bounds their bytes.

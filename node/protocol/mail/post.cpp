@@ -47,16 +47,22 @@ void Post::Route(Outbox& out, std::size_t first) const {
     if (send == nullptr || send->blob != nullptr || send->frame == nullptr) return false;
     if (send->frame->size() > wire::kMaxForwardedBytes) return false;
     const std::vector<PeerId> carriers = CarriersFor(send->to);
+    if (carriers.empty() || !IsOurs(*send->frame)) return false;
     for (const PeerId& carrier : carriers) {
       carried.push_back(Carry(carrier, {self_, send->to, *send->frame}));
     }
-    return !carriers.empty();
+    return true;
   };
   auto& actions = out.actions();
   const auto begin = actions.begin() + static_cast<std::ptrdiff_t>(first);
   actions.erase(std::remove_if(begin, actions.end(), replaced), actions.end());
   actions.insert(actions.begin() + static_cast<std::ptrdiff_t>(first), carried.begin(),
                  carried.end());
+}
+
+bool Post::IsOurs(const base::Bytes& frame) const {
+  const auto opened = wire::Open(std::make_shared<const base::Bytes>(frame));
+  return opened.ok() && opened->envelope.sender == self_;
 }
 
 std::optional<Send> Post::PassOn(const PeerId& link, const wire::Forward& forward) const {

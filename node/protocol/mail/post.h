@@ -6,9 +6,11 @@
 //   receiver: FORWARD for itself  ->  the frame, as if it had come over a link with `from`
 //
 // Promises [C: CHECKed]:
-//   P1  Only frames without bulk data are given to a carrier, and only for a member that has no
-//       link with this one, while the run says of one of the two that it only dials. (Of both,
-//       where all is as declared; the other one may have said it too late, or falsely.)
+//   P1  Only this member's own frames without bulk data are given to a carrier, and only for a
+//       member that has no link with this one, while the run says of one of the two that it only
+//       dials. (Of both, where all is as declared; the other one may have said it too late, or
+//       falsely.) What others signed comes to that member from members that can be dialed, which
+//       hold it too. [All that a slow seal passes on filled the queue of a carrier's link.]
 //   P2  A frame goes to F + 1 carriers if so many are linked, so to an honest one.
 //   P3  A carrier passes on what its neighbour says in its own name, and nothing else.
 //   P4  A FORWARD holds no other one.
@@ -69,6 +71,8 @@ class Post {
 
  private:
   std::vector<PeerId> CarriersFor(const PeerId& to) const;
+  // Whether this member signed the frame, or says it as a request or answer.
+  bool IsOurs(const base::Bytes& frame) const;
   Send Carry(const PeerId& carrier, const wire::Forward& forward) const;
 
   PeerId self_;

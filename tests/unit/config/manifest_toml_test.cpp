@@ -107,10 +107,10 @@ protocol::TrainingPlan AnyPlan() {
   plan.settle_steps = *rc::gen::inRange<std::uint64_t>(5, 1000);
   plan.steps = plan.settle_steps + 1 + *rc::gen::inRange<std::uint64_t>(0, 1000);
   plan.steps_after_ban = *Count(0);
-  plan.learning_rate = *Positive();
+  plan.learning_rate = std::min(*Positive(), 1e38);
   plan.warmup_steps = *Count(0);
-  plan.momentum = *rc::gen::elementOf(std::vector<double>{0, 0.1, 0.9, 0x1.fffffffffffffp-1});
-  plan.weight_decay = *Positive();
+  plan.momentum = *rc::gen::elementOf(std::vector<double>{0, 0.1, 0.9, 0x1.fffffep-1});
+  plan.weight_decay = std::min(*Positive(), 1e38);
   plan.clip_norm = *rc::gen::arbitrary<bool>() ? 0 : *Positive();
   plan.optimizer = *rc::gen::element(Optimizer::kSgd, Optimizer::kNesterov, Optimizer::kAdamW);
   if (plan.optimizer == Optimizer::kNesterov) plan.momentum = 0.9;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "node/protocol/mail/voice.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/scene.h"
@@ -25,8 +26,13 @@ std::shared_ptr<const Block> Head() {
   return head;
 }
 
-base::SharedBytes Frame(std::size_t bytes = 3) {
-  return std::make_shared<const base::Bytes>(bytes, std::uint8_t{7});
+// A request of member `by`, of so many bytes, or up to seven more.
+base::SharedBytes Frame(std::size_t bytes = 1000, std::uint32_t by = 0) {
+  const wire::Slot slot = ServiceSlot(0, wire::Phase::kA, wire::MessageType::kPull);
+  const auto with = [&](std::size_t body) {
+    return wire::EncodeService({slot, Digest{}, PeerNumber(by), base::Bytes(body, 7)});
+  };
+  return with(bytes - with(0)->size());
 }
 
 wire::Forward ForwardIn(const Send& send) {
@@ -96,8 +102,17 @@ TEST_F(PostTest, ALinkIsUsedWhereThereIsOne) {
 TEST_F(PostTest, BulkDataAndLargeFramesAreNeverCarried) {
   const Post post = PostOf(0, {3, 4, 5, 6, 7});
   EXPECT_EQ(Routed(post, 1, Frame(), crypto::MakeBlob({1})).size(), 1u);
-  EXPECT_EQ(Routed(post, 1, Frame(wire::kMaxForwardedBytes)).size(), 4u);
-  EXPECT_EQ(Routed(post, 1, Frame(wire::kMaxForwardedBytes + 1)).size(), 1u);
+  EXPECT_EQ(Routed(post, 1, Frame(wire::kMaxForwardedBytes - 8)).size(), 4u);
+  EXPECT_EQ(Routed(post, 1, Frame(wire::kMaxForwardedBytes + 8)).size(), 1u);
+}
+
+TEST_F(PostTest, WhatOthersSaidIsNotCarried) {
+  const Post post = PostOf(0, {3, 4, 5, 6, 7});
+  const auto sends = Routed(post, 1, Frame(1000, /*by=*/4));
+  ASSERT_EQ(sends.size(), 1u);
+  EXPECT_EQ(sends[0].to, PeerNumber(1)) << "as it was";
+  EXPECT_EQ(Routed(post, 1, std::make_shared<const base::Bytes>(3, std::uint8_t{7})).size(), 1u)
+      << "and no noise";
 }
 
 TEST_F(PostTest, TwoThatCanBeDialedNeedNoCarrier) {
