@@ -70,6 +70,11 @@ Scope ScopeOf(const Endpoint& endpoint) {
   return endpoint.IsV4() ? ScopeOfV4(endpoint.address.data() + 12) : ScopeOfV6(endpoint.address);
 }
 
+bool IsShared(const Endpoint& endpoint) {
+  const std::uint8_t* const v4 = endpoint.address.data() + 12;
+  return endpoint.IsV4() && v4[0] == 100 && (v4[1] & 0xc0) == 64;
+}
+
 Prefix NarrowPrefix(const Endpoint& endpoint) {
   const bool is_host = ScopeOf(endpoint) == Scope::kPrivate;
   if (endpoint.IsV4()) {

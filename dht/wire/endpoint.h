@@ -32,6 +32,9 @@ void HashValue(crypto::Hasher& hasher, const Endpoint& endpoint);
 enum class Scope : std::uint8_t { kPublic, kPrivate, kLoopback, kNone };
 // kNone: no host's own address (unspecified, multicast, broadcast, reserved), or port 0.
 Scope ScopeOf(const Endpoint& endpoint);
+// 100.64.0.0/10, shared by a carrier's customers behind its NAT, and by overlay networks (RFC
+// 6598).
+bool IsShared(const Endpoint& endpoint);
 inline bool IsUsable(const Endpoint& endpoint) { return ScopeOf(endpoint) != Scope::kNone; }
 
 // A group of addresses that one owner can have for little: a /24 of IPv4, a /48 or /32 of IPv6. In

@@ -7,6 +7,7 @@
 #include "exact/graph/graph_text.h"
 #include "exact/kernels/kernels.h"
 #include "node/cli/options/choices.h"
+#include "node/cli/options/update_choices.h"
 #include "node/config/training.h"
 #include "node/train/data_source.h"
 #include "node/train/exact/constants_file.h"
@@ -126,28 +127,13 @@ std::vector<std::string> KernelNames() {
 
 namespace {
 
-template <typename Values, typename Value>
-std::vector<std::string> NamesOf(const Values& values, std::string_view (*name_of)(Value)) {
-  std::vector<std::string> names;
-  for (const Value value : values) names.emplace_back(name_of(value));
-  return names;
-}
-
 base::StatusOr<config::UpdateWishes> WishesOf(const ManifestOptions& options) {
   config::UpdateWishes wishes = options.update;
   if (!options.optimizer.empty()) {
-    wishes.optimizer = aggregation::FindOptimizer(options.optimizer);
-    if (!wishes.optimizer) {
-      return base::InvalidArgument("--optimizer must be sgd, nesterov or adamw, not '" +
-                                   options.optimizer + "'");
-    }
+    ASSIGN_OR_RETURN(wishes.optimizer, OptimizerOf(options.optimizer));
   }
   if (!options.schedule.empty()) {
-    wishes.schedule = protocol::FindSchedule(options.schedule);
-    if (!wishes.schedule) {
-      return base::InvalidArgument("--schedule must be linear, constant, cosine or wsd, not '" +
-                                   options.schedule + "'");
-    }
+    ASSIGN_OR_RETURN(wishes.schedule, ScheduleOf(options.schedule));
   }
   return wishes;
 }
@@ -156,14 +142,14 @@ void AddUpdateOptions(CLI::App& command, ManifestOptions& options) {
   config::UpdateWishes& update = options.update;
   OfferChoices(
       command.add_option("--optimizer", options.optimizer, "sgd, nesterov or adamw (default: sgd)"),
-      NamesOf(aggregation::AllOptimizers(), aggregation::OptimizerName));
+      OptimizerNames());
   command.add_option("--learning-rate", update.rate,
                      "learning rate at its peak (default: by optimizer, model and data, "
                      "docs/training.md)");
   OfferChoices(command.add_option("--schedule", options.schedule,
                                   "of the rate after the warm-up: linear (to 0), constant, cosine, "
                                   "or wsd, which stays and then decays (default: linear)"),
-               NamesOf(protocol::kAllSchedules, protocol::ScheduleName));
+               ScheduleNames());
   command.add_option("--warmup", update.warmup_steps,
                      "steps in which the rate rises linearly from 0 (default: 10)");
   command.add_option("--decay-steps", update.decay_steps,

@@ -3,16 +3,17 @@
 #include <CLI/CLI.hpp>
 
 #include "node/cli/options/choices.h"
+#include "node/cli/options/update_choices.h"
 
 namespace ostraka::cli {
 
 void AddSimUpdateOptions(CLI::App& command, SimUpdateOptions& options) {
   OfferChoices(command.add_option("--optimizer", options.optimizer, "sgd, nesterov or adamw"),
-               {"sgd", "nesterov", "adamw"})
+               OptimizerNames())
       ->capture_default_str();
   OfferChoices(command.add_option("--schedule", options.schedule,
                                   "of the learning rate: linear, constant, cosine or wsd"),
-               {"linear", "constant", "cosine", "wsd"})
+               ScheduleNames())
       ->capture_default_str();
   command.add_option("--clip", options.clip,
                      "largest norm of the aggregated gradient, 0: off (default: 0; of adamw 1)");
@@ -20,22 +21,13 @@ void AddSimUpdateOptions(CLI::App& command, SimUpdateOptions& options) {
 
 base::Status SetUpdate(const SimUpdateOptions& options, sim::SimOptions& result) {
   using aggregation::Optimizer;
-  const auto optimizer = aggregation::FindOptimizer(options.optimizer);
-  if (!optimizer) {
-    return base::InvalidArgument("--optimizer must be sgd, nesterov or adamw, not '" +
-                                 options.optimizer + "'");
-  }
-  const auto schedule = protocol::FindSchedule(options.schedule);
-  if (!schedule) {
-    return base::InvalidArgument("--schedule must be linear, constant, cosine or wsd, not '" +
-                                 options.schedule + "'");
-  }
-  result.optimizer = *optimizer;
-  result.schedule = *schedule;
-  result.momentum = *optimizer == Optimizer::kNesterov ? 0.9 : 0;
+  ASSIGN_OR_RETURN(const Optimizer optimizer, OptimizerOf(options.optimizer));
+  ASSIGN_OR_RETURN(result.schedule, ScheduleOf(options.schedule));
+  result.optimizer = optimizer;
+  result.momentum = optimizer == Optimizer::kNesterov ? 0.9 : 0;
   // The toy's rate for SGD would make steps of AdamW as long as the way to go.
-  if (*optimizer == Optimizer::kAdamW) result.learning_rate = 0.02;
-  result.clip_norm = options.clip.value_or(*optimizer == Optimizer::kAdamW ? 1 : 0);
+  if (optimizer == Optimizer::kAdamW) result.learning_rate = 0.02;
+  result.clip_norm = options.clip.value_or(optimizer == Optimizer::kAdamW ? 1 : 0);
   return base::OkStatus();
 }
 

@@ -26,9 +26,6 @@ std::string TextOf(in_addr_t address) {
   return text.data();
 }
 
-// 100.64.0.0/10, the addresses of carriers' NATs (RFC 6598).
-bool IsCarriers(std::uint32_t address) { return address >> 22 == 0x64400000U >> 22; }
-
 base::Status FailureOf(int code, const std::string& router) {
   const std::string who = "the router at " + router;
   switch (code) {
@@ -57,8 +54,7 @@ struct NatPmp::State {
 
   // Sends a question, and returns its answer, which has `type`. Another type is a late answer to an
   // earlier question; the library takes it for this one's, so the question is sent again.
-  base::StatusOr<natpmpresp_t> Ask(const std::function<int()>& send, std::uint16_t type,
-                                   const std::string& router) {
+  base::StatusOr<natpmpresp_t> Ask(const std::function<int()>& send, std::uint16_t type) {
     const base::Time end = os::SteadyNow() + kPatience;
     int sent = send();
     int others = 0;
@@ -82,14 +78,14 @@ struct NatPmp::State {
   }
 
   base::StatusOr<natpmpresp_t> Forward(Forwarded what, std::uint16_t inside, std::uint16_t outside,
-                                       std::uint32_t seconds, const std::string& router) {
+                                       std::uint32_t seconds) {
     const bool tcp = what == Forwarded::kTcp;
     return Ask(
         [this, tcp, inside, outside, seconds] {
           return sendnewportmappingrequest(
               &library, tcp ? NATPMP_PROTOCOL_TCP : NATPMP_PROTOCOL_UDP, inside, outside, seconds);
         },
-        tcp ? NATPMP_RESPTYPE_TCPPORTMAPPING : NATPMP_RESPTYPE_UDPPORTMAPPING, router);
+        tcp ? NATPMP_RESPTYPE_TCPPORTMAPPING : NATPMP_RESPTYPE_UDPPORTMAPPING);
   }
 
   // Until an answer comes, the next repetition is due, or `most` has passed.
@@ -105,10 +101,10 @@ struct NatPmp::State {
   }
 
   natpmp_t library{};
+  std::string router;  // its address, for people
 };
 
-NatPmp::NatPmp(std::unique_ptr<State> state, std::string router)
-    : state_(std::move(state)), router_(std::move(router)) {}
+NatPmp::NatPmp(std::unique_ptr<State> state) : state_(std::move(state)) {}
 NatPmp::NatPmp(NatPmp&&) noexcept = default;
 NatPmp& NatPmp::operator=(NatPmp&&) noexcept = default;
 NatPmp::~NatPmp() = default;
@@ -120,8 +116,8 @@ base::StatusOr<NatPmp> NatPmp::Open() {
     return base::Unavailable("this machine has no default gateway (IPv4) to ask");
   }
   if (opened < 0) return base::Unavailable("no socket to ask the router with");
-  std::string router = TextOf(state->library.gateway);
-  return NatPmp(std::move(state), std::move(router));
+  state->router = TextOf(state->library.gateway);
+  return NatPmp(std::move(state));
 }
 
 base::StatusOr<NatPmp::Mapping> NatPmp::Map(Forwarded what, std::uint16_t port,
@@ -130,16 +126,16 @@ base::StatusOr<NatPmp::Mapping> NatPmp::Map(Forwarded what, std::uint16_t port,
   natpmp_t* const library = &state_->library;
   ASSIGN_OR_RETURN(const natpmpresp_t address,
                    state_->Ask([library] { return sendpublicaddressrequest(library); },
-                               NATPMP_RESPTYPE_PUBLICADDRESS, router_));
-  ASSIGN_OR_RETURN(const natpmpresp_t mapped, state_->Forward(what, port, port, seconds, router_));
+                               NATPMP_RESPTYPE_PUBLICADDRESS));
+  ASSIGN_OR_RETURN(const natpmpresp_t mapped, state_->Forward(what, port, port, seconds));
   const auto& granted = mapped.pnu.newportmapping;
-  const std::uint32_t host = ntohl(address.pnu.publicaddress.addr.s_addr);
-  const dht::Endpoint outside = dht::Endpoint::V4(host, granted.mappedpublicport);
+  const dht::Endpoint outside =
+      dht::Endpoint::V4(ntohl(address.pnu.publicaddress.addr.s_addr), granted.mappedpublicport);
   if (granted.privateport != port || granted.lifetime == 0) {
-    return base::Unavailable("the router at " + router_ + " answers another question");
+    return base::Unavailable("the router at " + state_->router + " answers another question");
   }
-  if (dht::ScopeOf(outside) != dht::Scope::kPublic || IsCarriers(host)) {
-    return base::Unavailable("the router at " + router_ + " is behind another one: it is " +
+  if (dht::ScopeOf(outside) != dht::Scope::kPublic || dht::IsShared(outside)) {
+    return base::Unavailable("the router at " + state_->router + " is behind another one: it is " +
                              dht::TextOf(outside) + " itself");
   }
   OSTRAKA_CHECK(outside.port != 0 && granted.lifetime != 0);  // N1
@@ -147,7 +143,7 @@ base::StatusOr<NatPmp::Mapping> NatPmp::Map(Forwarded what, std::uint16_t port,
 }
 
 base::Status NatPmp::Unmap(Forwarded what, std::uint16_t port) {
-  return state_->Forward(what, port, 0, 0, router_).status();
+  return state_->Forward(what, port, 0, 0).status();
 }
 
 }  // namespace ostraka::net

@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "dht/wire/endpoint.h"
 #include "node/base/status.h"
@@ -39,9 +38,6 @@ class NatPmp {
   NatPmp& operator=(NatPmp&&) noexcept;
   ~NatPmp();
 
-  // "192.168.1.1".
-  const std::string& router() const { return router_; }
-
   // The router forwards from its port `port`, or another if that is taken, to this machine's
   // `port`, for about `seconds`. Unavailable: it does not answer, does not know NAT-PMP, or
   // refuses, or its own address is not the internet's, so that it is behind another one. REQUIRES:
@@ -52,10 +48,9 @@ class NatPmp {
 
  private:
   struct State;
-  explicit NatPmp(std::unique_ptr<State> state, std::string router);
+  explicit NatPmp(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;
-  std::string router_;
 };
 
 }  // namespace ostraka::net

@@ -22,11 +22,6 @@ bool IsLinkLocal(const Endpoint& endpoint) {
   return a[0] == 0xfe && (a[1] & 0xc0) == 0x80;
 }
 
-bool IsShared(const Endpoint& endpoint) {
-  return endpoint.IsV4() && endpoint.address[kV4Begin] == 100 &&
-         (endpoint.address[kV4Begin + 1] & 0xc0) == 64;
-}
-
 // 6to4 and Teredo: packets to them end at an IPv4 address that the announcer chose.
 bool HoldsV4(const Endpoint& endpoint) {
   const auto& a = endpoint.address;
@@ -35,7 +30,7 @@ bool HoldsV4(const Endpoint& endpoint) {
 }
 
 bool IsPrivate(const Endpoint& endpoint) {
-  return dht::ScopeOf(endpoint) == Scope::kPrivate || IsShared(endpoint);
+  return dht::ScopeOf(endpoint) == Scope::kPrivate || dht::IsShared(endpoint);
 }
 
 std::vector<std::uint8_t> NetworkOf(const Endpoint& endpoint) {

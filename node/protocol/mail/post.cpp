@@ -32,10 +32,10 @@ std::vector<PeerId> Post::CarriersFor(const PeerId& to) const {
   return carriers;
 }
 
-Send Post::Carry(const PeerId& carrier, const wire::Forward& forward) const {
+base::SharedBytes Post::Wrapped(const wire::Forward& forward) const {
   wire::Slot slot = ServiceSlot(0, Phase::kA, MessageType::kForward);
   slot.run_id = run_id_;
-  return {carrier, wire::EncodeService({slot, Digest{}, self_, wire::Encode(forward)}), nullptr};
+  return wire::EncodeService({slot, Digest{}, self_, wire::Encode(forward)});
 }
 
 void Post::Route(Outbox& out, std::size_t first) const {
@@ -47,10 +47,9 @@ void Post::Route(Outbox& out, std::size_t first) const {
     if (send == nullptr || send->blob != nullptr || send->frame == nullptr) return false;
     if (send->frame->size() > wire::kMaxForwardedBytes) return false;
     const std::vector<PeerId> carriers = CarriersFor(send->to);
-    if (carriers.empty() || !IsOurs(*send->frame)) return false;
-    for (const PeerId& carrier : carriers) {
-      carried.push_back(Carry(carrier, {self_, send->to, *send->frame}));
-    }
+    if (carriers.empty() || !IsOurs(send->frame)) return false;
+    const base::SharedBytes wrapped = Wrapped({self_, send->to, *send->frame});
+    for (const PeerId& carrier : carriers) carried.emplace_back(Send{carrier, wrapped, nullptr});
     return true;
   };
   auto& actions = out.actions();
@@ -60,8 +59,8 @@ void Post::Route(Outbox& out, std::size_t first) const {
                  carried.end());
 }
 
-bool Post::IsOurs(const base::Bytes& frame) const {
-  const auto opened = wire::Open(std::make_shared<const base::Bytes>(frame));
+bool Post::IsOurs(const base::SharedBytes& frame) const {
+  const auto opened = wire::Open(frame);
   return opened.ok() && opened->envelope.sender == self_;
 }
 
@@ -71,7 +70,7 @@ std::optional<Send> Post::PassOn(const PeerId& link, const wire::Forward& forwar
   // The sender may be a block ahead, in which the other one declared that it only dials.
   if (!OnlyDials(*head_, link) && !OnlyDials(*head_, forward.to)) return std::nullopt;
   if (!IsLinked(forward.to)) return std::nullopt;
-  return Carry(forward.to, forward);
+  return Send{forward.to, Wrapped(forward), nullptr};
 }
 
 bool Post::IsForSelf(const PeerId& link, const wire::Forward& forward) const {
@@ -84,8 +83,8 @@ std::vector<Send> Post::Introduce(const PeerId& peer) const {
   if (!carries_ || OnlyDials(*head_, self_) || !OnlyDials(*head_, peer)) return sends;
   for (const PeerId& other : linked_) {
     if (other == peer || !OnlyDials(*head_, other)) continue;
-    sends.push_back(Carry(peer, {other, peer, {}}));
-    sends.push_back(Carry(other, {peer, other, {}}));
+    sends.push_back({peer, Wrapped({other, peer, {}}), nullptr});
+    sends.push_back({other, Wrapped({peer, other, {}}), nullptr});
   }
   return sends;
 }

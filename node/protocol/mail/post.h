@@ -72,8 +72,8 @@ class Post {
  private:
   std::vector<PeerId> CarriersFor(const PeerId& to) const;
   // Whether this member signed the frame, or says it as a request or answer.
-  bool IsOurs(const base::Bytes& frame) const;
-  Send Carry(const PeerId& carrier, const wire::Forward& forward) const;
+  bool IsOurs(const base::SharedBytes& frame) const;
+  base::SharedBytes Wrapped(const wire::Forward& forward) const;
 
   PeerId self_;
   Digest run_id_;

@@ -1,0 +1,38 @@
+#include "node/cli/options/update_choices.h"
+
+#include <string_view>
+
+namespace ostraka::cli {
+namespace {
+
+template <typename Values, typename Value>
+std::vector<std::string> NamesOf(const Values& values, std::string_view (*name_of)(Value)) {
+  std::vector<std::string> names;
+  for (const Value value : values) names.emplace_back(name_of(value));
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> OptimizerNames() {
+  return NamesOf(aggregation::AllOptimizers(), aggregation::OptimizerName);
+}
+
+std::vector<std::string> ScheduleNames() {
+  return NamesOf(protocol::kAllSchedules, protocol::ScheduleName);
+}
+
+base::StatusOr<aggregation::Optimizer> OptimizerOf(const std::string& name) {
+  const auto optimizer = aggregation::FindOptimizer(name);
+  if (optimizer) return *optimizer;
+  return base::InvalidArgument("--optimizer must be sgd, nesterov or adamw, not '" + name + "'");
+}
+
+base::StatusOr<protocol::Schedule> ScheduleOf(const std::string& name) {
+  const auto schedule = protocol::FindSchedule(name);
+  if (schedule) return *schedule;
+  return base::InvalidArgument("--schedule must be linear, constant, cosine or wsd, not '" + name +
+                               "'");
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,23 @@
+// The optimizers and schedules that --optimizer and --schedule take, of `run init`, `swarm` and
+// `sim`.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aggregation/optim/optimizer.h"
+#include "node/base/status.h"
+#include "node/protocol/ground/manifest.h"
+
+namespace ostraka::cli {
+
+std::vector<std::string> OptimizerNames();
+std::vector<std::string> ScheduleNames();
+
+// InvalidArgument: the option takes no such name.
+base::StatusOr<aggregation::Optimizer> OptimizerOf(const std::string& name);
+base::StatusOr<protocol::Schedule> ScheduleOf(const std::string& name);
+
+}  // namespace ostraka::cli
