@@ -14,7 +14,7 @@ if(OSTRAKA_CCACHE)
   # that a fresh clone is served from the objects of any other checkout, and no program names this folder.
   set(CMAKE_C_COMPILER_LAUNCHER ${OSTRAKA_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
-    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${OSTRAKA_CCACHE})
+    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS=--param=ggc* ${OSTRAKA_CCACHE})
 else()
   add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 endif()
@@ -32,6 +32,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # g++ 12 at -O2 is wrong about moved variants and about <=> of byte vectors; clang-tidy and the
   # sanitizers look for what these two look for.
   add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overread)
+  # g++ collects garbage less often: a fifth less time for files that take 0.5 GB.
+  add_compile_options(--param=ggc-min-expand=1000)
 endif()
 if(OSTRAKA_SANITIZE)
   # Left to itself the undefined sanitizer prints what it found and the test passes.

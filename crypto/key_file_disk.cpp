@@ -57,6 +57,13 @@ base::Status SystemError(int error, std::string_view action, const std::string& 
   }
 }
 
+base::Status OpenError(int error, const std::string& path) {
+  if (error != EACCES) return SystemError(error, "open", path);
+  return base::FailedPrecondition("cannot open " + path + ": " +
+                                  std::generic_category().message(error) +
+                                  "; run as the user that owns it, or make a key of your own");
+}
+
 base::Status WriteAndSync(int fd, std::string_view text, const std::string& path) {
   while (!text.empty()) {
     const ssize_t written = write(fd, text.data(), text.size());
@@ -135,9 +142,9 @@ base::Status ReplaceKeyFile(const std::string& path, std::string_view text) {
 base::StatusOr<std::string> ReadKeyFile(const std::string& path) {
   // O_NONBLOCK: opening a pipe must not wait for its writer.
   const Descriptor fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.ok()) return SystemError(errno, "open", path);
+  if (!fd.ok()) return OpenError(errno, path);
   struct stat info {};
-  if (fstat(fd.get(), &info) != 0) return SystemError(errno, "open", path);
+  if (fstat(fd.get(), &info) != 0) return OpenError(errno, path);
   RETURN_IF_ERROR(CheckOwnerAndMode(info, path));
   std::string text(kMaxKeyFileBytes + 1, '\0');
   std::size_t size = 0;

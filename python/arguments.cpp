@@ -68,6 +68,21 @@ py::object Take(py::kwargs& keywords, const char* name) {
   return value;
 }
 
+std::uint64_t TakeCount(py::kwargs& keywords, const char* name, std::uint64_t otherwise) {
+  const py::object value = Take(keywords, name);
+  if (value.is_none()) return otherwise;
+  if (PyIndex_Check(value.ptr()) == 0) {
+    throw py::type_error(std::string(name) + " must be a whole number");
+  }
+  const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  const std::uint64_t count = number ? PyLong_AsUnsignedLongLong(number.ptr()) : 0;
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw py::value_error(std::string(name) + " must be 0 to 2**64 - 1");
+  }
+  return count;
+}
+
 std::vector<aggregation::ElementSpec> ElementsOf(const py::object& pre) {
   std::vector<aggregation::ElementSpec> elements;
   if (pre.is_none()) return elements;

@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +38,23 @@ void RefusePositional(const std::string& call, const char* takes, const char* li
 
 // Removes `name` from the keywords and returns its value; None if it is absent.
 py::object Take(py::kwargs& keywords, const char* name);
+
+// The T that `value` is; null for None. TypeError, naming `argument` and an example of what it takes,
+// for anything else.
+template <typename T>
+T* PointerOrThrow(const py::object& value, const std::string& argument,
+                  const std::string& example) {
+  if (value.is_none()) return nullptr;
+  if (!py::isinstance<T>(value)) {
+    throw py::type_error(argument + " must be " + example + ", and not of type " +
+                         py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+  }
+  return value.cast<T*>();
+}
+
+// The value of keyword `name`, a whole number from 0 on; `otherwise` if it is absent. TypeError or
+// ValueError for anything else.
+std::uint64_t TakeCount(py::kwargs& keywords, const char* name, std::uint64_t otherwise);
 
 // Parses "nnm", "bucketing:s=2", or a list of such texts.
 std::vector<aggregation::ElementSpec> ElementsOf(const py::object& pre);

@@ -28,13 +28,9 @@ struct Options {
         rule(Take(keywords, "rule")),
         memory(Take(keywords, "memory")),
         threads(Take(keywords, "threads")) {
-    const auto integer = [&keywords](const char* name, std::uint64_t otherwise) {
-      const py::object value = Take(keywords, name);
-      return value.is_none() ? otherwise : value.cast<std::uint64_t>();
-    };
-    byzantine = integer("byzantine", 1);
-    seed = integer("seed", 0);
-    step = integer("step", 0);
+    byzantine = TakeCount(keywords, "byzantine", 1);
+    seed = TakeCount(keywords, "seed", 0);
+    step = TakeCount(keywords, "step", 0);
     constexpr std::uint64_t kMost = 100'000;
     if (byzantine < 1 || byzantine > kMost) {
       throw py::value_error("byzantine must be 1 to 100000, the number of attackers");
@@ -95,14 +91,15 @@ py::object Apply(const std::string& name, const py::object& object, py::kwargs k
   const Rows& rows = Float32Of(honest, "honest");
   const Threads threads(options.threads);
   std::optional<aggregation::Victim> victim;
-  if (!options.rule.is_none()) {
-    victim = [&threads, pipeline = options.rule.cast<const Pipeline*>()](const Rows& all,
-                                                                         std::span<float> out) {
+  if (const Pipeline* const pipeline = PointerOrThrow<Pipeline>(
+          options.rule, "rule", "an ostraka.Pipeline, such as Pipeline('krum', f=1)")) {
+    victim = [&threads, pipeline](const Rows& all, std::span<float> out) {
       return pipeline->Aggregate(all, threads.executor(), out);
     };
   }
   Memory forgotten;
-  Memory& memory = options.memory.is_none() ? forgotten : *options.memory.cast<Memory*>();
+  Memory* const kept = PointerOrThrow<Memory>(options.memory, "memory", "an ostraka.Memory");
+  Memory& memory = kept == nullptr ? forgotten : *kept;
   memory.states.resize(std::max<std::size_t>(memory.states.size(), options.byzantine));
 
   Matrix given;

@@ -154,8 +154,8 @@ py::object Aggregate(const std::string& rule, const py::object& rows, py::kwargs
   const bool drop_invalid = TakeBool(keywords, "drop_invalid");
   const bool report = TakeBool(keywords, "report");
   const Pipeline pipeline = MakePipeline(rule, pre, drop_invalid, keywords);
-  return Run(pipeline, rows, reference, state.is_none() ? nullptr : state.cast<PipelineState*>(),
-             threads, report);
+  return Run(pipeline, rows, reference,
+             PointerOrThrow<PipelineState>(state, "state", "an ostraka.State"), threads, report);
 }
 
 void AddClasses(py::module_& module) {

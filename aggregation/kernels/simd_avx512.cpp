@@ -89,6 +89,15 @@ OSTRAKA_OP FloatPack DivFloats(FloatPack a, FloatPack b) {
   return {_mm256_div_ps(a.value, b.value)};
 }
 OSTRAKA_OP FloatPack SqrtFloats(FloatPack a) { return {_mm256_sqrt_ps(a.value)}; }
+OSTRAKA_OP FloatPack CanonicalFloats(FloatPack a) {
+  const __m256 is_nan = _mm256_cmp_ps(a.value, a.value, _CMP_UNORD_Q);
+  return {_mm256_blendv_ps(a.value, _mm256_set1_ps(kQuietNan), is_nan)};
+}
+OSTRAKA_OP FloatPack NormalFloats(FloatPack a) {
+  const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), a.value);
+  const __m256 is_small = _mm256_cmp_ps(size, _mm256_set1_ps(kLeastNormal), _CMP_LT_OQ);
+  return {_mm256_andnot_ps(is_small, a.value)};
+}
 OSTRAKA_OP Pack Widen(FloatPack a) { return {_mm512_maskz_cvtps_pd(kAllLanes, a.value)}; }
 OSTRAKA_OP FloatPack Narrow(Pack a) { return {_mm512_maskz_cvtpd_ps(kAllLanes, a.value)}; }
 

@@ -121,6 +121,14 @@ inline FloatPack SqrtFloats(FloatPack a) {
   for (float& lane : a.lane) lane = std::sqrt(lane);
   return a;
 }
+inline FloatPack CanonicalFloats(FloatPack a) {
+  for (float& lane : a.lane) lane = lane != lane ? kQuietNan : lane;
+  return a;
+}
+inline FloatPack NormalFloats(FloatPack a) {
+  for (float& lane : a.lane) lane = std::fabs(lane) < kLeastNormal ? 0.0F : lane;
+  return a;
+}
 inline Pack Widen(const FloatPack& a) {
   Pack result;
   for (std::size_t i = 0; i < kLanes; ++i) result.lane[i] = static_cast<double>(a.lane[i]);

@@ -2,7 +2,7 @@
 // peers must compute this update bit for bit. Each operation rounds to float32 once, in this order:
 //   v' = momentum * v + g          (two roundings)
 //   x' = x - rate * (v' + decay * x)
-// Elementwise, no reduction, no fused operations.
+// Elementwise, no reduction, no fused operations. Stored as optimizer.h says.
 //
 // Thread safety: pure functions on disjoint ranges.
 #pragma once

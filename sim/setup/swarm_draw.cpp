@@ -127,11 +127,15 @@ void DrawNetwork(base::Rng rng, SimOptions& options) {
   if (OneIn(rng, 3)) options.drift_ppm = static_cast<std::uint32_t>(1 + rng.Below(500));
 }
 
+// A message to one that only dials goes by F + 1 carriers, so a large swarm of them takes minutes.
+constexpr std::uint32_t kMostPeersWithDialers = 16;
+
 // In one swarm of four some only dial, as many as leave an honest one to carry for them. A message
 // then takes two hops, and each a third of what one hop may take.
 void DrawDialers(base::Rng rng, SimOptions& options) {
   const std::uint32_t dialed = std::max(3U, FaultsBorne(options) + 1);
-  if (options.peers <= dialed || !OneIn(rng, 4)) return;
+  if (options.peers <= dialed || options.peers > kMostPeersWithDialers) return;
+  if (!OneIn(rng, 4)) return;
   options.nat = static_cast<std::uint32_t>(1 + rng.Below(options.peers - dialed));
   options.delay_min.ns /= 3;
   options.delay_max.ns /= 3;

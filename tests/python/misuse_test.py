@@ -106,8 +106,13 @@ class MisuseTest(unittest.TestCase):
         self.refused("the rule", ostraka.attacks.opt_ipm, X)
         self.refused("n >= 2f + 3", ostraka.attacks.opt_ipm, X, byzantine=7,
                      rule=ostraka.Pipeline("krum", f=7))
-        with self.assertRaises(Exception):
-            ostraka.attacks.opt_ipm(X, rule=lambda rows: rows[0])
+        self.refused("Pipeline('krum', f=1), and not of type function", ostraka.attacks.opt_ipm, X,
+                     rule=lambda rows: rows[0], error=TypeError)
+        self.refused("not of type str", ostraka.attacks.opt_ipm, X, rule="krum", error=TypeError)
+        self.refused("ostraka.Memory", ostraka.attacks.alie, X, memory=3, error=TypeError)
+        self.refused("byzantine must be a whole number", ostraka.attacks.alie, X, byzantine="two",
+                     error=TypeError)
+        self.refused("seed must be 0 to", ostraka.attacks.alie, X, seed=-1)
 
     def test_states(self):
         momentum = ostraka.Pipeline("mean", pre="worker_momentum")
@@ -116,8 +121,10 @@ class MisuseTest(unittest.TestCase):
         self.refused("state", momentum, X[:4], state=state)
         self.refused("state", ostraka.Pipeline("mean", pre=["worker_momentum", "nnm"], f=1), X,
                      state=state)
-        with self.assertRaises(Exception):
+        with self.assertRaises(TypeError):
             momentum(X, state=3)
+        self.refused("ostraka.State, and not of type int", ostraka.aggregate, "mean", X, state=3,
+                     error=TypeError)
 
 
 if __name__ == "__main__":

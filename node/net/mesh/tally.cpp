@@ -5,6 +5,12 @@
 #include "node/base/check.h"
 
 namespace ostraka::net {
+namespace {
+
+// Two dials that cross, or a network that changes, replace a link once or twice.
+constexpr std::uint64_t kTwinsForALine = 3;
+
+}  // namespace
 
 void AddTraffic(Traffic& sum, const Traffic& added) {
   sum.control_sent += added.control_sent;
@@ -40,6 +46,11 @@ void Tally::LinkDown(const std::string& name, const Closing& closing) {
   --counters_.links_up;
   notices_.Say(closing.why == Closing::Why::kRefused ? NoticeLevel::kWarning : NoticeLevel::kInfo,
                "link with " + name + " is down: it " + closing.reason);
+  if (closing.why == Closing::Why::kDuplicate && ++links_lost_to_twins_ == kTwinsForALine) {
+    notices_.Say(NoticeLevel::kWarning,
+                 "another node seems to run with this node's key: end one of the two, since two "
+                 "that sign with one key are banned for it");
+  }
 }
 
 void Tally::DialFailed(const std::string& name, const Closing& closing, bool is_news) {

@@ -57,6 +57,7 @@ class Tally {
  private:
   Notices notices_;
   TransportCounters counters_;
+  std::uint64_t links_lost_to_twins_ = 0;  // that ended since the other side has another of ours
 };
 
 // Adds the bytes of `added` to `sum`.

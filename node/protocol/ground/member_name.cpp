@@ -33,7 +33,7 @@ base::Status CheckMemberName(std::string_view name) {
   };
   if (name.empty() || name.size() > kMaxNameBytes) return refuse("must have 1 to 24 characters");
   if (!std::all_of(name.begin(), name.end(), IsAllowed)) {
-    return refuse("must consist of the letters a to z, digits, '-', '_' and '.'");
+    return refuse("must consist of the letters a to z and A to Z, digits, '-', '_' and '.'");
   }
   if (!IsLetter(name.front())) return refuse("must begin with a letter");
   if (ReadsLikeAKey(name)) return refuse("must not read like the digits of a key");

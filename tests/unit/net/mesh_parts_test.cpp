@@ -16,6 +16,7 @@ namespace ostraka::net {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Verdict = LinkChoice::Verdict;
 
 constexpr base::Time kStart{base::Seconds(1000).ns};
@@ -275,6 +276,25 @@ TEST(Tally, CountsRefusalsByKindAndSaysWhatPeopleNeed) {
   EXPECT_THAT(said,
               ElementsAre("linked with a", "link with a is down: it left", "b is away", "c lied"));
   EXPECT_DEATH(tally.LinkDown("a", {}), "CHECK failed");
+}
+
+TEST(Tally, SaysOnceThatAnotherNodeHasThisKey) {
+  std::vector<std::string> warned;
+  Tally tally(
+      [&warned](NoticeLevel level, const std::string& line) {
+        if (level == NoticeLevel::kWarning) warned.push_back(line);
+      },
+      1);
+  for (int i = 0; i < 2; ++i) {
+    tally.LinkUp("a");
+    tally.LinkDown("a", {Closing::Why::kDuplicate, "has another"});
+  }
+  EXPECT_THAT(warned, ElementsAre());
+  for (int i = 0; i < 4; ++i) {
+    tally.LinkUp("a");
+    tally.LinkDown("a", {Closing::Why::kDuplicate, "has another"});
+  }
+  EXPECT_THAT(warned, ElementsAre(HasSubstr("this node's key")));
 }
 
 // --- OutgoingBlobs -------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 // to a volatile float: rounded once, never fused, whatever the compiler.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -17,6 +19,14 @@ inline float Times(float a, float b) {
 inline float Plus(float a, float b) {
   volatile float result = a + b;
   return result;
+}
+
+// What is stored for `a`: one NaN for all, and no subnormal in a slot.
+inline float StoredFloat(float a) {
+  return std::isnan(a) ? std::bit_cast<float>(std::uint32_t{0x7fc00000}) : a;
+}
+inline float StoredSlot(float a) {
+  return std::fpclassify(a) == FP_SUBNORMAL ? 0.0F : StoredFloat(a);
 }
 
 // b^n as a plain chain of n products: other roundings than Power's.
@@ -45,7 +55,9 @@ inline void NaiveElement(const OptimizerStep& step, float g, float& x, float* fi
     u = step.optimizer == Optimizer::kNesterov ? Plus(g, Times(step.momentum, *first)) : *first;
   }
   volatile float moved = x - Times(step.rate, Plus(u, Times(step.decay, x)));
-  x = moved;
+  x = StoredFloat(moved);
+  *first = StoredSlot(*first);
+  if (second != nullptr) *second = StoredSlot(*second);
 }
 
 inline void NaiveUpdate(const OptimizerStep& step, float factor, std::span<const float> gradient,

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -110,6 +112,31 @@ TEST(Update, OfNesterovByHand) {
   Update(step, 1, std::vector<float>{3}, x, slots);
   EXPECT_EQ(v[0], 3.5F);
   EXPECT_EQ(x[0], 1 - 0.5F * (3 + 0.25F * 3.5F + 0.125F));
+}
+
+// inf - inf is a negative NaN on x86 and a positive one on ARM.
+TEST(Update, StoresOneNanAndNoSubnormalInASlot) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const Optimizer optimizer : AllOptimizers()) {
+    OptimizerStep step = Step(optimizer);
+    step.momentum = 0.5F;
+    step.beta1 = step.beta2 = 0.5;
+    for (const simd::Level level : testing::SupportedLevels()) {
+      // By element: NaN everywhere, a slot that ends at a subnormal, one at the least normal.
+      std::vector<float> x = {kInfinity, 1, 1};
+      std::vector<std::vector<float>> slots(SlotNames(optimizer).size(),
+                                            {-kInfinity, -0x1p-126F, 0x1p-125F});
+      const std::vector<std::span<float>> views(slots.begin(), slots.end());
+      Update(step, 1, std::vector<float>{kInfinity, 0, 0}, x, views, simd::KernelsFor(level));
+      const std::string name(simd::LevelName(level));
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(x[0]), 0x7fc00000U) << name;
+      for (const auto& slot : slots) {
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(slot[0]), 0x7fc00000U) << name;
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(slot[1]), 0U) << name;
+        EXPECT_EQ(slot[2], 0x1p-126F) << name;
+      }
+    }
+  }
 }
 
 // docs/decisions/0025: with the limits of a manifest nothing can overflow.
