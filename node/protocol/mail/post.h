@@ -12,8 +12,12 @@
 //       falsely.) What others signed comes to that member from members that can be dialed, which
 //       hold it too. [All that a slow seal passes on filled the queue of a carrier's link.]
 //   P2  A frame goes to F + 1 carriers if so many are linked, so to an honest one.
-//   P3  A carrier passes on what its neighbour says in its own name, and nothing else.
+//   P3  A carrier passes on what its neighbour says in its own name, and nothing else: neither what
+//       others said, nor bytes that nobody can read, nor that there is a path.
 //   P4  A FORWARD holds no other one.
+//   P5  What a carried question is answered with goes back by the carrier that brought it, and by
+//       no other one. Attack: a carrier asks in a member's name, and the answers use up what honest
+//       carriers pass on for the two.
 //
 // Who carries what is no state of the protocol: nothing waits for it, and no rule asks for it.
 //
@@ -61,16 +65,27 @@ class Post {
   void Route(Outbox& out, std::size_t first) const;
 
   // What this member, a carrier, passes on of what `link` gave to it; nullopt if it does not (P3).
-  std::optional<Send> PassOn(const PeerId& link, const wire::Forward& forward) const;
+  struct PassedOn {
+    Send send;
+    bool service = false;  // a request or an answer, which nobody has signed
+  };
+  std::optional<PassedOn> PassOn(const PeerId& link, const wire::Forward& forward) const;
   // True if the receiver takes `forward`, which `link` brought: it is addressed to this member by
   // another key of the run that is not linked with it.
   bool IsForSelf(const PeerId& link, const wire::Forward& forward) const;
+  // For how many members a carrier may bring something to this one; at least 1.
+  std::uint64_t CarriedFor() const;
+  // The same message to the same member by way of `carrier` (P5); nullopt if it is none that is
+  // carried.
+  std::optional<Send> ByWayOf(const PeerId& carrier, const Send& send) const;
   // A link with `peer` is up: tells it and each member that this one can carry messages for that
   // there is a path between them now.
   std::vector<Send> Introduce(const PeerId& peer) const;
 
  private:
   std::vector<PeerId> CarriersFor(const PeerId& to) const;
+  // Whether a message may be given to carriers at all: small, and what this member says (P1).
+  bool MayBeCarried(const Send& send) const;
   // Whether this member signed the frame, or says it as a request or answer.
   bool IsOurs(const base::SharedBytes& frame) const;
   base::SharedBytes Wrapped(const wire::Forward& forward) const;

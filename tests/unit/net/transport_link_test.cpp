@@ -322,6 +322,28 @@ TEST_F(TransportLink, ControlBeyondTheQueueDisconnects) {
   EXPECT_TRUE(b.Noticed("takes our messages too slowly")) << b.AllNotices();
 }
 
+TEST_F(TransportLink, CarriedBeyondTheQueueIsDroppedAndDisconnectsNobody) {
+  TestNode a(0), b(1), c(2);
+  a.options.link.control_queue_bytes = 10'000;
+  a.options.link.carried_queue_bytes = 10'000;
+  a.options.members = {b.AsMember()};
+  b.options.members = {{a.id(), ""}};  // one connection at a time
+  a.Start(io_);
+  b.Start(io_);
+  ASSERT_TRUE(RunUntil(io_, [&] { return BothUp(a, b); }));
+  for (int i = 0; i < 40; ++i) {
+    a.transport->SendCarried(b.id(), c.id(), Frame(std::string(1000, 'x')));
+  }
+  a.transport->Send(b.id(), Frame("own"));
+  ASSERT_TRUE(RunUntil(io_, [&] { return b.messages.size() == 12; }));
+  EXPECT_EQ(b.messages[1].frame, "own") << "after the record that was being written";
+  EXPECT_EQ(a.transport->counters().total.carried_dropped, 29u);
+  EXPECT_EQ(a.transport->counters().by_peer.at(b.id()).carried_dropped, 29u);
+  EXPECT_TRUE(BothUp(a, b));
+  EXPECT_EQ(a.Downs(), 0u);
+  EXPECT_LE(wire::kMaxForwardedBytes + 1024, LinkLimits{}.carried_queue_bytes);
+}
+
 TEST_F(TransportLink, BulkBeyondTheQueueDisconnects) {
   TestNode a(0), b(1);
   a.options.link.bulk_queue_bytes = 250'000;
