@@ -5,8 +5,8 @@
 //   L1 `from` and `peer` are authenticated: the other end of the link holds that key. The signer of
 //      a frame may be somebody else.
 //   L2 Messages without a blob arrive in the order of their Sends while the link stays up. Messages
-//      with a blob, or carried, may come later or earlier, and any message may come twice. A carried
-//      one may be lost where many wait, and never has the link go down.
+//      with a blob, or carried, may come later or earlier, and any message may come twice. A
+//      carried one may be lost where many wait, and never has the link go down.
 //   L3 A Send while the link is down, or to an unknown peer, is dropped without a notice. A link
 //      that goes down loses what is under way. On LinkChanged up the machine sends again whatever
 //      the peer may lack.

@@ -49,8 +49,8 @@ void Network::Hold(base::Time begin, base::Time end, std::uint32_t from, std::ui
 std::uint64_t Network::Waiting(base::Time sent, base::Time now, std::uint64_t share) const {
   if (sent <= now) return 0;
   const double seconds = static_cast<double>((sent - now).ns) * 1e-9;
-  return static_cast<std::uint64_t>(
-      seconds * static_cast<double>(options_.line_bytes_per_second / share));
+  return static_cast<std::uint64_t>(seconds *
+                                    static_cast<double>(options_.line_bytes_per_second / share));
 }
 
 bool Network::Overflows(std::uint32_t from, std::uint32_t to, base::Time now,
@@ -61,8 +61,8 @@ bool Network::Overflows(std::uint32_t from, std::uint32_t to, base::Time now,
   return Waiting(link.control_sent, now, 1) + message.frame_bytes > options_.control_queue_bytes;
 }
 
-// How long a message takes to leave its lane; nullopt if it is dropped. Each peer's lane has an even
-// share of the line and of the queue, which is the least that it has in a node.
+// How long a message takes to leave its lane; nullopt if it is dropped. Each peer's lane has an
+// even share of the line and of the queue, which is the least that it has in a node.
 std::optional<base::Duration> Network::CarriedWait(Link& link, base::Time now,
                                                    const Message& message) {
   base::Time& sent = link.carried_sent[*message.carried_for];

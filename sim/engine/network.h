@@ -29,8 +29,8 @@ struct NetworkOptions {
   Latency distance{base::Milliseconds(5), base::Milliseconds(45)};
   base::Duration jitter = base::Milliseconds(5);
   std::uint64_t bytes_per_second = 12'500'000;  // of each link; limits bulk data only
-  // Of each link, for messages without bulk data; 0: these take no time. Each peer that others carry
-  // for has an even share of it beside (node/net/records/carried_lane.h).
+  // Of each link, for messages without bulk data; 0: these take no time. Each peer that others
+  // carry for has an even share of it beside (node/net/records/carried_lane.h).
   std::uint64_t line_bytes_per_second = 0;
   std::uint64_t control_queue_bytes = 1 << 20;
   std::uint64_t carried_queue_bytes = 256 << 10;

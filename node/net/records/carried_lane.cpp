@@ -19,10 +19,9 @@ std::size_t CarriedLane::Push(const base::PeerId& peer, base::SharedBytes frame)
 }
 
 void CarriedLane::DropNewestOfLongest() {
-  const auto longest =
-      std::max_element(lines_.begin(), lines_.end(), [](const auto& a, const auto& b) {
-        return a.second.bytes < b.second.bytes;
-      });
+  const auto longest = std::max_element(
+      lines_.begin(), lines_.end(),
+      [](const auto& a, const auto& b) { return a.second.bytes < b.second.bytes; });
   Line& line = longest->second;
   const std::size_t size = line.frames.back()->size();
   line.frames.pop_back();

@@ -5,8 +5,8 @@
 // Promises:
 //   K1  bytes() is the bytes of what waits, and never above the limit. Beyond it the newest message
 //       of the peer that has most bytes waiting is dropped, which may be the one that comes.
-//   K2  Peers take turns. In a turn about kTurnBytes of a peer leave; of one with longer messages, one
-//       in so many turns (deficit round robin: Shreedhar and Varghese, SIGCOMM 1995).
+//   K2  Peers take turns. In a turn about kTurnBytes of a peer leave, and of one with longer
+//       messages one in so many turns (deficit round robin: Shreedhar and Varghese, SIGCOMM 1995).
 //   K3  What leaves of a peer leaves in the order of arrival.
 //
 // May not know: sockets, what is in a message.

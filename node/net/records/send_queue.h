@@ -3,17 +3,17 @@
 //
 // Promises:
 //   Q1  control_bytes and bulk_bytes are the bytes of what waits, and are zero in an empty queue.
-//   Q2  A message beyond a limit is not queued. HELLO, GO and CREDIT always are. What is carried has a
-//       limit of its own, and fills no other.
+//   Q2  A message beyond a limit is not queued. HELLO, GO and CREDIT always are. What is carried
+//       has a limit of its own, and fills no other.
 //   Q3  The bulk records taken from the queue never exceed the credit of the peer.
 //   Q4  Control leaves in the order of arrival, before all else; what is carried leaves before any
-//       bulk, in the order of carried_lane.h; blobs leave in the order of arrival, each whole before
-//       the next begins.
+//       bulk, in the order of carried_lane.h; blobs leave in the order of arrival, each whole
+//       before the next begins.
 //
 // May not know: sockets, pace, the meaning of a frame.
 //
-// Memory: max_control_bytes, max_carried_bytes, and max_bulk_bytes of blobs, which the queues of all
-// receivers share.
+// Memory: max_control_bytes, max_carried_bytes, and max_bulk_bytes of blobs, which the queues of
+// all receivers share.
 //
 // What an attacker can do here: read slowly, so that the queue fills; the caller then closes the
 // connection. Grant much credit: it only shortens the wait. As a peer for which others carry, fill

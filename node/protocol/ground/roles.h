@@ -82,9 +82,9 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& he
 // those that `head` admits. Rationale: such a one has had no COMMIT in which to say that it cannot
 // be dialed any more. Attack: whether the F + 1st member confirms a return is chosen when the coin
 // that orders the owners is known. A validator that is drawn works instead if fewer than
-// kFewestOwners owners would remain without it. Rationale: a single owner would own the whole model,
-// more than a link carries. If fewer than that may own among those in role, the step has no roles,
-// nor has the step that closes a run.
+// kFewestOwners owners would remain without it. Rationale: a single owner would own the whole
+// model, more than a link carries. If fewer than that may own among those in role, the step has no
+// roles, nor has the step that closes a run.
 //
 // head.randomness orders all keys, and the owners follow in that order, so who is struck out
 // changes no other owner's place among the rest. Attack: members that could choose to leave after

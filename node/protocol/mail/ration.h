@@ -8,8 +8,9 @@
 //   R3  Only keys of the run have a record here, and pairs of them. [C: CHECKed by CheckInvariants]
 //   R4  What a carrier brings of a member (node/protocol/mail/post.h) is counted for the two
 //       together. So a carrier can use up neither the member's own ration nor another carrier's,
-//       and a member uses up no carrier's. Each such ration is the share that one of all the members
-//       that may be carried for has: for all together a carrier has no more than for itself.
+//       and a member uses up no carrier's. Each such ration is the share that one of all the
+//       members that may be carried for has: for all together a carrier has no more than for
+//       itself.
 //   R5  What a carrier passes on from one member to another is counted for the two. What is signed
 //       has a ration of its own beside requests and answers, which anybody may be made to give.
 //
@@ -101,9 +102,8 @@ class Ration {
     return TakeOf(used.forwards, kForwardsASecond, 1) &&
            TakeOf(used.forwarded_bytes, kForwardedBytesASecond, bytes);
   }
-  // True, and it is counted, if `to` may have one more answer, of so many bytes, by the carrier that
-  // brought its question. The last one may be longer than what is left.
-  // REQUIRES: carries().
+  // True, and it is counted, if `to` may have one more answer, of so many bytes, by the carrier
+  // that brought its question. The last one may be longer than what is left. REQUIRES: carries().
   bool TakeCarriedAnswer(base::Time now, const base::PeerId& to, std::uint64_t bytes) {
     OSTRAKA_CHECK(carries());
     Used& used = Of(now, to);
@@ -176,8 +176,7 @@ class Ration {
     std::uint64_t carried_answer_bytes = 0;
     void HashInto(crypto::Hasher& hasher) const {
       crypto::Feed(hasher, since, answers, bytes, odd_messages, forgeries, repeats, forwards,
-                   forwarded_bytes, services, service_bytes, carried_answers,
-                   carried_answer_bytes);
+                   forwarded_bytes, services, service_bytes, carried_answers, carried_answer_bytes);
     }
   };
   struct Carried {

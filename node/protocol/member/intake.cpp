@@ -234,9 +234,8 @@ Outcome Intake::OnForward(const PeerId& link, const wire::Forward& forward, Step
     return outcome;
   }
   const auto passed_on = parts_.post->PassOn(link, forward);
-  const bool may =
-      passed_on && parts_.ration.TakeForward(parts_.turn.now(), link, forward.to,
-                                             forward.frame.size(), passed_on->service);
+  const bool may = passed_on && parts_.ration.TakeForward(parts_.turn.now(), link, forward.to,
+                                                          forward.frame.size(), passed_on->service);
   if (may) parts_.turn.Do(passed_on->send);
   return Outcome::Wait();
 }

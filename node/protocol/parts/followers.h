@@ -63,8 +63,8 @@ class Followers {
   // digest. REQUIRES: !HasRejoin.
   void OnRejoin(const PeerId& peer, std::uint64_t asked_in, const base::Digest& block,
                 base::Time now, std::uint64_t step);
-  // Its REJOIN of that step, or a newer one, is held. [A carrier showed the old one again after each
-  // new one, which then was not confirmed.]
+  // Its REJOIN of that step, or a newer one, is held. [A carrier showed the old one again after
+  // each new one, which then was not confirmed.]
   bool HasRejoin(const PeerId& peer, std::uint64_t asked_in) const;
   // Whose return the PROOF of `step` confirms.
   std::vector<PeerId> JoinsToConfirm(const wire::Block& head, std::uint64_t step,

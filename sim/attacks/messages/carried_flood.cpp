@@ -2,11 +2,10 @@
 // that only dials: long signed messages and requests, of no use to anybody.
 //
 // Rule: what is carried waits in a lane of its own, in which each sender has its share, and is
-// dropped where too much waits (node/net/records/carried_lane.h). Without it, the colluders together
-// fill the carriers' queues to a member with a slow line (--line-bytes-per-second), and these close
-// their links with it.
-// Cost to honest members: what the slow line is shared by.
-// Found by: nothing, as it harms nobody.
+// dropped where too much waits (node/net/records/carried_lane.h). Without it, the colluders
+// together fill the carriers' queues to a member with a slow line (--line-rate), and these close
+// their links with it. Cost to honest members: what the slow line is shared by. Found by: nothing,
+// as it harms nobody.
 #include <memory>
 #include <utility>
 #include <vector>

@@ -335,8 +335,8 @@ TEST(AssignRolesTest, AValidatorThatCannotBeSparedEndsNoDraw) {
   EXPECT_EQ(roles.validators.size(), 1u);
 }
 
-// It has had no COMMIT in which to say that it cannot be dialed any more; and whether it is admitted
-// is decided when the coin is known.
+// It has had no COMMIT in which to say that it cannot be dialed any more; and whether it is
+// admitted is decided when the coin is known.
 TEST(AssignRolesTest, WhoHasJustJoinedWorksAndOwnsNothing) {
   Block head = HeadWithDialers(8, {1});
   const std::vector<PeerId> before = AssignRoles(head, 1000).owners;

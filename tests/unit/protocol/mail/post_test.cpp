@@ -152,8 +152,8 @@ TEST_F(PostTest, ACarrierPassesOnWhatItsNeighbourSays) {
   EXPECT_FALSE(PostOf(5, {0}).PassOn(PeerNumber(0), forward)) << "no link";
   EXPECT_FALSE(carrier.PassOn(PeerNumber(0), {PeerNumber(0), PeerNumber(0), frame})) << "back";
   EXPECT_FALSE(carrier.PassOn(PeerNumber(0), {PeerNumber(0), PeerNumber(5), frame})) << "its own";
-  EXPECT_FALSE(PostOf(5, {3, 4}).PassOn(PeerNumber(3), {PeerNumber(3), PeerNumber(4),
-                                                        *Frame(1000, 3)}))
+  EXPECT_FALSE(
+      PostOf(5, {3, 4}).PassOn(PeerNumber(3), {PeerNumber(3), PeerNumber(4), *Frame(1000, 3)}))
       << "both can be dialed";
 }
 

@@ -137,8 +137,8 @@ TEST_F(GateTest, GenesisMessagesComeFromTheirSigners) {
   EXPECT_EQ(Sort(boot, 2), Fate::kNothing) << "it may be an old one";
 }
 
-// The two can have no link: what is carried is all that there is. [Were it not taken, no run with two
-// such members would begin.]
+// The two can have no link: what is carried is all that there is. [Were it not taken, no run with
+// two such members would begin.]
 TEST_F(GateTest, ACarriedBootCountsOfAMemberThatCanHaveNoLinkWithThisOne) {
   Block genesis = parts().chain.head();
   genesis.reach = {{IdOf(kSelf), true, 0}, {IdOf(2), true, 0}};
@@ -148,8 +148,8 @@ TEST_F(GateTest, ACarriedBootCountsOfAMemberThatCanHaveNoLinkWithThisOne) {
   parts().stage.Enter(Stage::kGenesis);
   const auto sort_carried = [&](std::uint32_t from) {
     parts().ration.Carry(IdOf(from), IdOf(4), 1);
-    const Fate fate = Sort(
-        {.from = from, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis}, from);
+    const Fate fate =
+        Sort({.from = from, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis}, from);
     parts().ration.EndCarry();
     return fate;
   };

@@ -204,8 +204,8 @@ TEST_F(IntakeTest, ACarriedMessageHoldsNoOtherOne) {
   EXPECT_FALSE(Holds(Commit(3, 1)));
 }
 
-// Member 4, which only dials, asks by way of members 1 and 2; this one's own COMMIT is what it gets,
-// as what others said is carried by nobody.
+// Member 4, which only dials, asks by way of members 1 and 2; this one's own COMMIT is what it
+// gets, as what others said is carried by nobody.
 class CarriedQuestionTest : public IntakeTest {
  protected:
   CarriedQuestionTest() {
@@ -253,7 +253,8 @@ TEST_F(CarriedQuestionTest, OverItsOwnLinkGetsAllThatOthersSaidToo) {
   EXPECT_EQ(SaidTo(), (std::vector<PeerId>{IdOf(4), IdOf(4)}));
 }
 
-// A carrier that asks in a member's name costs this one a ration, and the member nothing of its own.
+// A carrier that asks in a member's name costs this one a ration, and the member nothing of its
+// own.
 TEST_F(CarriedQuestionTest, IsAnsweredFromASmallRation) {
   HoldOwnCommit();
   std::size_t answers = 0;
