@@ -41,6 +41,12 @@ void Network::SetUp(std::uint32_t a, std::uint32_t b, bool up) {
   }
 }
 
+void Network::Narrow(std::uint32_t to) {
+  for (std::uint32_t from = 0; from < peers_; ++from) {
+    At(from, to).narrow = options_.line_bytes_per_second > 0;
+  }
+}
+
 void Network::Hold(base::Time begin, base::Time end, std::uint32_t from, std::uint32_t to) {
   At(from, to).holds.emplace_back(begin, end);
 }
@@ -56,7 +62,7 @@ std::uint64_t Network::Waiting(base::Time sent, base::Time now, std::uint64_t sh
 bool Network::Overflows(std::uint32_t from, std::uint32_t to, base::Time now,
                         const Message& message) const {
   const Link& link = At(from, to);
-  if (!link.up || options_.line_bytes_per_second == 0) return false;
+  if (!link.up || !link.narrow) return false;
   if (message.blob_bytes || message.carried_for) return false;
   return Waiting(link.control_sent, now, 1) + message.frame_bytes > options_.control_queue_bytes;
 }
@@ -82,7 +88,7 @@ std::optional<base::Time> Network::Arrival(std::uint32_t from, std::uint32_t to,
   Link& link = At(from, to);
   if (!link.up) return std::nullopt;
   base::Duration wait;
-  if (options_.line_bytes_per_second > 0 && !message.blob_bytes) {
+  if (link.narrow && !message.blob_bytes) {
     if (message.carried_for) {
       const auto carried = CarriedWait(link, now, message);
       if (!carried) return std::nullopt;
@@ -101,7 +107,7 @@ std::optional<base::Time> Network::Arrival(std::uint32_t from, std::uint32_t to,
   for (const auto& [begin, end] : link.holds) {
     if (begin <= now && now < end) now = end;
   }
-  if (message.carried_for && options_.line_bytes_per_second > 0) return now + wait + delay;
+  if (message.carried_for && link.narrow) return now + wait + delay;
   if (!message.blob_bytes) {
     link.last_control = std::max(link.last_control, now + wait + delay);
     return link.last_control;

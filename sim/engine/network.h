@@ -4,7 +4,7 @@
 // are sent one after another at the link's bandwidth. A control message may overtake a bulk
 // message. This is exactly what the machines' contract allows (node/machine/links.h).
 // A third lane has what a peer passes on for others (machine::Send::carried_for).
-// Where control takes time (`line_bytes_per_second`), what waits is bounded as in node/net: beyond
+// On a slow line control takes time, and what waits is bounded as in node/net: beyond
 // the bound a message that is carried is dropped, and of any other one the link goes down.
 // Every link draws from its own generator, so traffic on one link never changes the draws of
 // another.
@@ -29,8 +29,9 @@ struct NetworkOptions {
   Latency distance{base::Milliseconds(5), base::Milliseconds(45)};
   base::Duration jitter = base::Milliseconds(5);
   std::uint64_t bytes_per_second = 12'500'000;  // of each link; limits bulk data only
-  // Of each link, for messages without bulk data; 0: these take no time. Each peer that others
-  // carry for has an even share of it beside (node/net/records/carried_lane.h).
+  // Of each link to a peer with a slow line (Narrow), for messages without bulk data; 0: these take
+  // no time. Each peer that others carry for has an even share of it beside
+  // (node/net/records/carried_lane.h).
   std::uint64_t line_bytes_per_second = 0;
   std::uint64_t control_queue_bytes = 1 << 20;
   std::uint64_t carried_queue_bytes = 256 << 10;
@@ -57,6 +58,8 @@ class Network {
   void Bar(std::uint32_t a, std::uint32_t b) { At(a, b).barred = At(b, a).barred = true; }
   bool IsBarred(std::uint32_t a, std::uint32_t b) const { return At(a, b).barred; }
   bool IsCut(std::uint32_t a, std::uint32_t b) const { return At(a, b).cut; }
+  // `to` has a slow line.
+  void Narrow(std::uint32_t to);
   // Changes whenever the link goes down. A message sent in an earlier epoch must not arrive.
   std::uint64_t Epoch(std::uint32_t from, std::uint32_t to) const { return At(from, to).epoch; }
 
@@ -97,6 +100,7 @@ class Network {
     bool up = false;
     bool cut = false;
     bool barred = false;
+    bool narrow = false;
   };
   std::optional<base::Duration> CarriedWait(Link& link, base::Time now, const Message& message);
   std::uint64_t Waiting(base::Time sent, base::Time now, std::uint64_t share) const;

@@ -54,6 +54,7 @@ Simulator::Simulator(const SimulatorOptions& options, std::vector<Member> member
                           .steps = 0});
     SetClock(peers_.back());
     if (!members[i].only_dials) continue;
+    network_.Narrow(i);
     for (std::uint32_t other = 0; other < i; ++other) {
       if (members[other].only_dials) network_.Bar(other, i);
     }

@@ -56,7 +56,8 @@ class CarriedFlood final : public Editor {
   }
   base::SharedBytes Signed() const {
     wire::Envelope envelope;
-    envelope.slot = Slot(kFarAhead + poured_, MessageType::kCommit);
+    envelope.slot = Slot(kFarAhead + poured_, MessageType::kProof);
+    envelope.slot.phase = Phase::kC;
     envelope.sender = key_->id();
     envelope.body.assign(Ration::kForwardedBytesASecond / kPoursASecond - kEnvelopeBytes, 1);
     return wire::Seal(std::move(envelope), *key_).frame;

@@ -110,13 +110,13 @@ TEST(RationTest, ACarrierHasNoMoreForAllThanForItself) {
   std::uint64_t carried = 0;
   for (std::uint32_t member = 1; member <= kShares; ++member) {
     const PeerId from = PeerNumber(member);
-    ration.Carry(from, PeerNumber(9), kShares);
+    ration.Carry(from, PeerNumber(64), kShares);
     for (; ration.IsHeard(kStart, from); ++forgeries) ration.CountForgery(kStart, from);
     while (ration.TakeOddMessage(kStart, from)) ++odd;
     while (ration.Take(kStart, from)) ++answers;
     while (ration.TakeCarriedAnswer(kStart, from, 1)) ++carried;
     ration.EndCarry();
-    ration.Carry(from, PeerNumber(8), kShares);
+    ration.Carry(from, PeerNumber(128), kShares);
     while (ration.Take(kStart, from, 1)) ++bytes;
     ration.EndCarry();
   }

@@ -85,21 +85,23 @@ NetworkOptions Slow() {
 
 TEST(Network, ALineTakesItsTimeAndOverflows) {
   Network network = AllUp(2, 1, Slow());
+  network.Narrow(1);
   EXPECT_EQ(network.Arrival(0, 1, {0}, {.frame_bytes = 50'000})->ns, base::Milliseconds(60).ns);
   EXPECT_EQ(network.Arrival(0, 1, {0}, {.frame_bytes = 50'000})->ns, base::Milliseconds(110).ns);
   EXPECT_TRUE(network.Overflows(0, 1, {0}, {.frame_bytes = 1}));
   EXPECT_FALSE(network.Overflows(0, 1, {0}, {.frame_bytes = 1, .blob_bytes = 1}));
   EXPECT_FALSE(network.Overflows(0, 1, {0}, {.frame_bytes = 1, .carried_for = 0}));
-  EXPECT_FALSE(network.Overflows(1, 0, {0}, {.frame_bytes = 1}));
+  EXPECT_FALSE(network.Overflows(1, 0, {0}, {.frame_bytes = 1'000'000})) << "it is no slow line";
   EXPECT_FALSE(network.Overflows(0, 1, {base::Milliseconds(50).ns}, {.frame_bytes = 50'000}));
   network.SetUp(0, 1, false);
   network.SetUp(0, 1, true);
-  EXPECT_EQ(network.Arrival(0, 1, {0}, {.frame_bytes = 50'000})->ns, base::Milliseconds(60).ns)
+  EXPECT_FALSE(network.Overflows(0, 1, {0}, {.frame_bytes = 100'000}))
       << "what waited is gone with the link";
 }
 
 TEST(Network, WhatIsCarriedHasALaneForEachPeer) {
   Network network = AllUp(4, 1, Slow());
+  network.Narrow(1);
   const auto carried = [&](std::uint32_t peer) {
     return network.Arrival(0, 1, {0}, {.frame_bytes = 6'000, .carried_for = peer});
   };
@@ -138,8 +140,9 @@ RC_GTEST_PROP(NetworkProperty, KeepsTheOrderOfEachLane, (std::uint64_t seed)) {
     const std::uint32_t from = link / 2;
     const std::uint32_t to = (from + 1 + link % 2) % 3;
     const bool bulk = rng.Chance(1, 2);
-    const auto at = network.Arrival(
-        from, to, now, bulk ? std::optional<std::uint64_t>(rng.Below(100'000)) : std::nullopt);
+    Network::Message message;
+    if (bulk) message.blob_bytes = rng.Below(100'000);
+    const auto at = network.Arrival(from, to, now, message);
     RC_ASSERT(at.has_value());
     RC_ASSERT(*at >= now + base::Milliseconds(1));
     base::Time& before = last[{link, bulk}];
