@@ -114,8 +114,8 @@ TEST_F(GenesisSealTest, BootOfAnotherStoreDoesNotCountAfterTheEcho) {
   EXPECT_EQ(inbox_.Find(boots, IdOf(2))->message->digest, before);
 }
 
-// A carrier of two members that only dial can show one of them the BOOT of a store that the other one
-// has lost. The run then does not begin, and begins with nothing else (docs/decisions/0024).
+// A carrier of two members that only dial can show one of them the BOOT of a store that the other
+// one has lost. The run then does not begin, and begins with nothing else (docs/decisions/0024).
 TEST_F(GenesisSealTest, WhereTheBootOfALostStoreIsShownNothingBegins) {
   for (std::uint32_t i = 0; i < kMembers; ++i) Boot(i);
   for (std::uint32_t i = 1; i < kMembers; ++i) seal_->OnWaiting(IdOf(i));
