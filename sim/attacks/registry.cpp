@@ -475,7 +475,7 @@ std::vector<Entry> Scripts() {
         "only dials",
         {},
         Outcome::kContained,
-        "no honest member is removed: one change in 100 steps counts, from the next step on"},
+        "no honest member is removed: each change counts from the next step on"},
        MakeFlagFlip},
   };
 }

@@ -49,8 +49,8 @@ class Ration {
   // Links that come up, to which all that is still of use is said again, parts and aggregates too.
   // Who dials again waits longer each time (node/net/mesh/backoff.h), 200 ms at first.
   static constexpr std::uint64_t kRepeatsASecond = 8;
-  // Paths between two members that come up at one carrier. Each brings as many messages, by all
-  // carriers.
+  // Paths between two members that come up at one carrier, of each pair. Each brings as many
+  // messages, by that carrier.
   static constexpr std::uint64_t kCarriedRepeatsASecond = 2;
   // What leaves for a carrier because it brought a question, to all members that it carries for. A
   // question brings few answers: what others said is not carried. Attack: a carrier asks in the
