@@ -77,6 +77,14 @@ TEST(NatTest, AFloodByWayOfHonestCarriersClosesNoLink) {
   }
 }
 
+// An ECHO names messages of others; its signer shows them to one that has no link with it too.
+TEST(NatTest, WhatAnEchoNamesIsShownAcrossNats) {
+  SimOptions options = Behind(3, {8, 3}, "free", {{"carry", "4"}});
+  options.dimension = 1000;
+  options.seed = 1;
+  RunWithoutHarm(options);
+}
+
 TEST(NatTest, FlagsThatChangeInEachStepHarmNobody) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     SimOptions options = Behind(2, {8, 3}, "flag_flip");

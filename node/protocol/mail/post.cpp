@@ -46,7 +46,7 @@ void Post::Route(Outbox& out, std::size_t first) const {
     const auto* send = std::get_if<Send>(&action);
     if (send == nullptr) return false;
     const std::vector<PeerId> carriers = CarriersFor(send->to);
-    if (carriers.empty() || !MayBeCarried(*send)) return false;
+    if (carriers.empty() || !MayBeCarried(*send) || !IsOurs(send->frame)) return false;
     const base::SharedBytes wrapped = Wrapped({self_, send->to, *send->frame});
     for (const PeerId& carrier : carriers) carried.emplace_back(Send{carrier, wrapped, nullptr});
     return true;
@@ -58,9 +58,9 @@ void Post::Route(Outbox& out, std::size_t first) const {
                  carried.end());
 }
 
-bool Post::MayBeCarried(const Send& send) const {
+bool Post::MayBeCarried(const Send& send) {
   if (send.blob != nullptr || send.frame == nullptr) return false;
-  return send.frame->size() <= wire::kMaxForwardedBytes && IsOurs(send.frame);
+  return send.frame->size() <= wire::kMaxForwardedBytes;
 }
 
 std::optional<Send> Post::ByWayOf(const PeerId& carrier, const Send& send) const {
@@ -85,10 +85,11 @@ std::optional<Post::PassedOn> Post::PassOn(const PeerId& link, const wire::Forwa
   if (!OnlyDials(*head_, link) && !OnlyDials(*head_, forward.to)) return std::nullopt;
   if (!IsLinked(forward.to)) return std::nullopt;
   const auto opened = wire::Open(std::make_shared<const base::Bytes>(forward.frame));
-  if (!opened.ok() || opened->envelope.sender != link) return std::nullopt;
-  if (opened->envelope.slot.type == MessageType::kForward) return std::nullopt;  // P4
-  return PassedOn{Send{forward.to, Wrapped(forward), nullptr, link},
-                  wire::IsService(opened->envelope.slot.type)};
+  if (!opened.ok()) return std::nullopt;
+  const MessageType type = opened->envelope.slot.type;
+  const bool own = opened->envelope.sender == link;
+  if (type == MessageType::kForward || (!own && wire::IsService(type))) return std::nullopt;  // P4
+  return PassedOn{Send{forward.to, Wrapped(forward), nullptr, link}, !own || wire::IsService(type)};
 }
 
 bool Post::IsForSelf(const PeerId& link, const wire::Forward& forward) const {

@@ -163,13 +163,14 @@ TEST_F(PostTest, ACarrierPassesOnNothingThatItsNeighbourDoesNotSay) {
     return carrier.PassOn(PeerNumber(0), {PeerNumber(0), PeerNumber(1), frame}).has_value();
   };
   EXPECT_TRUE(passes(*Frame()));
-  EXPECT_FALSE(passes(*Frame(1000, 2))) << "what another one said";
+  EXPECT_FALSE(passes(*Frame(1000, 2))) << "what another one asks";
   EXPECT_FALSE(passes({1, 2, 3})) << "what nobody can read";
   EXPECT_FALSE(passes({})) << "that there is a path";
   const wire::Slot slot = ServiceSlot(0, wire::Phase::kA, wire::MessageType::kForward);
   EXPECT_FALSE(passes(*wire::EncodeService({slot, Digest{}, PeerNumber(0), {1}}))) << "another one";
 }
 
+// What others signed is carried as an answer alone, so from the ration of these.
 TEST_F(PostTest, WhatIsSignedIsNoService) {
   const crypto::SigningKey key = crypto::SigningKey::FromSeed(scene::DigestOf(1).bytes);
   auto head = std::make_shared<Block>(*Head());
@@ -184,6 +185,10 @@ TEST_F(PostTest, WhatIsSignedIsNoService) {
   const auto passed = carrier.PassOn(key.id(), {key.id(), PeerNumber(1), *signed_frame});
   ASSERT_TRUE(passed);
   EXPECT_FALSE(passed->service);
+  carrier.OnLink(PeerNumber(0), true);
+  const auto answer = carrier.PassOn(PeerNumber(0), {PeerNumber(0), PeerNumber(1), *signed_frame});
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer->service);
 }
 
 TEST_F(PostTest, AnAnswerGoesBackByOneCarrierAlone) {
@@ -195,7 +200,7 @@ TEST_F(PostTest, AnAnswerGoesBackByOneCarrierAlone) {
   EXPECT_EQ(ForwardIn(*back).frame, *Frame());
   EXPECT_EQ(Routed(post, 4, back->frame).size(), 1u) << "and is not carried once more";
   EXPECT_FALSE(post.ByWayOf(PeerNumber(4), {PeerNumber(1), Frame(), crypto::MakeBlob({1})}));
-  EXPECT_FALSE(post.ByWayOf(PeerNumber(4), {PeerNumber(1), Frame(1000, 3), nullptr}));
+  EXPECT_TRUE(post.ByWayOf(PeerNumber(4), {PeerNumber(1), Frame(1000, 3), nullptr}));
   EXPECT_FALSE(
       post.ByWayOf(PeerNumber(4), {PeerNumber(1), Frame(wire::kMaxForwardedBytes + 8), nullptr}));
 }

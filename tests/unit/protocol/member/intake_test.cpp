@@ -204,8 +204,8 @@ TEST_F(IntakeTest, ACarriedMessageHoldsNoOtherOne) {
   EXPECT_FALSE(Holds(Commit(3, 1)));
 }
 
-// Member 4, which only dials, asks by way of members 1 and 2; this one's own COMMIT is what it
-// gets, as what others said is carried by nobody.
+// Member 4, which only dials, asks by way of members 1 and 2, and gets the COMMITs of member 1 and
+// of this one.
 class CarriedQuestionTest : public IntakeTest {
  protected:
   CarriedQuestionTest() {
@@ -242,12 +242,12 @@ class CarriedQuestionTest : public IntakeTest {
 TEST_F(CarriedQuestionTest, IsAnsweredByTheCarrierThatBroughtItAlone) {
   HoldOwnCommit();
   Carried(4, 2, *Question(wire::PullKind::kMessages));
-  EXPECT_EQ(SaidTo(), std::vector<PeerId>{IdOf(2)});
+  EXPECT_EQ(SaidTo(), (std::vector<PeerId>{IdOf(2), IdOf(2)}));
   Carried(4, 1, *Question(wire::PullKind::kMessages));
-  EXPECT_EQ(SaidTo(), std::vector<PeerId>{IdOf(1)});
+  EXPECT_EQ(SaidTo(), (std::vector<PeerId>{IdOf(1), IdOf(1)}));
 }
 
-TEST_F(CarriedQuestionTest, OverItsOwnLinkGetsAllThatOthersSaidToo) {
+TEST_F(CarriedQuestionTest, IsAnsweredOverItsOwnLinkIfItCameByThat) {
   HoldOwnCommit();
   intake_.On({IdOf(4), Question(wire::PullKind::kMessages), nullptr}, step_.get());
   EXPECT_EQ(SaidTo(), (std::vector<PeerId>{IdOf(4), IdOf(4)}));
@@ -264,7 +264,7 @@ TEST_F(CarriedQuestionTest, IsAnsweredFromASmallRation) {
   }
   EXPECT_EQ(answers, Ration::kCarriedAnswersASecond);
   Carried(4, 1, *Question(wire::PullKind::kMessages));
-  EXPECT_EQ(SaidTo().size(), 1u) << "by another carrier";
+  EXPECT_EQ(SaidTo().size(), 2u) << "by another carrier";
   intake_.On({IdOf(4), Question(wire::PullKind::kMessages), nullptr}, step_.get());
   EXPECT_EQ(SaidTo().size(), 2u) << "over its own link";
 }
