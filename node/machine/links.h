@@ -5,7 +5,8 @@
 //   L1 `from` and `peer` are authenticated: the other end of the link holds that key. The signer of
 //      a frame may be somebody else.
 //   L2 Messages without a blob arrive in the order of their Sends while the link stays up. Messages
-//      with a blob may come later or earlier, and any message may come twice.
+//      with a blob, or carried, may come later or earlier, and any message may come twice. A
+//      carried one may be lost where many wait, and never has the link go down.
 //   L3 A Send while the link is down, or to an unknown peer, is dropped without a notice. A link
 //      that goes down loses what is under way. On LinkChanged up the machine sends again whatever
 //      the peer may lack.
@@ -15,6 +16,8 @@
 //
 // Thread safety: plain values.
 #pragma once
+
+#include <optional>
 
 #include "crypto/merkle.h"
 #include "node/base/bytes.h"
@@ -36,6 +39,8 @@ struct Send {
   base::PeerId to;
   base::SharedBytes frame;
   crypto::SharedBlob blob;  // may be null
+  // The message is carried: it is passed on for this peer. Null blob.
+  std::optional<base::PeerId> carried_for = std::nullopt;
 };
 
 struct Links {

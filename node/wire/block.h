@@ -113,11 +113,12 @@ struct Voids {
 };
 
 // Whether a peer can be dialed, as it declares by itself, and when that may change
-// (node/protocol/ground/reach.h). Who is not listed can be dialed, and may change that at once.
+// (node/protocol/ground/reach.h). Who is not listed can be dialed.
 struct Reach {
   PeerId peer;
   bool only_dials = false;
-  std::uint64_t changes_from = 0;  // the first step whose COMMIT may change it
+  // The first step whose COMMIT may say that it can be dialed after all.
+  std::uint64_t changes_from = 0;
 };
 
 // n, t_s, t_a after a block (protocol.md, 1).

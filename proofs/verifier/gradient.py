@@ -91,7 +91,8 @@ def gradient_root(values, parts):
 
 def workers_and_parts(block):
     """Who works in the step after a block (protocol.md 5), members that are in no quarantined pair, less the validators
-    drawn; and into how many parts a gradient is cut: one for each worker that can be dialed."""
+    drawn; and into how many parts a gradient is cut: one for each worker that can be dialed and that the block did not
+    admit."""
     if block["closing"]:
         return [], 0
     members = messages.ids_of(block["members"])
@@ -105,14 +106,15 @@ def workers_and_parts(block):
                 taken.update((accuser, target))
     pool = [member for member in members if member not in taken]
     only_dial = {reach["peer"] for reach in block["reach"] if reach["only_dials"]}
-    owners = [member for member in pool if member not in only_dial]
+    joined = messages.ids_of(block["joined"])
+    owners = [member for member in pool if member not in only_dial and member not in joined]
     if len(owners) < FEWEST_OWNERS:
         return [], 0
     validators = []
     for drawn in block["drawn"]:
         owns = drawn["validator"] in owners
         if owns and len(owners) == FEWEST_OWNERS:
-            break
+            continue
         if drawn["validator"] in pool:
             validators.append(drawn["validator"])
         if owns:

@@ -463,8 +463,8 @@ std::vector<Entry> Scripts() {
        MakeFreeCarrier},
       {{"forward",
         "what it carries between members that only dial: mode = 1 drops, 2 delays by `deltas` "
-        "Delta, 3 gives to some only, 4 replays",
-        {Count("mode", "1", 4), Real("deltas", "1", 40)},
+        "Delta, 3 gives to some only, 4 replays; 5 floods them by way of honest members",
+        {Count("mode", "1", 5), Real("deltas", "1", 40)},
         Outcome::kContained,
         "no honest member is removed: one of F + 1 carriers is honest",
         {},
@@ -475,7 +475,7 @@ std::vector<Entry> Scripts() {
         "only dials",
         {},
         Outcome::kContained,
-        "no honest member is removed: one change in 100 steps counts, from the next step on"},
+        "no honest member is removed: each change counts from the next step on"},
        MakeFlagFlip},
   };
 }

@@ -7,6 +7,7 @@
 
 #include "node/protocol/mail/ration.h"
 #include "node/protocol/sync/catch_up.h"
+#include "node/wire/codec.h"
 
 namespace ostraka::sim {
 namespace {
@@ -64,6 +65,13 @@ bool Queues::IsAnswer(std::uint32_t from, std::uint32_t to, const base::SharedBy
   return wire::IsService(envelope.slot.type) || envelope.sender != roster_.ids[from];
 }
 
+bool Queues::IsCarried(const base::PeerId& link, const base::SharedBytes& frame) const {
+  const auto opened = opener_->Open(frame);
+  if (!opened.ok() || (*opened)->envelope.slot.type != wire::MessageType::kForward) return false;
+  const auto forward = wire::DecodeForward((*opened)->envelope.body);
+  return forward.ok() && forward->from != link;
+}
+
 void Queues::OnStep(const StepRecord& record) {
   now_ = record.now;
   Peer& peer = peers_[record.peer];
@@ -90,6 +98,7 @@ void Queues::OnStep(const StepRecord& record) {
   } else if (const auto* message = std::get_if<protocol::MessageReceived>(&record.input)) {
     const auto from = roster_.IndexOf(message->from);
     if (!from || IsAnswer(*from, record.peer, message->frame)) return;
+    if (IsCarried(message->from, message->frame)) return;
     Link& link = peers_[*from].links[self];
     if (link.messages > 0) --link.messages;  // a duplicate arrives as a second message
     link.bytes -= std::min(link.bytes, SizeOf(message->frame, message->blob));
@@ -138,6 +147,7 @@ base::Status Queues::OnAction(std::uint32_t peer, const protocol::Action& action
   } else if (const auto* send = std::get_if<protocol::Send>(&action)) {
     const auto to = roster_.IndexOf(send->to);
     if (!to || *to == peer || own.down.contains(send->to)) return base::OkStatus();
+    if (IsCarried(roster_.ids[peer], send->frame)) return base::OkStatus();
     Link& link = own.links[send->to];
     if (IsAnswer(peer, *to, send->frame)) {
       return CountAnswer(peer, link, SizeOf(send->frame, send->blob));

@@ -83,6 +83,9 @@ class Queues final : public Checker, public StepObserver {
   };
   // True for a message to a Byzantine peer that is not a broadcast of the sender's own.
   bool IsAnswer(std::uint32_t from, std::uint32_t to, const base::SharedBytes& frame) const;
+  // True for what a carrier passes on, which the transport bounds and drops
+  // (node/net/records/carried_lane.h).
+  bool IsCarried(const base::PeerId& link, const base::SharedBytes& frame) const;
   base::Status CountAnswer(std::uint32_t peer, Link& link, std::uint64_t bytes);
   template <typename Size>
   base::Status Judge(std::uint32_t peer, const char* what, Size size, Size bound, Size& peak);

@@ -33,7 +33,17 @@ void Network::SetUp(std::uint32_t a, std::uint32_t b, bool up) {
   OSTRAKA_CHECK(a != b && a < peers_ && b < peers_);
   for (Link* link : {&At(a, b), &At(b, a)}) {
     if (link->up && !up) ++link->epoch;
+    if (!up) {
+      link->control_sent = {};  // what waits is lost
+      link->carried_sent.clear();
+    }
     link->up = up;
+  }
+}
+
+void Network::Narrow(std::uint32_t to) {
+  for (std::uint32_t from = 0; from < peers_; ++from) {
+    At(from, to).narrow = options_.line_bytes_per_second > 0;
   }
 }
 
@@ -41,11 +51,54 @@ void Network::Hold(base::Time begin, base::Time end, std::uint32_t from, std::ui
   At(from, to).holds.emplace_back(begin, end);
 }
 
+// Bytes that wait on a lane whose last byte leaves at `sent`.
+std::uint64_t Network::Waiting(base::Time sent, base::Time now, std::uint64_t share) const {
+  if (sent <= now) return 0;
+  const double seconds = static_cast<double>((sent - now).ns) * 1e-9;
+  return static_cast<std::uint64_t>(seconds *
+                                    static_cast<double>(options_.line_bytes_per_second / share));
+}
+
+bool Network::Overflows(std::uint32_t from, std::uint32_t to, base::Time now,
+                        const Message& message) const {
+  const Link& link = At(from, to);
+  if (!link.up || !link.narrow) return false;
+  if (message.blob_bytes || message.carried_for) return false;
+  return Waiting(link.control_sent, now, 1) + message.frame_bytes > options_.control_queue_bytes;
+}
+
+// How long a message takes to leave its lane; nullopt if it is dropped. Each peer's lane has an
+// even share of the line and of the queue, which is the least that it has in a node.
+std::optional<base::Duration> Network::CarriedWait(Link& link, base::Time now,
+                                                   const Message& message) {
+  base::Time& sent = link.carried_sent[*message.carried_for];
+  const std::uint64_t waiting = Waiting(sent, now, peers_) + message.frame_bytes;
+  if (waiting > options_.carried_queue_bytes) {
+    ++carried_dropped_;
+    return std::nullopt;
+  }
+  sent = std::max(sent, now) +
+         TransferTime(message.frame_bytes, options_.line_bytes_per_second / peers_);
+  return sent - now;
+}
+
 std::optional<base::Time> Network::Arrival(std::uint32_t from, std::uint32_t to, base::Time now,
-                                           std::optional<std::uint64_t> blob_bytes) {
+                                           const Message& message) {
   OSTRAKA_CHECK(from != to);
   Link& link = At(from, to);
   if (!link.up) return std::nullopt;
+  base::Duration wait;
+  if (link.narrow && !message.blob_bytes) {
+    if (message.carried_for) {
+      const auto carried = CarriedWait(link, now, message);
+      if (!carried) return std::nullopt;
+      wait = *carried;
+    } else {
+      link.control_sent = std::max(link.control_sent, now) +
+                          TransferTime(message.frame_bytes, options_.line_bytes_per_second);
+      wait = link.control_sent - now;
+    }
+  }
   base::Duration delay = link.distance + Latency{{}, options_.jitter}.Draw(link.rng);
   if (options_.loss_permille > 0 && link.rng.Below(1000) < options_.loss_permille) {
     delay = delay + options_.retransmit;
@@ -54,12 +107,13 @@ std::optional<base::Time> Network::Arrival(std::uint32_t from, std::uint32_t to,
   for (const auto& [begin, end] : link.holds) {
     if (begin <= now && now < end) now = end;
   }
-  if (!blob_bytes) {
-    link.last_control = std::max(link.last_control, now + delay);
+  if (message.carried_for && link.narrow) return now + wait + delay;
+  if (!message.blob_bytes) {
+    link.last_control = std::max(link.last_control, now + wait + delay);
     return link.last_control;
   }
   link.bulk_sent =
-      std::max(link.bulk_sent, now) + TransferTime(*blob_bytes, options_.bytes_per_second);
+      std::max(link.bulk_sent, now) + TransferTime(*message.blob_bytes, options_.bytes_per_second);
   link.last_bulk = std::max(link.last_bulk, link.bulk_sent + delay);
   return link.last_bulk;
 }

@@ -54,6 +54,7 @@ Simulator::Simulator(const SimulatorOptions& options, std::vector<Member> member
                           .steps = 0});
     SetClock(peers_.back());
     if (!members[i].only_dials) continue;
+    network_.Narrow(i);
     for (std::uint32_t other = 0; other < i; ++other) {
       if (members[other].only_dials) network_.Bar(other, i);
     }
@@ -296,12 +297,23 @@ void Simulator::Inspect(std::uint32_t index) {
   trace_.OnFingerprint(index, peer.machine->Fingerprint());
 }
 
+// The node closes a link whose queue is full, and dials again.
+void Simulator::CloseFull(std::uint32_t a, std::uint32_t b) {
+  ++faults_.links_full;
+  network_.SetUp(a, b, false);
+  PushLink(now_, a, b, false);
+  PushLink(now_ + network_.DrawConnectDelay(), a, b, true);
+}
+
 void Simulator::Perform(std::uint32_t from, protocol::Send& send) {
   const std::optional<std::uint32_t> to = IndexOf(send.to);
   if (!to || *to == from) return;  // no such peer: dropped, as on a real network
   const std::uint64_t blob_bytes = send.blob ? send.blob->data.size() : 0;
-  const std::optional<base::Time> arrival =
-      network_.Arrival(from, *to, now_, send.blob ? std::optional(blob_bytes) : std::nullopt);
+  Network::Message message{send.frame->size(), std::nullopt, std::nullopt};
+  if (send.blob) message.blob_bytes = blob_bytes;
+  if (send.carried_for) message.carried_for = IndexOf(*send.carried_for);
+  if (network_.Overflows(from, *to, now_, message)) return CloseFull(from, *to);
+  const std::optional<base::Time> arrival = network_.Arrival(from, *to, now_, message);
   if (!arrival) return;
   bytes_sent_ += send.frame->size() + blob_bytes;
   // A duplicate arrives at the time of the original, so that links keep their order.
@@ -328,6 +340,7 @@ void Simulator::Perform(std::uint32_t from, protocol::Send& send) {
 FaultCounts Simulator::faults() const {
   FaultCounts counts = faults_;
   counts.messages_lost = network_.lost();
+  counts.carried_dropped = network_.carried_dropped();
   return counts;
 }
 

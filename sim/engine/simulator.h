@@ -59,6 +59,8 @@ struct FaultCounts {
   std::uint64_t starts_again = 0;
   std::uint64_t disks_lost = 0;
   std::uint64_t link_cuts = 0;
+  std::uint64_t links_full = 0;  // closed, as more waited than a node queues
+  std::uint64_t carried_dropped = 0;
   std::uint64_t messages_lost = 0;
   std::uint64_t messages_twice = 0;
   std::uint64_t store_stalls = 0;
@@ -145,6 +147,7 @@ class Simulator {
   // Both ends of the link get LinkChanged at `at`.
   void PushLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up);
   void CutOrHeal(std::uint32_t a, std::uint32_t b, bool cut);
+  void CloseFull(std::uint32_t a, std::uint32_t b);
   void Crash(std::uint32_t index);
   void Restart(std::uint32_t index, bool lose_disk);
   // Returns false if no machine gets the event: a cancelled timer, a message on a link that went

@@ -140,6 +140,7 @@ SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
   simulator.network.distance = {options.delay_min, options.delay_max - options.delay_min};
   simulator.network.jitter = options.jitter;
   simulator.network.bytes_per_second = options.bytes_per_second;
+  simulator.network.line_bytes_per_second = options.line_bytes_per_second;
   simulator.network.loss_permille = options.loss_permille;
   simulator.duplicate_permille = options.duplicate_permille;
   simulator.stall_permille = options.stall_permille;

@@ -71,6 +71,8 @@ void Count(const FaultCounts& faults, std::map<std::string, std::uint64_t>& coun
   counts["disk lost"] += faults.disks_lost;
   counts["link cut"] += faults.link_cuts;
   counts["message lost"] += faults.messages_lost;
+  if (faults.links_full > 0) counts["link closed full"] += faults.links_full;
+  if (faults.carried_dropped > 0) counts["carried message dropped"] += faults.carried_dropped;
   counts["message twice"] += faults.messages_twice;
   counts["store stalled"] += faults.store_stalls;
 }

@@ -113,6 +113,7 @@ const std::vector<Field>& Fields() {
       DurationField("delay_max_ns", &SimOptions::delay_max),
       DurationField("jitter_ns", &SimOptions::jitter),
       NumberField("bytes_per_second", &SimOptions::bytes_per_second),
+      OnlyIfSet(NumberField("line_bytes_per_second", &SimOptions::line_bytes_per_second)),
       DurationField("fsync_max_ns", &SimOptions::fsync_max),
       NumberField("loss_permille", &SimOptions::loss_permille),
       NumberField("duplicate_permille", &SimOptions::duplicate_permille),

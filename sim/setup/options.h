@@ -55,7 +55,8 @@ struct SimOptions {
   base::Duration delay_min = base::Milliseconds(5);
   base::Duration delay_max = base::Milliseconds(50);
   base::Duration jitter = base::Milliseconds(5);
-  std::uint64_t bytes_per_second = 12'500'000;
+  std::uint64_t bytes_per_second = 12'500'000;  // of bulk data
+  std::uint64_t line_bytes_per_second = 0;      // of all else, to peers that only dial; 0: no limit
   base::Duration fsync_max = base::Milliseconds(5);
   // Of a thousand messages on a link, loss_permille are lost and arrive a retransmission later,
   // with the messages behind them in their lane; duplicate_permille arrive twice. Of a thousand

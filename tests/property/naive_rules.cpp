@@ -131,8 +131,8 @@ std::uint64_t NextDelta(const Step& step) {
   return std::max(4 * lag, least);
 }
 
-// protocol.md 7, "Who can be dialed": a well-formed COMMIT changes its sender's flag, once in 100
-// steps. Whoever is not listed can be dialed and may change that at once.
+// protocol.md 7, "Who can be dialed": a well-formed COMMIT changes its sender's flag, at once to
+// only-dials, and back once in 100 steps. Whoever is not listed can be dialed.
 void DeclareReach(const Step& step, Block& block) {
   for (const Member& key : step.manifest->members) {
     wire::Reach reach{key.id};
@@ -140,9 +140,11 @@ void DeclareReach(const Step& step, Block& block) {
       if (before.peer == key.id) reach = before;
     }
     const auto commit = step.commits.find(key.id);
-    if (commit != step.commits.end() && commit->second.only_dials != reach.only_dials &&
-        reach.changes_from <= step.number) {
-      reach = {key.id, !reach.only_dials, step.number + 100};
+    if (commit != step.commits.end() && commit->second.only_dials) {
+      reach.only_dials = true;
+    } else if (commit != step.commits.end() && reach.only_dials &&
+               step.number >= reach.changes_from) {
+      reach = {key.id, false, step.number + 100};
     }
     if (reach.only_dials || reach.changes_from >= step.number + 2) block.reach.push_back(reach);
   }

@@ -62,6 +62,29 @@ TEST_P(Carriers, HarmNobody) {
 }
 INSTANTIATE_TEST_SUITE_P(DropDelaySplitReplay, Carriers, testing::Values("1", "2", "3", "4"));
 
+// Colluders have honest members carry all that their rations allow, to members whose lines are
+// slower than that. It waits apart and is dropped; no link closes for it.
+TEST(NatTest, AFloodByWayOfHonestCarriersClosesNoLink) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SimOptions options = Behind(3, {8, 3}, "forward", {{"mode", "5"}});
+    options.steps = 20;
+    options.attack_from_step = 2;
+    options.line_bytes_per_second = 1'000'000;
+    options.seed = seed;
+    const SimResult result = RunWithoutHarm(options);
+    EXPECT_EQ(result.faults.links_full, 0U) << result.replay;
+    EXPECT_GT(result.faults.carried_dropped, 0U) << result.replay;
+  }
+}
+
+// An ECHO names messages of others; its signer shows them to one that has no link with it too.
+TEST(NatTest, WhatAnEchoNamesIsShownAcrossNats) {
+  SimOptions options = Behind(3, {8, 3}, "free", {{"carry", "4"}});
+  options.dimension = 1000;
+  options.seed = 1;
+  RunWithoutHarm(options);
+}
+
 TEST(NatTest, FlagsThatChangeInEachStepHarmNobody) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     SimOptions options = Behind(2, {8, 3}, "flag_flip");

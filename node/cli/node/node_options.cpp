@@ -164,7 +164,7 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
   OfferChoices(
       command.add_option("--reachable", options.network.reachable,
                          "yes or no: declare that others can dial this node, or that they cannot "
-                         "(default: as the run says; one change in 100 steps counts)"),
+                         "(default: as the run says; yes after no counts once in 100 steps)"),
       {"yes", "no"});
   AddHttpOptions(command, options.network.http);
   AddDhtOptions(command, options.network.dht);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/protocol/ground/reach.h"
 #include "node/protocol/sync/catch_up.h"
 #include "node/store/checkpoint.h"
 #include "node/store/ledger_reader.h"
@@ -137,6 +138,10 @@ base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
   plan.manifest.training = RestOf(old.training, state.second.step + 1);
   std::erase_if(plan.manifest.members,
                 [&](const protocol::Member& member) { return plan.left_out.contains(member.id); });
+  // The manifest says who could be dialed when the old run began.
+  for (protocol::Member& member : plan.manifest.members) {
+    member.only_dials = protocol::OnlyDials(head, member.id);
+  }
   std::erase_if(plan.left_out, [&](const auto& entry) {
     return std::none_of(old.members.begin(), old.members.end(),
                         [&](const auto& member) { return member.id == entry.first; });

@@ -172,6 +172,9 @@ void AddNetwork(const NodeStatus& status, Exposition& out) {
   both(traffic.total.control_received, traffic.total.payload_received);
   out.Open("ostraka_queued_bytes", "gauge", "Bytes that wait to be sent, on all links.");
   both(traffic.queued_control_bytes, traffic.queued_bulk_bytes);
+  out.Single("ostraka_carried_dropped_total", "counter",
+             "Messages between other members that were not passed on, as too many waited.",
+             traffic.total.carried_dropped);
   out.Single("ostraka_linked_members", "gauge", "Members linked.", traffic.links_up);
   out.Single("ostraka_links_total", "counter", "Links made.", traffic.links);
   out.Single("ostraka_connections", "gauge", "Connections of any kind.", traffic.connections_open);

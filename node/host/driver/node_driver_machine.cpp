@@ -42,6 +42,9 @@ void NodeDriver::Impl::Feed(const Input& input) {
 }
 
 void NodeDriver::Impl::On(protocol::Send& action) {
+  if (action.carried_for) {
+    return transport_->SendCarried(action.to, *action.carried_for, std::move(action.frame));
+  }
   transport_->Send(action.to, std::move(action.frame), std::move(action.blob));
 }
 

@@ -84,6 +84,9 @@ class Connection {
   virtual void BecomeLink() = 0;
   // Exceeding the queue's limit closes the connection. Ignored while closing.
   virtual void Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> blob) = 0;
+  // A message that is passed on for `peer`: what exceeds LinkLimits::carried_queue_bytes is dropped
+  // and counted, and closes nothing. Ignored while closing.
+  virtual void SendCarried(const PeerId& peer, SharedBytes frame) = 0;
 
   // Checks that the link makes the progress that it owes (called at intervals of LinkLimits::look).
   virtual void Look() = 0;

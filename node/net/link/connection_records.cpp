@@ -116,6 +116,14 @@ void WebSocketConnection::Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> 
   Pump();
 }
 
+void WebSocketConnection::SendCarried(const PeerId& peer, SharedBytes frame) {
+  if (closing() || life_.leaving()) return;
+  OSTRAKA_CHECK(life_.is_link());
+  const Traffic dropped = writer_.QueueCarried(peer, std::move(frame));
+  if (dropped.carried_dropped > 0) owner_->OnBytes(*this, dropped);
+  Pump();
+}
+
 // One write at a time; the next record is chosen after the previous write completes.
 void WebSocketConnection::Pump() {
   if (closing()) return;

@@ -31,6 +31,9 @@ struct LinkTimeouts {
 struct LinkLimits {
   // Bytes queued for one peer; more disconnect it.
   std::size_t control_queue_bytes = 1 << 20;
+  // Besides, what is passed on to it for other peers: more of that is dropped, and disconnects
+  // nobody. At least a message of the largest size that is carried (wire::kMaxForwardedBytes).
+  std::size_t carried_queue_bytes = 256 << 10;
   std::uint64_t bulk_queue_bytes = 0;  // 0: 64 blobs of the largest size, at least 64 MiB
   // Bulk bytes that a member may send before this node has consumed them. This bounds the bulk in
   // front of a control message, and the bytes that a link carries per round trip.

@@ -69,6 +69,7 @@ class WebSocketConnection final : public Connection,
   void SendGo(std::uint64_t link_id) override;
   void BecomeLink() override;
   void Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> blob) override;
+  void SendCarried(const PeerId& peer, SharedBytes frame) override;
   void Look() override;
   void Close(const Closing& closing, CloseCode code) override;
   void CloseWhenFlushed(const std::string& reason) override;

@@ -61,6 +61,13 @@ void Mesh::Send(const PeerId& to, SharedBytes frame, SharedBlob blob) {
                               blob == nullptr ? nullptr : outgoing_.Share(std::move(blob)));
 }
 
+void Mesh::SendCarried(const PeerId& to, const PeerId& carried_for, SharedBytes frame) {
+  OSTRAKA_CHECK(frame != nullptr && !frame->empty() && frame->size() <= wire::kMaxFrameBytes);
+  const Member* member = roster_.Find(to);
+  if (member == nullptr || !member->choice.is_up()) return;
+  member->choice.link()->SendCarried(carried_for, std::move(frame));
+}
+
 bool Mesh::IsUp(const PeerId& peer) const {
   const Member* member = roster_.Find(peer);
   return member != nullptr && member->choice.is_up();

@@ -17,6 +17,7 @@ void AddTraffic(Traffic& sum, const Traffic& added) {
   sum.control_received += added.control_received;
   sum.payload_sent += added.payload_sent;
   sum.payload_received += added.payload_received;
+  sum.carried_dropped += added.carried_dropped;
 }
 
 std::string RateReason(std::uint64_t bytes_per_second, std::uint64_t least, std::size_t members) {

@@ -165,6 +165,10 @@ void Transport::Shutdown(Duration deadline, std::function<void()> done) {
   impl_->mesh.Shutdown(deadline, std::move(done));
 }
 
+void Transport::SendCarried(const PeerId& to, const PeerId& carried_for, SharedBytes frame) {
+  impl_->mesh.SendCarried(to, carried_for, std::move(frame));
+}
+
 bool Transport::IsUp(const PeerId& peer) const { return impl_->mesh.IsUp(peer); }
 
 TransportCounters Transport::counters() const { return impl_->mesh.counters(); }

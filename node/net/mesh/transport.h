@@ -32,14 +32,18 @@
 //        most one line per second, with a count, where strangers cause many (tally.h).
 //   T9   No peer can make memory grow beyond the limits below, nor faster than it sends.
 //   T10  No event fires inside a call of this class: all come from the io_context.
+//   T11  What is passed on for other peers waits apart, after all other messages and before blobs.
+//        Beyond LinkLimits::carried_queue_bytes it is dropped and counted, that of the peer with
+//        most first, and no link closes for it (carried_lane.h).
 //
 // May not know: what is in a frame, what a member is to the run.
 //
 // Memory per member, whatever it does:
 //   received  one blob under assembly: max_blob_bytes, a sixteenth more while it grows, and 1/2048
 //             for leaves; one record, 256 KiB
-//   sent      control_queue_bytes, and bulk_queue_bytes in blobs, which the queues of all members
-//             and the machine share; one record, and 128 KiB of TLS and WebSocket
+//   sent      control_queue_bytes, carried_queue_bytes, and bulk_queue_bytes in blobs, which the
+//             queues of all members and the machine share; one record, and 128 KiB of TLS and
+//             WebSocket
 // Per member, besides: its addresses, 8 KiB (address_book.h). There are at most max_members.
 // Per connection that is not a link: 128 KiB, for at most twice half_open plus
 // half_open_per_address for each member address. Per connection in the lobby: 5 KiB, for at most
@@ -177,6 +181,8 @@ class Transport {
   // REQUIRES: 0 < frame->size() <= wire::kMaxFrameBytes; a blob of at most max_blob_bytes, with a
   // root unless allow_unhashed.
   void Send(const PeerId& to, SharedBytes frame, SharedBlob blob = nullptr);
+  // The same for a message that is passed on for another peer: it may be dropped (T11).
+  void SendCarried(const PeerId& to, const PeerId& carried_for, SharedBytes frame);
 
   // `peer` becomes a member: it is admitted, and dialed at `addresses` (none: it dials us).
   // InvalidArgument: this node itself, or AddressBook::Check's reasons. FailedPrecondition: it is a

@@ -15,6 +15,12 @@ base::Status RecordWriter::QueueMessage(base::SharedBytes frame,
   return queue_.PushBulk(std::move(frame), std::move(blob));
 }
 
+Traffic RecordWriter::QueueCarried(const base::PeerId& peer, base::SharedBytes frame) {
+  Traffic added;
+  if (!dropped_) added.carried_dropped = queue_.PushCarried(peer, std::move(frame));
+  return added;
+}
+
 std::optional<SendQueue::Record> RecordWriter::Next() {
   if (writing_ || queue_.empty()) return std::nullopt;
   // The turn is asked for last: a turn that credit does not let us use would be lost to others.

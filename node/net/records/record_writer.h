@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "node/base/bytes.h"
+#include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/net/records/record.h"
 #include "node/net/records/send_queue.h"
@@ -37,13 +38,16 @@ class RecordWriter {
   // `may_send_bulk` asks for a turn and uses it up: true if one bulk record may go now. After false
   // the caller calls Next again once the turn has come.
   RecordWriter(std::size_t max_control_bytes, std::uint64_t max_bulk_bytes,
-               std::function<bool()> may_send_bulk)
-      : queue_(max_control_bytes, max_bulk_bytes), may_send_bulk_(std::move(may_send_bulk)) {}
+               std::size_t max_carried_bytes, std::function<bool()> may_send_bulk)
+      : queue_(max_control_bytes, max_bulk_bytes, max_carried_bytes),
+        may_send_bulk_(std::move(may_send_bulk)) {}
 
   // HELLO, GO or CREDIT (SendQueue::PushRecord).
   void QueueRecord(RecordType type, base::Bytes body);
   // A message; `blob` may be null. FailedPrecondition, phrased about the peer: it reads too slowly.
   base::Status QueueMessage(base::SharedBytes frame, std::shared_ptr<OutgoingBlob> blob);
+  // A message that is passed on for `peer`. Returns what is dropped for it.
+  Traffic QueueCarried(const base::PeerId& peer, base::SharedBytes frame);
   // The peer's CREDIT. InvalidArgument, phrased about the peer: it took credit back.
   base::Status TakeCredit(std::uint64_t total) { return queue_.Grant(total); }
 

@@ -69,6 +69,13 @@ std::uint64_t SendQueue::NextSize() const {
   return 1 + std::min(crypto::kChunkBytes, bulk.blob->blob().data.size() - bulk.bytes_sent);
 }
 
+SendQueue::Record SendQueue::RecordOf(RecordType type, base::SharedBytes body) {
+  Record record = StartRecord(type);
+  record.body = *body;
+  record.owner = std::move(body);
+  return record;
+}
+
 SendQueue::Record SendQueue::Next() {
   OSTRAKA_CHECK(has_control() || has_credit());
   if (!control_.empty()) {
@@ -76,11 +83,9 @@ SendQueue::Record SendQueue::Next() {
     control_.pop_front();
     OSTRAKA_CHECK(control_bytes_ >= next.body->size());  // Q1
     control_bytes_ -= next.body->size();
-    Record record = StartRecord(next.type);
-    record.body = *next.body;
-    record.owner = std::move(next.body);
-    return record;
+    return RecordOf(next.type, std::move(next.body));
   }
+  if (!carried_.empty()) return RecordOf(RecordType::kControl, carried_.Next());
   bulk_sent_ += NextSize();
   OSTRAKA_CHECK(bulk_sent_ <= credit_);  // Q3
   Bulk& bulk = bulk_.front();
@@ -95,6 +100,7 @@ SendQueue::Record SendQueue::Next() {
 
 void SendQueue::Clear() {
   control_ = {};
+  carried_.Clear();
   bulk_ = {};
   control_bytes_ = 0;
   bulk_bytes_ = 0;
@@ -107,6 +113,7 @@ void SendQueue::CheckInvariants() const {
   for (const Bulk& waiting : bulk_) {
     bulk += waiting.frame->size() + waiting.blob->blob().data.size();
   }
+  carried_.CheckInvariants();
   OSTRAKA_CHECK(control == control_bytes_ && bulk == bulk_bytes_);  // Q1
   OSTRAKA_CHECK(bulk_bytes_ <= max_bulk_bytes_);                    // Q2
   OSTRAKA_CHECK(bulk_sent_ <= credit_);                             // Q3

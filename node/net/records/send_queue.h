@@ -1,19 +1,23 @@
-// The messages queued for one peer: control first, then blobs one at a time, cut into chunks as far
-// as the peer's credit allows (node/net/records/record.h).
+// The messages queued for one peer: control first, then what is carried for others, then blobs one
+// at a time, cut into chunks as far as the peer's credit allows (node/net/records/record.h).
 //
 // Promises:
 //   Q1  control_bytes and bulk_bytes are the bytes of what waits, and are zero in an empty queue.
-//   Q2  A message beyond a limit is not queued. HELLO, GO and CREDIT always are.
+//   Q2  A message beyond a limit is not queued. HELLO, GO and CREDIT always are. What is carried
+//       has a limit of its own, and fills no other.
 //   Q3  The bulk records taken from the queue never exceed the credit of the peer.
-//   Q4  Control leaves in the order of arrival, before any bulk; blobs leave in the order of
-//       arrival, each whole before the next begins.
+//   Q4  Control leaves in the order of arrival, before all else; what is carried leaves before any
+//       bulk, in the order of carried_lane.h; blobs leave in the order of arrival, each whole
+//       before the next begins.
 //
 // May not know: sockets, pace, the meaning of a frame.
 //
-// Memory: max_control_bytes, and max_bulk_bytes of blobs, which the queues of all receivers share.
+// Memory: max_control_bytes, max_carried_bytes, and max_bulk_bytes of blobs, which the queues of
+// all receivers share.
 //
 // What an attacker can do here: read slowly, so that the queue fills; the caller then closes the
-// connection. Grant much credit: it only shortens the wait.
+// connection. Grant much credit: it only shortens the wait. As a peer for which others carry, fill
+// the lane of what is carried: that closes nothing.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -28,7 +32,9 @@
 
 #include "crypto/merkle.h"
 #include "node/base/bytes.h"
+#include "node/base/ids.h"
 #include "node/base/status.h"
+#include "node/net/records/carried_lane.h"
 #include "node/net/records/record.h"
 
 namespace ostraka::net {
@@ -52,8 +58,11 @@ class OutgoingBlob {
 
 class SendQueue {
  public:
-  SendQueue(std::size_t max_control_bytes, std::uint64_t max_bulk_bytes)
-      : max_control_bytes_(max_control_bytes), max_bulk_bytes_(max_bulk_bytes) {}
+  SendQueue(std::size_t max_control_bytes, std::uint64_t max_bulk_bytes,
+            std::size_t max_carried_bytes = 0)
+      : max_control_bytes_(max_control_bytes),
+        max_bulk_bytes_(max_bulk_bytes),
+        carried_(max_carried_bytes) {}
 
   // One WebSocket message: `head` followed by `body`, which `owner` keeps alive.
   struct Record {
@@ -72,16 +81,21 @@ class SendQueue {
   // FailedPrecondition: the queue is over its limit because the peer reads too slowly.
   base::Status PushControl(base::SharedBytes frame);
   base::Status PushBulk(base::SharedBytes frame, std::shared_ptr<OutgoingBlob> blob);
+  // A message that is passed on for `peer`. Returns how many such messages are dropped for it.
+  std::size_t PushCarried(const base::PeerId& peer, base::SharedBytes frame) {
+    return carried_.Push(peer, std::move(frame));
+  }
 
   // The other side's CREDIT. InvalidArgument, phrased about the other side: less than an earlier
   // CREDIT.
   base::Status Grant(std::uint64_t total);
 
-  bool empty() const { return control_.empty() && bulk_.empty(); }
-  bool has_control() const { return !control_.empty(); }
+  bool empty() const { return !has_control() && bulk_.empty(); }
+  // Something without a blob waits, for which there is no credit.
+  bool has_control() const { return !control_.empty() || !carried_.empty(); }
   // True if credit suffices for the next bulk record.
   bool has_credit() const { return !bulk_.empty() && bulk_sent_ + NextSize() <= credit_; }
-  std::uint64_t control_bytes() const { return control_bytes_; }
+  std::uint64_t control_bytes() const { return control_bytes_ + carried_.bytes(); }
   std::uint64_t bulk_bytes() const { return bulk_bytes_; }
   // REQUIRES: has_control() or has_credit().
   Record Next();
@@ -103,6 +117,7 @@ class SendQueue {
     std::size_t leaves_sent = 0;
     std::size_t bytes_sent = 0;
   };
+  static Record RecordOf(RecordType type, base::SharedBytes body);
   // Size of the next bulk record. REQUIRES: !bulk_.empty().
   std::uint64_t NextSize() const;
   static Record NextOf(Bulk& bulk);
@@ -111,6 +126,7 @@ class SendQueue {
   const std::size_t max_control_bytes_;
   const std::uint64_t max_bulk_bytes_;
   std::deque<Control> control_;
+  CarriedLane carried_;
   std::deque<Bulk> bulk_;
   std::size_t control_bytes_ = 0;  // of the bodies in control_
   std::uint64_t bulk_bytes_ = 0;   // of the frames and blobs in bulk_

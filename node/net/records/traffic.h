@@ -1,4 +1,4 @@
-// Byte counts of a connection.
+// Counts of a connection.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@ struct Traffic {
   std::uint64_t control_received = 0;
   std::uint64_t payload_sent = 0;  // chunks of blobs
   std::uint64_t payload_received = 0;
+  // Messages, not bytes: they were to be passed on for other peers, and too many waited.
+  std::uint64_t carried_dropped = 0;
 };
 
 }  // namespace ostraka::net

@@ -35,6 +35,18 @@ std::vector<PeerId> ReachableIn(const Block& head) {
   return reachable;
 }
 
+std::vector<PeerId> LinkableIn(const Block& head, const PeerId& self) {
+  if (!OnlyDials(head, self)) return head.members;
+  std::vector<PeerId> linkable;
+  bool any = false;
+  for (const PeerId& member : head.members) {
+    if (member != self && OnlyDials(head, member)) continue;
+    linkable.push_back(member);
+    any |= member != self;
+  }
+  return any ? linkable : head.members;
+}
+
 std::vector<PeerId> CarriersOf(const Block& head, const PeerId& a, const PeerId& b) {
   std::vector<std::pair<Digest, PeerId>> order;
   for (const PeerId& carrier : ReachableIn(head)) {
@@ -101,9 +113,10 @@ std::vector<Reach> ReachAfter(const Block& head, std::uint64_t step,
   for (const Reach& reach : head.reach) all.emplace(reach.peer, reach);
   for (const auto& [peer, declared] : only_dials) {
     Reach& reach = all.try_emplace(peer, Reach{peer}).first->second;
-    if (reach.only_dials == declared || step < reach.changes_from) continue;
+    if (reach.only_dials == declared) continue;
+    if (!declared && step < reach.changes_from) continue;
+    if (!declared) reach.changes_from = step + kReachSteps;
     reach.only_dials = declared;
-    reach.changes_from = step + kReachSteps;
   }
   std::vector<Reach> after;
   for (const auto& [peer, reach] : all) {

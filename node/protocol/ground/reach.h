@@ -2,10 +2,11 @@
 // messages of two that cannot (docs/decisions/0024).
 //
 // A declaration is a flag in COMMIT. Seal A fixes it before the coin of its step is drawn, and it
-// counts from the next step on, whose owners that coin permutes. A key may change it once in
-// kReachSteps steps. Attack: a flag that is chosen after the coin is known, or changed back and
-// forth, would draw the owners of columns anew. Nobody votes on a flag. Attack: colluders that
-// vouch for each other, or deny an honest member.
+// counts from the next step on, whose owners that coin orders. Attack: a flag that is chosen after
+// the coin is known would choose among the owners. That a member only dials counts at once: one
+// that cannot be dialed owes nobody a path. That it can be dialed after all counts once in
+// kReachSteps steps. Nobody votes on a flag. Attack: colluders that vouch for each other, or deny
+// an honest member.
 //
 // May not know: links, or what anybody has seen of a member.
 //
@@ -38,6 +39,10 @@ inline bool Apart(const Block& head, const PeerId& a, const PeerId& b) {
 
 // Members of `head` that can be dialed, by key.
 std::vector<PeerId> ReachableIn(const Block& head);
+// Members of `head` with which `self` can have a link, as far as the run says, by key: those of
+// which it can get bulk data, which is never carried. `self` is one of them, if it is a member. All
+// members if there is no other one: then a declaration is all that speaks against asking them.
+std::vector<PeerId> LinkableIn(const Block& head, const PeerId& self);
 
 // All members that can carry a message between `a` and `b`, the first choice first: an order that
 // differs from pair to pair, and that both of the pair share.

@@ -146,12 +146,12 @@ Roles AssignRoles(const Block& head, std::uint64_t dimension) {
   const std::vector<PeerId> pool = InRole(head);
   std::vector<PeerId> owners;
   for (const PeerId& peer : pool) {
-    if (!OnlyDials(head, peer)) owners.push_back(peer);
+    if (!OnlyDials(head, peer) && !IsMember(head.joined, peer)) owners.push_back(peer);
   }
   if (owners.size() < kFewestOwners) return roles;
   for (const Assignment& assignment : head.drawn) {
     const bool owns = IsMember(owners, assignment.validator);
-    if (owns && owners.size() == kFewestOwners) break;
+    if (owns && owners.size() == kFewestOwners) continue;
     if (!IsMember(pool, assignment.validator)) continue;
     roles.validators.push_back(assignment);
     if (owns) std::erase(owners, assignment.validator);

@@ -25,7 +25,7 @@ struct Roles {
   std::vector<PeerId> workers;         // by key
   std::vector<Assignment> validators;  // in draw order
   std::vector<PartRange> parts;        // one per owner; empty if the step has fewer than 3 of them
-  std::vector<PeerId> owners;          // owners[j] aggregates parts[j]: workers that can be dialed
+  std::vector<PeerId> owners;          // owners[j] aggregates parts[j]: see AssignRoles
 
   bool IsWorker(const PeerId& peer) const;
   // Index of the part that `peer` aggregates.
@@ -78,10 +78,13 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& he
 
 // Roles of step `head.step + 1` (of step 0 after the genesis block). Validators are the members of
 // head.drawn that are still in role, workers the others in role. Owners are the workers that can be
-// dialed (reach.h), so that no bulk data needs a path between two members behind NATs. If fewer
-// than kFewestOwners owners would remain, the validators drawn last work instead. Rationale: a
-// single owner would own the whole model, more than a link carries. If no more than that can be
-// dialed among those in role, the step has no roles, nor has the step that closes a run.
+// dialed (reach.h), so that no bulk data needs a path between two members behind NATs; but not
+// those that `head` admits. Rationale: such a one has had no COMMIT in which to say that it cannot
+// be dialed any more. Attack: whether the F + 1st member confirms a return is chosen when the coin
+// that orders the owners is known. A validator that is drawn works instead if fewer than
+// kFewestOwners owners would remain without it. Rationale: a single owner would own the whole
+// model, more than a link carries. If fewer than that may own among those in role, the step has no
+// roles, nor has the step that closes a run.
 //
 // head.randomness orders all keys, and the owners follow in that order, so who is struck out
 // changes no other owner's place among the rest. Attack: members that could choose to leave after

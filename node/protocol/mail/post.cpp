@@ -44,10 +44,9 @@ void Post::Route(Outbox& out, std::size_t first) const {
   std::vector<Action> carried;
   const auto replaced = [&](const Action& action) {
     const auto* send = std::get_if<Send>(&action);
-    if (send == nullptr || send->blob != nullptr || send->frame == nullptr) return false;
-    if (send->frame->size() > wire::kMaxForwardedBytes) return false;
+    if (send == nullptr) return false;
     const std::vector<PeerId> carriers = CarriersFor(send->to);
-    if (carriers.empty() || !IsOurs(send->frame)) return false;
+    if (carriers.empty() || !MayBeCarried(*send) || !IsOurs(send->frame)) return false;
     const base::SharedBytes wrapped = Wrapped({self_, send->to, *send->frame});
     for (const PeerId& carrier : carriers) carried.emplace_back(Send{carrier, wrapped, nullptr});
     return true;
@@ -59,18 +58,38 @@ void Post::Route(Outbox& out, std::size_t first) const {
                  carried.end());
 }
 
+bool Post::MayBeCarried(const Send& send) {
+  if (send.blob != nullptr || send.frame == nullptr) return false;
+  return send.frame->size() <= wire::kMaxForwardedBytes;
+}
+
+std::optional<Send> Post::ByWayOf(const PeerId& carrier, const Send& send) const {
+  if (!MayBeCarried(send)) return std::nullopt;
+  return Send{carrier, Wrapped({self_, send.to, *send.frame}), nullptr};
+}
+
+std::uint64_t Post::CarriedFor() const {
+  const std::size_t keys = head_->members.size() + head_->standings.size();
+  return std::max<std::uint64_t>(1, OnlyDials(*head_, self_) ? keys : head_->reach.size());
+}
+
 bool Post::IsOurs(const base::SharedBytes& frame) const {
   const auto opened = wire::Open(frame);
   return opened.ok() && opened->envelope.sender == self_;
 }
 
-std::optional<Send> Post::PassOn(const PeerId& link, const wire::Forward& forward) const {
+std::optional<Post::PassedOn> Post::PassOn(const PeerId& link, const wire::Forward& forward) const {
   if (!carries_ || forward.from != link || forward.to == self_ || forward.to == link)
     return std::nullopt;
   // The sender may be a block ahead, in which the other one declared that it only dials.
   if (!OnlyDials(*head_, link) && !OnlyDials(*head_, forward.to)) return std::nullopt;
   if (!IsLinked(forward.to)) return std::nullopt;
-  return Send{forward.to, Wrapped(forward), nullptr};
+  const auto opened = wire::Open(std::make_shared<const base::Bytes>(forward.frame));
+  if (!opened.ok()) return std::nullopt;
+  const MessageType type = opened->envelope.slot.type;
+  const bool own = opened->envelope.sender == link;
+  if (type == MessageType::kForward || (!own && wire::IsService(type))) return std::nullopt;  // P4
+  return PassedOn{Send{forward.to, Wrapped(forward), nullptr, link}, !own || wire::IsService(type)};
 }
 
 bool Post::IsForSelf(const PeerId& link, const wire::Forward& forward) const {

@@ -6,14 +6,20 @@
 //   receiver: FORWARD for itself  ->  the frame, as if it had come over a link with `from`
 //
 // Promises [C: CHECKed]:
-//   P1  Only this member's own frames without bulk data are given to a carrier, and only for a
-//       member that has no link with this one, while the run says of one of the two that it only
-//       dials. (Of both, where all is as declared; the other one may have said it too late, or
+//   P1  Only this member's own frames without bulk data are given to a carrier unasked, and only
+//       for a member that has no link with this one, while the run says of one of the two that it
+//       only dials. (Of both, where all is as declared; the other one may have said it too late, or
 //       falsely.) What others signed comes to that member from members that can be dialed, which
 //       hold it too. [All that a slow seal passes on filled the queue of a carrier's link.]
 //   P2  A frame goes to F + 1 carriers if so many are linked, so to an honest one.
-//   P3  A carrier passes on what its neighbour says in its own name, and nothing else.
+//   P3  A carrier passes on what its neighbour says in its own name, and what others signed as an
+//       answer, and nothing else: neither bytes that nobody can read, nor that there is a path.
 //   P4  A FORWARD holds no other one.
+//   P5  What a carried question is answered with, also what others signed, goes back by the carrier
+//       that brought it, and by no other one. Attack: a carrier asks in a member's name, and the
+//       answers use up what honest carriers pass on for the two. [Where an answer had nothing that
+//       others signed, a member that only dials could not show another one what its ECHO names, and
+//       was named for it (echo_watch.h).]
 //
 // Who carries what is no state of the protocol: nothing waits for it, and no rule asks for it.
 //
@@ -61,16 +67,27 @@ class Post {
   void Route(Outbox& out, std::size_t first) const;
 
   // What this member, a carrier, passes on of what `link` gave to it; nullopt if it does not (P3).
-  std::optional<Send> PassOn(const PeerId& link, const wire::Forward& forward) const;
+  struct PassedOn {
+    Send send;
+    bool service = false;  // a request or an answer: not what its neighbour signed
+  };
+  std::optional<PassedOn> PassOn(const PeerId& link, const wire::Forward& forward) const;
   // True if the receiver takes `forward`, which `link` brought: it is addressed to this member by
   // another key of the run that is not linked with it.
   bool IsForSelf(const PeerId& link, const wire::Forward& forward) const;
+  // For how many members a carrier may bring something to this one; at least 1.
+  std::uint64_t CarriedFor() const;
+  // The same message to the same member by way of `carrier` (P5); nullopt if it is none that is
+  // carried.
+  std::optional<Send> ByWayOf(const PeerId& carrier, const Send& send) const;
   // A link with `peer` is up: tells it and each member that this one can carry messages for that
   // there is a path between them now.
   std::vector<Send> Introduce(const PeerId& peer) const;
 
  private:
   std::vector<PeerId> CarriersFor(const PeerId& to) const;
+  // Whether a message may be given to carriers at all: small, and without bulk data.
+  static bool MayBeCarried(const Send& send);
   // Whether this member signed the frame, or says it as a request or answer.
   bool IsOurs(const base::SharedBytes& frame) const;
   base::SharedBytes Wrapped(const wire::Forward& forward) const;

@@ -8,11 +8,15 @@
 //   R3  Only keys of the run have a record here, and pairs of them. [C: CHECKed by CheckInvariants]
 //   R4  What a carrier brings of a member (node/protocol/mail/post.h) is counted for the two
 //       together. So a carrier can use up neither the member's own ration nor another carrier's,
-//       and a member uses up no carrier's.
+//       and a member uses up no carrier's. Each such ration is the share that one of all the
+//       members that may be carried for has: for all together a carrier has no more than for
+//       itself.
+//   R5  What a carrier passes on from one member to another is counted for the two. What is signed
+//       has a ration of its own beside requests and answers, which anybody may be made to give.
 //
 // May not know: what is asked, and what an answer holds.
 //
-// Memory: eight numbers for each key of the run, and for each pair of which one carries for the
+// Memory: twelve numbers for each key of the run, and for each pair of which one carries for the
 // other.
 //
 // What an attacker can do here: use up its own ration, after which it is not answered, or not
@@ -45,14 +49,20 @@ class Ration {
   // Links that come up, to which all that is still of use is said again, parts and aggregates too.
   // Who dials again waits longer each time (node/net/mesh/backoff.h), 200 ms at first.
   static constexpr std::uint64_t kRepeatsASecond = 8;
-  // Paths between two members that come up at one carrier. Each brings as many messages, by all
-  // carriers.
+  // Paths between two members that come up at one carrier, of each pair. Each brings as many
+  // messages, by that carrier.
   static constexpr std::uint64_t kCarriedRepeatsASecond = 2;
-  // Messages that a carrier passes on from one member to another. A step has some ten, and a slow
-  // seal some for each member. Attack: what is passed on waits in the carrier's queue to the other
-  // one, which a full queue would cut off.
+  // What leaves for a carrier because it brought a question, to all members that it carries for. A
+  // question brings few answers: what others said is not carried. Attack: a carrier asks in the
+  // name of each of these members at once.
+  static constexpr std::uint64_t kCarriedAnswersASecond = 512;
+  static constexpr std::uint64_t kCarriedAnswerBytesASecond = 512 << 10;
+  // Signed messages that a carrier passes on from one member to another. A step has some ten, and a
+  // slow seal some for each member. Beside them, requests and answers.
   static constexpr std::uint64_t kForwardsASecond = 1024;
   static constexpr std::uint64_t kForwardedBytesASecond = 512 << 10;
+  static constexpr std::uint64_t kForwardedServicesASecond = 256;
+  static constexpr std::uint64_t kForwardedServiceBytesASecond = 128 << 10;
 
   // Bytes that one is sent because it asked: four full models and states a second. Nobody needs
   // more to catch up; the largest single answer, a block of 256 members, has less than a megabyte.
@@ -65,34 +75,49 @@ class Ration {
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, bytes_a_second_, used_); }
   friend struct FingerprintProbe;
 
-  // From here on what is counted for `from` is counted for what `carrier` brings of it (R4).
-  void Carry(const base::PeerId& from, const base::PeerId& carrier) {
-    carried_ = {from, Together(from, carrier)};
+  // From here on what is counted for `from` is counted for what `carrier` brings of it (R4), which
+  // may do so for `shares` members. REQUIRES: shares > 0.
+  void Carry(const base::PeerId& from, const base::PeerId& carrier, std::uint64_t shares) {
+    OSTRAKA_CHECK(shares > 0);
+    carried_ = {from, carrier, Together(from, carrier), shares};
   }
   void EndCarry() { carried_.reset(); }
   bool carries() const { return carried_.has_value(); }
+  // REQUIRES: carries().
+  const base::PeerId& carrier() const { return carried_->carrier; }
   // The key that a count for `peer` is kept under.
   const base::PeerId& AccountOf(const base::PeerId& peer) const {
     return carried_ && carried_->from == peer ? carried_->account : peer;
   }
 
   // True, and it is counted, if one more message of `from`, of so many bytes, may be passed on to
-  // `to`.
+  // `to`. `service`: it is a request or an answer.
   bool TakeForward(base::Time now, const base::PeerId& from, const base::PeerId& to,
-                   std::uint64_t bytes) {
+                   std::uint64_t bytes, bool service) {
     Used& used = Of(now, Together(from, to));
-    if (used.forwards >= kForwardsASecond) return false;
-    if (used.forwarded_bytes + bytes > kForwardedBytesASecond) return false;
-    ++used.forwards;
-    used.forwarded_bytes += bytes;
+    if (service) {
+      return TakeOf(used.services, kForwardedServicesASecond, 1) &&
+             TakeOf(used.service_bytes, kForwardedServiceBytesASecond, bytes);
+    }
+    return TakeOf(used.forwards, kForwardsASecond, 1) &&
+           TakeOf(used.forwarded_bytes, kForwardedBytesASecond, bytes);
+  }
+  // True, and it is counted, if `to` may have one more answer, of so many bytes, by the carrier
+  // that brought its question. The last one may be longer than what is left. REQUIRES: carries().
+  bool TakeCarriedAnswer(base::Time now, const base::PeerId& to, std::uint64_t bytes) {
+    OSTRAKA_CHECK(carries());
+    Used& used = Of(now, to);
+    if (used.carried_answer_bytes >= ShareOf(kCarriedAnswerBytesASecond)) return false;
+    if (!TakeOf(used.carried_answers, ShareOf(kCarriedAnswersASecond), 1)) return false;
+    used.carried_answer_bytes += bytes;
     return true;
   }
   // True, and it is counted, if `peer` may have one more answer, of so many bytes.
   bool Take(base::Time now, const base::PeerId& peer, std::uint64_t bytes = 0) {
     Used& used = Of(now, peer);
-    if (used.answers >= kAnswersASecond || used.bytes + bytes > bytes_a_second_) return false;
+    if (used.answers >= ShareOf(kAnswersASecond)) return false;
+    if (!TakeOf(used.bytes, ShareOf(bytes_a_second_), bytes)) return false;
     ++used.answers;
-    used.bytes += bytes;
     return true;
   }
   // True, and it is counted, if one more such message of `peer` may be verified.
@@ -112,7 +137,7 @@ class Ration {
   bool IsHeard(base::Time now, const base::PeerId& peer) const {
     const auto used = used_.find(AccountOf(peer));
     if (used == used_.end() || now - used->second.since >= base::Seconds(1)) return true;
-    return used->second.forgeries < kForgeriesASecond;
+    return used->second.forgeries < ShareOf(kForgeriesASecond);
   }
   void CountForgery(base::Time now, const base::PeerId& peer) { ++Of(now, peer).forgeries; }
 
@@ -124,9 +149,17 @@ class Ration {
  private:
   bool TakeOdd(base::Time now, const base::PeerId& peer, std::uint64_t weight) {
     Used& used = Of(now, peer);
-    if (used.odd_messages + weight > kOddMessagesASecond) return false;
-    used.odd_messages += weight;
+    return TakeOf(used.odd_messages, ShareOf(kOddMessagesASecond), weight);
+  }
+  // True, and they are counted, if `more` are left of `most`.
+  static bool TakeOf(std::uint64_t& used, std::uint64_t most, std::uint64_t more) {
+    if (used + more > most) return false;
+    used += more;
     return true;
+  }
+  // Of a ration, what one member has of what its carrier brings (R4); all of it over its own link.
+  std::uint64_t ShareOf(std::uint64_t ration) const {
+    return carried_ ? std::max<std::uint64_t>(1, ration / carried_->shares) : ration;
   }
   struct Used {
     base::Time since;
@@ -137,14 +170,20 @@ class Ration {
     std::uint64_t repeats = 0;
     std::uint64_t forwards = 0;
     std::uint64_t forwarded_bytes = 0;
+    std::uint64_t services = 0;
+    std::uint64_t service_bytes = 0;
+    std::uint64_t carried_answers = 0;
+    std::uint64_t carried_answer_bytes = 0;
     void HashInto(crypto::Hasher& hasher) const {
       crypto::Feed(hasher, since, answers, bytes, odd_messages, forgeries, repeats, forwards,
-                   forwarded_bytes);
+                   forwarded_bytes, services, service_bytes, carried_answers, carried_answer_bytes);
     }
   };
   struct Carried {
     base::PeerId from;
+    base::PeerId carrier;
     base::PeerId account;
+    std::uint64_t shares = 1;
   };
   // A key for two: no third one is equal to it but by breaking the keys' curve.
   static base::PeerId Together(const base::PeerId& a, const base::PeerId& b) {

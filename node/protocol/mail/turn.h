@@ -5,14 +5,18 @@
 //   N1  An action goes into the outbox of the call in progress; there is none between calls. [C]
 //   N2  Calls do not nest, and time does not go back. [C]
 //
-// May not know: what the actions are.
+// May not know: what the actions are, but to whom a message goes.
 //
 // Memory: a time. What an attacker can do here: nothing.
 //
 // Thread safety: none; one owner.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "node/base/check.h"
 #include "node/protocol/ground/machine.h"
@@ -35,6 +39,27 @@ class Turn {
   void Do(Action action) const {
     OSTRAKA_CHECK(out_ != nullptr);
     out_->Add(std::move(action));
+  }
+  // Number of actions of this call, and of those before it in the same outbox.
+  // REQUIRES (both): a call is in progress.
+  std::size_t done() const {
+    OSTRAKA_CHECK(out_ != nullptr);
+    return out_->actions().size();
+  }
+  // Takes the messages to `to` back, from action `first` on. REQUIRES: done() was `first`.
+  std::vector<Send> TakeBack(std::size_t first, const PeerId& to) const {
+    OSTRAKA_CHECK(first <= done());
+    std::vector<Send> taken;
+    auto& actions = out_->actions();
+    const auto is_taken = [&](Action& action) {
+      auto* send = std::get_if<Send>(&action);
+      if (send == nullptr || send->to != to) return false;
+      taken.push_back(std::move(*send));
+      return true;
+    };
+    const auto begin = actions.begin() + static_cast<std::ptrdiff_t>(first);
+    actions.erase(std::remove_if(begin, actions.end(), is_taken), actions.end());
+    return taken;
   }
 
  private:

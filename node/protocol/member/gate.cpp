@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/protocol/ground/reach.h"
 #include "node/protocol/mail/message_types.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
@@ -88,8 +89,12 @@ Fate Gate::Sort(const wire::Envelope& envelope, const PeerId& from, const Step* 
     if (!asks || !uses_.ration->Take(uses_.turn->now(), from)) return Fate::kNothing;
     return Fate::kGenesisQuestion;
   }
-  const bool relayed = envelope.sender != from;
-  return relayed && !uses_.genesis->CountsIfRelayed(envelope) ? Fate::kNothing : Fate::kTakeIn;
+  const bool own_word = envelope.sender == from && IsFirstHand(from);
+  return own_word || uses_.genesis->CountsIfRelayed(envelope) ? Fate::kTakeIn : Fate::kNothing;
+}
+
+bool Gate::IsFirstHand(const PeerId& from) const {
+  return !uses_.ration->carries() || Apart(uses_.chain->head(), uses_.self, from);
 }
 
 // --- whether it is taken in ---------------------------------------------------------------------

@@ -84,6 +84,11 @@ class Gate {
   // member that is stuck in a seal that is decided here.
   Fate JudgeAfterEnd(const wire::SharedMessage& shared, const PeerId& from) const;
 
+  // What is said in the name of `from` is its own word, as far as this member can get that: it came
+  // over their link, or was carried as no such link can be. Attack: a carrier keeps an old BOOT,
+  // and shows it while the link is down.
+  bool IsFirstHand(const PeerId& from) const;
+
   // `sender` is two steps ahead, or in a run that has not begun here. True iff so many members are
   // that one of them is honest.
   bool NoteAhead(const PeerId& sender);

@@ -1,6 +1,7 @@
 #include "node/protocol/member/intake.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -79,6 +80,7 @@ void Intake::AnswerEchoes(const PeerId& to) {
 Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared, const MessageReceived& input,
                         Step* step) {
   const PeerId& sender = shared->envelope.sender;
+  const std::size_t first = parts_.turn.done();
   switch (fate) {
     case Fate::kNothing:
       break;
@@ -88,9 +90,11 @@ Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared, const Mess
     case Fate::kGenesisQuestion:
       if (parts_.voice.step() == 0) AnswerEchoes(input.from);
       answers_.AnswerHead(input.from);
+      SendBack(first, input.from, Rationed::kYes);
       break;
     case Fate::kPastSeal:
       answers_.HelpStuck(*shared, input.from);
+      SendBack(first, input.from, Rationed::kYes);
       break;
     case Fate::kOdd:
       step->sealing().OnOdd(*shared);
@@ -127,12 +131,13 @@ void Intake::OnExhibit(const wire::SignedEnvelope& message, const MessageReceive
 
 void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from, const Step* step) {
   const PeerId& sender = message.envelope.sender;
-  const Digest& parent = message.envelope.entry;
+  const std::uint64_t asked_in = message.envelope.slot.step;
   if (!parts_.stage.in_step() || sender != from) return;
   if (!MayRejoin(parts_.chain.head(), sender, step->number())) return;
-  if (parts_.followers.HasRejoin(sender, parent)) return;
-  if (!parts_.check.VerifiedOdd(message, from)) return;  // two in turn are new each time
-  parts_.followers.OnRejoin(sender, parent, parts_.turn.now(), HeightOf(parts_.chain.head()));
+  if (parts_.followers.HasRejoin(sender, asked_in)) return;
+  if (!parts_.check.VerifiedOdd(message, from)) return;  // one of the next step is new each time
+  parts_.followers.OnRejoin(sender, asked_in, message.envelope.entry, parts_.turn.now(),
+                            HeightOf(parts_.chain.head()));
 }
 
 // --- what is taken in ---------------------------------------------------------------------------
@@ -196,8 +201,12 @@ Outcome Intake::OnService(const PeerId& from, const wire::Envelope& envelope,
   const wire::Slot& slot = envelope.slot;
   if (slot.type == MessageType::kPull) {
     const auto pull = wire::DecodePull(envelope.body);
-    if (pull.ok()) return OnPull(from, slot, *pull, step);
-    Malformed(from, pull.status());
+    const std::size_t first = parts_.turn.done();
+    Outcome outcome = Outcome::Wait();
+    if (pull.ok()) outcome = OnPull(from, slot, *pull, step);
+    if (!pull.ok()) Malformed(from, pull.status());
+    SendBack(first, from, Rationed::kYes);
+    return outcome;
   } else if (slot.type == MessageType::kVector) {
     const auto vector = wire::DecodeVector(envelope.body);
     if (!vector.ok()) Malformed(from, vector.status());
@@ -219,22 +228,40 @@ Outcome Intake::OnForward(const PeerId& link, const wire::Forward& forward, Step
   if (parts_.ration.carries()) return Outcome::Wait();  // one within another
   if (!IsKey(head, forward.from) || !IsKey(head, forward.to)) return Outcome::Wait();
   if (parts_.post->IsForSelf(link, forward)) {
-    Outcome outcome = Outcome::Wait();
-    parts_.ration.Carry(forward.from, link);
-    if (forward.frame.empty()) {
-      Greet(forward.from);
-    } else {
-      const auto frame = std::make_shared<const base::Bytes>(forward.frame);
-      outcome = On(MessageReceived{forward.from, frame, nullptr}, step);
-    }
+    parts_.ration.Carry(forward.from, link, parts_.post->CarriedFor());
+    const Outcome outcome = OnCarried(forward, step);
     parts_.ration.EndCarry();
     return outcome;
   }
   const auto passed_on = parts_.post->PassOn(link, forward);
   const bool may = passed_on && parts_.ration.TakeForward(parts_.turn.now(), link, forward.to,
-                                                          forward.frame.size());
-  if (may) parts_.turn.Do(*passed_on);
+                                                          forward.frame.size(), passed_on->service);
+  if (may) parts_.turn.Do(passed_on->send);
   return Outcome::Wait();
+}
+
+Outcome Intake::OnCarried(const wire::Forward& forward, Step* step) {
+  if (!forward.frame.empty()) {
+    const auto frame = std::make_shared<const base::Bytes>(forward.frame);
+    return On(MessageReceived{forward.from, frame, nullptr}, step);
+  }
+  // There is a path by way of this carrier: what is said again goes that way.
+  const std::size_t first = parts_.turn.done();
+  Greet(forward.from);
+  SendBack(first, forward.from, Rationed::kNo);  // Greet has a ration of its own
+  return Outcome::Wait();
+}
+
+void Intake::SendBack(std::size_t first, const PeerId& from, Rationed rationed) {
+  if (!parts_.ration.carries()) return;
+  for (const Send& send : parts_.turn.TakeBack(first, from)) {
+    const auto back = parts_.post->ByWayOf(parts_.ration.carrier(), send);
+    if (!back) continue;  // nobody could have carried it
+    const bool free = rationed == Rationed::kNo;
+    const std::size_t bytes = send.frame->size();
+    if (!free && !parts_.ration.TakeCarriedAnswer(parts_.turn.now(), from, bytes)) return;
+    parts_.turn.Do(*back);
+  }
 }
 
 void Intake::Greet(const PeerId& peer) {
@@ -269,7 +296,9 @@ Outcome Intake::OnPull(const PeerId& from, const wire::Slot& slot, const wire::P
     answers_.AnswerHead(from);
     return uses_.ending->OnFinished(from);
   }
-  parts_.followers.Note(from, parts_.turn.now(), HeightOf(parts_.chain.head()), slot.step);
+  std::optional<std::uint64_t> has;
+  if (!parts_.ration.carries()) has = slot.step;
+  parts_.followers.Note(from, parts_.turn.now(), HeightOf(parts_.chain.head()), has);
   if (lingers) uses_.ending->StayFor(from);
   answers_.AnswerHead(from);
   return Outcome::Wait();
@@ -303,7 +332,7 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
     return Outcome::Wait();
   }
   if (blob == nullptr) {
-    parts_.genesis.OnWaiting(from);
+    if (gate_.IsFirstHand(from)) parts_.genesis.OnWaiting(from);
     return Outcome::Wait();
   }
   const Digest digest = wire::DigestOfBlock(blob->data);

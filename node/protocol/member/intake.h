@@ -16,6 +16,8 @@
 // Thread safety: none; one owner.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "crypto/hash_into.h"
@@ -48,8 +50,8 @@ class Intake {
   Outcome TakeOwn(const wire::SharedMessage& shared, SharedBlob blob, Step* step) {
     return Accept(shared, std::move(blob), step);
   }
-  // A link with `peer` is up, or a path to it by way of another member: says to it all that it may
-  // lack.
+  // A link with `peer` is up, or a path to it by way of another member, which is then told: says to
+  // it all that it may lack.
   void Greet(const PeerId& peer);
   // A step begins: the links whose PARTs of it found no room.
   std::set<PeerId> BeginStep(std::uint64_t step) { return gate_.BeginStep(step); }
@@ -76,6 +78,11 @@ class Intake {
   void OnChunk(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob,
                Step* step);
   Outcome OnForward(const PeerId& link, const wire::Forward& forward, Step* step);
+  Outcome OnCarried(const wire::Forward& forward, Step* step);
+  // What is said to `from` since action `first` goes by the carrier that brought its question, if
+  // one did (Post, P5).
+  enum class Rationed : std::uint8_t { kNo, kYes };
+  void SendBack(std::size_t first, const PeerId& from, Rationed rationed);
   void Malformed(const PeerId& from, const base::Status& status) const;
   Outcome LeaveIfBehind(const PeerId& sender);
   const StepFacts* FactsInStep(const Step* step) const;

@@ -23,28 +23,29 @@ std::vector<PeerId> Followers::Audience(const std::vector<PeerId>& members) cons
   return audience;
 }
 
-void Followers::OnRejoin(const PeerId& peer, const base::Digest& block, base::Time now,
-                         std::uint64_t step) {
-  rejoins_[peer] = block;
+void Followers::OnRejoin(const PeerId& peer, std::uint64_t asked_in, const base::Digest& block,
+                         base::Time now, std::uint64_t step) {
+  OSTRAKA_CHECK(!HasRejoin(peer, asked_in));  // F3
+  rejoins_[peer] = {asked_in, block};
   Asked& asked = asked_[peer];
   asked.at = now;
   asked.step = step;
 }
 
-bool Followers::HasRejoin(const PeerId& peer, const base::Digest& block) const {
+bool Followers::HasRejoin(const PeerId& peer, std::uint64_t asked_in) const {
   const auto held = rejoins_.find(peer);
-  return held != rejoins_.end() && held->second == block;
+  return held != rejoins_.end() && held->second.asked_in >= asked_in;
 }
 
 std::vector<PeerId> Followers::JoinsToConfirm(const wire::Block& head, std::uint64_t step,
                                               const RecentBlocks& recent) const {
   std::vector<PeerId> joins;
-  for (const auto& [peer, named] : rejoins_) {
+  for (const auto& [peer, rejoin] : rejoins_) {
     if (!MayRejoin(head, peer, step)) continue;
     const auto& blocks = recent.all();
     std::uint64_t back = 0;
     for (auto it = blocks.rbegin(); it != blocks.rend() && back < kRejoinBlocks; ++it, ++back) {
-      if (it->second.digest != named) continue;
+      if (it->second.digest != rejoin.block) continue;
       joins.push_back(peer);
       break;
     }

@@ -5,11 +5,11 @@
 //       works as a member again.
 //   F2  A key that the head bans follows no more.
 //   F3  A REJOIN is confirmed only if it names one of the kRejoinBlocks newest blocks, and the last
-//       block lets its sender come back.
+//       block lets its sender come back. Of two REJOINs of a sender that of the higher step counts.
 //
 // May not know: why a member is away, or what is sent to it.
 //
-// Memory: a time, two numbers and a digest for each key of the manifest; the caller lets in no
+// Memory: a time, three numbers and a digest for each key of the manifest; the caller lets in no
 // other.
 //
 // What an attacker can do here: follow for ever, which costs each member a block a step.
@@ -18,6 +18,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "crypto/hash_into.h"
@@ -40,9 +41,13 @@ class Followers {
   }
   friend struct FingerprintProbe;
 
-  // Asked to follow, in `step` of the run, and has the block of height `has`.
-  void Note(const PeerId& peer, base::Time now, std::uint64_t step, std::uint64_t has) {
-    asked_[peer] = {now, step, has};
+  // Asked to follow, in `step` of the run, and has the block of height `has`. Nullopt: what it has
+  // is somebody else's word, so it stays what it was. Attack: a carrier says in the name of a
+  // follower that it lacks nothing, and nobody stays for it at the end of the run.
+  void Note(const PeerId& peer, base::Time now, std::uint64_t step,
+            std::optional<std::uint64_t> has) {
+    Asked& asked = asked_[peer];
+    asked = {now, step, has.value_or(asked.has)};
   }
   // A follower may wait for a step that lasts longer than a watcher that asks for nothing is kept.
   void OnAsked(const PeerId& peer, base::Time now);
@@ -54,9 +59,13 @@ class Followers {
   // The members, and the followers that are none. REQUIRES: `members` is sorted.
   std::vector<PeerId> Audience(const std::vector<PeerId>& members) const;
 
-  // `peer` asks to come back, and has followed as far as the block of that digest.
-  void OnRejoin(const PeerId& peer, const base::Digest& block, base::Time now, std::uint64_t step);
-  bool HasRejoin(const PeerId& peer, const base::Digest& block) const;
+  // `peer` asked in step `asked_in` to come back, and had followed as far as the block of that
+  // digest. REQUIRES: !HasRejoin.
+  void OnRejoin(const PeerId& peer, std::uint64_t asked_in, const base::Digest& block,
+                base::Time now, std::uint64_t step);
+  // Its REJOIN of that step, or a newer one, is held. [A carrier showed the old one again after
+  // each new one, which then was not confirmed.]
+  bool HasRejoin(const PeerId& peer, std::uint64_t asked_in) const;
   // Whose return the PROOF of `step` confirms.
   std::vector<PeerId> JoinsToConfirm(const wire::Block& head, std::uint64_t step,
                                      const RecentBlocks& recent) const;
@@ -80,7 +89,12 @@ class Followers {
     std::uint64_t has = 0;   // height of the newest block that it had then
   };
   std::map<PeerId, Asked> asked_;
-  std::map<PeerId, base::Digest> rejoins_;  // by sender: the block that its REJOIN names
+  struct Rejoin {
+    std::uint64_t asked_in = 0;  // its step
+    base::Digest block;          // that it names
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked_in, block); }
+  };
+  std::map<PeerId, Rejoin> rejoins_;  // by sender: its newest
 };
 
 }  // namespace ostraka::protocol

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "node/protocol/ground/reach.h"
 #include "node/protocol/sync/widening.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
@@ -108,7 +109,7 @@ bool Asks::ForEchoes(const Sealing& sealing) const {
 // time.
 bool Asks::ForResults(const Results& results) const {
   bool missing = false;
-  const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
+  const std::vector<PeerId> members = LinkableIn(uses_.chain->head(), uses_.self);
   const std::size_t n = members.size();
   for (std::size_t j = 0; j < results.all().size(); ++j) {
     if (!results.IsMissing(j)) continue;

@@ -6,6 +6,7 @@
 
 #include "node/base/check.h"
 #include "node/protocol/ground/numbers.h"
+#include "node/protocol/ground/reach.h"
 #include "node/wire/limits.h"
 
 namespace ostraka::protocol {
@@ -304,7 +305,7 @@ std::optional<std::pair<SharedBlock, ModelState>> CatchUp::TakeState() {
 // --- asking -------------------------------------------------------------------------------------
 
 PeerId CatchUp::MemberOfTurn(std::size_t turn) const {
-  std::vector<PeerId> others = head_->members;
+  std::vector<PeerId> others = LinkableIn(*head_, self_);
   std::erase(others, self_);
   return others.empty() ? self_ : others[turn % others.size()];
 }

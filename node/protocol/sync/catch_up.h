@@ -195,6 +195,7 @@ class CatchUp {
   void AskHead(base::Time now, std::vector<Request>& out);
   void AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out);
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);
+  // Not one without a path to this member: each in vain costs `patience`.
   PeerId MemberOfTurn(std::size_t turn) const;
   SharedBlock BlockAt(std::uint64_t height) const;
 

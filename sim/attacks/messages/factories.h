@@ -31,8 +31,9 @@ std::unique_ptr<Editor> MakeWithholdEcho(const EditorOptions& options);
 std::unique_ptr<Editor> MakeWithholdResult(const EditorOptions& options);
 std::unique_ptr<Editor> MakeLate(const EditorOptions& options);
 std::unique_ptr<Editor> MakeDawdle(const EditorOptions& options);
-// Carriers and declared reachability (forward.cpp).
+// Carriers and declared reachability (forward.cpp, carried_flood.cpp).
 std::unique_ptr<Editor> MakeForward(const EditorOptions& options);
+std::unique_ptr<Editor> MakeCarriedFlood(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFlagFlip(const EditorOptions& options);
 std::vector<std::unique_ptr<Editor>> MakeFreeCarrier(
     const EditorOptions& options);  // with a script

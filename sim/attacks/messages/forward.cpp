@@ -1,6 +1,7 @@
 // forward: does with the messages that it carries for members that only dial what a carrier can.
 // mode = 1 drop: passes on none. 2 delay: each `deltas` Delta later. 3 split: only to every second
-// of them. 4 replay: each twice, and one that it has kept in place of every fourth. (0: honest.)
+// of them. 4 replay: each twice, and one that it has kept in place of every fourth. 5 flood:
+// carried_flood.cpp. (0: honest.)
 //
 // Rule: a message goes to F + 1 carriers, so an honest one passes it on in time; what a carrier
 // does ends no wait and is no fault (docs/decisions/0024).
@@ -18,7 +19,7 @@
 namespace ostraka::sim {
 namespace {
 
-enum class Mode : int { kHonest = 0, kDrop = 1, kDelay = 2, kSplit = 3, kReplay = 4 };
+enum class Mode : int { kHonest = 0, kDrop = 1, kDelay = 2, kSplit = 3, kReplay = 4, kFlood = 5 };
 
 class FalseCarrier final : public Editor {
  public:
@@ -43,6 +44,7 @@ class FalseCarrier final : public Editor {
     switch (mode_) {
       case Mode::kHonest:
       case Mode::kDrop:
+      case Mode::kFlood:
         return;
       case Mode::kDelay: {
         const auto wait = static_cast<std::int64_t>(deltas_ * static_cast<double>(delta_.ns));
@@ -104,6 +106,8 @@ class FlagFlip final : public Editor {
 }  // namespace
 
 std::unique_ptr<Editor> MakeForward(const EditorOptions& options) {
+  const auto mode = static_cast<Mode>(static_cast<int>(options.Param("mode")));
+  if (mode == Mode::kFlood) return MakeCarriedFlood(options);
   return std::make_unique<FalseCarrier>(options, "mode");
 }
 

@@ -59,9 +59,9 @@ def mutated(data, rng):
 class RolesTest(unittest.TestCase):
     """As node/protocol/ground/roles.cpp assigns them."""
 
-    def block(self, only_dial=(), drawn=()):
+    def block(self, only_dial=(), drawn=(), joined=()):
         ids = [bytes([i]) * 32 for i in range(8)]
-        return {"closing": 0, "members": b"".join(ids), "cases": [],
+        return {"closing": 0, "members": b"".join(ids), "joined": b"".join(ids[i] for i in joined), "cases": [],
                 "drawn": [{"validator": ids[i]} for i in drawn],
                 "reach": [{"peer": ids[i], "only_dials": i in only_dial} for i in range(8)]}
 
@@ -78,7 +78,12 @@ class RolesTest(unittest.TestCase):
     def test_three_owners_stay(self):
         self.assertEqual(self.roles(only_dial=(3, 4, 5, 6, 7), drawn=(0,)), (list(range(8)), 3))
         self.assertEqual(self.roles(only_dial=(3, 4, 5, 6, 7), drawn=(4,)), ([0, 1, 2, 3, 5, 6, 7], 3))
+        self.assertEqual(self.roles(only_dial=(3, 4, 5, 6, 7), drawn=(0, 4)), ([0, 1, 2, 3, 5, 6, 7], 3))
         self.assertEqual(self.roles(only_dial=(2, 3, 4, 5, 6, 7)), ([], 0))
+
+    def test_who_has_just_joined_owns_nothing(self):
+        self.assertEqual(self.roles(only_dial=(5, 6, 7), joined=(0, 6)), (list(range(8)), 4))
+        self.assertEqual(self.roles(only_dial=(3, 4, 5, 6, 7), joined=(0,)), ([], 0))
 
 
 class VectorTest(unittest.TestCase):

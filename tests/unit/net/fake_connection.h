@@ -18,6 +18,7 @@ class FakeConnection final : public Connection {
   void SendGo(std::uint64_t /*link_id*/) override {}
   void BecomeLink() override {}
   void Send(SharedBytes /*frame*/, std::shared_ptr<OutgoingBlob> /*blob*/) override {}
+  void SendCarried(const PeerId& /*peer*/, SharedBytes /*frame*/) override {}
   void Look() override {}
   void Close(const Closing& closing, CloseCode /*code*/) override { Abort(closing); }
   void CloseWhenFlushed(const std::string& reason) override {

@@ -111,11 +111,38 @@ class RecordWriterTest : public ::testing::Test {
 
   bool may_send_bulk_ = true;
   int asked_ = 0;
-  RecordWriter writer_{1000, 1 << 20, [this] {
+  RecordWriter writer_{1000, 1 << 20, 1000, [this] {
                          ++asked_;
                          return may_send_bulk_;
                        }};
 };
+
+TEST_F(RecordWriterTest, WhatIsCarriedWaitsApartAndIsDroppedBeyondItsLimit) {
+  base::PeerId other;
+  other.bytes[0] = 1;
+  const std::string half(500, 'x');
+  ASSERT_TRUE(
+      writer_.QueueMessage(Frame("b"), std::make_shared<OutgoingBlob>(TestBlob(100'000))).ok());
+  EXPECT_EQ(writer_.QueueCarried(other, Frame(half)).carried_dropped, 0u);
+  EXPECT_EQ(writer_.QueueCarried(other, Frame(half)).carried_dropped, 0u);
+  EXPECT_EQ(writer_.QueueCarried(other, Frame("c")).carried_dropped, 1u);
+  EXPECT_EQ(writer_.queue().control_bytes(), 1000u);
+  // Of the control queue nothing is used.
+  ASSERT_TRUE(writer_.QueueMessage(Frame(std::string(1000, 'a')), nullptr).ok());
+  EXPECT_FALSE(writer_.QueueMessage(Frame("a"), nullptr).ok());
+  const auto next = [this] {
+    const auto record = writer_.Next();
+    EXPECT_TRUE(record);
+    writer_.OnWritten();
+    return record ? std::pair<int, int>(record->head()[0], record->body[0]) : std::pair(0, 0);
+  };
+  EXPECT_EQ(next(), (std::pair<int, int>{3, 'a'})) << "own messages first";
+  EXPECT_EQ(next(), (std::pair<int, int>{3, 'x'})) << "before any bulk";
+  EXPECT_EQ(next(), (std::pair<int, int>{3, 'x'}));
+  EXPECT_EQ(next().first, 4);
+  writer_.Drop();
+  EXPECT_EQ(writer_.QueueCarried(other, Frame(half)).carried_dropped, 0u) << "it has ended";
+}
 
 TEST_F(RecordWriterTest, OneRecordAtATimeControlFirst) {
   EXPECT_TRUE(writer_.idle());

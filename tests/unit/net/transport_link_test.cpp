@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "node/wire/limits.h"
 #include "tests/unit/net/transport_net.h"
 
@@ -320,6 +322,31 @@ TEST_F(TransportLink, ControlBeyondTheQueueDisconnects) {
   ASSERT_TRUE(RunUntil(io_, [&] { return a.Downs() == 1 && b.Downs() == 1 && BothUp(a, b); }));
   EXPECT_TRUE(a.Noticed("takes our messages too slowly")) << a.AllNotices();
   EXPECT_TRUE(b.Noticed("takes our messages too slowly")) << b.AllNotices();
+}
+
+TEST_F(TransportLink, CarriedBeyondTheQueueIsDroppedAndDisconnectsNobody) {
+  TestNode a(0), b(1), c(2);
+  a.options.link.control_queue_bytes = 10'000;
+  a.options.link.carried_queue_bytes = 10'000;
+  a.options.members = {b.AsMember()};
+  b.options.members = {{a.id(), ""}};  // one connection at a time
+  a.Start(io_);
+  b.Start(io_);
+  ASSERT_TRUE(RunUntil(io_, [&] { return BothUp(a, b); }));
+  for (int i = 0; i < 40; ++i) {
+    a.transport->SendCarried(b.id(), c.id(), Frame(std::string(1000, 'x')));
+  }
+  a.transport->Send(b.id(), Frame("own"));
+  const std::uint64_t dropped = a.transport->counters().total.carried_dropped;
+  EXPECT_GE(dropped, 29u) << "ten wait, and one may be on its way";
+  ASSERT_TRUE(RunUntil(io_, [&] { return b.messages.size() + dropped == 41; }));
+  const auto is_own = [](const Received& received) { return received.frame == "own"; };
+  EXPECT_EQ(std::count_if(b.messages.begin(), b.messages.begin() + 2, is_own), 1)
+      << "before what waits, whenever that came";
+  EXPECT_EQ(a.transport->counters().by_peer.at(b.id()).carried_dropped, dropped);
+  EXPECT_TRUE(BothUp(a, b));
+  EXPECT_EQ(a.Downs(), 0u);
+  EXPECT_LE(wire::kMaxForwardedBytes + 1024, LinkLimits{}.carried_queue_bytes);
 }
 
 TEST_F(TransportLink, BulkBeyondTheQueueDisconnects) {

@@ -136,6 +136,29 @@ TEST_F(RecoveryTest, ContinuesFromTheNewestStateThatBothSidesHave) {
   EXPECT_EQ(*state->parameters, std::vector<float>(12, 5.0F));
 }
 
+// Members go behind a NAT, and come from behind one, in the course of a run.
+TEST_F(RecoveryTest, WhoOnlyDialsIsWhatTheLastCommonBlockSays) {
+  manifest_.members[0].only_dials = true;
+  const PeerId behind = manifest_.members[1].id;
+  const PeerId later = manifest_.members[2].id;
+  const auto with_reach = [&](std::uint8_t history) {
+    return [=](wire::Block& block) {
+      FromStep7(block, history);
+      if (block.step >= 5) block.reach = {{behind, true, 105}};
+      if (block.step >= 7) block.reach = {{later, true, 107}};
+    };
+  };
+  const std::string left = Folder("left", 9, with_reach(1));
+  const std::string right = Folder("right", 9, with_reach(2));
+  Checkpoint(left, 3);
+  const auto plan = PlanRecovery(manifest_, {left, right}, {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ(plan->parted_at, 7u);
+  for (const protocol::Member& member : plan->manifest.members) {
+    EXPECT_EQ(member.only_dials, member.id == behind) << member.id.Short();
+  }
+}
+
 TEST_F(RecoveryTest, LeavesOutMembersProvenGuiltyByTheirSignatures) {
   const std::string left = Folder("left", 9, [](auto& block) { FromStep7(block, 1); });
   Checkpoint(left, 6);

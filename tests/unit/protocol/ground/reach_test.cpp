@@ -56,12 +56,26 @@ class ReachChangeTest : public testing::Test {
 
 TEST_F(ReachChangeTest, TheFirstChangeCountsAtOnce) { EXPECT_TRUE(After(5, true)); }
 
-TEST_F(ReachChangeTest, AMemberChangesOnceInAHundredSteps) {
+TEST_F(ReachChangeTest, AMemberCanBeDialedAfterAllOnceInAHundredSteps) {
   EXPECT_TRUE(After(5, true));
-  for (std::uint64_t step = 6; step < 105; ++step) EXPECT_TRUE(After(step, false)) << step;
-  EXPECT_FALSE(After(105, false));
-  for (std::uint64_t step = 106; step < 205; ++step) EXPECT_FALSE(After(step, true)) << step;
-  EXPECT_TRUE(After(205, true));
+  EXPECT_FALSE(After(6, false));
+  EXPECT_TRUE(After(7, true));
+  for (std::uint64_t step = 8; step < 106; ++step) EXPECT_TRUE(After(step, false)) << step;
+  EXPECT_FALSE(After(106, false));
+  EXPECT_TRUE(After(107, true));
+  EXPECT_TRUE(After(205, false));
+  EXPECT_FALSE(After(206, false));
+}
+
+// A path that a member has not is owed by nobody, however often it changes.
+TEST_F(ReachChangeTest, ThatAMemberOnlyDialsCountsAtOnceWhenever) {
+  EXPECT_TRUE(After(5, true));
+  EXPECT_FALSE(After(6, false));
+  for (std::uint64_t step = 7; step < 105; step += 7) {
+    Block fresh = head_;
+    EXPECT_TRUE(After(step, true)) << step;
+    head_ = fresh;
+  }
 }
 
 TEST_F(ReachChangeTest, WhoDeclaresTheSameKeepsItsChange) {
@@ -75,17 +89,43 @@ TEST_F(ReachChangeTest, AListedPeerIsForgottenWhenItIsAsAnyOther) {
   EXPECT_FALSE(After(105, false));
   EXPECT_FALSE(After(203, false));
   EXPECT_EQ(head_.reach.size(), 1U);
+  EXPECT_EQ(head_.reach[0].changes_from, 205U);
   EXPECT_FALSE(After(204, false));
   EXPECT_TRUE(head_.reach.empty());
 }
 
 // A return would otherwise be a second change.
 TEST_F(ReachChangeTest, AFormerMembersWordIsKept) {
+  EXPECT_TRUE(After(3, true));
+  EXPECT_FALSE(After(4, false));
   EXPECT_TRUE(After(5, true));
   head_.members.erase(head_.members.begin() + 1);
   head_.reach = ReachAfter(head_, 6, {});
   EXPECT_TRUE(OnlyDials(head_, PeerNumber(1)));
-  EXPECT_EQ(head_.reach[0].changes_from, 105U);
+  EXPECT_EQ(head_.reach[0].changes_from, 104U);
+}
+
+// --- of whom bulk data can be had ----------------------------------------------------------------
+
+TEST(LinkableTest, WhoOnlyDialsHasALinkWithThoseThatCanBeDialed) {
+  const Block head = HeadWith(6, {1, 4});
+  EXPECT_EQ(LinkableIn(head, PeerNumber(0)), head.members);
+  std::vector<PeerId> expected = head.members;
+  std::erase(expected, PeerNumber(4));
+  EXPECT_EQ(LinkableIn(head, PeerNumber(1)), expected);
+}
+
+TEST(LinkableTest, WhenNobodyIsLeftAllAre) {
+  const Block head = HeadWith(4, {0, 1, 2, 3});
+  EXPECT_EQ(LinkableIn(head, PeerNumber(2)), head.members);
+}
+
+TEST(LinkableTest, AFormerMemberIsNoneOfThem) {
+  Block head = HeadWith(6, {1, 4});
+  std::erase(head.members, PeerNumber(1));
+  std::vector<PeerId> expected = head.members;
+  std::erase(expected, PeerNumber(4));
+  EXPECT_EQ(LinkableIn(head, PeerNumber(1)), expected);
 }
 
 // --- carriers ------------------------------------------------------------------------------------

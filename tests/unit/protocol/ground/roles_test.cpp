@@ -323,6 +323,36 @@ TEST(AssignRolesTest, ThreeOwnersStayWhoeverIsDrawn) {
   EXPECT_TRUE(roles.IsWorker(PeerNumber(5)));
 }
 
+// One that is drawn after a validator that cannot be spared may be: it owns nothing.
+TEST(AssignRolesTest, AValidatorThatCannotBeSparedEndsNoDraw) {
+  const Block head = HeadWithDialers(8, {0, 1, 2, 3, 4});
+  const std::vector<Assignment> drawn = {{PeerNumber(5), PeerNumber(7), 3, {}},
+                                         {PeerNumber(0), PeerNumber(6), 3, {}}};
+  const Roles roles = RolesWith(head, drawn);
+  EXPECT_EQ(roles.owners.size(), 3u);
+  EXPECT_TRUE(roles.IsWorker(PeerNumber(5)));
+  EXPECT_TRUE(roles.AssignmentOf(PeerNumber(0)));
+  EXPECT_EQ(roles.validators.size(), 1u);
+}
+
+// It has had no COMMIT in which to say that it cannot be dialed any more; and whether it is
+// admitted is decided when the coin is known.
+TEST(AssignRolesTest, WhoHasJustJoinedWorksAndOwnsNothing) {
+  Block head = HeadWithDialers(8, {1});
+  const std::vector<PeerId> before = AssignRoles(head, 1000).owners;
+  head.joined = {PeerNumber(4)};
+  const Roles roles = AssignRoles(head, 1000);
+  EXPECT_EQ(roles.workers, PeersUpTo(8));
+  EXPECT_FALSE(roles.PartOwnedBy(PeerNumber(4)));
+  std::vector<PeerId> rest = before;
+  std::erase(rest, PeerNumber(4));
+  EXPECT_EQ(roles.owners, rest) << "and changes no other's place";
+  EXPECT_EQ(roles.parts.size(), 6u);
+  head = HeadWithDialers(5, {1});
+  head.joined = {PeerNumber(0), PeerNumber(2)};
+  EXPECT_TRUE(AssignRoles(head, 1000).parts.empty()) << "fewer than three are left";
+}
+
 TEST(AssignRolesTest, FewerThanThreeThatCanBeDialedHaveNoParts) {
   const Roles roles = AssignRoles(HeadWithDialers(8, {0, 1, 2, 3, 4, 5}), 1000);
   EXPECT_TRUE(roles.workers.empty());

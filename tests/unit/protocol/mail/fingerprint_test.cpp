@@ -71,6 +71,10 @@ struct FingerprintProbe {
     EXPECT_FEEDS(ration, used_.begin()->second.repeats);
     EXPECT_FEEDS(ration, used_.begin()->second.forwards);
     EXPECT_FEEDS(ration, used_.begin()->second.forwarded_bytes);
+    EXPECT_FEEDS(ration, used_.begin()->second.services);
+    EXPECT_FEEDS(ration, used_.begin()->second.service_bytes);
+    EXPECT_FEEDS(ration, used_.begin()->second.carried_answers);
+    EXPECT_FEEDS(ration, used_.begin()->second.carried_answer_bytes);
   }
   static void OfPost() {
     Post post({}, {});

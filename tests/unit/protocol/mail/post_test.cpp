@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "crypto/sign.h"
 #include "node/protocol/mail/voice.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
@@ -137,19 +138,76 @@ TEST_F(PostTest, WhatIsCarriedComesFirst) {
 
 TEST_F(PostTest, ACarrierPassesOnWhatItsNeighbourSays) {
   const Post carrier = PostOf(5, {0, 1, 2});
-  const wire::Forward forward{PeerNumber(0), PeerNumber(1), {1, 2}};
+  const base::Bytes frame = *Frame();
+  const wire::Forward forward{PeerNumber(0), PeerNumber(1), frame};
   const auto passed = carrier.PassOn(PeerNumber(0), forward);
   ASSERT_TRUE(passed);
-  EXPECT_EQ(passed->to, PeerNumber(1));
-  EXPECT_EQ(ForwardIn(*passed).frame, forward.frame);
-  EXPECT_EQ(wire::Open(passed->frame)->envelope.sender, PeerNumber(5));
+  EXPECT_EQ(passed->send.to, PeerNumber(1));
+  EXPECT_EQ(passed->send.carried_for, PeerNumber(0)) << "the transport may drop it";
+  EXPECT_TRUE(passed->service);
+  EXPECT_EQ(ForwardIn(passed->send).frame, forward.frame);
+  EXPECT_EQ(wire::Open(passed->send.frame)->envelope.sender, PeerNumber(5));
 
   EXPECT_FALSE(carrier.PassOn(PeerNumber(2), forward)) << "in another's name";
   EXPECT_FALSE(PostOf(5, {0}).PassOn(PeerNumber(0), forward)) << "no link";
-  EXPECT_FALSE(carrier.PassOn(PeerNumber(0), {PeerNumber(0), PeerNumber(0), {1}})) << "back";
-  EXPECT_FALSE(carrier.PassOn(PeerNumber(0), {PeerNumber(0), PeerNumber(5), {1}})) << "its own";
-  EXPECT_FALSE(PostOf(5, {3, 4}).PassOn(PeerNumber(3), {PeerNumber(3), PeerNumber(4), {1}}))
+  EXPECT_FALSE(carrier.PassOn(PeerNumber(0), {PeerNumber(0), PeerNumber(0), frame})) << "back";
+  EXPECT_FALSE(carrier.PassOn(PeerNumber(0), {PeerNumber(0), PeerNumber(5), frame})) << "its own";
+  EXPECT_FALSE(
+      PostOf(5, {3, 4}).PassOn(PeerNumber(3), {PeerNumber(3), PeerNumber(4), *Frame(1000, 3)}))
       << "both can be dialed";
+}
+
+TEST_F(PostTest, ACarrierPassesOnNothingThatItsNeighbourDoesNotSay) {
+  const Post carrier = PostOf(5, {0, 1, 2});
+  const auto passes = [&](const base::Bytes& frame) {
+    return carrier.PassOn(PeerNumber(0), {PeerNumber(0), PeerNumber(1), frame}).has_value();
+  };
+  EXPECT_TRUE(passes(*Frame()));
+  EXPECT_FALSE(passes(*Frame(1000, 2))) << "what another one asks";
+  EXPECT_FALSE(passes({1, 2, 3})) << "what nobody can read";
+  EXPECT_FALSE(passes({})) << "that there is a path";
+  const wire::Slot slot = ServiceSlot(0, wire::Phase::kA, wire::MessageType::kForward);
+  EXPECT_FALSE(passes(*wire::EncodeService({slot, Digest{}, PeerNumber(0), {1}}))) << "another one";
+}
+
+// What others signed is carried as an answer alone, so from the ration of these.
+TEST_F(PostTest, WhatIsSignedIsNoService) {
+  const crypto::SigningKey key = crypto::SigningKey::FromSeed(scene::DigestOf(1).bytes);
+  auto head = std::make_shared<Block>(*Head());
+  head->reach.push_back({key.id(), true, 0});
+  std::sort(head->reach.begin(), head->reach.end(),
+            [](const auto& a, const auto& b) { return a.peer < b.peer; });
+  Post carrier = PostOf(5, {1});
+  carrier.OnLink(key.id(), true);
+  carrier.SetHead(head);
+  wire::Slot slot = ServiceSlot(0, wire::Phase::kA, wire::MessageType::kCommit);
+  const auto signed_frame = wire::Seal({slot, Digest{}, key.id(), {1}}, key).frame;
+  const auto passed = carrier.PassOn(key.id(), {key.id(), PeerNumber(1), *signed_frame});
+  ASSERT_TRUE(passed);
+  EXPECT_FALSE(passed->service);
+  carrier.OnLink(PeerNumber(0), true);
+  const auto answer = carrier.PassOn(PeerNumber(0), {PeerNumber(0), PeerNumber(1), *signed_frame});
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer->service);
+}
+
+TEST_F(PostTest, AnAnswerGoesBackByOneCarrierAlone) {
+  const Post post = PostOf(0, {3, 4, 5, 6, 7});
+  const auto back = post.ByWayOf(PeerNumber(4), {PeerNumber(1), Frame(), nullptr});
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->to, PeerNumber(4));
+  EXPECT_EQ(ForwardIn(*back).to, PeerNumber(1));
+  EXPECT_EQ(ForwardIn(*back).frame, *Frame());
+  EXPECT_EQ(Routed(post, 4, back->frame).size(), 1u) << "and is not carried once more";
+  EXPECT_FALSE(post.ByWayOf(PeerNumber(4), {PeerNumber(1), Frame(), crypto::MakeBlob({1})}));
+  EXPECT_TRUE(post.ByWayOf(PeerNumber(4), {PeerNumber(1), Frame(1000, 3), nullptr}));
+  EXPECT_FALSE(
+      post.ByWayOf(PeerNumber(4), {PeerNumber(1), Frame(wire::kMaxForwardedBytes + 8), nullptr}));
+}
+
+TEST_F(PostTest, SharesAreForAllThatACarrierMayBringSomethingOf) {
+  EXPECT_EQ(PostOf(5, {0, 1}).CarriedFor(), 3u) << "those that only dial";
+  EXPECT_EQ(PostOf(0, {3, 4}).CarriedFor(), 8u) << "anybody, as this one only dials itself";
 }
 
 TEST_F(PostTest, AReceiverTakesWhatIsForItFromAMemberWithoutALink) {

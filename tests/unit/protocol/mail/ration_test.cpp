@@ -75,12 +75,13 @@ TEST(RationTest, BlocksThatNothingProvesCountByTheirBytes) {
   EXPECT_FALSE(ration.TakeOddMessage(now, peer));
 }
 
-// --- what a carrier brings
-// ------------------------------------------------------------------------
+// --- what a carrier brings -----------------------------------------------------------------------
+
+constexpr std::uint64_t kShares = 4;
 
 TEST(RationTest, WhatACarrierBringsUsesUpNobodysRation) {
   Ration ration(kBytes);
-  ration.Carry(PeerNumber(1), PeerNumber(5));
+  ration.Carry(PeerNumber(1), PeerNumber(5), kShares);
   while (ration.TakeOddMessage(kStart, PeerNumber(1))) {
   }
   for (std::uint64_t i = 0; i < Ration::kForgeriesASecond; ++i) {
@@ -91,29 +92,98 @@ TEST(RationTest, WhatACarrierBringsUsesUpNobodysRation) {
   EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(1))) << "over its own link";
   EXPECT_TRUE(ration.TakeOddMessage(kStart, PeerNumber(1)));
   EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(5))) << "the carrier itself";
-  ration.Carry(PeerNumber(1), PeerNumber(6));
+  ration.Carry(PeerNumber(1), PeerNumber(6), kShares);
   EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(1))) << "by another carrier";
   ration.EndCarry();
-  ration.Carry(PeerNumber(2), PeerNumber(5));
+  ration.Carry(PeerNumber(2), PeerNumber(5), kShares);
   EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(2))) << "another one's, by the same carrier";
+  ration.EndCarry();
+}
+
+// What a carrier costs is no more than its own link may, for however many members it carries.
+TEST(RationTest, ACarrierHasNoMoreForAllThanForItself) {
+  Ration ration(kBytes);
+  std::uint64_t forgeries = 0;
+  std::uint64_t odd = 0;
+  std::uint64_t answers = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t carried = 0;
+  for (std::uint32_t member = 1; member <= kShares; ++member) {
+    const PeerId from = PeerNumber(member);
+    ration.Carry(from, PeerNumber(64), kShares);
+    for (; ration.IsHeard(kStart, from); ++forgeries) ration.CountForgery(kStart, from);
+    while (ration.TakeOddMessage(kStart, from)) ++odd;
+    while (ration.Take(kStart, from)) ++answers;
+    while (ration.TakeCarriedAnswer(kStart, from, 1)) ++carried;
+    ration.EndCarry();
+    ration.Carry(from, PeerNumber(128), kShares);
+    while (ration.Take(kStart, from, 1)) ++bytes;
+    ration.EndCarry();
+  }
+  EXPECT_EQ(forgeries, Ration::kForgeriesASecond);
+  EXPECT_EQ(odd, Ration::kOddMessagesASecond);
+  EXPECT_EQ(answers, Ration::kAnswersASecond);
+  EXPECT_EQ(bytes, kBytes);
+  EXPECT_EQ(carried, Ration::kCarriedAnswersASecond);
+}
+
+TEST(RationTest, EachCarriedMemberHasSomething) {
+  Ration ration(kBytes);
+  ration.Carry(PeerNumber(1), PeerNumber(9), 100'000);
+  EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(1)));
+  EXPECT_TRUE(ration.TakeOddMessage(kStart, PeerNumber(1)));
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(1)));
+  EXPECT_TRUE(ration.TakeCarriedAnswer(kStart, PeerNumber(1), 1 << 20)) << "however long";
+  EXPECT_FALSE(ration.TakeCarriedAnswer(kStart, PeerNumber(1), 1));
+  EXPECT_TRUE(ration.TakeCarriedAnswer(kStart + base::Seconds(1), PeerNumber(1), 1));
+  ration.EndCarry();
+}
+
+TEST(RationTest, CarriedAnswersEndWithTheirBytes) {
+  Ration ration(kBytes);
+  ration.Carry(PeerNumber(1), PeerNumber(9), kShares);
+  const std::uint64_t share = Ration::kCarriedAnswerBytesASecond / kShares;
+  EXPECT_TRUE(ration.TakeCarriedAnswer(kStart, PeerNumber(1), share - 1));
+  EXPECT_TRUE(ration.TakeCarriedAnswer(kStart, PeerNumber(1), 1));
+  EXPECT_FALSE(ration.TakeCarriedAnswer(kStart, PeerNumber(1), 1));
   ration.EndCarry();
 }
 
 TEST(RationTest, AMemberIsCarriedForWithinItsRation) {
   Ration ration(kBytes);
-  for (std::uint64_t i = 0; i < Ration::kForwardsASecond; ++i) {
-    ASSERT_TRUE(ration.TakeForward(kStart, PeerNumber(1), PeerNumber(9), 1)) << i;
+  const auto take = [&](std::uint32_t to, std::uint64_t bytes, base::Time now = kStart) {
+    return ration.TakeForward(now, PeerNumber(1), PeerNumber(to), bytes, /*service=*/false);
+  };
+  for (std::uint64_t i = 0; i < Ration::kForwardsASecond; ++i) ASSERT_TRUE(take(9, 1)) << i;
+  EXPECT_FALSE(take(9, 1));
+  EXPECT_TRUE(take(8, Ration::kForwardedBytesASecond));
+  EXPECT_FALSE(take(8, 1));
+  EXPECT_TRUE(take(8, 1, kStart + base::Seconds(1)));
+}
+
+// A member may be made to answer: what it signs passes all the same, and what it asks too if it
+// signs much.
+TEST(RationTest, RequestsAndAnswersAreCarriedApartFromWhatIsSigned) {
+  Ration ration(kBytes);
+  const auto take = [&](std::uint64_t bytes, bool service) {
+    return ration.TakeForward(kStart, PeerNumber(1), PeerNumber(9), bytes, service);
+  };
+  for (std::uint64_t i = 0; i < Ration::kForwardedServicesASecond; ++i) {
+    ASSERT_TRUE(take(1, true)) << i;
   }
-  EXPECT_FALSE(ration.TakeForward(kStart, PeerNumber(1), PeerNumber(9), 1));
-  EXPECT_TRUE(
-      ration.TakeForward(kStart, PeerNumber(1), PeerNumber(8), Ration::kForwardedBytesASecond));
-  EXPECT_FALSE(ration.TakeForward(kStart, PeerNumber(1), PeerNumber(8), 1));
-  EXPECT_TRUE(ration.TakeForward(kStart + base::Seconds(1), PeerNumber(1), PeerNumber(8), 1));
+  EXPECT_FALSE(take(1, true));
+  EXPECT_TRUE(take(Ration::kForwardedBytesASecond, false));
+  EXPECT_FALSE(take(1, false));
+  const base::Time later = kStart + base::Seconds(1);
+  EXPECT_FALSE(ration.TakeForward(later, PeerNumber(1), PeerNumber(9),
+                                  Ration::kForwardedServiceBytesASecond + 1, true));
+  EXPECT_TRUE(ration.TakeForward(later, PeerNumber(1), PeerNumber(9),
+                                 Ration::kForwardedServiceBytesASecond, true));
 }
 
 TEST(RationTest, PathsComeUpLessOftenThanLinks) {
   Ration ration(kBytes);
-  ration.Carry(PeerNumber(1), PeerNumber(5));
+  ration.Carry(PeerNumber(1), PeerNumber(5), kShares);
   for (std::uint64_t i = 0; i < Ration::kCarriedRepeatsASecond; ++i) {
     EXPECT_TRUE(ration.TakeRepeat(kStart, PeerNumber(1)));
   }

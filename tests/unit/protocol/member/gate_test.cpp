@@ -1,5 +1,7 @@
 #include "node/protocol/member/gate.h"
 
+#include <algorithm>
+
 #include "tests/unit/protocol/member/gate_fixture.h"
 
 namespace ostraka::protocol {
@@ -8,6 +10,7 @@ namespace {
 using scene::DigestOf;
 using scene::GateTest;
 using scene::kMemberCount;
+using scene::kSelf;
 using scene::kStep;
 using scene::kStranger;
 using scene::Saying;
@@ -132,6 +135,26 @@ TEST_F(GateTest, GenesisMessagesComeFromTheirSigners) {
   const Saying boot{.from = 1, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis};
   EXPECT_EQ(Sort(boot, 1), Fate::kTakeIn);
   EXPECT_EQ(Sort(boot, 2), Fate::kNothing) << "it may be an old one";
+}
+
+// The two can have no link: what is carried is all that there is. [Were it not taken, no run with
+// two such members would begin.]
+TEST_F(GateTest, ACarriedBootCountsOfAMemberThatCanHaveNoLinkWithThisOne) {
+  Block genesis = parts().chain.head();
+  genesis.reach = {{IdOf(kSelf), true, 0}, {IdOf(2), true, 0}};
+  std::sort(genesis.reach.begin(), genesis.reach.end(),
+            [](const auto& a, const auto& b) { return a.peer < b.peer; });
+  SetHead(genesis);
+  parts().stage.Enter(Stage::kGenesis);
+  const auto sort_carried = [&](std::uint32_t from) {
+    parts().ration.Carry(IdOf(from), IdOf(4), 1);
+    const Fate fate =
+        Sort({.from = from, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis}, from);
+    parts().ration.EndCarry();
+    return fate;
+  };
+  EXPECT_EQ(sort_carried(2), Fate::kTakeIn);
+  EXPECT_EQ(sort_carried(1), Fate::kNothing) << "it may be an old one: the link will bring the new";
 }
 
 TEST_F(GateTest, PassedOnGenesisEchoCountsIfItEqualsTheOwnOne) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "node/wire/bitmap.h"
 #include "tests/unit/protocol/member/member_fixture.h"
 
 namespace ostraka::protocol {
@@ -203,6 +204,111 @@ TEST_F(IntakeTest, ACarriedMessageHoldsNoOtherOne) {
   EXPECT_FALSE(Holds(Commit(3, 1)));
 }
 
+// Member 4, which only dials, asks by way of members 1 and 2, and gets the COMMITs of member 1 and
+// of this one.
+class CarriedQuestionTest : public IntakeTest {
+ protected:
+  CarriedQuestionTest() {
+    BeginStep();
+    parts().post->SetHead(parts().chain.shared_head());
+    for (const std::uint32_t link : {1U, 2U, 3U}) parts().post->OnLink(IdOf(link), true);
+    On(Sign(Commit(1, 1)), 1);
+    ForgetActions();
+  }
+  base::SharedBytes Question(wire::PullKind kind, std::uint64_t step = kStep) const {
+    wire::Slot slot = ServiceSlot(step, Phase::kA, MessageType::kPull);
+    slot.run_id = manifest_->run_id;
+    wire::Pull pull{.kind = kind, .type = MessageType::kCommit};
+    pull.members = wire::BitmapOf(Members(), Members());
+    return wire::EncodeService({slot, Digest{}, IdOf(4), wire::Encode(pull)});
+  }
+  void HoldOwnCommit() {
+    intake_.TakeOwn(Sign(Commit(kSelf, 1)), nullptr, step_.get());
+    ForgetActions();
+  }
+  // To whom all goes that is said now. All but bulk data is by way of somebody.
+  std::vector<PeerId> SaidTo() {
+    std::vector<PeerId> to;
+    for (const Send& send : Taken<Send>()) {
+      to.push_back(send.to);
+      if (send.to != IdOf(4)) {
+        EXPECT_EQ(EnvelopeOf(send).slot.type, MessageType::kForward);
+      }
+    }
+    return to;
+  }
+};
+
+TEST_F(CarriedQuestionTest, IsAnsweredByTheCarrierThatBroughtItAlone) {
+  HoldOwnCommit();
+  Carried(4, 2, *Question(wire::PullKind::kMessages));
+  EXPECT_EQ(SaidTo(), (std::vector<PeerId>{IdOf(2), IdOf(2)}));
+  Carried(4, 1, *Question(wire::PullKind::kMessages));
+  EXPECT_EQ(SaidTo(), (std::vector<PeerId>{IdOf(1), IdOf(1)}));
+}
+
+TEST_F(CarriedQuestionTest, IsAnsweredOverItsOwnLinkIfItCameByThat) {
+  HoldOwnCommit();
+  intake_.On({IdOf(4), Question(wire::PullKind::kMessages), nullptr}, step_.get());
+  EXPECT_EQ(SaidTo(), (std::vector<PeerId>{IdOf(4), IdOf(4)}));
+}
+
+// A carrier that asks in a member's name costs this one a ration, and the member nothing of its
+// own.
+TEST_F(CarriedQuestionTest, IsAnsweredFromASmallRation) {
+  HoldOwnCommit();
+  std::size_t answers = 0;
+  for (std::uint64_t i = 0; i < Ration::kAnswersASecond; ++i) {
+    Carried(4, 2, *Question(wire::PullKind::kMessages));
+    answers += SaidTo().size();
+  }
+  EXPECT_EQ(answers, Ration::kCarriedAnswersASecond);
+  Carried(4, 1, *Question(wire::PullKind::kMessages));
+  EXPECT_EQ(SaidTo().size(), 2u) << "by another carrier";
+  intake_.On({IdOf(4), Question(wire::PullKind::kMessages), nullptr}, step_.get());
+  EXPECT_EQ(SaidTo().size(), 2u) << "over its own link";
+}
+
+// A link that comes up at a carrier is a path by way of that carrier.
+TEST_F(CarriedQuestionTest, WhatIsSaidAgainGoesByThePathThatIsUp) {
+  Carried(4, 2, {});
+  const std::vector<PeerId> to = SaidTo();
+  ASSERT_FALSE(to.empty());
+  EXPECT_EQ(std::count(to.begin(), to.end(), IdOf(2)), static_cast<std::ptrdiff_t>(to.size()));
+}
+
+TEST_F(CarriedQuestionTest, ToFollowIsNotBelievedAsToHowFarItsSenderIs) {
+  const std::uint64_t far = kStep + 100;
+  Carried(4, 2, *Question(wire::PullKind::kFollow, far));
+  EXPECT_TRUE(parts().followers.Contains(IdOf(4)));
+  EXPECT_FALSE(parts().followers.Has(IdOf(4), 1));
+  intake_.On({IdOf(4), Question(wire::PullKind::kFollow, far), nullptr}, step_.get());
+  EXPECT_TRUE(parts().followers.Has(IdOf(4), far));
+}
+
+// "I wait" is the word of a member over its link, or of one that can have none with this one.
+TEST_F(IntakeTest, ACarrierCannotSayThatAMemberWaits) {
+  EnterGenesis();
+  const auto lacks_waiting = [&](std::uint32_t from) {
+    for (const auto& missing : parts().genesis.MissingNow()) {
+      if (missing.sender == IdOf(from) && missing.type == MessageType::kBlock) return true;
+    }
+    return false;
+  };
+  for (std::uint32_t i = 0; i < scene::kMemberCount; ++i) {
+    Hold({.from = i, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis});
+  }
+  wire::Slot slot = ServiceSlot(0, Phase::kGenesis, MessageType::kBlock);
+  slot.run_id = manifest_->run_id;
+  const auto waits = wire::EncodeService(
+      {slot, Digest{}, IdOf(1), wire::Encode(wire::BlockMessage{Digest{}, true})});
+  ASSERT_TRUE(lacks_waiting(1));
+  Carried(1, 2, *waits);
+  EXPECT_TRUE(lacks_waiting(1));
+  intake_.On({IdOf(1), waits, nullptr}, nullptr);
+  EXPECT_FALSE(lacks_waiting(1));
+}
+
 TEST_F(IntakeTest, AStrangerIsNotCarriedFor) {
   BeginStep();
   Carried(scene::kStranger, 2, *Sign(Commit(1, 1))->frame);
@@ -294,15 +400,39 @@ TEST_F(IntakeTest, RejoinCountsOnlyOverTheLinkOfItsSigner) {
                             .body = wire::Encode(wire::Rejoin{}),
                             .parent = parent});
   On(rejoin, 1);
-  EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), parent));
+  EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), kStep));
   Pass(base::Seconds(1));
   while (parts().ration.TakeOddMessage(parts().turn.now(), IdOf(4))) {
   }
   On(rejoin, 4);
-  EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), parent)) << "its ration is used up";
+  EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), kStep)) << "its ration is used up";
   Pass(base::Seconds(1));
   On(rejoin, 4);
-  EXPECT_TRUE(parts().followers.HasRejoin(IdOf(4), parent));
+  EXPECT_TRUE(parts().followers.HasRejoin(IdOf(4), kStep));
+}
+
+TEST_F(IntakeTest, ACarrierThatShowsAnOldRejoinAgainTakesNoNewOneAway) {
+  Block head = HeadBlock();
+  std::erase(head.members, IdOf(4));
+  head.standings = {{.peer = IdOf(4), .drops = 1}};
+  BeginStep(head);
+  const auto rejoin = [&](std::uint64_t step, const Digest& parent) {
+    return Sign({.from = 4,
+                 .type = MessageType::kRejoin,
+                 .step = step,
+                 .phase = Phase::kC,
+                 .body = wire::Encode(wire::Rejoin{}),
+                 .parent = parent});
+  };
+  const auto old = rejoin(kStep - 1, scene::DigestOf(7));
+  Carried(4, 2, *old->frame);
+  EXPECT_TRUE(parts().followers.HasRejoin(IdOf(4), kStep - 1));
+  Carried(4, 2, *rejoin(kStep, wire::BlockDigest(parts().chain.head()))->frame);
+  Carried(4, 3, *old->frame);
+  RecentBlocks recent(8);
+  recent.Add(parts().chain.head());
+  EXPECT_EQ(parts().followers.JoinsToConfirm(parts().chain.head(), kStep, recent),
+            std::vector<PeerId>{IdOf(4)});
 }
 
 }  // namespace

@@ -79,6 +79,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(followers, asked_.begin()->second.step);
     EXPECT_FEEDS(followers, asked_.begin()->second.has);
     EXPECT_FEEDS(followers, rejoins_);
+    EXPECT_FEEDS(followers, rejoins_.begin()->second.asked_in);
+    EXPECT_FEEDS(followers, rejoins_.begin()->second.block);
   }
   static void OfGenesisSeal() {
     GenesisSeal genesis({}, {}, std::make_shared<Block>(), nullptr);

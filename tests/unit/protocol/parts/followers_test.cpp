@@ -54,14 +54,13 @@ TEST_F(FollowersTest, FollowerThatAsksForNothingIsForgotten) {
 }
 
 TEST_F(FollowersTest, AdmittedFollowerIsAwayNoMore) {
-  followers_.OnRejoin(away_, DigestOf(1), At(0), 3);
-  EXPECT_TRUE(followers_.HasRejoin(away_, DigestOf(1)));
-  EXPECT_FALSE(followers_.HasRejoin(away_, DigestOf(2)));
+  followers_.OnRejoin(away_, 3, DigestOf(1), At(0), 3);
+  EXPECT_TRUE(followers_.HasRejoin(away_, 3));
   wire::Block head;
   head.members = {peers_[0], peers_[1], peers_[2], away_};
   followers_.OnHead(head);
   followers_.Expire(Commits({away_}), 5, At(1), Seconds(60));
-  EXPECT_FALSE(followers_.HasRejoin(away_, DigestOf(1)));
+  EXPECT_FALSE(followers_.HasRejoin(away_, 3));
   EXPECT_EQ(followers_.size(), 0u);
   followers_.CheckInvariants(6);
 }
@@ -89,7 +88,7 @@ TEST_F(FollowersTest, MemberThatCommitsTwoStepsLaterIsAtWorkAgain) {
 }
 
 TEST_F(FollowersTest, BannedKeyIsForgottenAndADroppedOneIsNot) {
-  followers_.OnRejoin(away_, DigestOf(1), At(0), 3);
+  followers_.OnRejoin(away_, 3, DigestOf(1), At(0), 3);
   followers_.Note(members_[1], At(0), 3, 3);
   followers_.Note(peers_[5], At(0), 3, 3);
   wire::Block head;
@@ -99,7 +98,25 @@ TEST_F(FollowersTest, BannedKeyIsForgottenAndADroppedOneIsNot) {
                     {.peer = peers_[5], .drops = 1}};
   followers_.OnHead(head);
   EXPECT_EQ(followers_.all(), std::vector<PeerId>{peers_[5]});
-  EXPECT_FALSE(followers_.HasRejoin(away_, DigestOf(1)));
+  EXPECT_FALSE(followers_.HasRejoin(away_, 3));
+}
+
+// A carrier can keep it, and show it again.
+TEST_F(FollowersTest, AnOlderRejoinNeverTakesThePlaceOfANewerOne) {
+  followers_.OnRejoin(away_, 5, DigestOf(1), At(0), 5);
+  EXPECT_TRUE(followers_.HasRejoin(away_, 4));
+  EXPECT_TRUE(followers_.HasRejoin(away_, 5));
+  EXPECT_FALSE(followers_.HasRejoin(away_, 6));
+  EXPECT_DEATH(followers_.OnRejoin(away_, 4, DigestOf(2), At(1), 6), "CHECK failed");
+}
+
+TEST_F(FollowersTest, WhatAnotherOneSaysThatAFollowerHasIsNotBelieved) {
+  followers_.Note(away_, At(0), 9, std::nullopt);
+  EXPECT_TRUE(followers_.Contains(away_));
+  EXPECT_FALSE(followers_.Has(away_, 1));
+  followers_.Note(away_, At(1), 9, 7);
+  followers_.Note(away_, At(2), 9, std::nullopt);
+  EXPECT_TRUE(followers_.Has(away_, 7)) << "it stays what it was";
 }
 
 TEST_F(FollowersTest, FollowerHasWhatItSaidLast) {
@@ -124,8 +141,9 @@ TEST_F(FollowersTest, RejoinThatNamesAnOldOrUnknownBlockIsNotConfirmed) {
     head.step = step;
     digests.push_back(recent.Add(head).digest);
   }
+  std::uint64_t asked_in = 0;
   const auto confirmed = [&](const Digest& named) {
-    followers_.OnRejoin(away_, named, At(0), 3);
+    followers_.OnRejoin(away_, ++asked_in, named, At(0), 3);
     return followers_.JoinsToConfirm(head, 1'000'000, recent).size();
   };
   EXPECT_EQ(confirmed(digests[11]), 1u);

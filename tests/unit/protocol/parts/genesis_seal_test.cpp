@@ -114,6 +114,23 @@ TEST_F(GenesisSealTest, BootOfAnotherStoreDoesNotCountAfterTheEcho) {
   EXPECT_EQ(inbox_.Find(boots, IdOf(2))->message->digest, before);
 }
 
+// A carrier of two members that only dial can show one of them the BOOT of a store that the other
+// one has lost. The run then does not begin, and begins with nothing else (docs/decisions/0024).
+TEST_F(GenesisSealTest, WhereTheBootOfALostStoreIsShownNothingBegins) {
+  for (std::uint32_t i = 0; i < kMembers; ++i) Boot(i);
+  for (std::uint32_t i = 1; i < kMembers; ++i) seal_->OnWaiting(IdOf(i));
+  Boot(1, 1);
+  const wire::Echo newer = seal_->TryEcho().value();
+  Boot(1, 0);
+  const wire::Echo older = seal_->TryEcho().value();
+  EXPECT_NE(newer.vector, older.vector);
+  seal_->OnOwnEcho(older);
+  for (std::uint32_t i = 1; i < kMembers; ++i) Echo(i, newer);
+  EXPECT_FALSE(seal_->Begins());
+  EXPECT_EQ(seal_->MissingNow().size(), kMembers) << "it waits for ECHOs that agree with its own";
+  EXPECT_FALSE(seal_->BegunWithout());
+}
+
 TEST_F(GenesisSealTest, MoreThanTheFaultBoundThatBeganAlikeAreEnough) {
   EchoHere();
   const Digest block = wire::BlockDigest(*seal_->block());

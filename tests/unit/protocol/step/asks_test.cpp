@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "node/protocol/ground/reach.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
 #include "tests/unit/protocol/scene.h"
@@ -213,6 +214,30 @@ TEST_F(AsksTest, ResultIsAskedOfMoreAndMoreMembers) {
   w_.out.actions().clear();
   EXPECT_FALSE(asks_.ForResults(results_));
   EXPECT_TRUE(w_.out.actions().empty());
+}
+
+// This member and every second one only dial.
+class AsksBehindANatTest : public AsksTest {
+ protected:
+  AsksBehindANatTest()
+      : AsksTest([](Manifest&, Block& head) {
+          for (std::size_t i = kSelf % 2; i < kMany; i += 2) {
+            head.reach.push_back({head.members[i], true, 0});
+          }
+        }) {}
+};
+
+TEST_F(AsksBehindANatTest, ResultIsAskedOfMembersThatCanBeDialed) {
+  w_.ReadA();
+  std::set<PeerId> asked;
+  for (int attempt = 0; attempt < 12; ++attempt) {
+    w_.out.actions().clear();
+    EXPECT_TRUE(asks_.ForResults(results_));
+    for (const auto& [to, pull] : w_.Pulls()) asked.insert(to);
+    w_.pull.CountAttempt();
+  }
+  EXPECT_EQ(asked.size(), kMany / 2);
+  for (const PeerId& member : asked) EXPECT_FALSE(OnlyDials(w_.head(), member));
 }
 
 TEST_F(AsksForExhibitsTest, ExhibitIsAskedOfTheMemberThatOwesIt) {

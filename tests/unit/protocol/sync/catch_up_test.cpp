@@ -434,6 +434,34 @@ TEST(AskingTest, ARequestIsRepeatedToAnotherMemberAfterAWhile) {
 
 // Blocks come one by one. Each that came was one more question once, for thirty-two blocks of which
 // thirty-one were on their way.
+// Whom `run`'s member kSelf asks while it catches up and nobody answers with more than the head.
+std::set<PeerId> AskedFor(const PastRun& run) {
+  CatchUp way = run.From(2);
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
+  Attest(way, *run.head(), 5);
+  std::set<PeerId> asked;
+  base::Time now;
+  for (int round = 0; round < 30; ++round, now = now + kPatience) {
+    for (const CatchUp::Request& request : way.Wants(now)) asked.insert(request.to);
+  }
+  return asked;
+}
+
+// One that only dials has no link with another such member, and bulk data is carried by nobody.
+TEST(AskingTest, WhoOnlyDialsAsksThoseThatCanBeDialed) {
+  const SlotNames slots = {"velocity"};
+  const PastRun run(30, 10, {{"w", {30}}, {"b", {10}}}, slots, {0, 3, kSelf});
+  EXPECT_EQ(AskedFor(run),
+            (std::set<PeerId>{PeerNumber(1), PeerNumber(2), PeerNumber(4), PeerNumber(5)}));
+  const PastRun others(30, 10, {{"w", {30}}, {"b", {10}}}, slots, {0, 3});
+  EXPECT_EQ(AskedFor(others).size(), kMemberCount - 1) << "one that can be dialed asks all";
+}
+
+TEST(AskingTest, WhenAllOnlyDialAllAreAsked) {
+  const PastRun run(30, 10, {{"w", {30}}, {"b", {10}}}, {"velocity"}, {0, 1, 2, 3, 4, 5, kSelf});
+  EXPECT_EQ(AskedFor(run).size(), kMemberCount - 1);
+}
+
 TEST(AskingTest, ABlockIsAskedForOnceWhileAnswersCome) {
   const PastRun run(100, 200);
   CatchUp way = run.From(0);

@@ -29,11 +29,11 @@ Network AllUp(std::uint32_t peers, std::uint64_t seed, const NetworkOptions& opt
 
 TEST(Network, DropsMessagesOnALinkThatIsDown) {
   Network network(Jittery(), 2, base::Rng(1));
-  EXPECT_FALSE(network.Arrival(0, 1, {0}, std::nullopt));
+  EXPECT_FALSE(network.Arrival(0, 1, {0}, {}));
   network.SetUp(1, 0, true);
-  EXPECT_TRUE(network.Arrival(0, 1, {0}, std::nullopt));
+  EXPECT_TRUE(network.Arrival(0, 1, {0}, {}));
   network.SetUp(0, 1, false);
-  EXPECT_FALSE(network.Arrival(1, 0, {0}, std::nullopt));
+  EXPECT_FALSE(network.Arrival(1, 0, {0}, {}));
 }
 
 TEST(Network, GoingDownEndsAnEpochInBothDirections) {
@@ -52,7 +52,7 @@ TEST(Network, DelaysLieInTheirRange) {
   for (int i = 0; i < 1000; ++i) {
     // Far apart, so that no message waits for the one before.
     const base::Time now{std::int64_t{i} * 1'000'000'000};
-    const base::Duration delay = *network.Arrival(0, 1, now, std::nullopt) - now;
+    const base::Duration delay = *network.Arrival(0, 1, now, {}) - now;
     EXPECT_GE(delay, base::Milliseconds(1));
     EXPECT_LE(delay, base::Milliseconds(1 + 9 + 50));
   }
@@ -63,12 +63,53 @@ TEST(Network, BulkDataWaitsForTheBandwidthAndForBulkBeforeIt) {
   options.distance = {base::Milliseconds(10), {}};
   options.jitter = {};
   Network network = AllUp(2, 1, options);
-  EXPECT_EQ(network.Arrival(0, 1, {0}, 500'000)->ns, base::Milliseconds(510).ns);
-  EXPECT_EQ(network.Arrival(0, 1, {0}, 1'000'000)->ns, base::Milliseconds(1510).ns);
-  EXPECT_EQ(network.Arrival(0, 1, {0}, std::nullopt)->ns, base::Milliseconds(10).ns)
+  EXPECT_EQ(network.Arrival(0, 1, {0}, {.blob_bytes = 500'000})->ns, base::Milliseconds(510).ns);
+  EXPECT_EQ(network.Arrival(0, 1, {0}, {.blob_bytes = 1'000'000})->ns, base::Milliseconds(1510).ns);
+  EXPECT_EQ(network.Arrival(0, 1, {0}, {})->ns, base::Milliseconds(10).ns)
       << "control does not wait for bulk";
-  EXPECT_EQ(network.Arrival(1, 0, {0}, 500'000)->ns, base::Milliseconds(510).ns)
+  EXPECT_EQ(network.Arrival(1, 0, {0}, {.blob_bytes = 500'000})->ns, base::Milliseconds(510).ns)
       << "the other direction has its own bandwidth";
+}
+
+// --- what waits on a line ------------------------------------------------------------------------
+
+NetworkOptions Slow() {
+  NetworkOptions options;
+  options.distance = {base::Milliseconds(10), {}};
+  options.jitter = {};
+  options.line_bytes_per_second = 1'000'000;
+  options.control_queue_bytes = 100'000;
+  options.carried_queue_bytes = 10'000;
+  return options;
+}
+
+TEST(Network, ALineTakesItsTimeAndOverflows) {
+  Network network = AllUp(2, 1, Slow());
+  network.Narrow(1);
+  EXPECT_EQ(network.Arrival(0, 1, {0}, {.frame_bytes = 50'000})->ns, base::Milliseconds(60).ns);
+  EXPECT_EQ(network.Arrival(0, 1, {0}, {.frame_bytes = 50'000})->ns, base::Milliseconds(110).ns);
+  EXPECT_TRUE(network.Overflows(0, 1, {0}, {.frame_bytes = 1}));
+  EXPECT_FALSE(network.Overflows(0, 1, {0}, {.frame_bytes = 1, .blob_bytes = 1}));
+  EXPECT_FALSE(network.Overflows(0, 1, {0}, {.frame_bytes = 1, .carried_for = 0}));
+  EXPECT_FALSE(network.Overflows(1, 0, {0}, {.frame_bytes = 1'000'000})) << "it is no slow line";
+  EXPECT_FALSE(network.Overflows(0, 1, {base::Milliseconds(50).ns}, {.frame_bytes = 50'000}));
+  network.SetUp(0, 1, false);
+  network.SetUp(0, 1, true);
+  EXPECT_FALSE(network.Overflows(0, 1, {0}, {.frame_bytes = 100'000}))
+      << "what waited is gone with the link";
+}
+
+TEST(Network, WhatIsCarriedHasALaneForEachPeer) {
+  Network network = AllUp(4, 1, Slow());
+  network.Narrow(1);
+  const auto carried = [&](std::uint32_t peer) {
+    return network.Arrival(0, 1, {0}, {.frame_bytes = 6'000, .carried_for = peer});
+  };
+  EXPECT_EQ(carried(2)->ns, base::Milliseconds(34).ns) << "a quarter of the line";
+  EXPECT_FALSE(carried(2)) << "more than its lane holds";
+  EXPECT_EQ(network.carried_dropped(), 1u);
+  EXPECT_EQ(carried(3)->ns, base::Milliseconds(34).ns) << "another one's";
+  EXPECT_EQ(network.Arrival(0, 1, {0}, {.frame_bytes = 1'000})->ns, base::Milliseconds(11).ns);
 }
 
 TEST(Network, HugeTransfersDoNotOverflow) {
@@ -76,14 +117,15 @@ TEST(Network, HugeTransfersDoNotOverflow) {
   options.bytes_per_second = 3;
   Network network = AllUp(2, 1, options);
   const std::uint64_t terabyte = 1'000'000'000'000;
-  EXPECT_GT(network.Arrival(0, 1, {0}, terabyte / 1000)->ns, base::Seconds(333'000'000).ns);
+  EXPECT_GT(network.Arrival(0, 1, {0}, {.blob_bytes = terabyte / 1000})->ns,
+            base::Seconds(333'000'000).ns);
 }
 
 TEST(Network, TrafficOnOneLinkDoesNotShiftAnother) {
   Network quiet = AllUp(3, 9);
   Network busy = AllUp(3, 9);
-  for (int i = 0; i < 100; ++i) (void)busy.Arrival(0, 1, {0}, std::nullopt);
-  EXPECT_EQ(quiet.Arrival(0, 2, {5}, std::nullopt), busy.Arrival(0, 2, {5}, std::nullopt));
+  for (int i = 0; i < 100; ++i) (void)busy.Arrival(0, 1, {0}, {});
+  EXPECT_EQ(quiet.Arrival(0, 2, {5}, {}), busy.Arrival(0, 2, {5}, {}));
 }
 
 // FIFO for each link and lane, whatever the send times and the jitter.
@@ -98,8 +140,9 @@ RC_GTEST_PROP(NetworkProperty, KeepsTheOrderOfEachLane, (std::uint64_t seed)) {
     const std::uint32_t from = link / 2;
     const std::uint32_t to = (from + 1 + link % 2) % 3;
     const bool bulk = rng.Chance(1, 2);
-    const auto at = network.Arrival(
-        from, to, now, bulk ? std::optional<std::uint64_t>(rng.Below(100'000)) : std::nullopt);
+    Network::Message message;
+    if (bulk) message.blob_bytes = rng.Below(100'000);
+    const auto at = network.Arrival(from, to, now, message);
     RC_ASSERT(at.has_value());
     RC_ASSERT(*at >= now + base::Milliseconds(1));
     base::Time& before = last[{link, bulk}];

@@ -26,13 +26,17 @@ inline SharedBlob FloatBlob(float value, std::size_t count) {
 // A run as its honest members know it: blocks, what each applied, and the state after each.
 class PastRun {
  public:
-  // Every `root_every`-th step seals the root of the state that it started from. REQUIRES:
-  // `tensors` have 40 elements.
+  // Every `root_every`-th step seals the root of the state that it started from. `dialers`: by
+  // number, the members that only dial. REQUIRES: `tensors` have 40 elements.
   PastRun(std::uint64_t height, std::uint64_t root_every,
-          base::TensorLayout tensors = {{"w", {30}}, {"b", {10}}}, SlotNames slots = {"velocity"})
+          base::TensorLayout tensors = {{"w", {30}}, {"b", {10}}}, SlotNames slots = {"velocity"},
+          const std::vector<std::uint32_t>& dialers = {})
       : layout(std::move(tensors)), slots_(std::move(slots)) {
     Block genesis = scene::ViewBefore(scene::ManifestOf(kMemberCount), 1);
     genesis.genesis = true;
+    for (const std::uint32_t number : dialers) {
+      genesis.reach.push_back({scene::PeerNumber(number), true, 0});
+    }
     blocks.push_back(std::make_shared<const Block>(genesis));
     states.push_back(StateAt(0));
     for (std::uint64_t step = 0; step < height; ++step) {
