@@ -52,6 +52,7 @@ void WebSocketConnection::HandleLinkRecord(RecordType type, base::ByteView body)
   if (taken->message) {
     owner_->OnMessage(*this, std::move(taken->message->frame), std::move(taken->message->blob));
   }
+  if (taken->dial_back) owner_->OnDialBack(*this, *taken->dial_back);
   if (IsBulk(type)) GrantMore();
 }
 
@@ -113,6 +114,13 @@ void WebSocketConnection::Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> 
   OSTRAKA_CHECK(life_.is_link());
   const base::Status queued = writer_.QueueMessage(std::move(frame), std::move(blob));
   if (!queued.ok()) return Refuse(Refusal::kSlow, base::MessageOf(queued));
+  Pump();
+}
+
+void WebSocketConnection::SendDialBack(const DialBackRecord& record) {
+  if (closing() || life_.leaving()) return;
+  OSTRAKA_CHECK(life_.is_link());
+  writer_.QueueRecord(TypeOf(record), EncodeDialBack(record));
   Pump();
 }
 

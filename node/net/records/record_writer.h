@@ -40,7 +40,7 @@ class RecordWriter {
                std::function<bool()> may_send_bulk)
       : queue_(max_control_bytes, max_bulk_bytes), may_send_bulk_(std::move(may_send_bulk)) {}
 
-  // HELLO, GO or CREDIT (SendQueue::PushRecord).
+  // HELLO, GO, CREDIT, DIALBACK or DIALED (SendQueue::PushRecord).
   void QueueRecord(RecordType type, base::Bytes body);
   // A message; `blob` may be null. FailedPrecondition, phrased about the peer: it reads too slowly.
   base::Status QueueMessage(base::SharedBytes frame, std::shared_ptr<OutgoingBlob> blob);
