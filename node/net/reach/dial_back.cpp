@@ -97,7 +97,9 @@ void DialBack::Forget(const base::PeerId& peer) {
 void DialBack::Stop() {
   stopped_ = true;
   look_timer_.Cancel();
+  for (const auto& [peer, dial] : dials_) desk_.End(peer);
   dials_.clear();
+  CheckInvariants();
 }
 
 DialBackStatus DialBack::status() const {

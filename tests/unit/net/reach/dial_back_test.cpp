@@ -102,6 +102,15 @@ TEST_F(DialBackTest, OneThatIsOffDeclinesAndAsksNobody) {
   EXPECT_FALSE(b_.dial_back->status().on);
 }
 
+TEST_F(DialBackTest, AForgottenMembersDialEnds) {
+  Link();
+  ASSERT_TRUE(RunUntil(io_, [this] { return b_.asked == 1; }));
+  b_.dial_back->Forget(a_.node.id());
+  b_.dial_back->CheckInvariants();
+  EXPECT_THAT(b_.results(), IsEmpty());
+  EXPECT_THAT(b_.answers, IsEmpty());
+}
+
 // The manifest names no loopback address, so that nobody is dialed there.
 TEST_F(DialBackTest, WhatThePolicyForbidsIsNotDialed) {
   Link(true, {"192.0.2.1:9000"});
@@ -127,10 +136,12 @@ TEST_F(DialBackTest, AFloodOfQuestionsGetsFourAnswers) {
   EXPECT_TRUE(b_.node.transport->IsUp(a_.node.id()));
 }
 
-TEST_F(DialBackTest, AfterStopNothingIsSaid) {
+TEST_F(DialBackTest, AfterStopNothingIsSaidNotEvenOfADialThatIsUnderWay) {
   Link();
   ASSERT_TRUE(RunUntil(io_, [this] { return b_.asked == 1; }));
+  ASSERT_THAT(b_.answers, IsEmpty());
   b_.dial_back->Stop();
+  b_.dial_back->CheckInvariants();
   const std::size_t had = b_.answers.size();
   a_.node.transport->SendDialBack(b_.node.id(), DialBackAsk{a_.node.port()});
   ASSERT_TRUE(RunUntil(io_, [this] { return b_.asked == 2; }));
