@@ -39,13 +39,14 @@ const char* DialOutcomeText(DialOutcome outcome) {
     case DialOutcome::kUnreachable:
       return "the network knows no way";
     case DialOutcome::kDeclined:
-      return "it declined to dial";
+      return "nobody dialed";
   }
   return "";
 }
 
 std::string TextOf(const DialedBack& result) {
   if (result.where.port == 0) return result.peer.Short() + " is linked, and dialed for that";
+  if (result.outcome == DialOutcome::kDeclined) return result.peer.Short() + " declined to dial";
   return result.peer.Short() + " dialed " + dht::TextOf(result.where) + ": " +
          DialOutcomeText(result.outcome);
 }

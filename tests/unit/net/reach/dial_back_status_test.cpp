@@ -65,5 +65,12 @@ TEST(DialBackStatus, ALinkThatCameInNamesNoAddress) {
   EXPECT_THAT(TextOf(linked), HasSubstr("is linked"));
 }
 
+// It names no host, as none was dialed.
+TEST(DialBackStatus, OneThatDeclinesIsSaidToHaveDialedNothing) {
+  DialedBack declined = By(1, "192.0.2.0/24", DialOutcome::kDeclined);
+  declined.where = {{}, 9000};
+  EXPECT_EQ(TextOf(declined), declined.peer.Short() + " declined to dial");
+}
+
 }  // namespace
 }  // namespace ostraka::net
