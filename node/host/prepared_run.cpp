@@ -157,7 +157,7 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   node.evaluate_every = options.states.evaluate_every;
   node.record_file = options.files.record;
   node.finder = {std::move(options.network.dht),
-                 options.files.data_dir + "/" + net::kLearnedFileName};
+                 options.files.data_dir + "/" + net::kLearnedFileName, options.network.dial_back};
   node.status = std::move(options.network.status);
   return PreparedRun{self, layout, std::move(key_lock), std::move(node),
                      os::Descriptor(options.network.listen_socket.Release())};

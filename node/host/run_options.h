@@ -45,6 +45,7 @@ struct RunNetwork {
   // For all links together, in each direction; control messages count but never wait; 0: no limit.
   std::uint64_t max_bytes_per_second = 0;
   net::ReachOptions dht;  // `learned` is read from the data folder
+  bool dial_back = true;  // FinderOptions
   StatusService status;
 };
 

@@ -10,10 +10,13 @@ import harness
 from harness import TestCase
 
 PUBLIC = 5
-# What a NAT does with ports, and with a packet to it that belongs to no connection.
-KINDS = {"port-preserving": ("masquerade", "drop"),
-         "random ports": ("masquerade fully-random", "drop"),
-         "RST to strays": ("masquerade", "reject with tcp reset")}
+# What a NAT does with ports, and with a packet to it that belongs to no connection; and how
+# `ostraka doctor` names it.
+KINDS = {"port-preserving": ("masquerade", "drop", "keeps port numbers and drops strays"),
+         "random ports": ("masquerade fully-random", "drop",
+                          "shows each other party another port and drops strays"),
+         "RST to strays": ("masquerade", "reject with tcp reset",
+                           "keeps port numbers and answers strays with RST")}
 RULES = """
 table inet walls {{
   chain input {{
@@ -82,7 +85,7 @@ class NatTest(TestCase):
         self.on_bridge(name, "e0", index + 1)
         return name
 
-    def behind_nat(self, index, masquerade, strays):
+    def behind_nat(self, index, masquerade, strays, _named):
         router = self.namespace(f"r{index}")
         name = self.namespace(f"m{index}")
         self.on_bridge(router, "pub", 100 + index)
@@ -96,13 +99,16 @@ class NatTest(TestCase):
                     input=RULES.format(masquerade=masquerade, strays=strays))
         return name
 
-    def where(self, index):
-        """Two of the public members are named by IPv4, three by IPv6."""
+    def where(self, index, hidden=False):
+        """Two of the public members are named by IPv4, three by IPv6; a hidden one as its NAT."""
+        if hidden:
+            return f"203.0.113.{100 + index}:9000"
         host = index + 1
         return f"203.0.113.{host}:9000" if index < 2 else f"[2001:db8:7::{host}]:9000"
 
-    def make(self, nat, steps, *options):
-        """Keys, namespaces and a manifest, whose last three members are behind NATs if `nat`."""
+    def make(self, nat, steps, *options, declares=True):
+        """Keys, namespaces and a manifest, whose last three members are behind NATs if `nat`. They
+        are listed as members that only dial if `declares`."""
         self.ids, self.names, members = [], [], []
         for i in range(8):
             self.ids.append(harness.expect_ok("key", "new", self.folder / f"{i}.key", "--no-passphrase").strip())
@@ -112,8 +118,9 @@ class NatTest(TestCase):
                 self.names.append(self.behind_nat(i, *list(KINDS.values())[i - PUBLIC]))
             else:
                 self.names.append(self.public(i))
-            members += ["--member", self.ids[i] if hidden else f"{self.ids[i]}@{self.where(i)}"]
-            members += ["--only-dials", self.ids[i]] if hidden else []
+            named = self.ids[i] if hidden and declares else f"{self.ids[i]}@{self.where(i, hidden)}"
+            members += ["--member", named]
+            members += ["--only-dials", self.ids[i]] if hidden and declares else []
         self.manifest = self.folder / "run.toml"
         init = harness.run("run", "init", "--out", self.manifest, "--model", "toy", "--steps", steps, "--mode", "third",
                            "--delta-ms", 4000, *members, *options)
@@ -127,6 +134,24 @@ class NatTest(TestCase):
     def status(self, index):
         result = harness.run("status", "--json", self.folder / f"node{index}")
         return json.loads(result.stdout) if result.stdout else None
+
+    def tries_of(self, index, wanted):
+        """What `wanted` members found that dialed this one in vain, as soon as they have."""
+        deadline = time.monotonic() + harness.DEADLINE_S
+        while time.monotonic() < deadline:
+            status = self.status(index)
+            tries = [each for each in status["dial_back"]["results"] if "address" in each] if status else []
+            if len(tries) >= wanted:
+                return tries
+        raise AssertionError(f"member {index} was not dialed back: {status and status['dial_back']}")
+
+    def doctor(self, index):
+        """The findings of the doctor on that member's machine, by check."""
+        result = subprocess.run(
+            ["ip", "netns", "exec", self.names[index], str(harness.OSTRAKA), "doctor", str(self.manifest),
+             "--data-dir", str(self.folder / f"node{index}"), "--json"],
+            check=False, capture_output=True, text=True, timeout=harness.DEADLINE_S)
+        return {finding["check"]: finding for finding in json.loads(result.stdout)["findings"]}
 
     def seconds_a_step(self, nodes, steps):
         nodes[0].wait_for_event(event="step", step=2)
@@ -158,6 +183,48 @@ class NatTest(TestCase):
         self.finish(nodes)
         self.assertEqual(self.removals(0), [])
         print(f"a step took {took:.2f} s with three members behind NATs", file=sys.stderr)
+
+    def test_doctor_names_each_kind_as_it_is_seen_from_outside(self):
+        self.make(True, 1000000)
+        nodes = [self.node(i, "--dht", "server") if i < PUBLIC else self.node(i, "--listen", "*:9000")
+                 for i in range(8)]
+        for node in nodes[PUBLIC:]:
+            node.wait_for_event(event="links", up=PUBLIC)
+        for i, (kind, (_, strays, named)) in zip(range(PUBLIC, 8), KINDS.items()):
+            tries = self.tries_of(i, 4)
+            outcome = "silent" if strays == "drop" else "refused"
+            self.assertEqual({each["outcome"] for each in tries}, {outcome}, kind)
+            router = {f"203.0.113.{100 + i}:9000", f"[2001:db8:7:0:0:0:0:{100 + i}]:9000"}
+            self.assertEqual({each["address"] for each in tries}, router, "IPv4 and IPv6")
+            self.assertNotIn("advice", self.status(i)["dial_back"], "it declares that it only dials")
+            findings = self.doctor(i)
+            self.assertIn("behind a NAT that " + named, findings["outside"]["text"])
+            self.assertEqual(findings["dialed"]["severity"], "ok", findings["dialed"])
+            self.assertIn("declares that it only dials", findings["dialed"]["text"])
+            self.assertIn("9000: " + ("no answer" if strays == "drop" else "the connection was refused (RST)"),
+                          findings["dialed"]["text"])
+        reached = self.doctor(0)
+        self.assertIn("no NAT", reached["outside"]["text"])
+        self.assertEqual(reached["dialed"]["severity"], "ok", reached["dialed"])
+        self.assertIn("others reach the node", reached["dialed"]["text"])
+        for node in nodes:
+            node.close()
+
+    def test_a_member_that_cannot_be_dialed_and_does_not_say_so_is_told(self):
+        self.make(True, 1000000, declares=False)
+        nodes = [self.node(i) for i in range(PUBLIC + 1)]
+        line = nodes[PUBLIC].wait_for("stderr", lambda text: "others cannot dial this node" in text)
+        self.assertIn("let TCP port 9000 through", line)
+        self.assertIn("--reachable no", line)
+        self.assertIn("203.0.113.105:9000: no answer", line)
+        shown = harness.run("status", self.folder / f"node{PUBLIC}").stdout
+        self.assertRegex(shown, r"(?m)^CLOSED +others cannot dial this node")
+        self.assertRegex(shown, r"(?m)^tried +[0-9a-f]{16} dialed ")
+        finding = self.doctor(PUBLIC)["dialed"]
+        self.assertEqual(finding["severity"], "warning", finding)
+        self.assertIn("TCP port 9000", finding["fix"])
+        for node in nodes:
+            node.close()
 
     def test_the_same_run_without_nats(self):
         self.make(False, 14)

@@ -188,6 +188,33 @@ class MachinesTest(ReachTestCase):
             node.close()
 
 
+class DialBackTest(ReachTestCase):
+    def test_members_tell_each_other_that_they_can_be_dialed(self):
+        made = self.make_run(count=3, steps=1000000)
+        off, on = 0, (1, 2)
+        nodes = [self.running(made.start(i, *(["--dial-back", "off"] if i == off else []))) for i in range(3)]
+        said = set()
+        for i in on:
+            status = self.status_until(made, i, lambda status: len(status["dial_back"]["results"]) == 2)
+            port = made.sockets[i].getsockname()[1]
+            self.assertEqual((status["dial_back"]["on"], status["dial_back"]["port"]), (True, port))
+            self.assertNotIn("advice", status["dial_back"])
+            for result in status["dial_back"]["results"]:
+                # One of two members dialed the other for their link, and is dialed back by it.
+                if result["outcome"] == "declined":
+                    self.assertEqual(result["peer"], made.ids[off])
+                    continue
+                self.assertEqual(result["outcome"], "reached", result)
+                said.add(result.get("address", "by its link"))
+                self.assertIn(result.get("address"), (None, f"127.0.0.1:{port}"))
+        self.assertEqual(len(said), 2, said)
+        status = self.status_until(made, off, lambda status: status["linked"] == 2)
+        self.assertFalse(status["dial_back"]["on"])
+        self.assertFalse([r for r in status["dial_back"]["results"] if "address" in r], "it asks nobody")
+        for node in nodes:
+            node.close()
+
+
 class TroubleTest(ReachTestCase):
     def test_no_answer_names_the_addresses_and_harms_nothing(self):
         made = self.make_run(count=3, steps=15)
@@ -233,6 +260,7 @@ class TroubleTest(ReachTestCase):
     def test_bad_options(self):
         made = self.make_run(count=3)
         node = ["node", made.manifest, "--key", made.key(0), "--data-dir", made.data_dir(0)]
+        self.refused(2, [*node, "--dial-back", "maybe"], "--dial-back", "on", "off")
         self.refused(2, [*node, "--dht", "yes"], "--dht 'yes'", "on, server, client or off")
         self.refused(2, [*node, "--dht-bootstrap", "a:1"], "does nothing without --dht on")
         self.refused(2, [*node, "--dht", "on", "--dht-bootstrap", "a"], "--dht-bootstrap", "host:port")

@@ -20,7 +20,7 @@ except ImportError:
     text_string_to_metric_families = None
 
 STATUS_KEYS = {"running", "peer", "run_id", "healthy", "health", "step", "steps", "phase",
-               "waits_for", "seconds_since_progress", "members", "linked", "unlinked", "peers", "dht", "reachable", "removals",
+               "waits_for", "seconds_since_progress", "members", "linked", "unlinked", "peers", "dht", "dial_back", "reachable", "removals",
                "uptime_seconds", "rss_bytes"}
 
 

@@ -28,6 +28,8 @@ DECODERS = {
     "data_files": ["node/train/cifar10.cpp", "node/train/gzip.cpp", "node/train/idx.cpp"],
     "channel": ["node/net/records/hello.cpp", "node/net/records/blob_receiver.cpp",
                 "node/net/records/receive_credit.h", "node/net/records/send_queue.cpp"],
+    "dial_back": ["node/net/records/dial_back.cpp"],
+    "client_hello": ["node/net/link/client_hello.cpp"],
     "dht_datagram": ["dht/wire/messages.cpp", "dht/wire/announcement.cpp", "dht/wire/fields.h"],
     "dht_node": ["dht/node.cpp", "dht/answerer.cpp", "dht/requests.cpp"],
     "machine": ["node/protocol/mail/inbox.cpp", "node/protocol/member/gate.cpp",

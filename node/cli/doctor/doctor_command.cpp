@@ -11,6 +11,7 @@
 
 #include "node/cli/doctor/calibration.h"
 #include "node/cli/doctor/commands.h"
+#include "node/cli/doctor/dialed.h"
 #include "node/cli/doctor/doctor.h"
 #include "node/cli/doctor/outside.h"
 #include "node/cli/options/manifest_options.h"
@@ -99,29 +100,40 @@ std::vector<ReachFacts> TryMembers(const std::vector<protocol::Member>& members)
   return facts;
 }
 
-// What members that have an address see of this machine; nullopt: nobody can be asked.
+// What members that have an address see of this machine; nullopt: nobody can be asked. `dialed`:
+// what the running node knows, if there is one.
 std::optional<Finding> SeenByMembers(const DoctorOptions& options,
-                                     const std::vector<ReachFacts>& members) {
+                                     const std::vector<ReachFacts>& members,
+                                     const std::optional<DialedFacts>& dialed) {
   std::vector<std::string> addresses;
   for (const ReachFacts& member : members) {
     if (!member.address.empty()) addresses.push_back(member.address);
   }
   if (addresses.empty()) return std::nullopt;
+  OutsideFacts facts = LookFromOutside(addresses);
+  facts.members = members;
+  if (dialed) facts.strays = StraysOf(*dialed);
   const auto listen = os::ParseHostPort(options.listen);
-  return JudgeOutside(LookFromOutside(addresses), listen.ok() ? listen->port : 0);
+  const std::uint16_t port = listen.ok() ? listen->port : 0;
+  return JudgeOutside(facts, port == 0 && dialed ? dialed->port : port);
 }
 
 base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
   std::vector<ReachFacts> members;
+  MemberNames names;
+  std::string folder = options.data_dir;
+  std::string node = options.data_dir;  // the folder of a running node, if one runs there
+  if (folder.empty()) {
+    ASSIGN_OR_RETURN(folder, DefaultDataRoot());
+  }
   if (!options.manifest_file.empty()) {
     ASSIGN_OR_RETURN(const protocol::Manifest manifest,
                      config::ReadManifestFile(options.manifest_file));
     members = TryMembers(manifest.members);
+    names = MemberNames(protocol::NamesOf(manifest.members));
+    ASSIGN_OR_RETURN(node, DataDirOf(options.data_dir, manifest.run_id));
   }
-  std::string folder = options.data_dir;
-  if (folder.empty()) {
-    ASSIGN_OR_RETURN(folder, DefaultDataRoot());
-  }
+  const std::optional<DialedFacts> dialed = node.empty() ? std::nullopt : AskNode(node);
   const CpuFacts cpu = ReadCpu();
   std::vector<Finding> findings = {JudgeCpu(cpu),
                                    JudgeThreads(cpu),
@@ -134,7 +146,8 @@ base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
                                    JudgeClock(ReadClock()),
                                    JudgeListen(TryListen(options.listen))};
   if (!members.empty()) findings.push_back(JudgeReach(members));
-  if (const auto outside = SeenByMembers(options, members)) findings.push_back(*outside);
+  if (const auto outside = SeenByMembers(options, members, dialed)) findings.push_back(*outside);
+  if (dialed) findings.push_back(JudgeDialed(*dialed, names));
   return findings;
 }
 
@@ -195,7 +208,8 @@ void AddDoctorCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("manifest", options->manifest_file,
                       "manifest of a run: also try to reach its members");
   command->add_option("--data-dir", options->data_dir,
-                      "data folder to check (default ~/.local/share/ostraka)");
+                      "data folder to check (default ~/.local/share/ostraka); if a node runs in "
+                      "it: also whether others can dial that node");
   command->add_option("--listen", options->listen, "HOST:PORT on which to try to listen");
   command->add_flag(
       "--calibrate", options->calibrate,
@@ -215,8 +229,8 @@ void AddDoctorCommand(CLI::App& program, Invocation& invocation) {
       "Example: ostraka doctor\n"
       "         ostraka doctor run.toml --listen 0.0.0.0:7000 --data-dir /srv/ostraka\n"
       "         ostraka doctor run.toml --calibrate\n"
-      "Only another member can check that it reaches this machine: ask one to run this command "
-      "with the manifest.\n"
+      "Only others can say that they reach this machine: start the node, and name its data folder; "
+      "its members try.\n"
       "Exit 0: no serious finding; 1: a node would fail here");
   command->callback([options, &invocation] {
     invocation.body = [options] {

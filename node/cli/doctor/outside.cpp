@@ -60,6 +60,34 @@ std::string KindOf(const std::vector<dht::Endpoint>& seen, std::uint16_t local_p
                                       : "a NAT that changes port numbers, alike for all";
 }
 
+// Each address, and how it failed.
+std::string WhySilent(const OutsideFacts& facts) {
+  std::string each;
+  bool is_answered = false;
+  for (const ReachFacts& member : facts.members) {
+    if (member.address.empty()) continue;
+    is_answered = is_answered || member.problem.empty();
+    each += (each.empty() ? " (" : "; ") + member.address + ": no answer by UDP" +
+            (member.problem.empty() ? ", though TCP is answered" : "; TCP: " + member.problem);
+  }
+  if (!each.empty()) each += ")";
+  return (is_answered ? "the DHT (UDP) is blocked here, or off there"
+                      : "their nodes run without --dht, or UDP is blocked") +
+         each;
+}
+
+std::string StraysText(Strays strays) {
+  switch (strays) {
+    case Strays::kReset:
+      return " and answers strays with RST";
+    case Strays::kDropped:
+      return " and drops strays";
+    case Strays::kUnknown:
+      break;
+  }
+  return "";
+}
+
 }  // namespace
 
 Finding JudgeOutside(const OutsideFacts& facts, std::uint16_t port) {
@@ -70,8 +98,7 @@ Finding JudgeOutside(const OutsideFacts& facts, std::uint16_t port) {
   if (facts.seen.empty()) {
     return {"outside", Severity::kOk,
             "none of " + std::to_string(facts.asked) +
-                " members says how this machine looks from outside: their nodes run without --dht, "
-                "or UDP is blocked",
+                " members says how this machine looks from outside: " + WhySilent(facts),
             ""};
   }
   std::vector<dht::Endpoint> translated;
@@ -87,7 +114,7 @@ Finding JudgeOutside(const OutsideFacts& facts, std::uint16_t port) {
   }
   const std::string where = port == 0 ? "the node's port" : "port " + std::to_string(port);
   return {"outside", Severity::kWarning,
-          seen + ": behind " + KindOf(translated, facts.local_port) +
+          seen + ": behind " + KindOf(translated, facts.local_port) + StraysText(facts.strays) +
               ", so others reach this node only through a forwarded port",
           "forward TCP and UDP " + where +
               " of the router to this machine, or start the node with --map-port; without that "

@@ -9,16 +9,19 @@
 #include <vector>
 
 #include "dht/wire/endpoint.h"
+#include "node/cli/doctor/dialed.h"
 #include "node/cli/doctor/doctor.h"
 
 namespace ostraka::cli {
 
 struct OutsideFacts {
-  std::size_t asked = 0;            // addresses
-  std::uint16_t local_port = 0;     // of the socket that asked
-  std::vector<dht::Endpoint> seen;  // where each of those that answered saw it
-  std::vector<dht::Endpoint> own;   // addresses of this machine's interfaces, with port 0
-  std::string problem;              // reason why nothing could be asked; empty if it could
+  std::size_t asked = 0;             // addresses
+  std::uint16_t local_port = 0;      // of the socket that asked
+  std::vector<dht::Endpoint> seen;   // where each of those that answered saw it
+  std::vector<dht::Endpoint> own;    // addresses of this machine's interfaces, with port 0
+  std::vector<ReachFacts> members;   // how TCP fares with them
+  std::string problem;               // reason why nothing could be asked; empty if it could
+  Strays strays = Strays::kUnknown;  // by the dials of members, if any are known
 };
 
 // `port`: the one that others need to reach; 0: not known.

@@ -70,6 +70,10 @@ base::StatusOr<host::RunNetwork> NetworkOf(const NodeNetworkOptions& options,
   } else if (!options.reachable.empty()) {
     return base::InvalidArgument("--reachable must be yes or no");
   }
+  if (options.dial_back != "on" && options.dial_back != "off") {
+    return base::InvalidArgument("--dial-back must be on or off");
+  }
+  network.dial_back = options.dial_back == "on";
   // The socket for `ostraka status DIR`, and the address that the user gives.
   std::vector<http::HttpPlace>& places = network.status.places;
   places.push_back({.address = {}, .socket_path = data_dir + "/" + kStatusSocketName});
@@ -106,6 +110,31 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> Attacker(
     ASSIGN_OR_RETURN(adversary.flipped_gradients, FlippedGradients(trainer));
   }
   return sim::MakeAdversary(std::move(adversary), honest());
+}
+
+void AddNetworkOptions(CLI::App& command, NodeNetworkOptions& options) {
+  command.add_option("--peers", options.peers,
+                     "ID@HOST:PORT: addresses that replace those of the manifest");
+  command.add_option("--listen", options.listen,
+                     "HOST:PORT to listen on, *:PORT for all addresses of this machine (default: "
+                     "all, with the port of the manifest; a loopback address only on itself)");
+  command.add_option("--listen-fd", options.listen_fd,
+                     "descriptor of a socket that listens already (socket activation)");
+  command.add_option("--bandwidth", options.bandwidth,
+                     "limit on bytes of gradients per second, in each direction (10M, 500K)");
+  OfferChoices(
+      command.add_option("--reachable", options.reachable,
+                         "yes or no: declare that others can dial this node, or that they cannot "
+                         "(default: as the run says; yes after no counts once in 100 steps)"),
+      {"yes", "no"});
+  OfferChoices(
+      command.add_option("--dial-back", options.dial_back,
+                         "on: have members try whether they can dial this node, and try it for "
+                         "those that ask, at the address of their link; off: neither"),
+      {"on", "off"})
+      ->capture_default_str();
+  AddHttpOptions(command, options.http);
+  AddDhtOptions(command, options.dht);
 }
 
 }  // namespace
@@ -149,25 +178,10 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
   command.add_option("manifest", options.files.manifest, "the run's manifest")->required();
   command.add_option("--key", options.files.key, "identity key file")->required();
   AddPassphraseOptions(command, options.files.passphrase);
-  command.add_option("--peers", options.network.peers,
-                     "ID@HOST:PORT: addresses that replace those of the manifest");
   command.add_option(
       "--data-dir", options.files.data_dir,
       "folder of the ledger and the checkpoints (default ~/.local/share/ostraka/<run id>)");
-  command.add_option("--listen", options.network.listen,
-                     "HOST:PORT to listen on, *:PORT for all addresses of this machine (default: "
-                     "all, with the port of the manifest; a loopback address only on itself)");
-  command.add_option("--listen-fd", options.network.listen_fd,
-                     "descriptor of a socket that listens already (socket activation)");
-  command.add_option("--bandwidth", options.network.bandwidth,
-                     "limit on bytes of gradients per second, in each direction (10M, 500K)");
-  OfferChoices(
-      command.add_option("--reachable", options.network.reachable,
-                         "yes or no: declare that others can dial this node, or that they cannot "
-                         "(default: as the run says; yes after no counts once in 100 steps)"),
-      {"yes", "no"});
-  AddHttpOptions(command, options.network.http);
-  AddDhtOptions(command, options.network.dht);
+  AddNetworkOptions(command, options.network);
   OfferChoices(command.add_option("--data", options.files.data,
                                   "mnist:DIR, cifar10:DIR, text:FILE or tokens:FILE: where the "
                                   "run's data is on this machine"),

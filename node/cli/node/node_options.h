@@ -38,6 +38,7 @@ struct NodeNetworkOptions {
   int listen_fd = -1;
   std::string bandwidth;  // bytes per second
   std::string reachable;  // yes, no; empty: as the run says
+  std::string dial_back = "on";
   DhtOptions dht;
   HttpOptions http;
 };

@@ -198,6 +198,7 @@ class Text {
     if (status.contains("reach_warning")) Line("FEW", status.at("reach_warning"));
     if (status.contains("dht")) Dht(status.at("dht"));
     if (status.contains("port_mapping")) Router(status.at("port_mapping"));
+    if (status.contains("dial_back")) DialBack(status.at("dial_back"));
     if (status.contains("of_another_run")) {
       for (const json& member : status.at("of_another_run")) {
         Line("DIFFERS", ShortOf(member.at("peer")) + " " + member.at("reason").get<std::string>());
@@ -259,6 +260,15 @@ class Text {
       Line("router", "is being asked for the port");
     }
     if (router.contains("problem")) Line("router", router.at("problem"));
+  }
+
+  // Whether others can dial this node, as they found.
+  void DialBack(const json& dial_back) {
+    for (const json& result : dial_back.at("results")) {
+      Line("tried", result.at("text").get<std::string>() + ", " +
+                        Span(result.at("seconds_ago").get<double>()) + " ago");
+    }
+    if (dial_back.contains("advice")) Line("CLOSED", dial_back.at("advice"));
   }
 
   void Dht(const json& dht) {

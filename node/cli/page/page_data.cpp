@@ -338,8 +338,18 @@ PageData PageDataOf(const PageRun& run, const NodeStatus& status, const RunHisto
   data.model = manifest.training.model.substr(0, manifest.training.model.find('@'));
   data.data = manifest.training.data.substr(0, manifest.training.data.find('@'));
   data.unprotected = run.unprotected;
-  data.self = {PeerOf(run, status.self), status.uptime.seconds(), status.process.rss_bytes,
-               history.unread()};
+  data.self = {PeerOf(run, status.self),
+               status.uptime.seconds(),
+               status.process.rss_bytes,
+               history.unread(),
+               {},
+               {}};
+  constexpr std::size_t kDialsShown = 8;
+  for (const net::DialedBack& found : net::MostTelling(status.reach.dial_back, kDialsShown)) {
+    data.self.dialed.push_back(run.names.In(net::TextOf(found)));
+  }
+  data.self.advice = run.names.In(
+      net::DialBackAdvice(status.reach.dial_back, status.only_dial.contains(status.self)));
   data.ended = status.outcome.has_value();
   data.learning = LearningOf(history);
   data.learning.batch_loss = status.learning.batch_loss;

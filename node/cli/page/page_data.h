@@ -139,6 +139,8 @@ struct PageNode {
   double uptime_seconds = 0;
   std::uint64_t rss_bytes = 0;
   std::string unread;  // why what its ledger had kept is missing here; empty if it is not
+  std::vector<std::string> dialed;  // whether members could dial it: a line each
+  std::string advice;               // what to open if they could not; else empty
 };
 
 struct PageData {

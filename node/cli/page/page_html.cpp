@@ -396,6 +396,16 @@ std::string RemovalsSection(const PageData& data) {
   return Section("removals", title, Tag("ul", "", items) + more);
 }
 
+// Whether others can dial this node.
+std::string Dialed(const PageNode& self) {
+  std::string html;
+  if (!self.advice.empty()) html += Tag("p", "", Tag("strong", "", Html(self.advice)));
+  std::string tries;
+  for (const std::string& line : self.dialed) tries += (tries.empty() ? "" : "; ") + line;
+  if (!tries.empty()) html += Tag("p", "", "Seen from outside: " + Html(tries) + ".");
+  return html;
+}
+
 std::string Foot(const PageData& data) {
   const std::string unread =
       data.self.unread.empty()
@@ -404,7 +414,7 @@ std::string Foot(const PageData& data) {
                 "What was before this node's start is missing here: " + Html(data.self.unread));
   return "<footer><p>Run <code>" + Html(data.run_id) + "</code>, up " +
          SpanText(data.self.uptime_seconds) + ", memory " + BytesText(data.self.rss_bytes) +
-         ".</p>" + unread +
+         ".</p>" + unread + Dialed(data.self) +
          "<p>For programs: <a href=\"/status\">/status</a>, <a "
          "href=\"/metrics\">/metrics</a>, <a href=\"/healthz\">/healthz</a>.</p></footer>\n";
 }

@@ -60,6 +60,23 @@ json DhtJson(const net::ReachStatus& reach) {
   return result;
 }
 
+json DialBackJson(const net::DialBackStatus& status, bool only_dials) {
+  json result = {{"on", status.on}, {"results", json::array()}};
+  if (status.port != 0) result["port"] = status.port;
+  for (const net::DialedBack& found : net::MostTelling(status, kDialsInStatus)) {
+    json entry = {{"peer", found.peer.Hex()},
+                  {"from", found.from},
+                  {"outcome", net::DialOutcomeName(found.outcome)},
+                  {"text", net::TextOf(found)},
+                  {"seconds_ago", found.age.seconds()}};
+    if (dht::IsUsable(found.where)) entry["address"] = dht::TextOf(found.where);
+    result["results"].push_back(std::move(entry));
+  }
+  const std::string advice = net::DialBackAdvice(status, only_dials);
+  if (!advice.empty()) result["advice"] = advice;
+  return result;
+}
+
 json RouterJson(const net::RouterPortStatus& router) {
   json result = json::object();
   if (router.outside) result["outside"] = dht::TextOf(*router.outside);
@@ -104,25 +121,27 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
   for (std::size_t i = earlier; i < status.removals.size(); ++i) {
     removals.push_back(JsonOf(status.removals[i]));
   }
-  json result = {{"running", !status.outcome.has_value()},
-                 {"peer", status.self.Hex()},
-                 {"run_id", status.run_id.Hex()},
-                 {"healthy", health.ok},
-                 {"health", health.reason},
-                 {"step", status.progress.step},
-                 {"steps", steps},
-                 {"phase", status.progress.phase},
-                 {"waits_for", std::move(waits_for)},
-                 {"seconds_since_progress", status.since_progress.seconds()},
-                 {"members", status.others.size() + 1},
-                 {"linked", status.linked.size()},
-                 {"unlinked", std::move(unlinked)},
-                 {"reachable", !status.only_dial.contains(status.self)},
-                 {"peers", PeersJson(status)},
-                 {"dht", DhtJson(status.reach)},
-                 {"removals", std::move(removals)},
-                 {"uptime_seconds", status.uptime.seconds()},
-                 {"rss_bytes", status.process.rss_bytes}};
+  json result = {
+      {"running", !status.outcome.has_value()},
+      {"peer", status.self.Hex()},
+      {"run_id", status.run_id.Hex()},
+      {"healthy", health.ok},
+      {"health", health.reason},
+      {"step", status.progress.step},
+      {"steps", steps},
+      {"phase", status.progress.phase},
+      {"waits_for", std::move(waits_for)},
+      {"seconds_since_progress", status.since_progress.seconds()},
+      {"members", status.others.size() + 1},
+      {"linked", status.linked.size()},
+      {"unlinked", std::move(unlinked)},
+      {"reachable", !status.only_dial.contains(status.self)},
+      {"peers", PeersJson(status)},
+      {"dht", DhtJson(status.reach)},
+      {"dial_back", DialBackJson(status.reach.dial_back, status.only_dial.contains(status.self))},
+      {"removals", std::move(removals)},
+      {"uptime_seconds", status.uptime.seconds()},
+      {"rss_bytes", status.process.rss_bytes}};
   for (const auto& [peer, reason] : status.traffic.of_another) {
     result["of_another_run"].push_back({{"peer", peer.Hex()}, {"reason", reason}});
   }

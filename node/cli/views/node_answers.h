@@ -22,6 +22,7 @@ inline constexpr char kStatusSocketName[] = "status.sock";
 // the first awaited messages are told, and how many more there are.
 inline constexpr std::size_t kRemovalsInStatus = 64;
 inline constexpr std::size_t kWaitsInStatus = 256;
+inline constexpr std::size_t kDialsInStatus = 16;
 
 // The contract of /status and `ostraka status --json` (docs/json.md). `steps` and `names` come from
 // the manifest.

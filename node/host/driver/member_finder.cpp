@@ -7,6 +7,7 @@
 
 #include "node/base/check.h"
 #include "node/os/durable_file.h"
+#include "node/os/endpoint.h"
 
 namespace ostraka::host {
 
@@ -24,11 +25,37 @@ net::Learned ReadLearned(const std::string& path, std::string& problem) {
   return {};
 }
 
+namespace {
+
+// The port of the first address that the user announces, or else of this member's in the manifest.
+std::uint16_t SaidPort(const net::ReachOptions& reach,
+                       const std::vector<net::TransportMember>& members, const base::PeerId& self) {
+  if (!reach.addresses.empty()) return reach.addresses.front().port;
+  for (const net::TransportMember& member : members) {
+    const auto address = os::ParseHostPort(member.address);
+    if (member.id == self && address.ok()) return address->port;
+  }
+  return 0;
+}
+
+}  // namespace
+
 MemberFinder::MemberFinder(boost::asio::io_context& io, const Inlet& inlet, Reporter& reporter,
                            net::Transport& transport, std::shared_ptr<const crypto::SigningKey> key,
+                           const base::Digest& run_id,
                            const std::vector<net::TransportMember>& members, FinderOptions options)
     : inlet_(inlet), reporter_(reporter), transport_(transport), file_(std::move(options.file)) {
   options.reach.learned = ReadLearned(file_, file_problem_);
+  said_port_ = SaidPort(options.reach, members, key->id());
+  dial_back_ = std::make_unique<net::DialBack>(
+      io, key, run_id, members, options.dial_back,
+      net::DialBackEvents{
+          .send =
+              [this](const base::PeerId& to, const net::DialBackRecord& record) {
+                inlet_.Enter([&] { transport_.SendDialBack(to, record); });
+              },
+          .path = [this](const base::PeerId& peer) { return transport_.PathOf(peer); },
+          .port = [this] { return PortForOthers(); }});
   net::ReachEvents events;
   events.found = [this](const base::PeerId& peer, const std::vector<std::string>& addresses) {
     inlet_.Enter([&] { Found(peer, addresses, net::AddressSource::kAnnounced); });
@@ -48,10 +75,31 @@ void MemberFinder::Start() {
     Found(peer, member.announced, net::AddressSource::kAnnounced);
   }
   reach_->Start(transport_.listening());
+  dial_back_->Start();
 }
 
 void MemberFinder::OnLink(const base::PeerId& peer, bool up) {
-  if (!stopped_) reach_->OnLink(peer, up, transport_.AddressesOf(peer));
+  if (stopped_) return;
+  reach_->OnLink(peer, up, transport_.AddressesOf(peer));
+  dial_back_->OnLink(peer);
+}
+
+void MemberFinder::Forget(const base::PeerId& peer) {
+  reach_->Forget(peer);
+  dial_back_->Forget(peer);
+}
+
+std::uint16_t MemberFinder::PortForOthers() const {
+  if (transport_.port() == 0) return 0;
+  const auto forwarded = reach_->status().router.outside;
+  if (forwarded) return forwarded->port;
+  return said_port_ != 0 ? said_port_ : transport_.port();
+}
+
+net::ReachStatus MemberFinder::status() const {
+  net::ReachStatus status = reach_->status();
+  status.dial_back = dial_back_->status();
+  return status;
 }
 
 void MemberFinder::Found(const base::PeerId& peer, const std::vector<std::string>& addresses,
@@ -75,11 +123,15 @@ void MemberFinder::Save(const std::string& text) {
 
 void MemberFinder::Stop() {
   if (std::exchange(stopped_, true)) return;
+  dial_back_->Stop();
   const std::optional<std::string> text = reach_->Stop();
   if (text) Save(*text);
   CheckInvariants();
 }
 
-void MemberFinder::CheckInvariants() const { reach_->CheckInvariants(); }
+void MemberFinder::CheckInvariants() const {
+  reach_->CheckInvariants();
+  dial_back_->CheckInvariants();
+}
 
 }  // namespace ostraka::host

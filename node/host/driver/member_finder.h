@@ -1,17 +1,18 @@
-// What a run does to reach its members: the DHT (node/net/reach), the mesh's address book, and the
-// file in the data folder with what was learned.
+// What a run does to reach its members and to be reached: the DHT and the members' dials back
+// (node/net/reach), the mesh's address book, and the file in the data folder with what was learned.
 //
 // Promises:
 //   M1  Nothing here fails the run: a file that cannot be read or written is one line for people.
 //   M2  After Stop no address is set and no file is written.
 //
 // May not know: machines, manifests.
-// Memory: Reach's.
-// What an attacker can do here: Reach's.
+// Memory: Reach's and DialBack's.
+// What an attacker can do here: theirs.
 //
 // Thread safety: none; the protocol thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,13 +20,15 @@
 #include "node/host/report/reporter.h"
 #include "node/host/threads/inlet.h"
 #include "node/net/mesh/transport.h"
+#include "node/net/reach/dial_back.h"
 #include "node/net/reach/reach.h"
 
 namespace ostraka::host {
 
 struct FinderOptions {
   net::ReachOptions reach;
-  std::string file;  // for what is learned; empty: nothing is kept
+  std::string file;       // for what is learned; empty: nothing is kept
+  bool dial_back = true;  // ask members to dial this node back, and dial for them
 };
 
 class MemberFinder {
@@ -33,14 +36,19 @@ class MemberFinder {
   // REQUIRES: `io`, `inlet`, `reporter` and `transport` outlive it.
   MemberFinder(boost::asio::io_context& io, const Inlet& inlet, Reporter& reporter,
                net::Transport& transport, std::shared_ptr<const crypto::SigningKey> key,
-               const std::vector<net::TransportMember>& members, FinderOptions options);
+               const base::Digest& run_id, const std::vector<net::TransportMember>& members,
+               FinderOptions options);
 
   // Reads the file, tells the transport what it says, and begins.
   void Start();
   void OnLink(const base::PeerId& peer, bool up);
-  void Forget(const base::PeerId& peer) { reach_->Forget(peer); }
+  void OnDialBack(const base::PeerId& from, const net::DialBackRecord& record) {
+    dial_back_->OnRecord(from, record);
+  }
+  void Forget(const base::PeerId& peer);
   void Stop();
-  net::ReachStatus status() const { return reach_->status(); }
+  net::ReachStatus status() const;
+  net::DialBackStatus dialed_back() const { return dial_back_->status(); }
   // M2.
   void CheckInvariants() const;
 
@@ -48,6 +56,8 @@ class MemberFinder {
   void Found(const base::PeerId& peer, const std::vector<std::string>& addresses,
              net::AddressSource source);
   void Save(const std::string& text);
+  // At which others reach this node, as far as it knows; 0: it does not listen.
+  std::uint16_t PortForOthers() const;
 
   const Inlet& inlet_;
   Reporter& reporter_;
@@ -55,7 +65,9 @@ class MemberFinder {
   const std::string file_;
   std::string file_problem_;  // that people were told last
   bool stopped_ = false;
+  std::uint16_t said_port_ = 0;  // by the user or the manifest; 0: by neither
   std::unique_ptr<net::Reach> reach_;
+  std::unique_ptr<net::DialBack> dial_back_;
 };
 
 // What the file holds, and in `problem` one line if it is damaged: then nothing. A missing file

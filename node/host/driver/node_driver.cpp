@@ -116,6 +116,11 @@ base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io, os::Descriptor 
   events.link = [this](const base::PeerId& peer, bool up) {
     inlet_.Enter([&] { LinkChanged(peer, up); });
   };
+  events.dial_back = [this](const base::PeerId& from, const net::DialBackRecord& record) {
+    inlet_.Enter([&] {
+      if (finder_) finder_->OnDialBack(from, record);
+    });
+  };
   events.notice = [this](net::NoticeLevel level, const std::string& line) {
     inlet_.Enter([&] { reporter_.Notice(level, line); });
   };
@@ -124,7 +129,8 @@ base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io, os::Descriptor 
   const std::vector<net::TransportMember> members = plan_.transport.members;
   ASSIGN_OR_RETURN(transport_,
                    net::Transport::Make(io, std::move(plan_.transport), std::move(events)));
-  finder_.emplace(io, inlet_, reporter_, *transport_, key, members, std::move(plan_.finder));
+  finder_.emplace(io, inlet_, reporter_, *transport_, key, plan_.run_id, members,
+                  std::move(plan_.finder));
   if (!plan_.record_file.empty()) RETURN_IF_ERROR(disk_.RecordFrames(plan_.record_file));
   ASSIGN_OR_RETURN(
       http_, StatusServer::Make(io, plan_.status.places, [this](std::string_view path) {
@@ -180,7 +186,10 @@ void NodeDriver::Impl::Start(Ended ended) {
 
 void NodeDriver::Impl::Look() {
   if (!stop_.TakesInputs()) return;
-  reporter_.Look(Seen());
+  const NodeStatus seen = Seen();
+  reporter_.Look(seen);
+  reporter_.Advise(
+      net::DialBackAdvice(finder_->dialed_back(), seen.only_dial.contains(plan_.self)));
   look_timer_.Start(kLookEvery, [this] { inlet_.Enter([this] { Look(); }); });
 }
 

@@ -36,6 +36,11 @@ void Reporter::Reach(const wire::Block& head) {
   reach_warning_ = warning;
 }
 
+void Reporter::Advise(const std::string& advice) {
+  if (!advice.empty() && !advised_) events_.OnNotice(net::NoticeLevel::kWarning, advice);
+  advised_ = !advice.empty();
+}
+
 void Reporter::CheckInvariants() const {
   OSTRAKA_CHECK((report_.steps_done == 0) ==
                 (report_.last_block == nullptr || report_.last_block->genesis));

@@ -51,6 +51,8 @@ class Reporter {
   void BatchLoss(std::uint64_t step, double loss);
   void Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluation>& result);
   void Notice(net::NoticeLevel level, const std::string& line) { events_.OnNotice(level, line); }
+  // What people should change, empty if nothing: a line when it begins, and none while it lasts.
+  void Advise(const std::string& advice);
   void CheckpointFailed(const base::Status& why);
   // Does nothing after the first call: an outcome may still change for the worse.
   void Halted(const NodeOutcome& outcome);
@@ -81,6 +83,7 @@ class Reporter {
   NodeEvents& events_;
   NodeMonitor monitor_;
   std::optional<std::string> reach_warning_;
+  bool advised_ = false;
   RunHistory history_;
   ObservationLines lines_;
   WaitLog waits_;

@@ -26,6 +26,7 @@
 #include "node/net/link/pacer.h"
 #include "node/net/link/tls_identity.h"
 #include "node/net/records/closing.h"
+#include "node/net/records/dial_back.h"
 #include "node/net/records/hello.h"
 #include "node/net/records/refusal.h"
 #include "node/net/records/send_queue.h"
@@ -45,8 +46,10 @@ class ConnectionOwner {
   virtual void OnHello(Connection& connection, const Hello& theirs) = 0;
   virtual void OnGo(Connection& connection, std::uint64_t link_id) = 0;
   virtual void OnMessage(Connection& connection, SharedBytes frame, SharedBlob blob) = 0;
+  virtual void OnDialBack(Connection& connection, const DialBackRecord& record) = 0;
   virtual void OnBytes(Connection& connection, const Traffic& added) = 0;
-  // The connection is no longer usable; no OnHello, OnGo or OnMessage follows. Called once.
+  // The connection is no longer usable; no OnHello, OnGo, OnMessage or OnDialBack
+  // follows. Called once.
   virtual void OnClosing(Connection& connection, const Closing& closing) = 0;
   // The socket is closed. Called once, as the last event.
   virtual void OnGone(Connection& connection) = 0;
@@ -87,6 +90,9 @@ class Connection {
   // A message that is passed on for `peer`: what exceeds LinkLimits::carried_queue_bytes is dropped
   // and counted, and closes nothing. Ignored while closing.
   virtual void SendCarried(const PeerId& peer, SharedBytes frame) = 0;
+  // Goes with control, whatever the queue's limit is: the caller sends few. Ignored while closing.
+  // REQUIRES: BecomeLink was called.
+  virtual void SendDialBack(const DialBackRecord& record) = 0;
 
   // Checks that the link makes the progress that it owes (called at intervals of LinkLimits::look).
   virtual void Look() = 0;
@@ -113,6 +119,7 @@ class Connection {
   // is known.
   virtual const std::optional<PeerId>& peer() const = 0;
   virtual const std::string& remote() const = 0;  // "host:port"
+  virtual bool dialed() const = 0;                // by this side
   virtual const SendQueue& queue() const = 0;
 };
 

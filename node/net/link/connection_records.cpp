@@ -52,6 +52,7 @@ void WebSocketConnection::HandleLinkRecord(RecordType type, base::ByteView body)
   if (taken->message) {
     owner_->OnMessage(*this, std::move(taken->message->frame), std::move(taken->message->blob));
   }
+  if (taken->dial_back) owner_->OnDialBack(*this, *taken->dial_back);
   if (IsBulk(type)) GrantMore();
 }
 
@@ -121,6 +122,13 @@ void WebSocketConnection::SendCarried(const PeerId& peer, SharedBytes frame) {
   OSTRAKA_CHECK(life_.is_link());
   const Traffic dropped = writer_.QueueCarried(peer, std::move(frame));
   if (dropped.carried_dropped > 0) owner_->OnBytes(*this, dropped);
+  Pump();
+}
+
+void WebSocketConnection::SendDialBack(const DialBackRecord& record) {
+  if (closing() || life_.leaving()) return;
+  OSTRAKA_CHECK(life_.is_link());
+  writer_.QueueRecord(TypeOf(record), EncodeDialBack(record));
   Pump();
 }
 

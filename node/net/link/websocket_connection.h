@@ -70,6 +70,7 @@ class WebSocketConnection final : public Connection,
   void BecomeLink() override;
   void Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> blob) override;
   void SendCarried(const PeerId& peer, SharedBytes frame) override;
+  void SendDialBack(const DialBackRecord& record) override;
   void Look() override;
   void Close(const Closing& closing, CloseCode code) override;
   void CloseWhenFlushed(const std::string& reason) override;
@@ -82,6 +83,7 @@ class WebSocketConnection final : public Connection,
   const Hello& their_hello() const override { return greeting_->theirs(); }
   const std::optional<PeerId>& peer() const override { return peer_; }
   const std::string& remote() const override { return remote_; }
+  bool dialed() const override { return dialed_; }
   const SendQueue& queue() const override { return writer_.queue(); }
 
  private:
@@ -116,6 +118,7 @@ class WebSocketConnection final : public Connection,
   const ConnectionSettings& settings_;
   ConnectionOwner* owner_;  // null once abandoned
   const std::string remote_;
+  const bool dialed_;
   std::optional<PeerId> peer_;
 
   const std::shared_ptr<RecordStream> stream_;

@@ -55,22 +55,19 @@ void Mesh::Send(const PeerId& to, SharedBytes frame, SharedBlob blob) {
     OSTRAKA_CHECK(blob->data.size() <= options_.max_blob_bytes);
     OSTRAKA_CHECK(options_.allow_unhashed || !blob->root.is_zero());
   }
-  const Member* member = roster_.Find(to);
-  if (member == nullptr || !member->choice.is_up()) return;
-  member->choice.link()->Send(std::move(frame),
-                              blob == nullptr ? nullptr : outgoing_.Share(std::move(blob)));
+  Connection* const link = LinkOf(to);
+  if (link == nullptr) return;
+  link->Send(std::move(frame), blob == nullptr ? nullptr : outgoing_.Share(std::move(blob)));
 }
 
 void Mesh::SendCarried(const PeerId& to, const PeerId& carried_for, SharedBytes frame) {
   OSTRAKA_CHECK(frame != nullptr && !frame->empty() && frame->size() <= wire::kMaxFrameBytes);
-  const Member* member = roster_.Find(to);
-  if (member == nullptr || !member->choice.is_up()) return;
-  member->choice.link()->SendCarried(carried_for, std::move(frame));
+  if (Connection* const link = LinkOf(to)) link->SendCarried(carried_for, std::move(frame));
 }
 
-bool Mesh::IsUp(const PeerId& peer) const {
+Connection* Mesh::LinkOf(const PeerId& peer) const {
   const Member* member = roster_.Find(peer);
-  return member != nullptr && member->choice.is_up();
+  return member != nullptr && member->choice.is_up() ? member->choice.link().get() : nullptr;
 }
 
 TransportCounters Mesh::counters() const {
@@ -212,6 +209,10 @@ void Mesh::EndLink(Member& member, const Closing& closing) {
 
 void Mesh::OnMessage(Connection& connection, SharedBytes frame, SharedBlob blob) {
   events_.message(*connection.peer(), std::move(frame), std::move(blob));
+}
+
+void Mesh::OnDialBack(Connection& connection, const DialBackRecord& record) {
+  if (events_.dial_back) events_.dial_back(*connection.peer(), record);
 }
 
 void Mesh::OnBytes(Connection& connection, const Traffic& added) {

@@ -66,7 +66,8 @@ class Mesh final : private ConnectionOwner {
   void SendCarried(const PeerId& to, const PeerId& carried_for, SharedBytes frame);
   void Part(Duration deadline, std::function<void()> done);
   void Shutdown(Duration deadline, std::function<void()> done);
-  bool IsUp(const PeerId& peer) const;
+  // Null: its link is down.
+  Connection* LinkOf(const PeerId& peer) const;
   std::vector<PeerAddress> AddressesOf(const PeerId& peer) const { return roster_.book().Of(peer); }
   TransportCounters counters() const;
 
@@ -82,6 +83,7 @@ class Mesh final : private ConnectionOwner {
   void OnHello(Connection& connection, const Hello& theirs) override;
   void OnGo(Connection& connection, std::uint64_t link_id) override;
   void OnMessage(Connection& connection, SharedBytes frame, SharedBlob blob) override;
+  void OnDialBack(Connection& connection, const DialBackRecord& record) override;
   void OnBytes(Connection& connection, const Traffic& added) override;
   void OnClosing(Connection& connection, const Closing& closing) override;
   void OnGone(Connection& connection) override;

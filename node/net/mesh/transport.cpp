@@ -138,6 +138,11 @@ void Transport::Send(const PeerId& to, SharedBytes frame, SharedBlob blob) {
   impl_->mesh.Send(to, std::move(frame), std::move(blob));
 }
 
+void Transport::SendDialBack(const PeerId& to, const DialBackRecord& record) {
+  Connection* const link = impl_->mesh.LinkOf(to);
+  if (link != nullptr) link->SendDialBack(record);
+}
+
 base::Status Transport::Add(const PeerId& peer, const std::vector<std::string>& addresses,
                             AddressSource source) {
   return impl_->mesh.Add(peer, addresses, source);
@@ -169,7 +174,13 @@ void Transport::SendCarried(const PeerId& to, const PeerId& carried_for, SharedB
   impl_->mesh.SendCarried(to, carried_for, std::move(frame));
 }
 
-bool Transport::IsUp(const PeerId& peer) const { return impl_->mesh.IsUp(peer); }
+bool Transport::IsUp(const PeerId& peer) const { return impl_->mesh.LinkOf(peer) != nullptr; }
+
+std::optional<LinkPath> Transport::PathOf(const PeerId& peer) const {
+  const Connection* const link = impl_->mesh.LinkOf(peer);
+  if (link == nullptr) return std::nullopt;
+  return LinkPath{link->remote(), link->dialed()};
+}
 
 TransportCounters Transport::counters() const { return impl_->mesh.counters(); }
 

@@ -63,6 +63,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,7 @@
 #include "node/net/mesh/address_book.h"
 #include "node/net/mesh/admission.h"
 #include "node/net/mesh/notices.h"
+#include "node/net/records/dial_back.h"
 #include "node/net/records/refusal.h"
 #include "node/net/records/traffic.h"
 #include "node/wire/limits.h"
@@ -134,6 +136,8 @@ struct TransportEvents {
   // `blob` is null for a message that was sent without one.
   std::function<void(const PeerId& from, SharedBytes frame, SharedBlob blob)> message;
   std::function<void(const PeerId& peer, bool up)> link;
+  // Over a link that is up; may be null.
+  std::function<void(const PeerId& from, const DialBackRecord& record)> dial_back;
   // One line for people, printable ASCII, without a newline; may be null.
   std::function<void(NoticeLevel level, const std::string& line)> notice;
 };
@@ -155,6 +159,12 @@ struct TransportCounters {
   std::size_t connections_open = 0;        // links, half-open, dialed and closing connections
   std::uint64_t queued_control_bytes = 0;  // on all links
   std::uint64_t queued_bulk_bytes = 0;  // on all links; a blob queued for two members counts twice
+};
+
+// Where a link leads.
+struct LinkPath {
+  std::string remote;   // "host:port": as dialed, or the number from which it came in
+  bool dialed = false;  // by this node
 };
 
 // The lowest rate cap under which honest members do not count as slow: twice min_bytes_per_second
@@ -183,6 +193,10 @@ class Transport {
   void Send(const PeerId& to, SharedBytes frame, SharedBlob blob = nullptr);
   // The same for a message that is passed on for another peer: it may be dropped (T11).
   void SendCarried(const PeerId& to, const PeerId& carried_for, SharedBytes frame);
+
+  // Goes with control. Dropped while the link is down. REQUIRES: a few for each link in any hour,
+  // because no limit of the queue counts them.
+  void SendDialBack(const PeerId& to, const DialBackRecord& record);
 
   // `peer` becomes a member: it is admitted, and dialed at `addresses` (none: it dials us).
   // InvalidArgument: this node itself, or AddressBook::Check's reasons. FailedPrecondition: it is a
@@ -223,6 +237,8 @@ class Transport {
   void Shutdown(Duration deadline, std::function<void()> done);
 
   bool IsUp(const PeerId& peer) const;
+  // Nullopt: its link is down.
+  std::optional<LinkPath> PathOf(const PeerId& peer) const;
   TransportCounters counters() const;
   // 0 if it is not listening.
   std::uint16_t port() const;

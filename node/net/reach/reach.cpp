@@ -242,10 +242,13 @@ void Reach::OnObserved(const dht::Observation& what) {
         "joined, with " + std::to_string(joined->nodes) + " nodes in its table");
   } else if (std::holds_alternative<dht::NobodyAnswers>(what)) {
     const std::vector<std::string> asked = Bootstraps();
-    const std::string line = asked.empty()
-                                 ? "knows no node to ask: give --dht-bootstrap HOST:PORT"
-                                 : "no answer by UDP from " + Joined(asked) +
-                                       ": none of them is up with --dht on, or UDP is blocked here";
+    std::string line = "knows no node to ask: give --dht-bootstrap HOST:PORT";
+    if (!asked.empty()) {
+      line = "no answer by UDP from " + Joined(asked) +
+             (seeker_.linked() > 0 ? ", though members are linked over TCP: the DHT (UDP) is "
+                                     "blocked here, or off there"
+                                   : ": none of them is up with --dht on, or UDP is blocked here");
+    }
     if (line != std::exchange(problem_, line)) Say(NoticeLevel::kWarning, line);
   } else if (std::holds_alternative<dht::ServerChanged>(what)) {
     announced_.clear();  // what is announced says whether this node can be reached

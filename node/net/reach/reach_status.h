@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dht/kind.h"
+#include "node/net/reach/dial_back_status.h"
 #include "node/net/reach/reach_options.h"
 #include "node/net/reach/router_port.h"
 
@@ -15,6 +16,7 @@ struct ReachStatus {
   dht::Progress progress;
   std::vector<dht::Endpoint> announced;  // this member's own addresses; empty: none yet
   RouterPortStatus router;
+  DialBackStatus dial_back;
   std::string problem;  // one line: why nobody is found; empty: all is well
 };
 

@@ -59,6 +59,11 @@ void Seeker::OnEnded(base::Time now, const base::PeerId& peer) {
   sought.wait = std::min(sought.wait * 2, kLongest);
 }
 
+std::size_t Seeker::linked() const {
+  return static_cast<std::size_t>(std::count_if(members_.begin(), members_.end(),
+                                                [](const auto& entry) { return entry.second.up; }));
+}
+
 void Seeker::CheckInvariants() const {
   const auto asked = std::count_if(members_.begin(), members_.end(),
                                    [](const auto& entry) { return entry.second.asked; });

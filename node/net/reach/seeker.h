@@ -46,6 +46,7 @@ class Seeker {
   std::vector<base::PeerId> Due(base::Time now);
   // A lookup of Due has ended.
   void OnEnded(base::Time now, const base::PeerId& peer);
+  std::size_t linked() const;
   void CheckInvariants() const;
 
  private:

@@ -8,6 +8,7 @@
 //   LEAVES   leaf hashes (32 each), 2,048 per record, the last may be short; none under a zero root
 //   CHUNK    the next 64 KiB of the blob; the last may be short
 //   CREDIT   u64: total bytes of bulk records that the receiver allows on this link so far
+//   DIALBACK, DIALED  node/net/records/dial_back.h
 //
 // One blob at a time: an ANNOUNCE before the current blob is complete is an error. CONTROL may come
 // between any two records, so control never waits for more than one chunk of its sender.
@@ -37,6 +38,8 @@ enum class RecordType : std::uint8_t {
   kLeaves = 5,
   kChunk = 6,
   kCredit = 7,
+  kDialBack = 8,
+  kDialed = 9,
 };
 
 constexpr bool IsBulk(RecordType type) {

@@ -56,6 +56,11 @@ base::StatusOr<RecordReader::Taken> RecordReader::Take(RecordType type, base::By
       }
       taken.credit = base::ReadLittleEndian(body);
       return taken;
+    case RecordType::kDialBack:
+    case RecordType::kDialed: {
+      ASSIGN_OR_RETURN(taken.dial_back, DecodeDialBack(type, body));
+      return taken;
+    }
     default:
       return base::InvalidArgument("sent a record of unknown type " +
                                    std::to_string(static_cast<unsigned>(type)));

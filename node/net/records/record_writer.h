@@ -42,7 +42,7 @@ class RecordWriter {
       : queue_(max_control_bytes, max_bulk_bytes, max_carried_bytes),
         may_send_bulk_(std::move(may_send_bulk)) {}
 
-  // HELLO, GO or CREDIT (SendQueue::PushRecord).
+  // HELLO, GO, CREDIT, DIALBACK or DIALED (SendQueue::PushRecord).
   void QueueRecord(RecordType type, base::Bytes body);
   // A message; `blob` may be null. FailedPrecondition, phrased about the peer: it reads too slowly.
   base::Status QueueMessage(base::SharedBytes frame, std::shared_ptr<OutgoingBlob> blob);

@@ -3,7 +3,7 @@
 //
 // Promises:
 //   Q1  control_bytes and bulk_bytes are the bytes of what waits, and are zero in an empty queue.
-//   Q2  A message beyond a limit is not queued. HELLO, GO and CREDIT always are. What is carried
+//   Q2  A message beyond a limit is not queued. Others than messages always are. What is carried
 //       has a limit of its own, and fills no other.
 //   Q3  The bulk records taken from the queue never exceed the credit of the peer.
 //   Q4  Control leaves in the order of arrival, before all else; what is carried leaves before any
@@ -75,8 +75,8 @@ class SendQueue {
     base::ByteView head() const { return base::ByteView(head_bytes).first(head_size); }
   };
 
-  // Queues HELLO, GO or CREDIT in order with control. REQUIRES: a few bytes, and at most one of
-  // each waits.
+  // Queues HELLO, GO, CREDIT, DIALBACK or DIALED in order with control. REQUIRES: a few bytes, and
+  // at most a few of each wait.
   void PushRecord(RecordType type, base::Bytes body);
   // FailedPrecondition: the queue is over its limit because the peer reads too slowly.
   base::Status PushControl(base::SharedBytes frame);

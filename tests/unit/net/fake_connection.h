@@ -19,6 +19,7 @@ class FakeConnection final : public Connection {
   void BecomeLink() override {}
   void Send(SharedBytes /*frame*/, std::shared_ptr<OutgoingBlob> /*blob*/) override {}
   void SendCarried(const PeerId& /*peer*/, SharedBytes /*frame*/) override {}
+  void SendDialBack(const DialBackRecord& /*record*/) override {}
   void Look() override {}
   void Close(const Closing& closing, CloseCode /*code*/) override { Abort(closing); }
   void CloseWhenFlushed(const std::string& reason) override {
@@ -36,6 +37,7 @@ class FakeConnection final : public Connection {
   const Hello& their_hello() const override { return hello_; }
   const std::optional<PeerId>& peer() const override { return peer_; }
   const std::string& remote() const override { return remote_; }
+  bool dialed() const override { return false; }
   const SendQueue& queue() const override { return queue_; }
 
   // TLS has proven `peer`.

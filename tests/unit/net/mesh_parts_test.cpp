@@ -325,6 +325,9 @@ class NoOwner final : public ConnectionOwner {
   void OnMessage(Connection& /*which*/, SharedBytes /*frame*/, SharedBlob /*blob*/) override {
     ADD_FAILURE();
   }
+  void OnDialBack(Connection& /*which*/, const DialBackRecord& /*record*/) override {
+    ADD_FAILURE();
+  }
   void OnBytes(Connection& /*which*/, const Traffic& /*added*/) override { ADD_FAILURE(); }
   void OnClosing(Connection& /*which*/, const Closing& closing) override {
     reasons.push_back(closing.reason);

@@ -76,6 +76,9 @@ void TestNode::Start(boost::asio::io_context& io) {
     links.emplace_back(peer, up);
     if (on_link) on_link(peer, up);
   };
+  events.dial_back = [this](const PeerId& from, const DialBackRecord& record) {
+    if (on_dial_back) on_dial_back(from, record);
+  };
   events.notice = [this](NoticeLevel /*level*/, const std::string& line) {
     notices.push_back(line);
   };

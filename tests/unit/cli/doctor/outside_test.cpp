@@ -21,7 +21,9 @@ OutsideFacts Seen(const std::vector<std::string>& seen) {
           .local_port = 5000,
           .seen = Endpoints(seen),
           .own = Endpoints({"192.168.1.4:0", "127.0.0.1:0"}),
-          .problem = {}};
+          .members = {},
+          .problem = {},
+          .strays = Strays::kUnknown};
 }
 
 TEST(JudgeOutsideTest, NamesTheKindOfNat) {
@@ -37,6 +39,28 @@ TEST(JudgeOutsideTest, NamesTheKindOfNat) {
   EXPECT_THAT(text({"9.9.9.9:6001", "9.9.9.9:6002"}), HasSubstr("another port"));
   EXPECT_THAT(text({"9.9.9.9:6001"}), HasSubstr("too few to tell"));
   EXPECT_THAT(JudgeOutside(Seen({"9.9.9.9:6001"}), 0).fix, HasSubstr("the node's port"));
+}
+
+TEST(JudgeOutsideTest, SaysWhatTheNatDoesWithStrays) {
+  OutsideFacts facts = Seen({"9.9.9.9:5000", "9.9.9.9:5000"});
+  EXPECT_THAT(JudgeOutside(facts, 7000).text, HasSubstr("keeps port numbers, so"));
+  facts.strays = Strays::kReset;
+  EXPECT_THAT(JudgeOutside(facts, 7000).text,
+              HasSubstr("keeps port numbers and answers strays with RST, so"));
+  facts.strays = Strays::kDropped;
+  EXPECT_THAT(JudgeOutside(facts, 7000).text, HasSubstr("keeps port numbers and drops strays, so"));
+}
+
+TEST(JudgeOutsideTest, NamesEachAddressThatIsSilentAndHow) {
+  OutsideFacts facts = Seen({});
+  facts.members = {{"a", "192.0.2.1:1", "refused"}, {"b", "", ""}};
+  std::string text = JudgeOutside(facts, 7000).text;
+  EXPECT_THAT(text, HasSubstr("192.0.2.1:1: no answer by UDP; TCP: refused"));
+  EXPECT_THAT(text, HasSubstr("or UDP is blocked"));
+  facts.members.push_back({"c", "192.0.2.2:1", ""});
+  text = JudgeOutside(facts, 7000).text;
+  EXPECT_THAT(text, HasSubstr("the DHT (UDP) is blocked here, or off there"));
+  EXPECT_THAT(text, HasSubstr("192.0.2.2:1: no answer by UDP, though TCP is answered"));
 }
 
 TEST(JudgeOutsideTest, AnAddressOfThisMachineIsNoNat) {

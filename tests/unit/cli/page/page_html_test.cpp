@@ -41,7 +41,7 @@ PageData Filled(const std::string& text) {
   data.model = text;
   data.data = text + "!";
   const PagePeer peer{std::string(64, 'b'), text};
-  data.self = {peer, 60, 1000, text};
+  data.self = {peer, 60, 1000, text, {text, text}, text};
   data.news = {Mood::kWaits, text, text};
   data.progress = {12, 200, text, 3, 0.3, 60};
   data.learning = {"accuracy", {{9, 1.5, 0.4}, {19, 1.0, 0.8}}, 9};
@@ -261,6 +261,16 @@ TEST(PageHtmlTest, ABanHasItsVotesByName) {
   EXPECT_THAT(PageMain(data), HasSubstr("; in its favour (1): "));
   data.removals.front().votes.reset();
   EXPECT_THAT(PageMain(data), Not(HasSubstr("Voted against it")));
+}
+
+TEST(PageHtmlTest, TheFootSaysWhetherOthersCanDialThisNode) {
+  PageData data = Filled("x");
+  data.self.dialed = {"anna dialed", "ben dialed"};
+  data.self.advice = "open a port";
+  EXPECT_THAT(PageMain(data), HasSubstr("Seen from outside: anna dialed; ben dialed."));
+  EXPECT_THAT(PageMain(data), HasSubstr("<strong>open a port</strong>"));
+  data.self.dialed.clear();
+  EXPECT_THAT(PageMain(data), Not(HasSubstr("Seen from outside")));
 }
 
 TEST(PageHtmlTest, ACurveOrALeaderboardThatBeginsLateSaysSo) {

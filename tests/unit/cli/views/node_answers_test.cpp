@@ -64,5 +64,35 @@ TEST(NodeAnswersTest, AShortStatusIsWhole) {
   EXPECT_FALSE(result.contains("removals_earlier"));
 }
 
+TEST(NodeAnswersTest, TheStatusSaysWhoDialedAndWhatToOpen) {
+  host::NodeStatus status;
+  status.reach.dial_back = {true, 9000, {}};
+  for (int n = 1; n <= 40; ++n) {
+    net::DialedBack found;
+    found.peer = PeerOf(n);
+    found.from = std::to_string(n);
+    found.outcome = net::DialOutcome::kReached;  // a link that came in
+    if (n > 38) {
+      found.outcome = net::DialOutcome::kRefused;
+      found.where = dht::Endpoint::V4(0xcb007107, 9000);
+    }
+    status.reach.dial_back.results.push_back(found);
+  }
+  json dial_back = StatusOf(status)["dial_back"];
+  EXPECT_EQ(dial_back["port"], 9000);
+  ASSERT_EQ(dial_back["results"].size(), 16u);
+  EXPECT_EQ(dial_back["results"][0]["outcome"], "refused") << "dials are first";
+  EXPECT_EQ(dial_back["results"][0]["address"], "203.0.113.7:9000");
+  EXPECT_EQ(dial_back["results"][0]["peer"], PeerOf(39).Hex());
+  EXPECT_FALSE(dial_back["results"][2].contains("address"));
+  EXPECT_FALSE(dial_back.contains("advice")) << "others reached it";
+  status.reach.dial_back.results.erase(status.reach.dial_back.results.begin(),
+                                       status.reach.dial_back.results.begin() + 38);
+  EXPECT_THAT(StatusOf(status)["dial_back"]["advice"].get<std::string>(),
+              testing::HasSubstr("TCP port 9000"));
+  status.only_dial.insert(status.self);
+  EXPECT_FALSE(StatusOf(status)["dial_back"].contains("advice")) << "it declares so";
+}
+
 }  // namespace
 }  // namespace ostraka::cli

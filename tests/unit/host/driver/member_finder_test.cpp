@@ -57,8 +57,8 @@ class MemberFinderTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   std::unique_ptr<MemberFinder> Finder(const std::string& path) {
-    return std::make_unique<MemberFinder>(io_, inlet_, reporter_, *transport_, Key(1), members_,
-                                          FinderOptions{{}, path});
+    return std::make_unique<MemberFinder>(io_, inlet_, reporter_, *transport_, Key(1),
+                                          base::Digest{}, members_, FinderOptions{{}, path});
   }
 
   std::string folder_;
@@ -69,6 +69,30 @@ class MemberFinderTest : public ::testing::Test {
   std::unique_ptr<net::Transport> transport_;
   std::vector<net::TransportMember> members_;
 };
+
+// A node that does not listen has nothing to be dialed at, whatever the manifest says.
+TEST_F(MemberFinderTest, OnlyANodeThatListensHasAPortForOthers) {
+  members_.push_back({Key(1)->id(), "192.0.2.1:7000"});
+  EXPECT_EQ(Finder("")->status().dial_back.port, 0);
+}
+
+TEST_F(MemberFinderTest, OthersDialWhatTheUserAnnouncesOrTheManifestSaysOrWhereItListens) {
+  net::TransportOptions listens;
+  listens.key = Key(1);
+  listens.listen = "127.0.0.1:0";
+  net::TransportEvents events;
+  events.message = [](const base::PeerId&, base::SharedBytes, crypto::SharedBlob) {};
+  events.link = [](const base::PeerId&, bool) {};
+  transport_ = *net::Transport::Make(io_, std::move(listens), std::move(events));
+  EXPECT_EQ(Finder("")->dialed_back().port, transport_->port());
+  members_.push_back({Key(1)->id(), "192.0.2.1:7000"});
+  EXPECT_EQ(Finder("")->dialed_back().port, 7000);
+  FinderOptions announces;
+  announces.reach.addresses = {dht::Endpoint::V4(0xc0000202, 7001)};
+  const MemberFinder finder(io_, inlet_, reporter_, *transport_, Key(1), base::Digest{}, members_,
+                            std::move(announces));
+  EXPECT_EQ(finder.dialed_back().port, 7001);
+}
 
 TEST_F(MemberFinderTest, WhatWasLearnedIsDialedAgainAfterTheManifest) {
   const std::string id = Key(2)->id().Hex();

@@ -112,6 +112,16 @@ TEST_F(ReporterTest, AnEvaluationIsAnEventAndItsFailureANotice) {
   EXPECT_THAT(log_.notices, ElementsAre("the state after step 4 could not be evaluated: no data"));
 }
 
+TEST_F(ReporterTest, AdviceIsALineWhenItBegins) {
+  reporter_.Advise("");
+  reporter_.Advise("open port 7");
+  reporter_.Advise("open port 7, says another");
+  EXPECT_THAT(log_.notices, ElementsAre("open port 7"));
+  reporter_.Advise("");
+  reporter_.Advise("open port 7");
+  EXPECT_THAT(log_.notices, SizeIs(2));
+}
+
 TEST_F(ReporterTest, TheLossOfTheOwnBatchIsAnEventAndInTheStatus) {
   EXPECT_FALSE(reporter_.StatusAt(kNow).learning.batch_loss.has_value());
   reporter_.BatchLoss(3, 0.5);

@@ -138,6 +138,17 @@ TEST_F(ReachTest, NobodyToAskIsOneLineWithEachAddress) {
   EXPECT_THAT(b_.found, ::testing::IsEmpty());
 }
 
+TEST_F(ReachTest, WhereTcpStandsAndUdpIsSilentUdpIsToBlame) {
+  b_.options.bootstraps = {"127.0.0.1:2"};
+  b_.Start(io_);
+  b_.reach->OnLink(c_.id(), true, {{kDead, AddressSource::kManifest, 0, {}}});
+  ASSERT_TRUE(RunUntil(io_, [this] { return !b_.reach->status().problem.empty(); }));
+  EXPECT_THAT(
+      b_.reach->status().problem,
+      HasSubstr("no answer by UDP from 127.0.0.1:2, 127.0.0.1:1, though members are linked"));
+  EXPECT_THAT(b_.reach->status().problem, HasSubstr("the DHT (UDP) is blocked here, or off there"));
+}
+
 TEST_F(ReachTest, AnAddressThatIsOursAloneMakesItGiveUpWithALine) {
   b_.address = "192.0.2.1:9";  // not of this machine
   b_.Start(io_);
