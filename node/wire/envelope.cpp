@@ -21,7 +21,8 @@ Bytes EncodeCore(const Envelope& envelope) {
 
 // Services are never evidence, so their bodies may be as large as a frame.
 std::size_t MaxBody(MessageType type) {
-  return type == MessageType::kProof || IsService(type) ? kMaxFrameBytes : kMaxSmallBodyBytes;
+  if (type == MessageType::kProof) return kMaxProofBodyBytes;
+  return IsService(type) ? kMaxFrameBytes : kMaxSmallBodyBytes;
 }
 
 base::StatusOr<Envelope> ReadEnvelope(schema::Envelope::Reader root) {

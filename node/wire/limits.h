@@ -11,6 +11,9 @@ inline constexpr std::size_t kMaxParts = kMaxPeers;
 inline constexpr std::size_t kMaxFrameBytes = 256 * 1024;  // one control message
 // A frame within a FORWARD, which is a control message itself.
 inline constexpr std::size_t kMaxForwardedBytes = kMaxFrameBytes - 1024;
+// The body of a PROOF. Attack: a PROOF too long to be carried, shown to one member that only dials,
+// which then cannot show it to another one and is named for it.
+inline constexpr std::size_t kMaxProofBodyBytes = kMaxForwardedBytes - 1024;
 // Any signed body except PROOF's. Two frames with such bodies fit in one piece of inline evidence.
 // Attack: otherwise a peer could equivocate in messages too large for the proof to travel.
 inline constexpr std::size_t kMaxSmallBodyBytes = 2 * 1024;

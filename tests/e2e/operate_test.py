@@ -95,6 +95,7 @@ class BandwidthTest(TestCase):
                 "--listen", "127.0.0.1:0"]
         self.refused(2, [*node, "--bandwidth", "1K"], "second")
         self.refused(2, [*node, "--reachable", "perhaps"], "--reachable must be yes or no")
+        self.refused(2, [*node, "--reachable", "no"], "lists no member that only dials")
         self.refused(2, [*node, "--bandwidth", "0"], "--bandwidth", "above 0")
         self.refused(2, [*node, "--bandwidth", "fast"], "--bandwidth 'fast'", "16M")
 

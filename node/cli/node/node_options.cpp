@@ -15,6 +15,7 @@
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
+#include "node/protocol/ground/reach.h"
 #include "node/train/data_source.h"
 #include "sim/attacks/registry.h"
 
@@ -69,6 +70,11 @@ base::StatusOr<host::RunNetwork> NetworkOf(const NodeNetworkOptions& options,
     network.reachable = options.reachable == "yes";
   } else if (!options.reachable.empty()) {
     return base::InvalidArgument("--reachable must be yes or no");
+  }
+  if (network.reachable && !protocol::ListsDialers(manifest)) {
+    return base::InvalidArgument(
+        "--reachable changes nothing in this run, whose manifest lists no member that only dials: "
+        "leave it out (`ostraka run init --only-dials` lists one)");
   }
   if (options.dial_back != "on" && options.dial_back != "off") {
     return base::InvalidArgument("--dial-back must be on or off");

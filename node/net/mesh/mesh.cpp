@@ -201,7 +201,7 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
 void Mesh::EndLink(Member& member, const Closing& closing) {
   const std::string name = Name(*member.choice.link());
   member.dialing.OnLinkEnded(member.choice.End(os::SteadyNow()));
-  tally_.LinkDown(name, closing);
+  tally_.LinkDown(member.id, name, closing);
   // After a close of our own, redialing waits until it is known whether the close was answered.
   if (closing.why != Closing::Why::kLocal) ScheduleDial(member, member.dialing.NextWait(rng_));
   events_.link(PeerId(member.id), false);  // a copy, since the event may remove the member

@@ -42,16 +42,23 @@ void Tally::LinkUp(const std::string& name) {
   notices_.Say(NoticeLevel::kInfo, "linked with " + name);
 }
 
-void Tally::LinkDown(const std::string& name, const Closing& closing) {
+void Tally::LinkDown(const base::PeerId& peer, const std::string& name, const Closing& closing) {
   OSTRAKA_CHECK(counters_.links_up > 0);  // Y2
   --counters_.links_up;
   notices_.Say(closing.why == Closing::Why::kRefused ? NoticeLevel::kWarning : NoticeLevel::kInfo,
                "link with " + name + " is down: it " + closing.reason);
-  if (closing.why == Closing::Why::kDuplicate && ++links_lost_to_twins_ == kTwinsForALine) {
-    notices_.Say(NoticeLevel::kWarning,
-                 "another node seems to run with this node's key: end one of the two, since two "
-                 "that sign with one key are banned for it");
-  }
+  if (closing.why == Closing::Why::kDuplicate) LostToTwin(peer);
+}
+
+void Tally::LostToTwin(const base::PeerId& peer) {
+  if (links_lost_to_twins_ == kTwinsForALine) return;
+  have_a_twin_.insert(peer);
+  // One member alone may say what is not so.
+  if (links_lost_to_twins_ + 1 < kTwinsForALine || have_a_twin_.size() > 1) ++links_lost_to_twins_;
+  if (links_lost_to_twins_ < kTwinsForALine) return;
+  notices_.Say(NoticeLevel::kWarning,
+               "another node seems to run with this node's key: end one of the two, since two that "
+               "sign with one key are banned for it");
 }
 
 void Tally::DialFailed(const std::string& name, const Closing& closing, bool is_news) {

@@ -7,10 +7,11 @@
 //
 // May not know: sockets, members, decisions.
 //
-// Memory: constant.
+// Memory: the members that said that they have another link with this key.
 //
 // What an attacker can do here: cause lines, at most one a second after a burst, with text that
-// connections have made printable.
+// connections have made printable. Two members together can have this node say once that another
+// one seems to run with its key.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -18,9 +19,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "node/base/ids.h"
 #include "node/base/time.h"
 #include "node/net/mesh/notices.h"
 #include "node/net/mesh/transport.h"
@@ -44,7 +47,7 @@ class Tally {
 
   // --- counts and lines; `name`: the connection, "id at host:port" or "host:port" ---
   void LinkUp(const std::string& name);
-  void LinkDown(const std::string& name, const Closing& closing);
+  void LinkDown(const base::PeerId& peer, const std::string& name, const Closing& closing);
   void DialFailed(const std::string& name, const Closing& closing, bool is_news);
   // A member that proved its key is of another run, protocol or mode; it tries again for hours.
   void MemberOfAnother(const std::string& name, const Closing& closing, bool is_news);
@@ -55,9 +58,13 @@ class Tally {
   void RateTooLow(std::uint64_t bytes_per_second, std::uint64_t least, std::size_t members);
 
  private:
+  void LostToTwin(const base::PeerId& peer);
+
   Notices notices_;
   TransportCounters counters_;
-  std::uint64_t links_lost_to_twins_ = 0;  // that ended since the other side has another of ours
+  // Members whose link ended since they have another with this key, and how often that was.
+  std::set<base::PeerId> have_a_twin_;
+  std::uint64_t links_lost_to_twins_ = 0;
 };
 
 // Adds the bytes of `added` to `sum`.

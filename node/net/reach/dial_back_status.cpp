@@ -58,19 +58,23 @@ std::string DialBackAdvice(const DialBackStatus& status, bool only_dials) {
         return result.is_public && result.outcome != DialOutcome::kDeclined;
       });
   std::set<std::string> from;
+  std::set<std::string> reached_from;
   std::string tries;
   for (const DialedBack& result : status.results) {
     if (any_public && !result.is_public) continue;  // a neighbour says nothing of the outside
-    if (result.outcome == DialOutcome::kReached) return {};
+    if (result.outcome == DialOutcome::kReached) {
+      if (result.where.port == 0) return {};  // a link that came in: this node saw it itself
+      reached_from.insert(result.from);
+    }
     if (!IsInVain(result.outcome)) continue;
     from.insert(result.from);
     tries += (tries.empty() ? "" : "; ") + TextOf(result);
   }
-  if (from.size() < kSeveral) return {};
+  if (from.size() < kSeveral || from.size() <= reached_from.size()) return {};
   return "others cannot dial this node (" + tries + "): let TCP port " +
          std::to_string(status.port) +
          " through the firewall and the router, or start the node with --map-port; if that cannot "
-         "be, with --reachable no";
+         "be, with --reachable no, in a run that lists members that only dial";
 }
 
 }  // namespace ostraka::net

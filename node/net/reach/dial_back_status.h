@@ -37,9 +37,10 @@ std::vector<DialedBack> MostTelling(const DialBackStatus& status, std::size_t mo
 // Whether the member dialed in vain.
 bool IsInVain(DialOutcome outcome);
 
-// One line for people if several members of different prefixes dialed this node in vain and nobody
-// reached it, or nobody from a public address if such members tried; else empty. Empty, too, if it
-// declares that it only dials.
+// One line for people if several members of different prefixes dialed this node in vain, and more
+// than reached it; of those with public addresses if such members tried. Else empty, also if a link
+// came in, and if the node declares that it only dials. Attack: one member says that it reached the
+// node, so that nobody tells its owner of the closed port.
 std::string DialBackAdvice(const DialBackStatus& status, bool only_dials);
 
 // "anna's id dialed 192.0.2.7:9000: the connection was refused".

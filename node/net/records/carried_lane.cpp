@@ -19,9 +19,12 @@ std::size_t CarriedLane::Push(const base::PeerId& peer, base::SharedBytes frame)
 }
 
 void CarriedLane::DropNewestOfLongest() {
-  const auto longest = std::max_element(
-      lines_.begin(), lines_.end(),
-      [](const auto& a, const auto& b) { return a.second.bytes < b.second.bytes; });
+  // Of equals that whose turn comes last. Attack: by key, the same peer would lose at each carrier.
+  auto longest = lines_.find(turns_.back());
+  for (auto peer = turns_.rbegin(); peer != turns_.rend(); ++peer) {
+    const auto line = lines_.find(*peer);
+    if (line->second.bytes > longest->second.bytes) longest = line;
+  }
   Line& line = longest->second;
   const std::size_t size = line.frames.back()->size();
   line.frames.pop_back();

@@ -24,8 +24,9 @@ Traffic RecordWriter::QueueCarried(const base::PeerId& peer, base::SharedBytes f
 std::optional<SendQueue::Record> RecordWriter::Next() {
   if (writing_ || queue_.empty()) return std::nullopt;
   // The turn is asked for last: a turn that credit does not let us use would be lost to others.
-  if (!queue_.has_control() && (!queue_.has_credit() || !may_send_bulk_())) return std::nullopt;
-  SendQueue::Record record = queue_.Next();
+  const bool bulk = queue_.wants_bulk() && may_send_bulk_();
+  if (!bulk && !queue_.has_control()) return std::nullopt;
+  SendQueue::Record record = queue_.Next(bulk);
   writing_ = Writing{record.head().size(), record.body.size(), record.is_payload};
   return record;
 }

@@ -76,8 +76,8 @@ SendQueue::Record SendQueue::RecordOf(RecordType type, base::SharedBytes body) {
   return record;
 }
 
-SendQueue::Record SendQueue::Next() {
-  OSTRAKA_CHECK(has_control() || has_credit());
+SendQueue::Record SendQueue::Next(bool may_send_bulk) {
+  OSTRAKA_CHECK(has_control() || (may_send_bulk && has_credit()));
   if (!control_.empty()) {
     Control next = std::move(control_.front());
     control_.pop_front();
@@ -85,7 +85,9 @@ SendQueue::Record SendQueue::Next() {
     control_bytes_ -= next.body->size();
     return RecordOf(next.type, std::move(next.body));
   }
-  if (!carried_.empty()) return RecordOf(RecordType::kControl, carried_.Next());
+  const bool is_bulk = may_send_bulk && wants_bulk();
+  bulk_is_next_ = !is_bulk;
+  if (!is_bulk) return RecordOf(RecordType::kControl, carried_.Next());
   bulk_sent_ += NextSize();
   OSTRAKA_CHECK(bulk_sent_ <= credit_);  // Q3
   Bulk& bulk = bulk_.front();

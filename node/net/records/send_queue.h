@@ -6,9 +6,10 @@
 //   Q2  A message beyond a limit is not queued. Others than messages always are. What is carried
 //       has a limit of its own, and fills no other.
 //   Q3  The bulk records taken from the queue never exceed the credit of the peer.
-//   Q4  Control leaves in the order of arrival, before all else; what is carried leaves before any
-//       bulk, in the order of carried_lane.h; blobs leave in the order of arrival, each whole
-//       before the next begins.
+//   Q4  Control leaves in the order of arrival, before all else; what is carried and bulk take
+//       turns, a record each; carried_lane.h has the order of the one, and blobs leave in the order
+//       of arrival, each whole before the next begins. [Carried before bulk, peers that flooded it
+//       kept the owner's own parts and results back.]
 //
 // May not know: sockets, pace, the meaning of a frame.
 //
@@ -97,8 +98,13 @@ class SendQueue {
   bool has_credit() const { return !bulk_.empty() && bulk_sent_ + NextSize() <= credit_; }
   std::uint64_t control_bytes() const { return control_bytes_ + carried_.bytes(); }
   std::uint64_t bulk_bytes() const { return bulk_bytes_; }
-  // REQUIRES: has_control() or has_credit().
-  Record Next();
+  // The next record is one of bulk.
+  bool wants_bulk() const {
+    return control_.empty() && has_credit() && (carried_.empty() || bulk_is_next_);
+  }
+  // `may_send_bulk`: if not, another record goes first. REQUIRES: has_control(), or has_credit()
+  // and may_send_bulk.
+  Record Next(bool may_send_bulk = true);
   // Drops everything that waits and frees its memory.
   void Clear();
 
@@ -127,6 +133,7 @@ class SendQueue {
   const std::uint64_t max_bulk_bytes_;
   std::deque<Control> control_;
   CarriedLane carried_;
+  bool bulk_is_next_ = false;  // the last record of the two kinds that take turns was a carried one
   std::deque<Bulk> bulk_;
   std::size_t control_bytes_ = 0;  // of the bodies in control_
   std::uint64_t bulk_bytes_ = 0;   // of the frames and blobs in bulk_

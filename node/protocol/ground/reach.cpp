@@ -81,12 +81,20 @@ std::optional<std::string> ReachWarning(const Block& head) {
     return line + "colluders may own most columns, and leave those of the model untrained; " +
            std::to_string(2 * faults + 1) + " are enough";
   }
+  if (reachable == kFewestOwners) {
+    return line +
+           "none of these can be spared to validate, so false gradients may stay unseen, and if one "
+           "leaves, the run trains nothing; " +
+           std::to_string(faults + kFewestOwners) + " are enough";
+  }
   if (reachable < faults + kFewestOwners) {
     return line + "if colluders among them leave, the run trains nothing until 3 can; " +
            std::to_string(faults + kFewestOwners) + " are enough";
   }
   return std::nullopt;
 }
+
+bool ListsDialers(const Manifest& manifest) { return !ReachAtGenesis(manifest).empty(); }
 
 std::vector<Reach> ReachAtGenesis(const Manifest& manifest) {
   std::vector<Reach> reach;

@@ -69,8 +69,7 @@ std::optional<Send> Post::ByWayOf(const PeerId& carrier, const Send& send) const
 }
 
 std::uint64_t Post::CarriedFor() const {
-  const std::size_t keys = head_->members.size() + head_->standings.size();
-  return std::max<std::uint64_t>(1, OnlyDials(*head_, self_) ? keys : head_->reach.size());
+  return std::max<std::size_t>(1, head_->members.size() + head_->standings.size());
 }
 
 bool Post::IsOurs(const base::SharedBytes& frame) const {

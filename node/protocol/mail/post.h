@@ -75,7 +75,8 @@ class Post {
   // True if the receiver takes `forward`, which `link` brought: it is addressed to this member by
   // another key of the run that is not linked with it.
   bool IsForSelf(const PeerId& link, const wire::Forward& forward) const;
-  // For how many members a carrier may bring something to this one; at least 1.
+  // For how many members a carrier may bring something to this one, at least 1: all keys, since
+  // anybody may have lost its link with this member.
   std::uint64_t CarriedFor() const;
   // The same message to the same member by way of `carrier` (P5); nullopt if it is none that is
   // carried.

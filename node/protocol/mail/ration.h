@@ -91,13 +91,16 @@ class Ration {
   }
 
   // True, and it is counted, if one more message of `from`, of so many bytes, may be passed on to
-  // `to`. `service`: it is a request or an answer.
+  // `to`. `service`: it is a request or an answer, of which the last one may be longer than what is
+  // left. Attack: a PROOF that no ration has room for can never be shown.
   bool TakeForward(base::Time now, const base::PeerId& from, const base::PeerId& to,
                    std::uint64_t bytes, bool service) {
     Used& used = Of(now, Together(from, to));
     if (service) {
-      return TakeOf(used.services, kForwardedServicesASecond, 1) &&
-             TakeOf(used.service_bytes, kForwardedServiceBytesASecond, bytes);
+      if (used.service_bytes >= kForwardedServiceBytesASecond) return false;
+      if (!TakeOf(used.services, kForwardedServicesASecond, 1)) return false;
+      used.service_bytes += bytes;
+      return true;
     }
     return TakeOf(used.forwards, kForwardsASecond, 1) &&
            TakeOf(used.forwarded_bytes, kForwardedBytesASecond, bytes);
@@ -130,7 +133,8 @@ class Ration {
   }
   // True, and it is counted, if `peer` may be told all again because its link came up.
   bool TakeRepeat(base::Time now, const base::PeerId& peer) {
-    const std::uint64_t most = carries() ? kCarriedRepeatsASecond : kRepeatsASecond;
+    const std::uint64_t most =
+        carries() ? std::min(kCarriedRepeatsASecond, ShareOf(kRepeatsASecond)) : kRepeatsASecond;
     return ++Of(now, peer).repeats <= most;
   }
   // False when `peer` has sent too many bad signatures: nothing else that it sends is looked at.

@@ -51,14 +51,16 @@ class Turn {
     OSTRAKA_CHECK(first <= done());
     std::vector<Send> taken;
     auto& actions = out_->actions();
-    const auto is_taken = [&](Action& action) {
-      auto* send = std::get_if<Send>(&action);
-      if (send == nullptr || send->to != to) return false;
-      taken.push_back(std::move(*send));
-      return true;
-    };
-    const auto begin = actions.begin() + static_cast<std::ptrdiff_t>(first);
-    actions.erase(std::remove_if(begin, actions.end(), is_taken), actions.end());
+    std::size_t kept = first;
+    for (std::size_t i = first; i < actions.size(); ++i) {
+      auto* send = std::get_if<Send>(&actions[i]);
+      if (send != nullptr && send->to == to) {
+        taken.push_back(std::move(*send));
+      } else if (kept++ != i) {
+        actions[kept - 1] = std::move(actions[i]);
+      }
+    }
+    actions.erase(actions.begin() + static_cast<std::ptrdiff_t>(kept), actions.end());
     return taken;
   }
 

@@ -46,7 +46,7 @@ Parts::Parts(PeerOptions& options)
       duty_jobs(&duties, &jobs),
       post(options.post != nullptr ? options.post
                                    : std::make_shared<Post>(self, manifest->run_id,
-                                                            !ReachAtGenesis(*manifest).empty())),
+                                                            ListsDialers(*manifest))),
       routes(options.post == nullptr) {
   post->SetHead(chain.shared_head());
   OSTRAKA_CHECK(Validate(*manifest).ok());

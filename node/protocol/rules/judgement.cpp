@@ -249,7 +249,7 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   block.tau = NextTau(sealed, head, manifest, judged.fates);
   block.delta_us = NextDelta(sealed, head, manifest);
   block.state_root = SealedStateRoot(sealed, head.thresholds);
-  block.reach = ReachAfter(head, sealed.step, DeclaredReach(sealed));
+  if (ListsDialers(manifest)) block.reach = ReachAfter(head, sealed.step, DeclaredReach(sealed));
   block.closing = ClosingAfter(head, manifest.training, block);
   return block;
 }

@@ -72,6 +72,18 @@ TEST_F(CarriedLaneTest, WhoFloodsLosesItsOwnMessagesOnly) {
   EXPECT_EQ(Drain(4).size(), 20u);
 }
 
+// By key, the same peer would lose at each carrier.
+TEST_F(CarriedLaneTest, OfEqualsTheOneWhoseTurnComesLastLoses) {
+  Push(1, 50'000);
+  Push(2, 50'000);
+  EXPECT_EQ(Push(3, 100), 1u);
+  EXPECT_EQ(Drain(1).size(), 1u);
+  Push(2, 50'000);
+  Push(1, 50'000);
+  EXPECT_EQ(Push(3, 100), 1u);
+  EXPECT_EQ(Drain(2).size(), 1u);
+}
+
 // Of one with long messages the line has no more than of one with short ones.
 TEST_F(CarriedLaneTest, PeersTakeTurnsOfSoManyBytes) {
   for (int i = 0; i < 5; ++i) Push(1, 10'000);

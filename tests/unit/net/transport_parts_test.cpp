@@ -111,6 +111,26 @@ TEST(SendQueue, ControlGoesBetweenChunks) {
   EXPECT_THAT(TypesOf(queue), ElementsAre(3, 6));
 }
 
+// A flood of what is carried keeps neither control nor the blobs of this node back.
+TEST(SendQueue, CarriedAndBulkTakeTurns) {
+  SendQueue queue(1000, 1 << 20, 1000);
+  ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(TestBlob(100'000))).ok());
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(queue.PushCarried(base::PeerId(), Frame("c")), 0u);
+  ASSERT_TRUE(queue.PushControl(Frame("a")).ok());
+  EXPECT_THAT(TypesOf(queue), ElementsAre(3, 3, 4, 3, 5, 3, 6, 3, 6, 3, 3));
+}
+
+TEST(SendQueue, WhatIsCarriedGoesWhileBulkMayNot) {
+  SendQueue queue(1000, 1 << 20, 1000);
+  ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(TestBlob(10))).ok());
+  queue.PushCarried(base::PeerId(), Frame("c"));
+  queue.PushCarried(base::PeerId(), Frame("c"));
+  EXPECT_EQ(queue.Next(false).head()[0], 3);
+  EXPECT_TRUE(queue.wants_bulk());
+  EXPECT_EQ(queue.Next(false).head()[0], 3);
+  EXPECT_EQ(queue.Next(true).head()[0], 4);
+}
+
 TEST(SendQueue, AnEmptyBlobIsOneRecord) {
   SendQueue queue(1000, 1 << 20);
   ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(TestBlob(0))).ok());

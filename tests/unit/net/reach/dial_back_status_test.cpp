@@ -44,9 +44,18 @@ TEST(DialBackAdvice, NeedsTwoPrefixes) {
 }
 
 TEST(DialBackAdvice, SaysNothingToANodeThatIsReachedOrOnlyDialsOrDoesNotListen) {
-  EXPECT_EQ(Advice({kSilentA, kRefusedB, By(3, "203.0.113.0/24", DialOutcome::kReached)}), "");
+  const DialedBack reached = By(3, "203.0.113.0/24", DialOutcome::kReached);
+  EXPECT_EQ(Advice({kSilentA, kRefusedB, reached,
+                    By(4, "203.0.114.0/24", DialOutcome::kReached)}), "");
+  DialedBack linked = reached;
+  linked.where = {};
+  EXPECT_EQ(Advice({kSilentA, kRefusedB, linked}), "") << "it came in";
   EXPECT_EQ(Advice({kSilentA, kRefusedB}, true), "");
   EXPECT_EQ(Advice({kSilentA, kRefusedB}, false, 0), "");
+}
+
+TEST(DialBackAdvice, OneThatSaysThatItReachedTheNodeSilencesNobody) {
+  EXPECT_NE(Advice({kSilentA, kRefusedB, By(3, "203.0.113.0/24", DialOutcome::kReached)}), "");
 }
 
 TEST(DialBackAdvice, ANeighbourSaysNothingOfTheOutside) {

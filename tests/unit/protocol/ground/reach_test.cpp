@@ -155,7 +155,10 @@ TEST(ReachWarningTest, SaysWhatTooFewMean) {
             std::string::npos);
   const auto few = ReachWarning(HeadWith(4, {0}));  // F = 1
   ASSERT_TRUE(few);
-  EXPECT_NE(few->find("colluders among them leave"), std::string::npos) << *few;
+  EXPECT_NE(few->find("spared to validate"), std::string::npos) << *few;
+  const auto five = ReachWarning(HeadWith(7, {0, 1, 2}));
+  ASSERT_TRUE(five);
+  EXPECT_EQ(five->find("spared to validate"), std::string::npos) << *five;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "node/wire/limits.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {
@@ -175,10 +176,18 @@ TEST(RationTest, RequestsAndAnswersAreCarriedApartFromWhatIsSigned) {
   EXPECT_TRUE(take(Ration::kForwardedBytesASecond, false));
   EXPECT_FALSE(take(1, false));
   const base::Time later = kStart + base::Seconds(1);
-  EXPECT_FALSE(ration.TakeForward(later, PeerNumber(1), PeerNumber(9),
-                                  Ration::kForwardedServiceBytesASecond + 1, true));
-  EXPECT_TRUE(ration.TakeForward(later, PeerNumber(1), PeerNumber(9),
-                                 Ration::kForwardedServiceBytesASecond, true));
+  EXPECT_TRUE(ration.TakeForward(later, PeerNumber(1), PeerNumber(9), wire::kMaxForwardedBytes,
+                                 true))
+      << "the longest PROOF can be shown";
+  EXPECT_FALSE(ration.TakeForward(later, PeerNumber(1), PeerNumber(9), 1, true));
+}
+
+TEST(RationTest, ACarrierThatBringsManyBringsEachLessOften) {
+  Ration ration(kBytes);
+  ration.Carry(PeerNumber(1), PeerNumber(5), 4 * Ration::kRepeatsASecond);
+  EXPECT_TRUE(ration.TakeRepeat(kStart, PeerNumber(1)));
+  EXPECT_FALSE(ration.TakeRepeat(kStart, PeerNumber(1)));
+  ration.EndCarry();
 }
 
 TEST(RationTest, PathsComeUpLessOftenThanLinks) {
