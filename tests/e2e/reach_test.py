@@ -193,6 +193,8 @@ class DialBackTest(ReachTestCase):
         made = self.make_run(count=3, steps=1000000)
         off, on = 0, (1, 2)
         nodes = [self.running(made.start(i, *(["--dial-back", "off"] if i == off else []))) for i in range(3)]
+        for node in nodes:
+            node.wait_for_event(event="links", up=2)
         said = set()
         for i in on:
             status = self.status_until(made, i, lambda status: len(status["dial_back"]["results"]) == 2)
