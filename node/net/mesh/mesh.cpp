@@ -60,11 +60,6 @@ void Mesh::Send(const PeerId& to, SharedBytes frame, SharedBlob blob) {
   link->Send(std::move(frame), blob == nullptr ? nullptr : outgoing_.Share(std::move(blob)));
 }
 
-void Mesh::SendCarried(const PeerId& to, const PeerId& carried_for, SharedBytes frame) {
-  OSTRAKA_CHECK(frame != nullptr && !frame->empty() && frame->size() <= wire::kMaxFrameBytes);
-  if (Connection* const link = LinkOf(to)) link->SendCarried(carried_for, std::move(frame));
-}
-
 Connection* Mesh::LinkOf(const PeerId& peer) const {
   const Member* member = roster_.Find(peer);
   return member != nullptr && member->choice.is_up() ? member->choice.link().get() : nullptr;

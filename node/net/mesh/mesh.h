@@ -63,7 +63,6 @@ class Mesh final : private ConnectionOwner {
   bool Remove(const PeerId& peer);
   void Forget(const PeerId& peer);
   void Send(const PeerId& to, SharedBytes frame, SharedBlob blob);
-  void SendCarried(const PeerId& to, const PeerId& carried_for, SharedBytes frame);
   void Part(Duration deadline, std::function<void()> done);
   void Shutdown(Duration deadline, std::function<void()> done);
   // Null: its link is down.

@@ -171,7 +171,9 @@ void Transport::Shutdown(Duration deadline, std::function<void()> done) {
 }
 
 void Transport::SendCarried(const PeerId& to, const PeerId& carried_for, SharedBytes frame) {
-  impl_->mesh.SendCarried(to, carried_for, std::move(frame));
+  OSTRAKA_CHECK(frame != nullptr && !frame->empty() && frame->size() <= wire::kMaxFrameBytes);
+  Connection* const link = impl_->mesh.LinkOf(to);
+  if (link != nullptr) link->SendCarried(carried_for, std::move(frame));
 }
 
 bool Transport::IsUp(const PeerId& peer) const { return impl_->mesh.LinkOf(peer) != nullptr; }
