@@ -39,8 +39,8 @@ void RefusePositional(const std::string& call, const char* takes, const char* li
 // Removes `name` from the keywords and returns its value; None if it is absent.
 py::object Take(py::kwargs& keywords, const char* name);
 
-// The T that `value` is; null for None. TypeError, naming `argument` and an example of what it takes,
-// for anything else.
+// The T that `value` is; null for None. TypeError, naming `argument` and an example of what it
+// takes, for anything else.
 template <typename T>
 T* PointerOrThrow(const py::object& value, const std::string& argument,
                   const std::string& example) {

@@ -78,8 +78,9 @@ float ClipFactor(double norm, double clip_norm);
 //             u = (m' c1) / (sqrt(v') c2 + epsilon);  x' = x - rate (u + decay x)
 //   with c1 = 1 / (1 - beta1^t), c2 = 1 / sqrt(1 - beta2^t) and the differences computed in double
 //   and rounded. Stored are: for each NaN, 0x7fc00000, since processors differ in its sign; for a
-//   subnormal of a slot +0, since a slot whose gradient stays 0 would end at one. Sources: Nesterov as torch.optim.SGD has it; Loshchilov and Hutter, Decoupled
-//   Weight Decay Regularization, ICLR 2019.
+//   subnormal of a slot +0, since a slot whose gradient stays 0 would end at one. Sources: Nesterov
+//   as torch.optim.SGD has it; Loshchilov and Hutter, Decoupled Weight Decay Regularization, ICLR
+//   2019.
 // REQUIRES: one slot for each of SlotNames; all spans have one size.
 void Update(const OptimizerStep& step, float factor, std::span<const float> gradient,
             std::span<float> parameters, std::span<const std::span<float>> slots,

@@ -282,9 +282,9 @@ base::Status CheckOptions(const SimOptions& options) {
   RETURN_IF_ERROR(Require(
       options.skew.ns >= 0 && options.skew <= base::Seconds(86'400) && options.drift_ppm <= 100'000,
       "skew must be at most a day, and drift_ppm at most 100000"));
-  RETURN_IF_ERROR(Require(
-      options.line_bytes_per_second == 0 || options.line_bytes_per_second >= options.peers,
-      "line_bytes_per_second must be 0 or at least the number of peers"));
+  RETURN_IF_ERROR(
+      Require(options.line_bytes_per_second == 0 || options.line_bytes_per_second >= options.peers,
+              "line_bytes_per_second must be 0 or at least the number of peers"));
   return Require(delays_ok, "delays must be at least 0, and delay_max at least delay_min");
 }
 

@@ -221,7 +221,7 @@ void Mesh::OnClosing(Connection& connection, const Closing& closing) {
     reception_.OnRefused(connection);
   }
   if (departed_.erase(&connection) == 1) {  // the link of a member that was removed
-    tally_.LinkDown(Name(connection), closing);
+    tally_.LinkDown(*connection.peer(), Name(connection), closing);
     return events_.link(*connection.peer(), false);
   }
   Member* member = MemberOf(connection);

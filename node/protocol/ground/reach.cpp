@@ -83,7 +83,8 @@ std::optional<std::string> ReachWarning(const Block& head) {
   }
   if (reachable == kFewestOwners) {
     return line +
-           "none of these can be spared to validate, so false gradients may stay unseen, and if one "
+           "none of these can be spared to validate, so false gradients may stay unseen, and if "
+           "one "
            "leaves, the run trains nothing; " +
            std::to_string(faults + kFewestOwners) + " are enough";
   }

@@ -44,9 +44,9 @@ Parts::Parts(PeerOptions& options)
       reports(self),
       duties(self, manifest, &chain),
       duty_jobs(&duties, &jobs),
-      post(options.post != nullptr ? options.post
-                                   : std::make_shared<Post>(self, manifest->run_id,
-                                                            ListsDialers(*manifest))),
+      post(options.post != nullptr
+               ? options.post
+               : std::make_shared<Post>(self, manifest->run_id, ListsDialers(*manifest))),
       routes(options.post == nullptr) {
   post->SetHead(chain.shared_head());
   OSTRAKA_CHECK(Validate(*manifest).ok());

@@ -45,8 +45,8 @@ TEST(DialBackAdvice, NeedsTwoPrefixes) {
 
 TEST(DialBackAdvice, SaysNothingToANodeThatIsReachedOrOnlyDialsOrDoesNotListen) {
   const DialedBack reached = By(3, "203.0.113.0/24", DialOutcome::kReached);
-  EXPECT_EQ(Advice({kSilentA, kRefusedB, reached,
-                    By(4, "203.0.114.0/24", DialOutcome::kReached)}), "");
+  EXPECT_EQ(Advice({kSilentA, kRefusedB, reached, By(4, "203.0.114.0/24", DialOutcome::kReached)}),
+            "");
   DialedBack linked = reached;
   linked.where = {};
   EXPECT_EQ(Advice({kSilentA, kRefusedB, linked}), "") << "it came in";

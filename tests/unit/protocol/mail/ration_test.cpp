@@ -176,8 +176,8 @@ TEST(RationTest, RequestsAndAnswersAreCarriedApartFromWhatIsSigned) {
   EXPECT_TRUE(take(Ration::kForwardedBytesASecond, false));
   EXPECT_FALSE(take(1, false));
   const base::Time later = kStart + base::Seconds(1);
-  EXPECT_TRUE(ration.TakeForward(later, PeerNumber(1), PeerNumber(9), wire::kMaxForwardedBytes,
-                                 true))
+  EXPECT_TRUE(
+      ration.TakeForward(later, PeerNumber(1), PeerNumber(9), wire::kMaxForwardedBytes, true))
       << "the longest PROOF can be shown";
   EXPECT_FALSE(ration.TakeForward(later, PeerNumber(1), PeerNumber(9), 1, true));
 }
