@@ -190,7 +190,11 @@ Finding JudgeFiles(std::uint64_t soft, std::uint64_t hard) {
 
 Finding JudgeListen(const ListenFacts& facts) {
   if (facts.problem.empty()) {
-    return {"listen", Severity::kOk, "can listen on " + facts.address, ""};
+    const bool any = facts.address.ends_with(":0");
+    return {"listen", Severity::kOk,
+            any ? "can listen on a port; --listen *:PORT tries the one of the node"
+                : "can listen on " + facts.address,
+            ""};
   }
   return {"listen", Severity::kSerious, facts.problem,
           "choose another address with --listen, or end the program that uses the port"};
