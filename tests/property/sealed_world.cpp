@@ -47,6 +47,7 @@ SealedWorld::SealedWorld(std::uint64_t seed, std::uint32_t n, Mode mode,
   head_.randomness = DrawnDigest(rng_);
   for (const Member& member : manifest_.members) head_.members.push_back(member.id);
   head_.thresholds = GenesisThresholds(manifest_);
+  head_.reach = ReachAtGenesis(manifest_);
   head_.tau = manifest_.tau > 0 ? manifest_.tau : manifest_.tau_initial;
   head_.delta_us = static_cast<std::uint64_t>(manifest_.delta.ns / 1000);
 }
@@ -59,6 +60,7 @@ void SealedWorld::DrawManifest(std::uint32_t n, Mode mode) {
     if (!stranger) manifest_.members.push_back({id, ""});
   }
   dimension_ = 2 * n + rng_.Below(40 * n);
+  manifest_.members[0].only_dials = Luck(70);
   manifest_.clip = !Luck(5);
   manifest_.tau = Luck(40) ? 0x1.0p-6 : 0;
   manifest_.tau_multiple = Luck(50) ? 1.0 : 0.5;

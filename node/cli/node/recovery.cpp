@@ -140,7 +140,7 @@ base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
                 [&](const protocol::Member& member) { return plan.left_out.contains(member.id); });
   // The manifest says who could be dialed when the old run began.
   for (protocol::Member& member : plan.manifest.members) {
-    member.only_dials = protocol::OnlyDials(head, member.id) || member.address.empty();
+    member.only_dials = protocol::OnlyDials(head, member.id);
   }
   std::erase_if(plan.left_out, [&](const auto& entry) {
     return std::none_of(old.members.begin(), old.members.end(),

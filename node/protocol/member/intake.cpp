@@ -253,7 +253,8 @@ Outcome Intake::OnCarried(const wire::Forward& forward, Step* step) {
 }
 
 void Intake::SendBack(std::size_t first, const PeerId& from, Rationed rationed) {
-  if (!parts_.ration.carries()) return;
+  // Where somebody else routes, an adversary has yet to change what is said.
+  if (!parts_.ration.carries() || !parts_.routes) return;
   for (const Send& send : parts_.turn.TakeBack(first, from)) {
     const auto back = parts_.post->ByWayOf(parts_.ration.carrier(), send);
     if (!back) continue;  // nobody could have carried it

@@ -130,15 +130,21 @@ TEST(EnvelopeTest, NullAndEmptyFramesAreRefused) {
   EXPECT_FALSE(OpenUnsigned({}).ok());
 }
 
+TEST(EnvelopeTest, TheLongestProofCanBeCarried) {
+  Envelope envelope = SampleEnvelope(MessageType::kProof);
+  envelope.body.resize(kMaxProofBodyBytes);
+  const SignedEnvelope largest = Seal(envelope, SampleKey(1));
+  EXPECT_LE(largest.frame->size(), kMaxForwardedBytes);
+  EXPECT_TRUE(Open(largest.frame).ok());
+  envelope.body.resize(kMaxProofBodyBytes + 1);
+  EXPECT_FALSE(Open(Seal(envelope, SampleKey(1)).frame).ok());
+}
+
 TEST(EnvelopeTest, FrameLimitIsExact) {
   Envelope envelope = SampleEnvelope(MessageType::kProof);
   envelope.body.resize(8);
   const std::size_t overhead = Seal(envelope, SampleKey(1)).frame->size() - envelope.body.size();
-  envelope.body.resize(kMaxFrameBytes - overhead);
-  const SignedEnvelope largest = Seal(envelope, SampleKey(1));
-  EXPECT_EQ(largest.frame->size(), kMaxFrameBytes);
-  EXPECT_TRUE(Open(largest.frame).ok());
-  envelope.body.resize(envelope.body.size() + 1);
+  envelope.body.resize(kMaxFrameBytes - overhead + 1);
   EXPECT_THAT(WhyNot(*Seal(envelope, SampleKey(1)).frame), HasSubstr("too long"));
   envelope.body.resize(kMaxFrameBytes);
   EXPECT_FALSE(OpenUnsigned(*EncodeUnsigned(envelope)).ok());
