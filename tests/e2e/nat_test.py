@@ -7,6 +7,7 @@ import sys
 import time
 
 import harness
+import namespaces
 from harness import TestCase
 
 PUBLIC = 5
@@ -248,7 +249,8 @@ class NatTest(TestCase):
 
 
 if __name__ == "__main__":
-    if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("nft"):
-        print("NOT TESTED: NATs in network namespaces need root, iproute2 and nftables", file=sys.stderr)
+    REASON = namespaces.why_not() or (None if shutil.which("nft") else "there is no `nft` (package nftables)")
+    if REASON is not None:
+        print(f"NOT TESTED: members behind NATs: {REASON}", file=sys.stderr)
         sys.exit(77)
     harness.main()

@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import harness
+import namespaces
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/quickstart.md"
@@ -36,23 +37,6 @@ def blocks():
 
 def ip(*args):
     subprocess.run(["ip", *args], check=True, capture_output=True, text=True, timeout=harness.DEADLINE_S)
-
-
-def why_not():
-    """The reason why the page cannot be tested here, or None."""
-    if os.geteuid() != 0:
-        return "only root may make network namespaces"
-    if not shutil.which("ip"):
-        return "there is no `ip` (package iproute2)"
-    trial = f"ostraka-{os.getpid()}-trial"
-    try:
-        ip("netns", "add", trial)
-        ip("netns", "exec", trial, "true")
-    except subprocess.CalledProcessError as error:
-        return "network namespaces are not allowed here: " + error.stderr.strip()
-    finally:
-        subprocess.run(["ip", "netns", "del", trial], check=False, capture_output=True)
-    return None
 
 
 def remove(namespace):
@@ -236,7 +220,7 @@ def load_file(path):
 
 
 if __name__ == "__main__":
-    REASON = why_not()
+    REASON = namespaces.why_not()
     if REASON is not None:
         print(f"NOT TESTED: docs/quickstart.md: {REASON}", file=sys.stderr)
         sys.exit(SKIPPED)

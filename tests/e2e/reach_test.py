@@ -3,7 +3,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -12,8 +11,10 @@ import unittest
 from pathlib import Path
 
 import harness
+import namespaces
 from harness import DEADLINE_S, TestCase, run
 
+NO_NAMESPACES = namespaces.why_not()
 DEAD = "127.0.0.1:1"  # nobody listens there, and a dial is refused at once
 
 
@@ -136,8 +137,7 @@ class FindTest(ReachTestCase):
         self.assertIs(self.status_until(made, 0, lambda status: True)["running"], True)
 
 
-@unittest.skipUnless(os.geteuid() == 0 and shutil.which("ip"),
-                     "NOT TESTED: network namespaces need root and iproute2")
+@unittest.skipIf(NO_NAMESPACES, f"NOT TESTED: {NO_NAMESPACES}")
 class MachinesTest(ReachTestCase):
     """Three machines, which are network namespaces on one bridge: two of them move at once."""
 
