@@ -34,7 +34,7 @@ def run(*command, **options):
 def environment(folder, *packages):
     """The interpreter of a virtual environment with `packages`; exits with SKIPPED without an index."""
     python = folder / "bin/python"
-    if not python.exists():
+    if not (folder / "bin/pip").exists():  # an interpreter alone is left where venv failed
         run("/usr/bin/python3", "-m", "venv", folder)
     # Few retries: the answer without a network should not take minutes.
     ended = subprocess.run([python, "-m", "pip", "install", "-q", "--retries", "1", "--timeout", "15",
