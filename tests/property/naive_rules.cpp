@@ -132,8 +132,8 @@ std::uint64_t NextDelta(const Step& step) {
 }
 
 // protocol.md 7, "Who can be dialed": a well-formed COMMIT changes its sender's flag, at once to
-// only-dials, and back once in 100 steps. Whoever is not listed can be dialed. Where the manifest
-// lists nobody that only dials, nothing changes.
+// only-dials, and back once in 100 steps. A key that is not listed can be dialed. Where the
+// manifest lists nobody that only dials, nothing changes.
 void DeclareReach(const Step& step, Block& block) {
   const auto& members = step.manifest->members;
   if (std::none_of(members.begin(), members.end(), [](const Member& m) { return m.only_dials; })) {

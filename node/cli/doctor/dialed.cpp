@@ -87,9 +87,7 @@ Finding JudgeDialed(const DialedFacts& facts, const MemberNames& names) {
             "nobody reaches the node, which declares that it only dials: " + text, ""};
   }
   return {"dialed", Severity::kWarning, "nobody reaches the node: " + text,
-          "let " + port +
-              " through the firewall and the router, or start the node with --map-port; if that "
-              "cannot be, with --reachable no"};
+          net::DialBackRemedy(facts.port)};
 }
 
 }  // namespace ostraka::cli

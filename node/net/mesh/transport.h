@@ -32,7 +32,8 @@
 //        most one line per second, with a count, where strangers cause many (tally.h).
 //   T9   No peer can make memory grow beyond the limits below, nor faster than it sends.
 //   T10  No event fires inside a call of this class: all come from the io_context.
-//   T11  What is passed on for other peers waits apart, after all other messages and before blobs.
+//   T11  What is passed on for other peers waits apart, after all other messages, by turns with
+//   blobs.
 //        Beyond LinkLimits::carried_queue_bytes it is dropped and counted, that of the peer with
 //        most first, and no link closes for it (carried_lane.h).
 //

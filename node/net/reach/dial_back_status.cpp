@@ -71,8 +71,11 @@ std::string DialBackAdvice(const DialBackStatus& status, bool only_dials) {
     tries += (tries.empty() ? "" : "; ") + TextOf(result);
   }
   if (from.size() < kSeveral || from.size() <= reached_from.size()) return {};
-  return "others cannot dial this node (" + tries + "): let TCP port " +
-         std::to_string(status.port) +
+  return "others cannot dial this node (" + tries + "): " + DialBackRemedy(status.port);
+}
+
+std::string DialBackRemedy(std::uint16_t port) {
+  return "let TCP port " + std::to_string(port) +
          " through the firewall and the router, or start the node with --map-port; if that cannot "
          "be, with --reachable no, in a run that lists members that only dial";
 }

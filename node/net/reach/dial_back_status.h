@@ -43,6 +43,9 @@ bool IsInVain(DialOutcome outcome);
 // node, so that nobody tells its owner of the closed port.
 std::string DialBackAdvice(const DialBackStatus& status, bool only_dials);
 
+// What to change if others cannot dial this node at `port`.
+std::string DialBackRemedy(std::uint16_t port);
+
 // "anna's id dialed 192.0.2.7:9000: the connection was refused".
 std::string TextOf(const DialedBack& result);
 // As in TextOf: "the connection was refused".

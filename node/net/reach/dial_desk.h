@@ -4,7 +4,7 @@
 //   B1  Only the host from which the asker's own link came is dialed, if AddressPolicy lets it be.
 //       A link that we dialed ourselves tells nothing that a dial would.
 //   B2  A member has one dial at once, and kAnHour an hour after a burst of kAnHour; what it asks
-//       beyond that is not even answered, so that answers never pile up for one who does not read.
+//       beyond that is not even answered, and no answers wait for a member that does not read.
 //   B3  All members together have kMostAtOnce dials at once and kAnHourInAll an hour.
 //
 // May not know: sockets, clocks, what became of a dial.

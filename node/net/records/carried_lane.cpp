@@ -1,6 +1,5 @@
 #include "node/net/records/carried_lane.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "node/base/check.h"

@@ -95,7 +95,10 @@ std::optional<std::string> ReachWarning(const Block& head) {
   return std::nullopt;
 }
 
-bool ListsDialers(const Manifest& manifest) { return !ReachAtGenesis(manifest).empty(); }
+bool ListsDialers(const Manifest& manifest) {
+  return std::any_of(manifest.members.begin(), manifest.members.end(),
+                     [](const Member& member) { return member.only_dials; });
+}
 
 std::vector<Reach> ReachAtGenesis(const Manifest& manifest) {
   std::vector<Reach> reach;

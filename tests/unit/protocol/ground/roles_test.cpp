@@ -323,7 +323,7 @@ TEST(AssignRolesTest, ThreeOwnersStayWhoeverIsDrawn) {
   EXPECT_TRUE(roles.IsWorker(PeerNumber(5)));
 }
 
-// One that is drawn after a validator that cannot be spared may be: it owns nothing.
+// A validator that owns nothing can be spared, also if one drawn before it cannot.
 TEST(AssignRolesTest, AValidatorThatCannotBeSparedEndsNoDraw) {
   const Block head = HeadWithDialers(8, {0, 1, 2, 3, 4});
   const std::vector<Assignment> drawn = {{PeerNumber(5), PeerNumber(7), 3, {}},
