@@ -1,5 +1,7 @@
 #include "dht/upkeep.h"
 
+#include <algorithm>
+
 namespace ostraka::dht {
 namespace {
 

@@ -161,6 +161,16 @@ def check_pragma_once(tree):
             yield Finding(path, 1, "pragma-once", "the first line of code must be #pragma once")
 
 
+def check_planted(tree):
+    """no header includes planted.h: a twin compiles only the sources that do"""
+    for path in tree.cpp((".h",)):
+        if path.startswith("tests/"):
+            continue
+        for line, target, _ in tree.includes(path):
+            if target == "node/base/planted.h":
+                yield Finding(path, line, "planted", "plant the bug in a .cpp (cmake/OstrakaBuild.cmake, ostraka_planted_twin)")
+
+
 def check_readmes(tree):
     """every folder of sources, and every top-level folder, says in a README.md what it is"""
     folders = set()
@@ -373,7 +383,7 @@ def _closure(tree, path):
     return sorted(seen)
 
 
-FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once,
+FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once, check_planted,
                check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
                check_folders, check_class_size, check_mutual_calls, check_contract, check_promises,
                check_one_journal, check_removals, check_one_transition, check_fingerprint,

@@ -216,6 +216,11 @@ class Headers(unittest.TestCase):
             self.assertEqual(findings(lint.check_pragma_once, {"sim/x.h": text}), [("sim/x.h", 1)])
         self.assertEqual(findings(lint.check_pragma_once, {"sim/x.h": "// What.\n#pragma once\n"}), [])
 
+    def test_a_bug_planted_in_a_header_is_found(self):
+        text = '#pragma once\n#include "node/base/planted.h"\n'
+        self.assertEqual(findings(lint.check_planted, {"sim/x.h": text}), [("sim/x.h", 2)])
+        self.assertEqual(findings(lint.check_planted, {"sim/x.cpp": text, "tests/x.h": text}), [])
+
     def test_wants_its_own_header_first(self):
         files = {"sim/x.h": "", "sim/x.cpp": '#include <vector>\n#include "sim/x.h"\n'}
         self.assertEqual(findings(lint.check_own_header_first, files), [("sim/x.cpp", 1)])

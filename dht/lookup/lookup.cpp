@@ -4,6 +4,7 @@
 
 #include "crypto/hash_into.h"
 #include "node/base/check.h"
+#include "node/base/planted.h"
 
 namespace ostraka::dht {
 namespace {

@@ -18,13 +18,10 @@
 // Thread safety: none; one owner.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "dht/wire/endpoint.h"
-#include "node/base/check.h"
-#include "node/base/planted.h"
 
 namespace ostraka::dht {
 
@@ -42,27 +39,10 @@ class PrefixRule {
     for (const Count& count : counts_) hasher.UpdateU64(count.prefix.bits).UpdateU64(count.used);
   }
 
-  bool HasRoom(const Endpoint& endpoint) const {
-    if (base::Planted(base::Bug::kDhtNoPrefixRule)) return true;
-    if (ScopeOf(endpoint) == Scope::kLoopback) return true;
-    const Prefix narrow = NarrowPrefix(endpoint);
-    const Prefix wide = WidePrefix(endpoint);
-    if (UsedOf(narrow) >= limits_.narrow) return false;
-    return wide == narrow || UsedOf(wide) < limits_.wide;
-  }
-  void Add(const Endpoint& endpoint) {
-    const Prefix narrow = NarrowPrefix(endpoint);
-    const Prefix wide = WidePrefix(endpoint);
-    ++Of(narrow).used;
-    if (wide != narrow) ++Of(wide).used;
-  }
+  bool HasRoom(const Endpoint& endpoint) const;
+  void Add(const Endpoint& endpoint);
   // REQUIRES: it was added and not removed since.
-  void Remove(const Endpoint& endpoint) {
-    const Prefix narrow = NarrowPrefix(endpoint);
-    const Prefix wide = WidePrefix(endpoint);
-    Take(narrow);
-    if (wide != narrow) Take(wide);
-  }
+  void Remove(const Endpoint& endpoint);
   // HasRoom, and if so Add.
   bool Admit(const Endpoint& endpoint) {
     if (!HasRoom(endpoint)) return false;
@@ -70,10 +50,7 @@ class PrefixRule {
     return true;
   }
 
-  std::uint32_t UsedOf(const Prefix& prefix) const {
-    const auto at = Find(prefix);
-    return at == counts_.end() || at->prefix != prefix ? 0 : at->used;
-  }
+  std::uint32_t UsedOf(const Prefix& prefix) const;
   bool empty() const { return counts_.empty(); }
 
  private:
@@ -81,20 +58,9 @@ class PrefixRule {
     Prefix prefix;
     std::uint32_t used = 0;
   };
-  std::vector<Count>::const_iterator Find(const Prefix& prefix) const {
-    return std::lower_bound(counts_.begin(), counts_.end(), prefix,
-                            [](const Count& c, const Prefix& p) { return c.prefix < p; });
-  }
-  Count& Of(const Prefix& prefix) {
-    const auto at = counts_.begin() + (Find(prefix) - counts_.cbegin());
-    if (at != counts_.end() && at->prefix == prefix) return *at;
-    return *counts_.insert(at, {prefix, 0});
-  }
-  void Take(const Prefix& prefix) {
-    const auto at = counts_.begin() + (Find(prefix) - counts_.cbegin());
-    OSTRAKA_CHECK(at != counts_.end() && at->prefix == prefix && at->used > 0);
-    if (--at->used == 0) counts_.erase(at);
-  }
+  std::vector<Count>::const_iterator Find(const Prefix& prefix) const;
+  Count& Of(const Prefix& prefix);
+  void Take(const Prefix& prefix);
 
   const PrefixLimits limits_;
   std::vector<Count> counts_;  // by prefix

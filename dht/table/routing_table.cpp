@@ -4,6 +4,7 @@
 #include <set>
 
 #include "crypto/hash_into.h"
+#include "node/base/check.h"
 
 namespace ostraka::dht {
 namespace {

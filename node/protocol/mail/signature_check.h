@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "crypto/sign.h"
-#include "node/base/planted.h"
 #include "node/protocol/mail/ration.h"
 #include "node/protocol/mail/voice.h"
 
@@ -29,16 +28,7 @@ class SignatureCheck {
       : verifier_(std::move(verifier)), ration_(ration), turn_(turn), voice_(voice) {}
 
   // The message is its sender's; else its link is suspected.
-  bool Verified(const wire::SignedEnvelope& message, const PeerId& from) {
-    if (base::Planted(base::Bug::kSignatureSkipped)) return true;
-    if (!ration_->IsHeard(turn_->now(), from)) return false;
-    if (verifier_->Verify(message.envelope.sender, message.digest, message.signature)) return true;
-    ration_->CountForgery(turn_->now(), from);
-    // Of what was carried nobody here knows who of the two spoilt it.
-    if (ration_->carries()) return false;
-    voice_->Suspect(from, "signature", "sent a message whose signature is not its sender's");
-    return false;
-  }
+  bool Verified(const wire::SignedEnvelope& message, const PeerId& from);
   // The same for a message of another history, say (Y2).
   bool VerifiedOdd(const wire::SignedEnvelope& message, const PeerId& from) {
     return ration_->TakeOddMessage(turn_->now(), from) && Verified(message, from);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/base/check.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/mail/message_types.h"
 #include "node/wire/codec.h"
