@@ -14,13 +14,21 @@ bool IsSlowPath(wire::MessageType type) {
 
 wire::SharedMessage WithDigest(const Inbox::Item& item, const Digest& digest) {
   if (item.message->digest == digest) return item.message;
-  for (const wire::SharedMessage& rival : item.rivals) {
-    if (rival->digest == digest) return rival;
+  for (const Inbox::Version& rival : item.rivals) {
+    if (rival.message->digest == digest) return rival.message;
   }
   return nullptr;
 }
 
 }  // namespace
+
+const Inbox::Version* Inbox::Item::Naming(const Digest& parent) const {
+  if (message->envelope.entry == parent) return this;
+  const auto rival = std::find_if(rivals.begin(), rivals.end(), [&](const Version& version) {
+    return version.message->envelope.entry == parent;
+  });
+  return rival == rivals.end() ? nullptr : &*rival;
+}
 
 Inbox::Outcome Inbox::Probe(const wire::SignedEnvelope& message) const {
   const wire::Envelope& envelope = message.envelope;
@@ -37,12 +45,12 @@ Inbox::Outcome Inbox::Add(wire::SharedMessage message, SharedBlob blob) {
   const PeerId sender = message->envelope.sender;
   if (outcome == Outcome::kNew) {
     const bool first =
-        places_[place].emplace(sender, Item{std::move(message), std::move(blob), {}}).second;
+        places_[place].emplace(sender, Item{{std::move(message), std::move(blob)}, {}}).second;
     OSTRAKA_CHECK(first);  // X1
   } else if (outcome == Outcome::kRival) {
     Item& item = places_[place].at(sender);
     OSTRAKA_CHECK(WithDigest(item, message->digest) == nullptr);  // X2
-    item.rivals.push_back(std::move(message));
+    item.rivals.push_back({std::move(message), std::move(blob)});
   }
   return outcome;
 }
@@ -50,7 +58,7 @@ Inbox::Outcome Inbox::Add(wire::SharedMessage message, SharedBlob blob) {
 void Inbox::Replace(wire::SharedMessage message) {
   const Place place = PlaceOf(message->envelope.slot);
   const PeerId sender = message->envelope.sender;
-  places_[place].insert_or_assign(sender, Item{std::move(message), nullptr, {}});
+  places_[place].insert_or_assign(sender, Item{{std::move(message), nullptr}, {}});
 }
 
 const Inbox::Item* Inbox::Find(const Place& place, const PeerId& sender) const {

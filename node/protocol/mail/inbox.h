@@ -7,11 +7,14 @@
 //       came stays (exception: Replace).
 //   X2  The messages of one sender in one place have different digests. One rival is kept, and
 //       further ones only if a seal has named them (Want).
+//   X3  A rival keeps its bulk data. Attack: a PART that names another parent, sent before its
+//       owner knows the right one, would keep the true part out of the place, though others pass
+//       it on.
 //
 // May not know: signatures, seals, which places matter now.
 //
-// Memory: for each place that the caller admits (its window) two messages of each sender, and those
-// that were wanted.
+// Memory: for each place that the caller admits (its window) two messages of each sender with their
+// bulk data, and those that were wanted.
 //
 // What an attacker can do here: fill its own room. Each slot of its own holds two messages, and
 // more only if other members have sealed them.
@@ -46,12 +49,21 @@ class Inbox {
     std::uint32_t iteration = 0;
     auto operator<=>(const Place&) const = default;
   };
-  struct Item {
+  struct Version {
     wire::SharedMessage message;
-    SharedBlob blob;                          // null if none came
-    std::vector<wire::SharedMessage> rivals;  // others signed for the same slot
+    SharedBlob blob;  // null if none came
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, message, blob); }
+  };
+  // The version that came first, and the others signed for the same slot.
+  struct Item : Version {
+    std::vector<Version> rivals;
     bool equivocated() const { return !rivals.empty(); }
-    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, message, blob, rivals); }
+    // The first version that names `parent`; null if none does.
+    const Version* Naming(const Digest& parent) const;
+    void HashInto(crypto::Hasher& hasher) const {
+      Version::HashInto(hasher);
+      crypto::Feed(hasher, rivals);
+    }
   };
   // kRival: the first proof of an equivocation. kMore: nothing new about one who is caught.
   enum class Outcome : std::uint8_t { kNew, kDuplicate, kRival, kMore };

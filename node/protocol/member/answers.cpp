@@ -87,8 +87,8 @@ void Answers::AnswerMessages(const PeerId& from, const wire::Slot& slot, const w
     if (item == nullptr) continue;
     uses_.server->SendFrame(from, item->message->frame);
     // A member that equivocated is seen to have: a merge rests on both frames.
-    for (const wire::SharedMessage& rival : item->rivals) {
-      uses_.server->SendFrame(from, rival->frame);
+    for (const Inbox::Version& rival : item->rivals) {
+      uses_.server->SendFrame(from, rival.message->frame);
     }
   }
 }
@@ -158,7 +158,7 @@ void Answers::AnswerPassedOn(const PeerId& to, const PeerId& worker, std::uint32
                              const Step& step) {
   if (!step.pairs().MustResend(to, worker, column)) return;
   const Inbox::Place place = step.facts().PlaceOf(Phase::kA, MessageType::kPart, 0, column);
-  const Inbox::Item* part = Usable(*uses_.inbox, step.facts(), place, worker);
+  const Inbox::Version* part = Usable(*uses_.inbox, step.facts(), place, worker);
   if (part != nullptr) uses_.server->SendBulk(to, part->message->frame, part->blob);
 }
 

@@ -31,7 +31,7 @@ void Charges::Show(const PeerId& accused, base::StatusOr<Bytes> made) {
 }
 
 void Charges::ShowEquivocation(const Inbox::Item& item) {
-  auto made = evidence::MakeEquivocation(*item.message->frame, *item.rivals.front()->frame);
+  auto made = evidence::MakeEquivocation(*item.message->frame, *item.rivals.front().message->frame);
   OSTRAKA_CHECK(made.ok());  // the inbox holds two verified frames of one slot
   Show(item.message->envelope.sender, std::move(made));
 }

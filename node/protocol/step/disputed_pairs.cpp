@@ -31,12 +31,12 @@ bool DisputedPairs::MustResend(const PeerId& asker, const PeerId& worker,
   });
 }
 
-const Inbox::Item* DisputedPairs::Commit(const LivePair& pair) const {
+const Inbox::Version* DisputedPairs::Commit(const LivePair& pair) const {
   return Usable(*uses_.inbox, *facts_, facts_->PlaceOf(Phase::kA, MessageType::kCommit),
                 pair.worker);
 }
 
-const Inbox::Item* DisputedPairs::Part(const LivePair& pair) const {
+const Inbox::Version* DisputedPairs::Part(const LivePair& pair) const {
   return Usable(*uses_.inbox, *facts_,
                 facts_->PlaceOf(Phase::kA, MessageType::kPart, 0, pair.column), pair.worker);
 }
@@ -46,8 +46,8 @@ void DisputedPairs::JudgeParts() {
   for (const LivePair& pair : pairs_) {
     const bool judged = good_.contains(pair.index) || spoilt_.contains(pair.index);
     if (judged || IsParty(pair)) continue;  // D3
-    const Inbox::Item* commit = Commit(pair);
-    const Inbox::Item* part = Part(pair);
+    const Inbox::Version* commit = Commit(pair);
+    const Inbox::Version* part = Part(pair);
     if (commit == nullptr || part == nullptr) continue;
     const bool good = !PartFault(*commit, *part, pair.column, facts_->roles().parts);
     (good ? good_ : spoilt_).insert(pair.index);
@@ -91,7 +91,7 @@ void DisputedPairs::ForwardParts() {
   for (const LivePair& pair : pairs_) {
     if (!good_.contains(pair.index) || !forwarded_parts_.insert(pair.index).second) continue;
     // With the COMMIT, without which no part counts: the worker may have kept it from its owner.
-    const Inbox::Item* part = Part(pair);
+    const Inbox::Version* part = Part(pair);
     for (const PeerId& to : PartGoesTo(pair)) {
       uses_.turn->Do(Send{to, Commit(pair)->message->frame, nullptr});
       uses_.turn->Do(Send{to, part->message->frame, part->blob});

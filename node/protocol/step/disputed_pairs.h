@@ -87,8 +87,8 @@ class DisputedPairs {
   // To the worker; if this member can have no link with it, to all that can. They forward it in
   // their turn, so this member begins two Deltas before it would have to stop.
   void ForwardResult(const LivePair& pair);
-  const Inbox::Item* Commit(const LivePair& pair) const;
-  const Inbox::Item* Part(const LivePair& pair) const;
+  const Inbox::Version* Commit(const LivePair& pair) const;
+  const Inbox::Version* Part(const LivePair& pair) const;
 
   Uses uses_;
   const StepFacts* facts_;

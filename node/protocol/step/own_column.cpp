@@ -39,7 +39,7 @@ void OwnColumn::Judge() {
   if (held_.size() + refused_.size() == facts_->roles().workers.size()) closed_ = true;
 }
 
-bool OwnColumn::HasOwnParameters(const Inbox::Item& commit) const {
+bool OwnColumn::HasOwnParameters(const Inbox::Version& commit) const {
   const auto body = wire::DecodeCommit(commit.message->envelope.body);
   return body.ok() && body->parameters_root == parameters_root_;
 }
@@ -53,7 +53,7 @@ void OwnColumn::JudgePartOf(const PeerId& worker) {
     refused_.insert(worker);
     return;
   }
-  const Inbox::Item* part =
+  const Inbox::Version* part =
       Usable(*uses_.inbox, *facts_,
              facts_->PlaceOf(Phase::kA, MessageType::kPart, 0, *facts_->my_part), worker);
   if (commit == nullptr || part == nullptr) return;

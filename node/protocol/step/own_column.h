@@ -97,7 +97,7 @@ class OwnColumn {
 
  private:
   void Judge();
-  bool HasOwnParameters(const Inbox::Item& commit) const;
+  bool HasOwnParameters(const Inbox::Version& commit) const;
   void JudgePartOf(const PeerId& worker);
   void StartAggregation();
   void State(const SharedBlob& result);

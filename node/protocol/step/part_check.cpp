@@ -13,10 +13,9 @@ wire::TensorHeader RawHeaderOf(const PartRange& range) {
       .element = wire::ElementType::kFloat32, .codec = wire::Codec::kRaw, .shape = {range.size()}};
 }
 
-std::optional<std::string> PartFault(const Inbox::Item& commit, const Inbox::Item& item,
+std::optional<std::string> PartFault(const Inbox::Version& commit, const Inbox::Version& item,
                                      std::uint32_t column, const std::vector<PartRange>& parts) {
   OSTRAKA_CHECK(item.blob != nullptr);  // the member takes no PART in without bulk data
-  if (item.equivocated()) return "equivocated";
   const auto commitment = wire::DecodeCommit(commit.message->envelope.body);
   const auto part = wire::DecodePart(item.message->envelope.body);
   if (!commitment.ok() || !commitment->gradient_root) return "sent a COMMIT without a gradient";

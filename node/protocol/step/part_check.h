@@ -20,7 +20,7 @@ wire::TensorHeader RawHeaderOf(const PartRange& range);
 
 // Why no member may accept `part` for `column`; nullopt if it is good. `parts`: the ranges of all
 // columns. REQUIRES: `part` carries bulk data.
-std::optional<std::string> PartFault(const Inbox::Item& commit, const Inbox::Item& part,
+std::optional<std::string> PartFault(const Inbox::Version& commit, const Inbox::Version& part,
                                      std::uint32_t column, const std::vector<PartRange>& parts);
 
 }  // namespace ostraka::protocol

@@ -15,8 +15,8 @@ void Results::TakeHeld() {
   for (std::uint32_t j = 0; j < results_.size(); ++j) {
     if (!IsMissing(j)) continue;
     const PeerId& owner = facts_->roles().owners[j];
-    const Inbox::Item* item = Usable(*uses_.inbox, *facts_,
-                                     facts_->PlaceOf(Phase::kA, MessageType::kResult, 0, j), owner);
+    const Inbox::Version* item = Usable(
+        *uses_.inbox, *facts_, facts_->PlaceOf(Phase::kA, MessageType::kResult, 0, j), owner);
     if (item != nullptr && Take(j, item->blob)) continue;
     const SharedBlob kept = uses_.chain->ResultAt(facts_->number(), j);
     if (kept != nullptr && Take(j, kept)) continue;

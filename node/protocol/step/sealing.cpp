@@ -86,7 +86,7 @@ void Sealing::FeedHeld(Phase phase, std::uint32_t draw) {
   for (const MessageType type : kSealTypes) {
     for (const auto& [sender, item] : uses_.inbox->At(facts_->PlaceOf(phase, type, draw))) {
       early.push_back(item.message);
-      for (const wire::SharedMessage& rival : item.rivals) early.push_back(rival);
+      for (const Inbox::Version& rival : item.rivals) early.push_back(rival.message);
     }
   }
   std::stable_partition(early.begin(), early.end(), [this](const wire::SharedMessage& message) {

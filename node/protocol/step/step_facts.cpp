@@ -31,13 +31,10 @@ std::uint32_t StepFacts::DrawOf(Phase phase) const {
   return 0;
 }
 
-const Inbox::Item* Usable(const Inbox& inbox, const StepFacts& facts, const Inbox::Place& place,
-                          const PeerId& sender) {
+const Inbox::Version* Usable(const Inbox& inbox, const StepFacts& facts, const Inbox::Place& place,
+                             const PeerId& sender) {
   const Inbox::Item* item = inbox.Find(place, sender);
-  if (item == nullptr || item->message->envelope.entry != facts.ParentOf(place.phase)) {
-    return nullptr;
-  }
-  return item;
+  return item == nullptr ? nullptr : item->Naming(facts.ParentOf(place.phase));
 }
 
 }  // namespace ostraka::protocol

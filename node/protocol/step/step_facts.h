@@ -42,9 +42,10 @@ struct StepFacts {
   }
 };
 
-// The message of that place, if it names the right parent; null if there is none (yet).
-const Inbox::Item* Usable(const Inbox& inbox, const StepFacts& facts, const Inbox::Place& place,
-                          const PeerId& sender);
+// The message of that place that names the right parent; null if there is none (yet). Its sender
+// may have signed another one for the slot.
+const Inbox::Version* Usable(const Inbox& inbox, const StepFacts& facts, const Inbox::Place& place,
+                             const PeerId& sender);
 
 // Durations that the components of a step share.
 inline base::Duration SealDeadline(const Manifest& manifest, base::Duration delta) {

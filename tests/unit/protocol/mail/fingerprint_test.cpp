@@ -19,7 +19,8 @@ struct FingerprintProbe {
     message.digest.bytes[0] = 1;
     EXPECT_FEEDS_AFTER(inbox, inbox.places_[{}][{}].message = wire::Share(message));
     EXPECT_FEEDS_AFTER(inbox, inbox.places_[{}][{}].blob = crypto::MakeBlob({1}));
-    EXPECT_FEEDS_AFTER(inbox, inbox.places_[{}][{}].rivals.push_back(wire::Share(message)));
+    EXPECT_FEEDS_AFTER(inbox,
+                       inbox.places_[{}][{}].rivals.push_back({wire::Share(message), nullptr}));
   }
   static void OfJobDesk() {
     JobDesk desk(nullptr);

@@ -101,7 +101,7 @@ TEST(InboxTest, AnotherBodyOfOneSlotIsKeptAsTheProof) {
   EXPECT_EQ(item->message->digest, Message({.body = 1}).digest) << "the first stays";
   EXPECT_TRUE(item->equivocated());
   ASSERT_EQ(item->rivals.size(), 1u);
-  EXPECT_EQ(item->rivals[0]->frame, rival.frame);
+  EXPECT_EQ(item->rivals[0].message->frame, rival.frame);
   EXPECT_EQ(inbox.Probe(rival), Outcome::kDuplicate) << "a rival is known as well";
 }
 

@@ -24,10 +24,10 @@ class PartCheckTest : public testing::Test {
   // What is found of member 1's COMMIT and PART for column 2, with that body and blob.
   std::string FaultOf(const wire::Part& body, const SharedBlob& blob,
                       std::optional<wire::Commit> commit = std::nullopt) {
-    Inbox::Item committed;
+    Inbox::Version committed;
     committed.message = w_.Say(kWorker, Phase::kA, MessageType::kCommit,
                                wire::Encode(commit.value_or(w_.CommitBody(kWorker))));
-    Inbox::Item part;
+    Inbox::Version part;
     part.message = w_.Say(kWorker, Phase::kA, MessageType::kPart, wire::Encode(body), 0, kColumn);
     part.blob = blob;
     return PartFault(committed, part, kColumn, w_.facts.roles().parts).value_or("");
@@ -100,24 +100,10 @@ TEST_F(PartCheckTest, LengthIsExact) {
   }
 }
 
-TEST_F(PartCheckTest, TwoPartsOfOneSlotAreAFault) {
-  wire::Part other = Body();
-  other.root = DigestOf(3);
-  w_.Hear(w_.Commit(kWorker));
-  w_.HearPart(kWorker, kColumn);
-  w_.Hear(w_.Say(kWorker, Phase::kA, MessageType::kPart, wire::Encode(other), 0, kColumn), Blob());
-  const auto* commit =
-      w_.inbox.Find(w_.facts.PlaceOf(Phase::kA, MessageType::kCommit), w_.Id(kWorker));
-  const auto* part =
-      w_.inbox.Find(w_.facts.PlaceOf(Phase::kA, MessageType::kPart, 0, kColumn), w_.Id(kWorker));
-  ASSERT_NE(part, nullptr);
-  EXPECT_EQ(PartFault(*commit, *part, kColumn, w_.facts.roles().parts), "equivocated");
-}
-
 TEST_F(PartCheckTest, UnreadableBodyIsAFault) {
-  Inbox::Item commit;
+  Inbox::Version commit;
   commit.message = w_.Commit(kWorker);
-  Inbox::Item part;
+  Inbox::Version part;
   part.message = w_.Say(kWorker, Phase::kA, MessageType::kPart, {1, 2, 3}, 0, kColumn);
   part.blob = Blob();
   const auto fault = PartFault(commit, part, kColumn, w_.facts.roles().parts);

@@ -55,6 +55,22 @@ TEST(StepFactsTest, OnlyAMessageWithTheRightParentIsUsable) {
   EXPECT_EQ(Usable(w.inbox, w.facts, commits, w.Id(2)), nullptr);
 }
 
+// Attack: a PART that names another parent, sent early, kept the true part out for the whole step.
+TEST(StepFactsTest, OfTwoVersionsTheOneWithTheRightParentCounts) {
+  StepWorld w;
+  const Inbox::Place parts = w.facts.PlaceOf(Phase::kA, MessageType::kPart, 0, 2);
+  w.Hear(w.SayUnder(DigestOf(9), 1, Phase::kA, MessageType::kPart, wire::Encode(w.PartBody(1, 2)),
+                    0, 2),
+         w.PartsOf(1)[2]);
+  EXPECT_EQ(Usable(w.inbox, w.facts, parts, w.Id(1)), nullptr);
+  w.HearPart(1, 2);
+  const Inbox::Version* part = Usable(w.inbox, w.facts, parts, w.Id(1));
+  ASSERT_NE(part, nullptr);
+  EXPECT_EQ(part->message->envelope.entry, w.facts.parent_a);
+  EXPECT_EQ(part->blob, w.PartsOf(1)[2]);
+  EXPECT_TRUE(w.inbox.Find(parts, w.Id(1))->equivocated());
+}
+
 TEST(StepFactsTest, MomentFollowsTheManifestAndNotTheMeasuredDelta) {
   const StepWorld w([](Manifest&, Block& head) { head.delta_us = 21'000'000; });
   EXPECT_EQ(MomentOf(*w.manifest), base::Milliseconds(125));
