@@ -67,6 +67,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddKeyCommand(program, invocation);
   ostraka::cli::AddRunCommand(program, invocation);
   ostraka::cli::AddStatusCommand(program, invocation);
+  ostraka::cli::AddLeaveCommand(program, invocation);
   ostraka::cli::AddDoctorCommand(program, invocation);
   ostraka::cli::AddLedgerCommand(program, invocation);
   ostraka::cli::AddEvidenceCommand(program, invocation);

@@ -28,7 +28,8 @@ base::StatusOr<std::optional<base::Digest>> HonestRootOf(const protocol::Manifes
         "parameters-" +
         std::to_string(claim.step) + ".safetensors");
   }
-  const protocol::Roles roles = protocol::AssignRoles(claim.before, parameters->size());
+  const protocol::Roles roles =
+      protocol::AssignRolesIn(manifest.protocol_version, claim.before, parameters->size());
   if (!roles.IsWorker(claim.worker)) return std::nullopt;
   const base::Digest seed = protocol::BatchSeed(manifest.run_id, manifest.training.data,
                                                 claim.before.randomness, claim.step, claim.worker);

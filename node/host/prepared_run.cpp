@@ -12,6 +12,7 @@
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/state.h"
 #include "node/protocol/member/peer.h"
+#include "node/protocol/rules/leaving.h"
 #include "node/train/data_source.h"
 #include "node/train/trainer_loader.h"
 #include "node/wire/limits.h"
@@ -77,7 +78,8 @@ base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
   return transport;
 }
 
-base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train::Trainer& trainer) {
+base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train::Trainer& trainer,
+                                         const std::shared_ptr<NodeOptions::Leaving>& leaving) {
   protocol::PeerOptions peer;
   peer.manifest = options.manifest;
   peer.key = options.key;
@@ -92,8 +94,9 @@ base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train:
         trainer.InitialParameters(options.manifest->run_id));
   }
   if (options.network.reachable) {
-    peer.only_dials = [dials = !*options.network.reachable](bool) { return dials; };
+    peer.declarations.only_dials = [dials = !*options.network.reachable](bool) { return dials; };
   }
+  peer.declarations.leaving = [leaving](std::uint64_t) { return leaving->asked; };
   return MachineMaker([peer = std::move(peer), plain = options.unprotected] {
     return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
   });
@@ -136,7 +139,12 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   const std::uint64_t dimension = base::ElementCount(layout);
   RETURN_IF_ERROR(config::CheckDimension(dimension, manifest.members.size()));
   ASSIGN_OR_RETURN(node.transport, TransportOf(options, layout));
-  ASSIGN_OR_RETURN(const MachineMaker honest, HonestMaker(options, *node.trainer));
+  const auto leaving = std::make_shared<NodeOptions::Leaving>();
+  leaving->possible = [manifest = options.manifest, self](const wire::Block& head) {
+    return protocol::MayBeListed(self, head, *manifest);
+  };
+  if (!options.unprotected) node.leaving = leaving;
+  ASSIGN_OR_RETURN(const MachineMaker honest, HonestMaker(options, *node.trainer, leaving));
   if (options.machine) {
     ASSIGN_OR_RETURN(node.machine, options.machine(honest, layout));
   } else {

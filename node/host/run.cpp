@@ -63,6 +63,18 @@ void Run::StopNow(const std::string& by) {
   }
 }
 
+void Run::Leave(const std::string& by) {
+  boost::asio::post(io_, [weak = weak_from_this(), by] {
+    const std::shared_ptr<Run> run = weak.lock();
+    if (run != nullptr) run->LeaveNow(by);
+  });
+}
+
+void Run::LeaveNow(const std::string& by) {
+  if (!started_ || driver_ == nullptr) return StopNow(by);
+  driver_->Leave(by);
+}
+
 void Run::BreakNow(const std::string& what) {
   if (started_ && driver_ != nullptr) driver_->Break(what);
 }

@@ -17,25 +17,30 @@ const char* NameOf(int signal) {
 }  // namespace
 
 struct StopSignals::State {
-  State(boost::asio::io_context& io, std::function<void(const std::string&)> call)
+  State(boost::asio::io_context& io, std::function<bool(const std::string&)> call)
       : signals(io, SIGINT, SIGTERM), stop(std::move(call)) {
     struct sigaction old {};
     if (sigaction(SIGHUP, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) signals.add(SIGHUP);
   }
   boost::asio::signal_set signals;
-  std::function<void(const std::string&)> stop;  // null once it was called, or must not be
+  std::function<bool(const std::string&)>
+      stop;  // null once it has returned false, or must not be called
 };
 
-StopSignals::StopSignals(boost::asio::io_context& io,
-                         std::function<void(const std::string& name)> stop)
-    : state_(std::make_shared<State>(io, std::move(stop))) {
-  state_->signals.async_wait([state = state_](const boost::system::error_code& error, int signal) {
-    if (error) return;  // cancelled
+void StopSignals::Wait(const std::shared_ptr<State>& state) {
+  state->signals.async_wait([state](const boost::system::error_code& error, int signal) {
+    if (error || !state->stop) return;  // cancelled
+    if (state->stop(NameOf(signal))) return Wait(state);
+    state->stop = nullptr;
     boost::system::error_code ignored;
     state->signals.clear(ignored);
-    const auto call = std::exchange(state->stop, nullptr);
-    if (call) call(NameOf(signal));
   });
+}
+
+StopSignals::StopSignals(boost::asio::io_context& io,
+                         std::function<bool(const std::string& name)> stop)
+    : state_(std::make_shared<State>(io, std::move(stop))) {
+  Wait(state_);
 }
 
 StopSignals::~StopSignals() {

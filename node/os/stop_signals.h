@@ -1,7 +1,8 @@
 // SIGINT, SIGTERM and SIGHUP as one call on an io_context, for a program that ends cleanly.
 //
-// The first signal of any kind calls `stop` with its name, "Ctrl-C", "SIGTERM" or "SIGHUP", and
-// restores the default handlers: a second signal ends the process at once. So does the destructor.
+// A signal of any kind calls `stop` with its name, "Ctrl-C", "SIGTERM" or "SIGHUP". If that returns
+// true, the program goes on for now, and the next signal is told too. Else the default handlers are
+// restored: another signal ends the process at once. The destructor restores them too.
 // SIGHUP stays ignored if it is, as by nohup.
 //
 // Thread safety: none; the thread that runs the io_context. One per process at a time.
@@ -19,13 +20,14 @@ namespace ostraka::os {
 
 class StopSignals {
  public:
-  StopSignals(boost::asio::io_context& io, std::function<void(const std::string& name)> stop);
+  StopSignals(boost::asio::io_context& io, std::function<bool(const std::string& name)> stop);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
  private:
   struct State;
+  static void Wait(const std::shared_ptr<State>& state);
   const std::shared_ptr<State> state_;
 };
 

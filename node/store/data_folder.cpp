@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -30,12 +32,17 @@ base::Status MakeFolder(const std::string& path) {
   return base::OkStatus();
 }
 
-// The process id in the lock file, for messages.
-std::string HolderOf(int fd) {
+// The digits of the process id in the lock file; empty if there are none.
+std::string PidIn(int fd) {
   char text[24] = {};
   const ssize_t got = ::pread(fd, text, sizeof text - 1, 0);
   std::string pid;
   for (ssize_t i = 0; i < got && text[i] >= '0' && text[i] <= '9'; ++i) pid += text[i];
+  return pid;
+}
+
+std::string HolderOf(int fd) {
+  const std::string pid = PidIn(fd);
   return pid.empty() ? "another process" : "process " + pid;
 }
 
@@ -49,6 +56,36 @@ base::Status WriteHolder(const std::string& path, int fd) {
 }
 
 }  // namespace
+
+base::StatusOr<pid_t> UserOf(const std::string& path) {
+  const std::string lock_path = path + "/" + kLockFileName;
+  const int fd = ::open(lock_path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) {
+    return base::NotFound("no node has its data in " + path + ": give a node's data folder");
+  }
+  if (fd < 0) return base::Unavailable(lock_path + ": " + ErrnoText(errno));
+  const bool free = ::flock(fd, LOCK_SH | LOCK_NB) == 0;
+  const int error = errno;
+  const std::string pid = PidIn(fd);
+  ::close(fd);  // and with it a lock that was free
+  if (free) return base::NotFound("no node runs on " + path);
+  pid_t process = 0;
+  std::from_chars(pid.data(), pid.data() + pid.size(), process);
+  if (error != EWOULDBLOCK || process <= 0 || ::kill(process, 0) != 0) {
+    return base::Unavailable(path + " is in use, and not by a process of this computer and user");
+  }
+  return process;
+}
+
+base::Status AwaitUnused(const std::string& path) {
+  const std::string lock_path = path + "/" + kLockFileName;
+  const int fd = ::open(lock_path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return base::Unavailable(lock_path + ": " + ErrnoText(errno));
+  const bool free = ::flock(fd, LOCK_SH) == 0;
+  const int error = errno;
+  ::close(fd);
+  return free ? base::OkStatus() : base::Unavailable(lock_path + ": " + ErrnoText(error));
+}
 
 DataFolder::DataFolder(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
 

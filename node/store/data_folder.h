@@ -7,6 +7,8 @@
 // Thread safety: one owner.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "node/base/status.h"
@@ -14,6 +16,12 @@
 namespace ostraka::store {
 
 inline constexpr char kLockFileName[] = "lock";
+
+// The process that uses the data folder `path`. NotFound: there is no such folder, or no process
+// uses it. Unavailable: it cannot be read, or its user is another computer's.
+base::StatusOr<pid_t> UserOf(const std::string& path);
+// Returns when no process uses the folder. Unavailable: it cannot be read.
+base::Status AwaitUnused(const std::string& path);
 
 class DataFolder {
  public:

@@ -59,6 +59,8 @@ struct Case {
   };
   std::vector<Ballot> ballots;          // first non-abstention of each voter, in sealed order
   std::vector<Covering> covering = {};  // kGradient: Assignment::covering; else empty
+  // The fault bound of the members that can know of the case: of the block before it opened.
+  std::uint32_t fault_bound = 0;
 };
 
 // A validator of one step and the worker whose step it recomputes.
@@ -80,7 +82,8 @@ struct Dispute {
   std::uint64_t since = 0;  // first step that counts towards the dispute: disputes.h
 };
 
-// A member's removals so far. Kept for ever, also after the member returns.
+// A key that was removed or has left, and what counts against it. Kept for ever, also after the
+// member returns.
 struct Standing {
   PeerId peer;
   bool banned = false;
@@ -89,6 +92,8 @@ struct Standing {
   std::uint64_t barred_until = 0;  // before this step its REJOIN is refused
   // Profile exact/1: it was suspended for a false gradient or accusation. The next one bans it.
   bool erred = false;
+  std::uint64_t left_step = 0;      // of the block with which it left last; 0: never
+  std::uint64_t returned_step = 0;  // of the block that admitted it last; 0: never
 };
 
 // A dropped member that follows the run and has sent a REJOIN.
@@ -164,7 +169,7 @@ struct Block {
   // block.
   std::vector<PeerId> owing;
   std::vector<Dispute> disputes;      // by (worker, aggregator)
-  std::vector<Standing> standings;    // by key: every peer that was ever removed
+  std::vector<Standing> standings;    // by key: every peer that was ever removed or has left
   std::vector<Candidate> candidates;  // by key
   std::vector<PeerId> joined;         // by key: members admitted by this block
   std::optional<std::uint64_t> last_removal_step;
@@ -174,7 +179,12 @@ struct Block {
   // 0 while the run trains on, 1 in its last step that trains, k + 1 in the k-th step that trains
   // nothing and only seals the state. At most kClosingSteps + 1, and at most step + 1.
   std::uint16_t closing = 0;
-  std::vector<Reach> reach;  // by key: of keys of the run, members or not
+  std::vector<Reach> reach;     // by key: of keys of the run, members or not
+  std::vector<PeerId> leaving;  // by key: members that hold no role and go as soon as they may
+  // t_s of as many members as the next step may have in role, were there no case (roles.h); 0 if
+  // that is all of them.
+  std::uint32_t t_s_in_role = 0;
+  std::vector<PeerId> left;  // by key: members that went with this block
 };
 
 // True if the step of `block` trained: it is neither the genesis nor a closing step.

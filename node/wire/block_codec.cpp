@@ -72,6 +72,7 @@ base::Status ReadCoverings(capnp::List<schema::Covering>::Reader list, std::vect
 void WriteCase(const Case& open, schema::Case::Builder item) {
   internal::WriteCaseId(open.id, item.initId());
   item.setOpenedStep(open.opened_step);
+  item.setFaultBound(open.fault_bound);
   WriteCoverings(open.covering, item);
   if (open.ballots.empty()) return;
   std::vector<PeerId> voters;
@@ -89,6 +90,7 @@ void WriteCase(const Case& open, schema::Case::Builder item) {
 base::Status ReadCase(schema::Case::Reader item, Case& out) {
   RETURN_IF_ERROR(internal::ReadCaseId(item.getId(), out.id));
   out.opened_step = item.getOpenedStep();
+  out.fault_bound = item.getFaultBound();
   std::vector<PeerId> voters;
   RETURN_IF_ERROR(ReadIds(item.getVoters(), "voters", kMaxPeers, voters));
   const capnp::Data::Reader verdicts = item.getVerdicts();
@@ -135,6 +137,8 @@ void WriteStanding(const Standing& standing, schema::Standing::Builder item) {
   item.setLastDropStep(standing.last_drop_step);
   item.setBarredUntil(standing.barred_until);
   item.setErred(standing.erred);
+  item.setLeftStep(standing.left_step);
+  item.setReturnedStep(standing.returned_step);
 }
 
 base::Status ReadStanding(schema::Standing::Reader item, Standing& out) {
@@ -144,6 +148,8 @@ base::Status ReadStanding(schema::Standing::Reader item, Standing& out) {
   out.last_drop_step = item.getLastDropStep();
   out.barred_until = item.getBarredUntil();
   out.erred = item.getErred();
+  out.left_step = item.getLeftStep();
+  out.returned_step = item.getReturnedStep();
   return base::OkStatus();
 }
 
@@ -255,6 +261,9 @@ base::Status ReadNext(schema::Block::Reader root, Block& out) {
   RETURN_IF_ERROR(ReadPeers(root.getOwing(), "owing", out.owing));
   RETURN_IF_ERROR(ReadRecords(root, out));
   RETURN_IF_ERROR(ReadPeers(root.getJoined(), "joined", out.joined));
+  RETURN_IF_ERROR(ReadPeers(root.getLeaving(), "leaving", out.leaving));
+  RETURN_IF_ERROR(ReadPeers(root.getLeft(), "left", out.left));
+  out.t_s_in_role = root.getTSInRole();
   if (root.getAnyRemoval()) out.last_removal_step = root.getLastRemovalStep();
   out.delta_us = root.getDeltaUs();
   return ReadClosing(root, out);
@@ -291,6 +300,9 @@ void WriteNext(const Block& block, schema::Block::Builder root) {
   WriteList(
       block.candidates, [&](unsigned size) { return root.initCandidates(size); }, WriteCandidate);
   if (!block.joined.empty()) root.setJoined(AsData(block.joined));
+  if (!block.leaving.empty()) root.setLeaving(AsData(block.leaving));
+  if (!block.left.empty()) root.setLeft(AsData(block.left));
+  root.setTSInRole(block.t_s_in_role);
   root.setAnyRemoval(block.last_removal_step.has_value());
   root.setLastRemovalStep(block.last_removal_step.value_or(0));
   root.setDeltaUs(block.delta_us);

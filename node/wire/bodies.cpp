@@ -48,6 +48,7 @@ base::Status ReadCommit(schema::Commit::Reader root, Commit& out) {
   }
   RETURN_IF_ERROR(ReadOptionalId(root.getGradientRoot(), "gradient root", out.gradient_root));
   out.only_dials = root.getOnlyDials();
+  out.leaving = root.getLeaving();
   return ReadOptionalId(root.getParametersRoot(), "parameters root", out.parameters_root);
 }
 
@@ -98,6 +99,7 @@ Bytes Encode(const Commit& body) {
     if (body.gradient_root) root.setGradientRoot(AsData(*body.gradient_root));
     if (body.parameters_root) root.setParametersRoot(AsData(*body.parameters_root));
     root.setOnlyDials(body.only_dials);
+    root.setLeaving(body.leaving);
   });
 }
 

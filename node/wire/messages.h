@@ -23,7 +23,7 @@ using base::Bytes;
 using base::Digest;
 using base::PeerId;
 
-inline constexpr std::uint32_t kProtocolVersion = 7;
+inline constexpr std::uint32_t kProtocolVersion = 8;
 inline constexpr std::size_t kDirections = 4;  // random directions per part (protocol.md, 4)
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.
@@ -132,6 +132,9 @@ struct Commit {
   std::optional<Digest> parameters_root = {};
   // The sender declares that it cannot be dialed from outside (node/protocol/ground/reach.h).
   bool only_dials = false;
+  // The sender leaves the run: from the next step on it holds no role
+  // (node/protocol/rules/leaving.h).
+  bool leaving = false;
 };
 
 // Announces the blob that follows it: part `slot.iteration` of the sender's gradient.

@@ -114,6 +114,7 @@ struct Commit {
   gradientRoot @2 :Data;   # workers; else empty
   parametersRoot @3 :Data; # profile exact/1; else empty
   onlyDials @4 :Bool;      # the sender cannot be dialed from outside
+  leaving @5 :Bool;        # the sender leaves the run
 }
 
 struct TensorHeader {
@@ -319,6 +320,7 @@ struct Case {
   voters @2 :Data;    # peer ids, 32 bytes each
   verdicts @3 :Data;  # a Verdict a byte
   covering @4 :List(Covering);
+  faultBound @5 :UInt32;
 }
 
 # An aggregator that included a part of an accused worker in a column.
@@ -353,6 +355,8 @@ struct Standing {
   lastDropStep @3 :UInt64;
   barredUntil @4 :UInt64;
   erred @5 :Bool;  # suspended once for a false gradient or accusation
+  leftStep @6 :UInt64;      # of the block with which it left last; zero: never
+  returnedStep @7 :UInt64;  # of the block that admitted it last; zero: never
 }
 
 struct Candidate {
@@ -416,4 +420,7 @@ struct Block {
   voids @28 :List(Voids);
   closing @29 :UInt16;          # at most 9, and at most step + 1; zero if genesis
   reach @30 :List(Reach);
+  leaving @31 :Data;
+  left @32 :Data;
+  tSInRole @33 :UInt32;
 }

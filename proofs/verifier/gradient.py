@@ -89,10 +89,10 @@ def gradient_root(values, parts):
     return merkle_root(roots)
 
 
-def workers_and_parts(block):
-    """Who works in the step after a block (protocol.md 5), members that are in no quarantined pair, less the validators
-    drawn; and into how many parts a gradient is cut: one for each worker that can be dialed and that the block did not
-    admit."""
+def workers_and_parts(block, version):
+    """Who works in the step after a block (protocol.md 5), members that are in no quarantined pair, not leaving and not
+    just admitted, less the validators drawn; and into how many parts a gradient is cut: one for each worker that can be
+    dialed. Until protocol version 7 who was just admitted worked, and until version 6 it owned a part."""
     if block["closing"]:
         return [], 0
     members = messages.ids_of(block["members"])
@@ -104,10 +104,13 @@ def workers_and_parts(block):
                 continue
             if accuser in members and target in members:
                 taken.update((accuser, target))
-    pool = [member for member in members if member not in taken]
-    only_dial = {reach["peer"] for reach in block["reach"] if reach["only_dials"]}
+    leaving = messages.ids_of(block["leaving"])
     joined = messages.ids_of(block["joined"])
-    owners = [member for member in pool if member not in only_dial and member not in joined]
+    out_of_role = taken.union(leaving, joined if version >= 8 else [])
+    pool = [member for member in members if member not in out_of_role]
+    only_dial = {reach["peer"] for reach in block["reach"] if reach["only_dials"]}
+    own_nothing = only_dial.union(joined if version == 7 else [])
+    owners = [member for member in pool if member not in own_nothing]
     if len(owners) < FEWEST_OWNERS:
         return [], 0
     validators = []
@@ -149,6 +152,7 @@ class Judge:
         training = manifest["training"]
         self.run_id, self.state, self.source = run_id, state, training["data"]
         self.exact = manifest["run"].get("compute_profile") == "exact/1"
+        self.version = int(manifest["run"]["protocol_version"])
         self.batch = int(training["batch_size"])
         model, _, graph_hash = training["model"].partition("@")
         name, _, data_hash = self.source.partition("@")
@@ -211,7 +215,7 @@ class Judge:
         parameters = read_parameters(path, self.graph)
         if parameters_root(parameters) != root:
             raise Missing(f"{path}: not the parameters of step {step} that the accused names")
-        workers, parts = workers_and_parts(block)
+        workers, parts = workers_and_parts(block, self.version)
         if worker not in workers:
             return None
         seed = hashed("batch/1", self.run_id, sized(self.source.encode()), block["randomness"], u64(step), worker)

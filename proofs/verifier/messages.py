@@ -87,7 +87,8 @@ RANK = Field("rank", 0, 32, 1 + MAX_ITERATIONS)
 
 # The bodies that members sign, by the type of their slot.
 BODIES = {
-    "commit": Struct("commit", [Field("coin_count", 0, 32, 256), Field("only_dials", 32, 1)], [Id("coins_root"), OptionalId("gradient_root"), OptionalId("parameters_root")], at_least_one_coin),
+    "commit": Struct("commit", [Field("coin_count", 0, 32, 256), Field("only_dials", 32, 1), Field("leaving", 33, 1)],
+                     [Id("coins_root"), OptionalId("gradient_root"), OptionalId("parameters_root")], at_least_one_coin),
     "part": Struct("part", [], [One("header", HEADER), Id("root"), Ids("path", 32)]),
     "aggregate": Struct("aggregate", [Field("part_index", 0, 32, MAX_PEERS - 1)],
                         [Id("result_root"), Bytes("included", MAX_PEERS // 8), Id("leaves_root"),
@@ -150,7 +151,7 @@ def check_aggregated(block):
 
 
 def check_block(block):
-    for name in ("members", "proven", "owing", "joined", "senders"):
+    for name in ("members", "proven", "owing", "joined", "leaving", "left", "senders"):
         ascending(name, ids_of(block[name]))
     for name in ("standings", "candidates", "lateness", "voids", "reach"):
         ascending(name, [record["peer"] for record in block[name]])
@@ -169,7 +170,7 @@ def check_block(block):
 REMOVAL = Struct("removal", [Field("kind", 0, 16, len(REMOVAL_KINDS) - 1), Field("step", 64, 64)],
                  [Id("peer"), Bytes("reason", 256 + 1)], one_line)
 COVERING = Struct("covering", [Field("column", 0, 32, MAX_PEERS - 1)], [Id("owner")])
-OPEN_CASE = Struct("open case", [Field("opened_step", 0, 64)],
+OPEN_CASE = Struct("open case", [Field("opened_step", 0, 64), Field("fault_bound", 64, 32)],
                    [One("id", CASE), Ids("voters", MAX_PEERS), Bytes("verdicts", MAX_PEERS),
                     Many("covering", COVERING, MAX_PEERS)], a_verdict_a_voter)
 AGGREGATED = Struct("column", [], [Id("owner"), Bytes("included", MAX_PEERS // 8)])
@@ -177,7 +178,8 @@ ASSIGNMENT = Struct("assignment", [Field("step", 0, 64)],
                     [Id("validator"), Id("target"), Many("covering", COVERING, MAX_PEERS)], ascending_columns)
 DISPUTE = Struct("dispute", [Field("since", 0, 64)], [Id("worker"), Id("aggregator")])
 STANDING = Struct("standing", [Field("banned", 0, 1), Field("erred", 1, 1), Field("drops", 32, 32), Field("last_drop_step", 64, 64),
-                               Field("barred_until", 128, 64)], [Id("peer")])
+                               Field("barred_until", 128, 64), Field("left_step", 192, 64), Field("returned_step", 256, 64)],
+                  [Id("peer")])
 CANDIDATE = Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)], [Id("peer")])
 LATENESS = Struct("lateness", [Field("ms", 0, 64)], [Id("peer")])
 VOIDS = Struct("voids", [Field("count", 0, 32), Field("last_step", 64, 64)], [Id("peer")])
@@ -185,7 +187,8 @@ REACH = Struct("reach", [Field("only_dials", 0, 1), Field("changes_from", 64, 64
 BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("any_removal", 65, 1),
                          Field("closing", 80, 16),
                          Field("n", 96, 32), Field("t_s", 128, 32), Field("t_a", 160, 32), Field("tau", 192, 64),
-                         Field("last_removal_step", 256, 64), Field("delta_us", 320, 64)],
+                         Field("last_removal_step", 256, 64), Field("delta_us", 320, 64),
+                         Field("t_s_in_role", 384, 32)],
                [Id("decision"), Id("previous"), Id("randomness"), Ids("members", MAX_PEERS),
                 Bytes("columns", MAX_PEERS), Many("removals", REMOVAL, MAX_PEERS),
                 Many("cases", OPEN_CASE, 2 * MAX_PEERS), OptionalId("state_root"), Ids("result_roots", MAX_PEERS),
@@ -194,4 +197,4 @@ BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("a
                 Many("disputes", DISPUTE, MAX_PEERS * MAX_PEERS // 4), Many("standings", STANDING, MAX_PEERS),
                 Many("candidates", CANDIDATE, MAX_PEERS), Ids("joined", MAX_PEERS),
                 Many("lateness", LATENESS, MAX_PEERS), Many("voids", VOIDS, MAX_PEERS),
-                Many("reach", REACH, MAX_PEERS)], check_block)
+                Many("reach", REACH, MAX_PEERS), Ids("leaving", MAX_PEERS), Ids("left", MAX_PEERS)], check_block)

@@ -375,17 +375,20 @@ def read_manifest(text):
     except (ValueError, KeyError, TypeError) as problem:
         raise NoManifest(f"not a manifest: {problem}") from None
     n = len(members)
-    modes = {"majority": ((1, 2), 1), "balanced": ((2, 5), n // 5), "third": ((1, 3), (n - 1) // 3)}
+    modes = {"majority": ((1, 2), 1), "balanced": ((2, 5), n // 5), "third": ((1, 3), (n - 1) // 3),
+             "checked": ((1, 2), 1)}
     if mode not in modes:
         raise NoManifest(f"unknown mode {mode!r}")
     share, t_a = modes[mode]
     t_s = min(n * share[0] // share[1], (n - 1 - t_a) // 2)
+    if mode == "checked":  # four validators can be spared
+        t_s = max(0, min(t_s, (n - 5) // 2))
     return Run(hashed("manifest/1", text), members, max(t_s, min(t_a, t_s)), suspending=suspending)
 
 
 def suspending_in(run):
     """The kinds of cases whose loser a run only suspends by its first fault (docs/protocol.md, 6)."""
-    version = run.get("protocol_version", 7)
+    version = run.get("protocol_version", 8)
     if run.get("compute_profile") != "exact/1" or version < 6:
         return frozenset()
     return frozenset({"gradient"} if version == 6 else {"gradient", "numbers"})

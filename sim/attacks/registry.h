@@ -89,7 +89,7 @@ struct AdversaryOptions {
 };
 
 // True for the attack whose machine is to declare the opposite of what the run says of it
-// (PeerOptions::only_dials).
+// (Declarations::only_dials).
 bool FlipsReach(std::string_view name);
 
 // The same for the simulator and for `ostraka node --attack`. InvalidArgument for a name or

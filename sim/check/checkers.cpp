@@ -321,12 +321,20 @@ Progress::Progress(const Roster& roster, const Recovery* recovery)
 base::Status Progress::OnAction(std::uint32_t peer, const protocol::Action& action) {
   slack_.OnAction(action);
   if (Observed<protocol::StepStarted>(action)) begun_ = true;
-  if (Observed<protocol::StepDone>(action)) {
+  if (const auto* done = Observed<protocol::StepDone>(action)) {
     begun_ = true;
     ++steps_[peer];
+    OnBlock(*done->block);
+  }
+  if (const auto away = away_.find(peer); away != away_.end() && !away->second) {
+    away->second = height_;  // it has started again
   }
   const auto* halted = Observed<protocol::Halted>(action);
   if (!halted) return base::OkStatus();
+  if (halted->why == protocol::Halted::Why::kLeft) {
+    away_[peer] = std::nullopt;
+    return base::OkStatus();
+  }
   if (halted->why != protocol::Halted::Why::kFinished) {
     return base::FailedPrecondition(Named(roster_, peer) + " halted in step " +
                                     std::to_string(halted->step) + ": " + halted->reason);
@@ -336,12 +344,32 @@ base::Status Progress::OnAction(std::uint32_t peer, const protocol::Action& acti
   return base::OkStatus();
 }
 
+void Progress::OnBlock(const wire::Block& block) {
+  height_ = std::max(height_, HeightOf(block));
+  std::erase_if(away_, [&](const auto& away) {
+    const base::PeerId& id = roster_.ids[away.first];
+    return std::find(block.joined.begin(), block.joined.end(), id) != block.joined.end();
+  });
+}
+
+bool Progress::ComesTooLate(std::uint32_t peer) const {
+  const auto away = away_.find(peer);
+  if (away == away_.end() || done_[peer]) return false;
+  return !away->second || height_ - *away->second < kBlocksToReturn;
+}
+
+bool Progress::AllFinished() const {
+  std::uint32_t late = 0;
+  for (const auto& [peer, since] : away_) late += ComesTooLate(peer) ? 1 : 0;
+  return finished_ + late == honest_;
+}
+
 base::Status Progress::AtEnd() {
   if (!slack_.Borne()) return base::OkStatus();
   if (!begun_ && honest_ < roster_.ids.size()) return base::OkStatus();
   if (recovery_ != nullptr && recovery_->NobodyIsLeft()) return base::OkStatus();
   for (std::uint32_t peer = 0; peer < done_.size(); ++peer) {
-    if (!roster_.IsHonest(peer) || done_[peer]) continue;
+    if (!roster_.IsHonest(peer) || done_[peer] || ComesTooLate(peer)) continue;
     return base::FailedPrecondition(Named(roster_, peer) + " did not finish: it accepted " +
                                     std::to_string(steps_[peer]) + " blocks");
   }

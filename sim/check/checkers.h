@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -202,10 +203,16 @@ class Progress final : public Checker {
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
   base::Status AtEnd() override;
 
-  bool AllFinished() const { return finished_ == honest_; }
+  // But for those that left, and came back when the run was as good as over.
+  bool AllFinished() const;
   bool HasSlack() const { return slack_.Borne(); }
 
  private:
+  // What a return takes, with room for a slow way: probation, and the blocks until it asks.
+  static constexpr std::uint64_t kBlocksToReturn = 20;
+  void OnBlock(const wire::Block& block);
+  bool ComesTooLate(std::uint32_t peer) const;
+
   Roster roster_;
   const Recovery* recovery_;
   std::uint32_t honest_ = 0;
@@ -214,6 +221,9 @@ class Progress final : public Checker {
   bool begun_ = false;  // some honest peer began
   std::vector<bool> done_;
   std::vector<std::uint64_t> steps_;  // blocks accepted
+  std::uint64_t height_ = 0;          // of the newest block
+  // Honest peers that left and are no members yet: the height at which each started again.
+  std::map<std::uint32_t, std::optional<std::uint64_t>> away_;
 };
 
 }  // namespace ostraka::sim

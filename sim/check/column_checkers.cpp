@@ -40,6 +40,13 @@ bool SameBits(const protocol::ModelState& a, const protocol::ModelState& b,
                     });
 }
 
+// What the members with a role bear at least: all but those that the block admits and those that
+// are leaving.
+wire::Thresholds BoundsOf(const wire::Block& view, const protocol::Manifest& manifest) {
+  return protocol::ThresholdsIn(
+      manifest, view.members.size() - view.joined.size() - view.leaving.size());
+}
+
 }  // namespace
 
 // --- Aggregation --------------------------------------------------------------------------------
@@ -138,7 +145,7 @@ std::size_t Columns::LeastSenders(const std::vector<base::PeerId>& senders) cons
     const bool faulty = peer && (!roster_.IsHonest(*peer) || roster_.IsUnlucky(*peer));
     known += faulty && !std::binary_search(senders.begin(), senders.end(), member) ? 1 : 0;
   }
-  const wire::Thresholds& bounds = view.thresholds;
+  const wire::Thresholds bounds = BoundsOf(view, *manifest_);
   const std::uint32_t left = bounds.t_s > known ? bounds.t_s - known : 0;
   return 2 * std::size_t{std::max(bounds.t_a, left)} + 1;
 }

@@ -116,6 +116,8 @@ void SealWatch::OnWord(std::uint32_t peer, const wire::SharedMessage& message) {
   const SealName name = SealOf(slot);
   const std::uint64_t newest = views_.rbegin()->first;
   if (slot.type == MessageType::kRejoin || name.height > newest + kRememberedSteps) return;
+  // One that comes back says again what it said, and whose bits its bitmaps are is forgotten.
+  if (name.height + kRememberedSteps < newest) return;
   said_.push_back({peer, name, message});
   SealStory& story = At(name);
   const bool honest = roster_.IsHonest(peer);

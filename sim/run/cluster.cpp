@@ -20,6 +20,7 @@
 #include "sim/check/checkers.h"
 #include "sim/check/chronicle.h"
 #include "sim/check/column_checkers.h"
+#include "sim/check/departure_checker.h"
 #include "sim/check/lateness_checker.h"
 #include "sim/check/order_checkers.h"
 #include "sim/check/queue_checker.h"
@@ -30,6 +31,7 @@
 #include "sim/engine/memo_verifier.h"
 #include "sim/engine/simulator.h"
 #include "sim/premises/premise_checkers.h"
+#include "sim/setup/departures.h"
 #include "sim/setup/fault_plan.h"
 
 namespace ostraka::sim {
@@ -256,7 +258,11 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     if (roster_.byzantine[i]) {
       peer.post = std::make_shared<protocol::Post>(keys_[i]->id(), manifest_->run_id,
                                                    !protocol::ReachAtGenesis(*manifest_).empty());
-      if (FlipsReach(AdversaryAt(i).name)) peer.only_dials = [](bool so_far) { return !so_far; };
+      if (FlipsReach(AdversaryAt(i).name))
+        peer.declarations.only_dials = [](bool so_far) { return !so_far; };
+    }
+    if (const auto leaves = faults_.departures.find(i); leaves != faults_.departures.end()) {
+      peer.declarations.leaving = LeavingFrom(leaves->second, roster_.IsHonest(i));
     }
     const auto make = [peer, plain = options_.unprotected] {
       return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
@@ -293,6 +299,7 @@ void Cluster::AddCheckers(Simulator& simulator) {
     add_observing(std::make_unique<WriteAhead>(roster_, opener_));
     checkers_.Add(std::make_unique<Agreement>(roster_));
     checkers_.Add(std::make_unique<BansKept>(roster_));
+    checkers_.Add(std::make_unique<DepartureChecker>(roster_, opener_));
     add_observing(std::make_unique<RebornRejoins>(roster_, opener_));
     checkers_.Add(std::make_unique<PhaseOrder>(roster_, opener_));
     checkers_.Add(std::make_unique<DrawOrder>(roster_));
@@ -352,6 +359,8 @@ SimResult Cluster::Run(const TraceSink& trace, StepObserver* observer) {
   Simulator simulator(MakeSimulatorOptions(options_), std::move(members_), &jobs_);
   AddCheckers(simulator);
   ScheduleFaults(faults_, options_, rng_, simulator);
+  Homecoming homecoming(roster_, options_.leave_for, &simulator);
+  simulator.AddObserver(&homecoming);
   LineSink lines(trace);
   if (trace) simulator.AddObserver(&lines);
   if (observer != nullptr) simulator.AddObserver(observer);

@@ -46,6 +46,8 @@ class Candidates {
 
 void DropFaults(const SimOptions& options, Candidates& candidates) {
   candidates.Lower<std::uint32_t>("fewer liars", &SimOptions::liars, 0);
+  candidates.Lower<std::uint32_t>("fewer leave", &SimOptions::leaves, 0);
+  candidates.Try<std::uint64_t>("no attacker leaves", &SimOptions::attackers_leave, {0});
   candidates.Try<std::string>("no cut", &SimOptions::cut, {"none"});
   candidates.Lower<std::uint32_t>("fewer crashes", &SimOptions::crashes, 0);
   candidates.Lower<std::uint32_t>("fewer blackouts", &SimOptions::blackouts, 0);

@@ -99,6 +99,7 @@ void ScheduleCut(const SimOptions& options, Simulator& simulator, std::uint32_t 
 
 FaultPlan DrawFaults(base::Rng rng, const SimOptions& options, const Roster& roster) {
   FaultPlan plan;
+  plan.departures = DrawDepartures(rng.Fork("departures"), options, roster);
   DrawKills(rng, options, roster, plan);
   if (options.cut == "none") return plan;
   std::vector<std::uint32_t> all(roster.ids.size());

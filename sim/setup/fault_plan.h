@@ -1,5 +1,5 @@
 // The faults of one run: kills, restarts and cut links, drawn from its seed and given to the
-// simulator before it starts.
+// simulator before it starts; and who leaves, which is none.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -12,6 +12,7 @@
 #include "node/base/time.h"
 #include "sim/engine/checker.h"
 #include "sim/engine/simulator.h"
+#include "sim/setup/departures.h"
 #include "sim/setup/options.h"
 
 namespace ostraka::sim {
@@ -28,6 +29,7 @@ struct FaultPlan {
   std::vector<std::uint32_t> first_half;  // one side of a cut; empty without one
   std::optional<base::Time> over;         // when the last fault ends; nullopt: there is none
   base::Duration hold;                    // the longest that a link delays a message
+  Departures departures;
 };
 
 FaultPlan DrawFaults(base::Rng rng, const SimOptions& options, const Roster& roster);

@@ -87,6 +87,9 @@ const std::vector<Field>& Fields() {
       NumberField("attack_from_step", &SimOptions::attack_from_step),
       OnlyIfSet(NumberField("liars", &SimOptions::liars)),
       OnlyIfSet(NumberField("nat", &SimOptions::nat)),
+      OnlyIfSet(NumberField("leaves", &SimOptions::leaves)),
+      OnlyIfSet(DurationField("leave_for_ns", &SimOptions::leave_for)),
+      OnlyIfSet(NumberField("attackers_leave", &SimOptions::attackers_leave)),
       BoolField("await_removal", &SimOptions::await_removal),
       OnlyIfSet(BoolField("premises", &SimOptions::premises)),
       {"mode", [](const SimOptions& o) { return std::string(protocol::ModeName(o.mode)); },
@@ -240,6 +243,27 @@ base::StatusOr<SimOptions> ParseOptions(std::string_view text) {
   return options;
 }
 
+namespace {
+
+// The members that stay must bear the Byzantine ones.
+base::Status CheckLeaves(const SimOptions& options) {
+  if (options.leaves == 0 && options.attackers_leave == 0) return base::OkStatus();
+  RETURN_IF_ERROR(Require(!options.unprotected,
+                          "an unprotected run has no members that leave: make leaves and "
+                          "attackers_leave 0"));
+  const std::uint32_t honest = options.peers - options.byzantine;
+  const std::uint32_t stay = options.leaves < honest ? options.peers - options.leaves : 0;
+  const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
+  const bool enough =
+      stay >= 3 && protocol::ThresholdsFor(options.mode, stay, t_a).t_s >= options.byzantine;
+  return Require(options.leaves == 0 || enough,
+                 std::to_string(options.leaves) + " of " + std::to_string(options.peers) +
+                     " peers leave, and those that stay do not bear " +
+                     std::to_string(options.byzantine) + " faults: give fewer leaves");
+}
+
+}  // namespace
+
 base::Status CheckOptions(const SimOptions& options) {
   RETURN_IF_ERROR(Require(options.peers >= 2 && options.peers <= wire::kMaxPeers,
                           "peers must be 2.." + std::to_string(wire::kMaxPeers)));
@@ -274,8 +298,10 @@ base::Status CheckOptions(const SimOptions& options) {
   const bool delays_ok = options.delay_min.ns >= 0 && options.delay_max >= options.delay_min &&
                          options.jitter.ns >= 0 && options.fsync_max.ns >= 0 &&
                          options.time_limit.ns >= 0 && options.crash_down.ns >= 0 &&
-                         options.cut_at.ns >= 0 && options.cut_for.ns >= 0;
+                         options.cut_at.ns >= 0 && options.cut_for.ns >= 0 &&
+                         options.leave_for.ns >= 0;
   RETURN_IF_ERROR(CheckFaults(options));
+  RETURN_IF_ERROR(CheckLeaves(options));
   RETURN_IF_ERROR(Require(options.loss_permille <= 500 && options.duplicate_permille <= 1000 &&
                               options.stall_permille <= 1000,
                           "loss_permille must be at most 500, the other shares at most 1000"));

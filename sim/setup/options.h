@@ -36,6 +36,13 @@ struct SimOptions {
   // ever comes up.
   std::uint32_t nat = 0;
 
+  // This many honest peers, drawn, leave in the first half of the run, each in a step drawn, and
+  // come back so long after the run has let them go.
+  std::uint32_t leaves = 0;
+  base::Duration leave_for = base::Seconds(2);
+  // From this step on all attackers say that they leave; 0: never.
+  std::uint64_t attackers_leave = 0;
+
   // The training.
   protocol::Mode mode = protocol::Mode::kMajority;
   bool unprotected = false;  // plain butterfly all-reduce instead of the protocol

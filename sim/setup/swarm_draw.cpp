@@ -141,6 +141,18 @@ void DrawDialers(base::Rng rng, SimOptions& options) {
   options.delay_max.ns /= 3;
 }
 
+// In one swarm of four some honest peers leave and come back, as many as leave a run that bears the
+// others. Its own stream: what else is drawn stays the same.
+void DrawLeaves(base::Rng rng, SimOptions& options) {
+  if (!OneIn(rng, 4)) return;
+  options.leaves = static_cast<std::uint32_t>(1 + rng.Below(3));
+  options.leave_for = DrawMilliseconds(rng, 0, 20'000);
+  if (options.byzantine > 0 && OneIn(rng, 3)) {
+    options.attackers_leave = options.attack_from_step + rng.Below(3);
+  }
+  while (options.leaves > 0 && !CheckOptions(options).ok()) --options.leaves;
+}
+
 void DrawFaults(base::Rng rng, SimOptions& options) {
   if (options.byzantine < FaultsBorne(options) && OneIn(rng, 3)) {
     options.crashes = static_cast<std::uint32_t>(1 + rng.Below(4));
@@ -182,6 +194,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   DrawDialers(rng.Fork("nat"), options);
   DrawLiars(rng.Fork("liars"), only_attack, options);
   DrawFaults(rng.Fork("faults"), options);
+  DrawLeaves(rng.Fork("leaves"), options);
   OSTRAKA_CHECK(!CheckOptions(base).ok() || CheckOptions(options).ok());
   return options;
 }

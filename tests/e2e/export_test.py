@@ -231,9 +231,9 @@ class LiveTest(TestCase):
         running = export(self.made.data_dir(0), self.folder / "running")
         self.assertEqual((running["step"] + 1) % 5, 0)
         self.nodes[1].signal(signal.SIGKILL)
-        self.nodes[0].signal(signal.SIGINT)
-        self.nodes[2].signal(signal.SIGINT)
-        self.assertEqual(self.nodes[0].finish(), 1)
+        self.nodes[0].signal(signal.SIGTERM)
+        self.nodes[2].signal(signal.SIGTERM)
+        self.assertEqual(self.nodes[0].finish(), 0)
         stopped = export(self.made.data_dir(0), self.folder / "stopped")
         report = self.nodes[0].report()
         # The state after the last step is kept, at whatever point the node was stopped.

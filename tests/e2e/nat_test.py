@@ -107,7 +107,7 @@ class NatTest(TestCase):
         host = index + 1
         return f"203.0.113.{host}:9000" if index < 2 else f"[2001:db8:7::{host}]:9000"
 
-    def make(self, nat, steps, *options, declares=True):
+    def make(self, nat, steps, *options, declares=True, delta_ms=4000):
         """Keys, namespaces and a manifest, whose last three members are behind NATs if `nat`. They
         are listed as members that only dial if `declares`."""
         self.ids, self.names, members = [], [], []
@@ -124,7 +124,7 @@ class NatTest(TestCase):
             members += ["--only-dials", self.ids[i]] if hidden and declares else []
         self.manifest = self.folder / "run.toml"
         init = harness.run("run", "init", "--out", self.manifest, "--model", "toy", "--steps", steps, "--mode", "third",
-                           "--delta-ms", 4000, *members, *options)
+                           "--delta-ms", delta_ms, *members, *options)
         self.assertEqual(init.returncode, 0, init.stderr)
 
     def node(self, index, *options):
@@ -233,6 +233,43 @@ class NatTest(TestCase):
         took = self.seconds_a_step(nodes, 6)
         self.finish(nodes)
         print(f"a step took {took:.2f} s with all members reachable", file=sys.stderr)
+
+    def move(self, name, device, old, new):
+        """Its machine has another address, and the old one is gone."""
+        for family, prefix, length in (("-4", "203.0.113.{}", 24), ("-6", "2001:db8:7::{}", 64)):
+            self.ip("-n", name, family, "addr", "del", f"{prefix.format(old)}/{length}", "dev", device)
+            self.ip("-n", name, family, "addr", "add", f"{prefix.format(new)}/{length}", "dev", device,
+                    *(["nodad"] if family == "-6" else []))
+
+    def seconds_until_back(self, index, moved):
+        """From now until that member is at work in a newer step, with a path to every other one."""
+        began = time.monotonic()
+        before = self.status(0)["step"]
+        while time.monotonic() < began + harness.DEADLINE_S:
+            status, others = self.status(index), self.status(0)
+            if status and others and status["running"] and status["step"] > before + 3:
+                paths = {peer.get("path") for peer in status["peers"]}
+                seen = {peer["peer"]: peer.get("path") for peer in others["peers"]}
+                if "none" not in paths and seen[self.ids[index]] == "direct" and others["members"] == 8:
+                    return time.monotonic() - began
+            time.sleep(0.1)
+        raise AssertionError(f"{moved} is not back: {self.status(index)}")
+
+    def test_members_that_move_are_back_within_a_minute(self):
+        self.make(True, 1000000, "--part-timeout-ms", 8000, delta_ms=1000)
+        nodes = [self.node(i) for i in range(8)]
+        nodes[0].wait_for_event(event="step", step=2)
+        self.move(self.names[4], "e0", 5, 55)
+        took = self.seconds_until_back(4, "a member that can be dialed")
+        router = f"{self.prefix}r6"
+        self.move(router, "pub", 106, 156)
+        took_behind = self.seconds_until_back(6, "a member behind a NAT")
+        self.assertEqual([removal for removal in self.removals(0) if removal["kind"] != "drop"], [])
+        print(f"back after {took:.1f} s with another address, and {took_behind:.1f} s behind a NAT with another one",
+              file=sys.stderr)
+        self.assertLess(max(took, took_behind), 60)
+        for node in nodes:
+            node.close()
 
     def test_a_cheat_is_banned(self):
         self.make(True, 80)

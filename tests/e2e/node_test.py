@@ -170,6 +170,72 @@ class LostNodeTest(TestCase):
         self.assertEqual(len({node.report()["state_root"] for node in self.nodes}), 1)
 
 
+class LeavingTest(TestCase):
+    """Ctrl-C leaves a run that can do without the node: nobody waits, and nobody is dropped."""
+
+    def start(self, steps):
+        self.made = self.make_run(count=6, steps=steps, deadlines_ms=(1000, 4000))
+        self.nodes = [self.running(self.made.start(i)) for i in range(6)]
+        for node in self.nodes:
+            node.wait_for_event(event="step", step=2)
+
+    def leave(self, index):
+        self.nodes[index].signal(signal.SIGINT)
+        self.assertEqual(self.nodes[index].finish(), 0, self.nodes[index].text["stderr"])
+        report = self.nodes[index].report()
+        self.assertEqual((report["ok"], report["end"], report["member"]), (True, "left", False))
+        self.assertRegex(report["reason"], r"^left the run with the block of step \d+; start the node again to come back$")
+        return report
+
+    def test_the_others_go_on_without_a_wait(self):
+        self.start(steps=60)
+        report = self.leave(0)
+        self.assertIn("leaving: the others let this node go", self.nodes[0].text["stderr"])
+        for node in self.nodes[1:]:
+            self.assertEqual(node.finish(), 0, node.text["stderr"])
+            self.assertEqual(node.report()["removals"], [])
+        shown = json.loads(expect_ok("ledger", "show", "--json", self.made.data_dir(1)))["blocks"]
+        [left] = [block for block in shown if "left" in block]
+        self.assertEqual((left["left"], left["step"]), ([self.made.ids[0]], report["steps"] - 1))
+        [first, *_] = [block for block in shown if "leaving" in block]
+        self.assertLess(left["step"] - first["step"], 15)
+        applied = [block["applied"] == block["parts"] for block in shown if not block["genesis"]]
+        self.assertTrue(all(applied), "a column was void")
+
+    def test_a_command_from_another_terminal(self):
+        self.start(steps=1000000)
+        told = run("leave", self.made.data_dir(2))
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertRegex(told.stdout, r"^left the run with the block of step \d+; ")
+        self.assertEqual(self.nodes[2].finish(), 0)
+        self.refused(3, ["leave", self.made.data_dir(2)], "no node runs on")
+        self.refused(3, ["leave", self.folder / "nowhere"], "no node has its data in")
+
+    def test_it_comes_back_and_a_second_ctrl_c_ends_it_at_once(self):
+        self.start(steps=1000000)
+        self.leave(0)
+        again = self.nodes[0] = self.running(self.made.start(0))
+        again.wait_for_event(event="step", returned=[self.made.ids[0]])
+        again.wait_for_event(event="step", members=6)
+        for other in self.nodes[1:]:
+            other.signal(signal.SIGSTOP)  # nobody lets it go
+        again.signal(signal.SIGINT)
+        again.wait_for("stderr", lambda line: "leaving: " in line)
+        again.signal(signal.SIGINT)
+        self.assertEqual(again.finish(), 1, again.text["stderr"])
+        self.assertEqual(again.report()["end"], "interrupted")
+        for other in self.nodes[1:]:
+            other.signal(signal.SIGCONT)
+
+    def test_four_that_bear_a_fault_are_needed(self):
+        made = self.make_run(count=4, steps=1000000)
+        nodes = [self.running(made.start(i)) for i in range(4)]
+        nodes[0].wait_for_event(event="step", step=2)
+        nodes[0].signal(signal.SIGINT)
+        self.assertEqual(nodes[0].finish(), 1)
+        self.assertIn("stopped by Ctrl-C in step", nodes[0].report()["reason"])
+
+
 class OtherManifestTest(TestCase):
     def test_one_byte_more_is_said_once_of_each_member(self):
         made = self.make_run()

@@ -240,7 +240,7 @@ class InterruptTest(TestCase):
         for i in range(3):
             shown = json.loads(expect_ok("ledger", "show", "--json", self.out / f"node{i}"))
             self.assertGreaterEqual(len(shown["blocks"]), 4)
-            self.assertIn("Ctrl-C", shown["outcome"])
+            self.assertIn("SIGTERM", shown["outcome"])
 
     def test_a_signal_to_the_swarm_ends_all_nodes(self):
         swarm, nodes = self.start()

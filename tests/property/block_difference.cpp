@@ -64,7 +64,8 @@ std::string Show(const wire::Dispute& dispute) {
 std::string Show(const wire::Standing& standing) {
   return Show(standing.peer) + (standing.banned ? " banned" : "") + " drops " +
          Show(standing.drops) + " last " + Show(standing.last_drop_step) + " barred until " +
-         Show(standing.barred_until);
+         Show(standing.barred_until) + " left " + Show(standing.left_step) + " returned " +
+         Show(standing.returned_step);
 }
 std::string Show(const wire::Candidate& candidate) {
   return Show(candidate.peer) + " since " + Show(candidate.since) + " confirmed " +
@@ -129,6 +130,9 @@ std::string FirstDifference(const Block& a, const Block& b) {
   compare.Field("removals", a.removals, b.removals);
   compare.Field("last_removal_step", a.last_removal_step, b.last_removal_step);
   compare.Field("joined", a.joined, b.joined);
+  compare.Field("leaving", a.leaving, b.leaving);
+  compare.Field("left", a.left, b.left);
+  compare.Field("t_s in role", a.t_s_in_role, b.t_s_in_role);
   compare.Field("members", a.members, b.members);
   compare.Field("thresholds", a.thresholds, b.thresholds);
   compare.Field("standings", a.standings, b.standings);

@@ -40,28 +40,48 @@ std::int64_t VotesForGuilty(const Case& open) {
   return VotesFor(open, Verdict::kGuilty) + VotesFor(open, Verdict::kTwice);
 }
 
-// The members that are no party.
+// "The members that are no party and have not been admitted since the step".
 std::int64_t Eligible(const Case& open, const Step& step) {
   std::int64_t eligible = 0;
-  for (const PeerId& member : step.last->members) eligible += IsParty(open, member) ? 0 : 1;
+  for (const PeerId& member : step.last->members) {
+    const Case::Ballot* ballot = BallotOf(open, member);
+    const bool knows = ballot == nullptr || ballot->verdict != Verdict::kAbstain;
+    eligible += knows && !IsParty(open, member) ? 1 : 0;
+  }
   return eligible;
+}
+
+// "F of a case": of the block before it opened, if that is less than now.
+std::int64_t BoundOf(const Case& open, const Step& step) {
+  const std::int64_t before = open.fault_bound;
+  const std::int64_t now = step.fault_bound;
+  return before < now ? before : now;
+}
+
+// "One of the two parties is at fault", if both are members.
+std::int64_t FaultyVoters(const Case& open, const Step& step) {
+  const std::int64_t f = BoundOf(open, step);
+  if (open.id.kind == CaseKind::kCover || f == 0) return f;
+  return IsMember(step, open.id.target) && IsMember(step, open.id.accuser) ? f - 1 : f;
 }
 
 // The column "decided by".
 bool Decide(const Case& open, const Step& step, std::int64_t votes) {
-  const std::int64_t n = step.last->thresholds.n;
-  const std::int64_t f = step.fault_bound;
-  if (open.id.kind == CaseKind::kGradient) return votes > Eligible(open, step) - votes;
+  const std::int64_t f = BoundOf(open, step);
+  const std::int64_t eligible = Eligible(open, step);
+  if (open.id.kind == CaseKind::kGradient) {
+    return votes > eligible - votes && votes > FaultyVoters(open, step);
+  }
   if (open.id.kind == CaseKind::kCover) return votes >= f + 1;
-  const std::int64_t fewer = f + 1 < n - f - 1 ? f + 1 : n - f - 1;
-  return votes >= (fewer < 1 ? 1 : fewer);
+  const std::int64_t enough = eligible < 2 * f ? f : f + 1;
+  return votes >= (enough < 1 ? 1 : enough);
 }
 
 std::uint64_t BlocksOf(CaseKind kind) { return kind == CaseKind::kGradient ? 8 : 3; }
 
 // "More than half of the eligible, and more than F, voted twice."
 bool MakeTwice(const Case& open, const Step& step, std::int64_t votes) {
-  return Decide(open, step, votes) && votes > step.fault_bound;
+  return Decide(open, step, votes) && votes > BoundOf(open, step);
 }
 
 bool HasErred(const Step& step, const PeerId& peer) {
@@ -98,17 +118,9 @@ State StateOf(const Case& open, const Step& step) {
 // "An undecided case drops a member only if the honest among the other voters could have decided
 // it": the members that may vote, less as many as can be at fault among them.
 bool HonestCouldDecide(const Case& open, const Step& step) {
-  std::int64_t honest = 0;
-  for (const PeerId& member : step.last->members) {
-    const Case::Ballot* ballot = BallotOf(open, member);
-    const bool has_no_vote = ballot != nullptr && ballot->verdict == Verdict::kAbstain;
-    honest += IsParty(open, member) || has_no_vote ? 0 : 1;
-  }
-  std::int64_t faulty = step.fault_bound;
-  const bool one_party_is_faulty =
-      open.id.kind != CaseKind::kCover && IsMember(step, open.id.target);
-  if (one_party_is_faulty && faulty > 0) --faulty;
-  return Decide(open, step, honest > faulty ? honest - faulty : 0);
+  const std::int64_t eligible = Eligible(open, step);
+  const std::int64_t faulty = FaultyVoters(open, step);
+  return Decide(open, step, eligible > faulty ? eligible - faulty : 0);
 }
 
 // --- reasons: protocol.md 6, "Reasons" ---
@@ -175,7 +187,9 @@ const wire::Naming* NamingOf(const Step& step, const PeerId& namer) {
   return &naming;
 }
 
-Case Opened(const Step& step, wire::CaseId id) { return {id, step.number, {}, {}}; }
+Case Opened(const Step& step, wire::CaseId id) {
+  return {id, step.number, {}, {}, step.fault_bound};
+}
 
 // A party of a gradient case is no party of a second one.
 bool IsBusy(const std::vector<Case>& cases, const Assignment& drawn) {
@@ -225,6 +239,7 @@ std::vector<Case> OfConvictions(const Step& step, const std::vector<Case>& count
       if (!StaysBefore(step, kAfterAll, covering.owner)) continue;
       Case cover = Opened(step, {CaseKind::kCover, ended.id.target, covering.owner, ended.id.step,
                                  covering.column});
+      cover.fault_bound = static_cast<std::uint32_t>(BoundOf(ended, step));
       for (const Case::Ballot& ballot : ended.ballots) {
         if (ballot.verdict != Verdict::kAbstain || ballot.voter == covering.owner) continue;
         cover.ballots.push_back(ballot);

@@ -30,14 +30,17 @@ bool ArePossible(const Step& step, const wire::ColumnNumbers& numbers, std::size
 
 // protocol.md 5, "When a column is applied": b.
 std::uint32_t FaultsToBear(const Step& step, const std::vector<PeerId>& senders) {
-  std::int64_t b = step.last->thresholds.t_s;
-  b -= static_cast<std::int64_t>(QuarantinedPairs(*step.last).size());
+  const Block& last = *step.last;
+  const bool all = last.leaving.empty() && last.joined.empty();
+  const std::int64_t t_s = all ? last.thresholds.t_s : last.t_s_in_role;
+  std::int64_t b = t_s;
+  b -= static_cast<std::int64_t>(QuarantinedPairs(last).size());
   for (const PeerId& member : InRole(*step.last)) {
     const bool at_fault =
         step.missing_in_a.contains(member) || step.other_parameters.contains(member);
     if (at_fault && !Has(senders, member)) --b;
   }
-  const std::int64_t least = step.last->thresholds.t_a;
+  const std::int64_t least = std::min<std::int64_t>(last.thresholds.t_a, t_s);
   return static_cast<std::uint32_t>(b > least ? b : least);
 }
 

@@ -311,7 +311,7 @@ std::vector<wire::Removal> RemovalsOf(const Step& step) {
 }
 
 // protocol.md 6, "Coming back after a removal".
-std::vector<wire::Standing> StandingsAfter(const Step& step) {
+std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& block) {
   std::map<PeerId, wire::Standing> standings;
   for (const wire::Standing& old : step.last->standings) standings[old.peer] = old;
   for (const PeerId& peer : Losers(step)) {
@@ -329,6 +329,18 @@ std::vector<wire::Standing> StandingsAfter(const Step& step) {
     ++standing.drops;
     standing.last_drop_step = step.number;
   }
+  // protocol.md 7, "Leaving": "who leaves within 1000 steps of a return".
+  for (const PeerId& peer : block.left) {
+    wire::Standing& standing = standings[peer];
+    standing.peer = peer;
+    standing.left_step = step.number;
+    if (standing.returned_step > 0 && step.number - standing.returned_step < 1000) {
+      standing.drops += 1;
+      standing.last_drop_step = step.number;
+      standing.barred_until = step.number + 1000;
+    }
+  }
+  for (const PeerId& peer : block.joined) standings[peer].returned_step = step.number;
   std::vector<wire::Standing> all;
   for (const auto& [peer, standing] : standings) all.push_back(standing);
   return all;

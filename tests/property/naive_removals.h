@@ -36,6 +36,6 @@ void ForgiveUntimely(Step& step);
 
 // Bans, then drops, each by key. REQUIRES: all passes are over, as for the others below.
 std::vector<wire::Removal> RemovalsOf(const Step& step);
-std::vector<wire::Standing> StandingsAfter(const Step& step);
+std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& block);
 
 }  // namespace ostraka::protocol::naive

@@ -52,18 +52,97 @@ void Admit(const Step& step, Block& block) {
   }
 }
 
-// protocol.md 2 and 6: who is a member after the block.
-void SettleMembers(const Step& step, Block& block) {
+// protocol.md 7, "Leaving": n' of a block.
+std::size_t InView(const Block& block) {
+  std::size_t in_view = 0;
+  for (const PeerId& member : block.members) {
+    bool in_pair = false;
+    for (const auto& [accuser, target] : QuarantinedPairs(block)) {
+      in_pair = in_pair || accuser == member || target == member;
+    }
+    const bool goes = Has(block.leaving, member) && !in_pair;
+    in_view += goes || Has(block.joined, member) ? 0 : 1;
+  }
+  return in_view;
+}
+
+// protocol.md 7, "Leaving": who is listed. The others bear a fault, if the genesis does, and four
+// of them can be dialed; three, if it bears none.
+std::vector<PeerId> LeaversOf(const Step& step) {
+  const Block& last = *step.last;
+  std::vector<PeerId> leavers = last.leaving;
+  const bool bears = ThresholdsOf(*step.manifest, step.manifest->members.size()).t_s > 0;
+  for (const PeerId& member : last.members) {
+    const auto commit = step.commits.find(member);
+    if (commit == step.commits.end() || !commit->second.leaving) continue;
+    if (Has(leavers, member)) continue;
+    std::size_t dialed = 0;
+    for (const PeerId& other : last.members) {
+      bool only_dials = false;
+      for (const wire::Reach& reach : last.reach) {
+        only_dials = only_dials || (reach.peer == other && reach.only_dials);
+      }
+      dialed += only_dials || other == member || Has(leavers, other) ? 0 : 1;
+    }
+    const std::size_t rest = last.members.size() - leavers.size() - 1;
+    if (bears && (dialed < 4 || ThresholdsOf(*step.manifest, rest).t_s == 0)) continue;
+    if (!bears && dialed < 3) continue;
+    leavers.push_back(member);
+  }
+  std::sort(leavers.begin(), leavers.end());
+  return leavers;
+}
+
+// protocol.md 7, "Leaving": what a member did may still concern somebody.
+bool IsConcerned(const Block& block, const PeerId& member) {
+  bool concerned = Has(block.owing, member);
+  for (const wire::Case& open : block.cases) {
+    const bool accuses = open.id.kind != wire::CaseKind::kCover && open.id.accuser == member;
+    concerned = concerned || accuses || open.id.target == member;
+    for (const wire::Covering& one : open.covering) concerned = concerned || one.owner == member;
+  }
+  for (const Assignment& drawn : block.drawn) {
+    concerned = concerned || drawn.target == member;
+    for (const wire::Covering& one : drawn.covering) concerned = concerned || one.owner == member;
+  }
+  return concerned;
+}
+
+// protocol.md 7, "Leaving": who goes.
+void LetGo(const Step& step, const std::vector<PeerId>& leavers, Block& block) {
+  const Block& last = *step.last;
+  std::size_t stay = 0;
+  for (const PeerId& member : last.members) {
+    stay += StaysBefore(step, kAfterAll, member) ? 1 : 0;
+  }
+  const std::int64_t room =
+      static_cast<std::int64_t>(last.members.size()) - 2 * std::int64_t{step.fault_bound} - 1;
+  const std::size_t most = room < 1 ? 1 : static_cast<std::size_t>(room);
+  for (const PeerId& member : leavers) {
+    if (!StaysBefore(step, kAfterAll, member)) continue;
+    const bool goes = last.closing == 0 && Has(last.leaving, member) && block.left.size() < most &&
+                      stay > 3 && !IsConcerned(block, member);
+    if (goes) --stay;
+    (goes ? block.left : block.leaving).push_back(member);
+  }
+}
+
+// protocol.md 2, 6 and 7: who is a member after the block.
+void SettleMembers(const Step& step, const std::vector<PeerId>& leavers, Block& block) {
   block.removals = RemovalsOf(step);
   block.last_removal_step = step.last->last_removal_step;
   if (!block.removals.empty()) block.last_removal_step = step.number;
-  block.standings = StandingsAfter(step);
   Admit(step, block);
+  LetGo(step, leavers, block);
+  block.standings = StandingsAfter(step, block);
   for (const Member& key : step.manifest->members) {
-    const bool stays = StaysBefore(step, kAfterAll, key.id);
+    const bool stays = StaysBefore(step, kAfterAll, key.id) && !Has(block.left, key.id);
     if (stays || Has(block.joined, key.id)) block.members.push_back(key.id);
   }
   block.thresholds = ThresholdsOf(*step.manifest, block.members.size());
+  if (!block.leaving.empty() || !block.joined.empty()) {
+    block.t_s_in_role = ThresholdsOf(*step.manifest, InView(block)).t_s;
+  }
 }
 
 // protocol.md 5: what later blocks ask about this step's columns.
@@ -81,7 +160,8 @@ void RecordColumns(const Step& step, Block& block) {
     if (step.other_parameters.contains(worker)) continue;
     if (step.proofs.contains(worker)) block.proven.push_back(worker);
   }
-  for (const PeerId& member : block.members) {
+  for (const PeerId& member : step.last->members) {
+    if (!StaysBefore(step, kAfterAll, member)) continue;
     for (std::size_t j = 0; j < step.columns(); ++j) {
       const ColumnFate fate = block.columns[j];
       const bool failed = fate == ColumnFate::kSumCheck || fate == ColumnFate::kSizeCheck;
@@ -181,19 +261,29 @@ std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
   block.previous = wire::BlockDigest(last);
   block.randomness = step.randomness;
   block.columns = fates;
-  SettleMembers(step, block);
   RecordColumns(step, block);
-  block.drawn =
-      DrawValidators(step.randomness, last, last.proven, step.number + 1, manifest.validators);
+  // "The members that will hold a role, as far as that is known before the coin".
+  const std::vector<PeerId> leavers = LeaversOf(step);
+  Block drawn_from = last;
+  drawn_from.leaving = leavers;
+  drawn_from.joined.clear();
+  drawn_from.t_s_in_role = ThresholdsOf(manifest, InView(drawn_from)).t_s;
+  block.drawn = DrawValidators(step.randomness, drawn_from, last.proven, step.number + 1,
+                               manifest.validators);
   for (Assignment& drawn : block.drawn) drawn.covering = CoveringOf(step, drawn.target);
   if (step.last->closing == 0) block.cases = OpenAfter(step, counted);
+  SettleMembers(step, leavers, block);
   for (const wire::Dispute& dispute : disputes) {
-    if (!StaysBefore(step, kAfterAll, dispute.worker)) continue;
-    if (StaysBefore(step, kAfterAll, dispute.aggregator)) block.disputes.push_back(dispute);
+    const bool both = Has(block.members, dispute.worker) && Has(block.members, dispute.aggregator);
+    if (both) block.disputes.push_back(dispute);
   }
   block.lateness = LatenessAfter(step, slowness, block.members, block.joined);
   for (const wire::Voids& one : voids) {
-    if (Has(block.members, one.peer)) block.voids.push_back(one);
+    bool away = false;  // by its own word
+    for (const wire::Standing& standing : block.standings) {
+      away = away || (standing.peer == one.peer && standing.left_step > standing.returned_step);
+    }
+    if (Has(block.members, one.peer) || away) block.voids.push_back(one);
   }
   block.tau = NextTau(step, fates);
   block.delta_us = NextDelta(step);

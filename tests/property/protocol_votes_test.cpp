@@ -22,6 +22,7 @@ using wire::Verdict;
 
 struct CaseRecord {
   std::uint64_t opened = 0;
+  double bound = 0;                  // the fault bound when it opened
   std::map<PeerId, Verdict> firsts;  // each voter's first vote other than "abstain"
 };
 
@@ -70,25 +71,42 @@ void TakeVotes(Model& model, const std::map<PeerId, wire::Proof>& proofs) {
 
 enum class End { kOpen, kGuilty, kInnocent, kUndecided };
 
-double Needed(const Model& model, const CaseId& id) {
-  const auto n = static_cast<double>(model.members.size());
-  const double parties = model.members.contains(id.target) ? 2 : 1;    // the accuser stays
-  if (id.kind == CaseKind::kGradient) return (n - parties) / 2 + 0.5;  // more than half
-  const double more = model.Faults() + 1;
-  if (id.kind == CaseKind::kCover) return more;
-  // In the smallest memberships not even all honest members are more than the fault bound.
-  return std::max(1.0, std::min(more, n - more));
-}
-
-// Whether the honest voters could have decided the case. Of two parties one is faulty.
-bool HonestCouldDecide(const Model& model, const CaseId& id, const CaseRecord& record) {
-  double honest = id.kind == CaseKind::kCover ? -model.Faults() : 1 - model.Faults();
+// Members that are no party and knew the step.
+double Voters(const Model& model, const CaseId& id, const CaseRecord& record) {
+  double voters = 0;
   for (const PeerId& member : model.members) {
     const auto first = record.firsts.find(member);
     const bool excused = first != record.firsts.end() && first->second == Verdict::kAbstain;
-    if (Votes(id, member) && !excused) honest += 1;
+    if (Votes(id, member) && !excused) voters += 1;
   }
-  return honest >= Needed(model, id);
+  return voters;
+}
+
+double BoundOf(const Model& model, const CaseRecord& record) {
+  return std::min(record.bound, model.Faults());
+}
+
+// Of two parties one is faulty. The accuser stays.
+double FaultyVoters(const Model& model, const CaseId& id, const CaseRecord& record) {
+  const bool two = id.kind != CaseKind::kCover && model.members.contains(id.target);
+  return std::max(0.0, BoundOf(model, record) - (two ? 1 : 0));
+}
+
+double Needed(const Model& model, const CaseId& id, const CaseRecord& record) {
+  const double voters = Voters(model, id, record);
+  const double bound = BoundOf(model, record);
+  if (id.kind == CaseKind::kGradient) {  // more than half, and not faulty members alone
+    return std::max(voters / 2 + 0.5, FaultyVoters(model, id, record) + 1);
+  }
+  if (id.kind == CaseKind::kCover) return bound + 1;
+  // In the smallest memberships not even all honest members are more than the fault bound.
+  return std::max(1.0, voters < 2 * bound ? bound : bound + 1);
+}
+
+// Whether the honest voters could have decided the case.
+bool HonestCouldDecide(const Model& model, const CaseId& id, const CaseRecord& record) {
+  const double honest = Voters(model, id, record) - FaultyVoters(model, id, record);
+  return honest > 0 && honest >= Needed(model, id, record);
 }
 
 End EndOf(const Model& model, const CaseId& id, const CaseRecord& record, std::uint64_t step) {
@@ -98,7 +116,7 @@ End EndOf(const Model& model, const CaseId& id, const CaseRecord& record, std::u
     if (verdict == Verdict::kGuilty) guilty += 1;
     if (verdict == Verdict::kInnocent) innocent += 1;
   }
-  const double needed = Needed(model, id);
+  const double needed = Needed(model, id, record);
   if (guilty >= needed) return End::kGuilty;
   if (innocent >= needed) return End::kInnocent;
   return step - record.opened >= (id.kind == CaseKind::kGradient ? 8 : 3) ? End::kUndecided
@@ -226,6 +244,7 @@ std::vector<Case> AnyCases(std::uint32_t n) {
   const auto add = [&](CaseKind kind, std::uint32_t accuser, std::uint32_t target) {
     Case open = scene::GradientCase(accuser, target, 3, 9 - *rc::gen::inRange<std::uint64_t>(0, 4));
     open.id.kind = kind;
+    open.fault_bound = *rc::gen::inRange<std::uint32_t>(0, 6);
     cases.push_back(open);
   };
   const auto pairs = *rc::gen::inRange<std::uint32_t>(0, n / 2 + 1);
@@ -283,7 +302,10 @@ RC_GTEST_PROP(CaseProperty, AgreesWithTheModelOverHistories, ()) {
   model.genesis = n;
   model.probation = manifest.probation;
   model.members.insert(view.members.begin(), view.members.end());
-  for (const Case& open : view.cases) model.cases[open.id].opened = open.opened_step;
+  for (const Case& open : view.cases) {
+    model.cases[open.id].opened = open.opened_step;
+    model.cases[open.id].bound = open.fault_bound;
+  }
   std::size_t returns = 0;
   for (int i = 0; i < 14; ++i) {
     const SealedStep sealed = AnyStep(n, view);

@@ -90,6 +90,13 @@ constexpr const char* kOthers[] = {
     "candidate: confirmed again",
     "candidate: gap",
     "admitted",
+    "leaving: said so",
+    "leaving: goes",
+    "leaving: stays for a case, a name or a part that it may have to show",
+    "leaving: stays as one of three",
+    "leaving: dropped meanwhile",
+    "leaving: soon after a return, barred",
+    "leaving: b is lower than that of all members",
     "refused: barred",
     "refused: banned",
     "dispute: begun",
@@ -152,6 +159,7 @@ class Notes {
   void OfColumns();
   void OfCases();
   void OfReturns();
+  void OfDepartures();
   void OfDisputes();
   void OfLateness();
   void OfNumbers();
@@ -273,6 +281,29 @@ void Notes::OfReturns() {
   }
 }
 
+void Notes::OfDepartures() {
+  std::size_t staying = 0;
+  for (const PeerId& member : head_.members) staying += Has(block_.members, member) ? 1 : 0;
+  for (const PeerId& member : block_.leaving) {
+    const bool before = Has(head_.leaving, member);
+    If(!before, "leaving: said so");
+    If(before && head_.closing == 0 && staying > 3,
+       "leaving: stays for a case, a name or a part that it may have to show");
+    If(before && head_.closing == 0 && staying == 3, "leaving: stays as one of three");
+  }
+  for (const PeerId& member : block_.left) {
+    If(true, "leaving: goes");
+    const wire::Standing* after = EntryOf(block_.standings, member);
+    If(after != nullptr && after->barred_until == block_.step + 1000,
+       "leaving: soon after a return, barred");
+  }
+  for (const PeerId& member : head_.leaving) {
+    If(!Has(block_.leaving, member) && !Has(block_.left, member), "leaving: dropped meanwhile");
+  }
+  If(!block_.leaving.empty() && block_.t_s_in_role < block_.thresholds.t_s,
+     "leaving: b is lower than that of all members");
+}
+
 void Notes::OfDisputes() {
   const auto holds = [](const Block& block, const wire::Dispute& wanted) {
     return std::any_of(block.disputes.begin(), block.disputes.end(), [&](const wire::Dispute& d) {
@@ -362,6 +393,7 @@ void NoteSituations(const Block& head, const Manifest& manifest, const naive::Se
   notes.OfColumns();
   notes.OfCases();
   notes.OfReturns();
+  notes.OfDepartures();
   notes.OfDisputes();
   notes.OfLateness();
   notes.OfNumbers();

@@ -88,7 +88,7 @@ RC_GTEST_PROP(RulesProperty, BlockIsThatOfTheNaiveWriting, ()) {
 // The worlds of fixed seeds, all kinds of mischief in half of them and any in the others.
 TEST(RulesCoverageTest, DrawnWorldsMeetEveryRule) {
   Coverage coverage = NothingYet();
-  constexpr std::uint64_t kWorlds = 300;
+  constexpr std::uint64_t kWorlds = 450;
   constexpr int kSteps = 45;
   std::size_t without_coin = 0;
   for (std::uint64_t seed = 1; seed <= kWorlds; ++seed) {

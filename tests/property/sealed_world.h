@@ -53,8 +53,9 @@ enum class Mischief : std::uint8_t {
   kTime,        // steps go by until something is forgotten
   kCrowd,       // as many open cases as there may be
   kParameters,  // profile exact/1: COMMITs that name other parameters, and AGGs that include them
+  kLeave,       // members say that they leave
 };
-inline constexpr std::uint8_t kMischiefCount = 25;
+inline constexpr std::uint8_t kMischiefCount = 26;
 
 class SealedWorld {
  public:

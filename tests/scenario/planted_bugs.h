@@ -29,7 +29,7 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kAbsenceBans, "absence bans", "honest_removed", 8},
     {base::Bug::kEvidenceOfAnotherStep, "evidence judged by another step", "honest_removed", 98},
     {base::Bug::kVoidColumnApplied, "void column applied", "columns", 1},
-    {base::Bug::kGuiltKeptSecret, "guilt kept secret", "guilt_spreads", 112},
+    {base::Bug::kGuiltKeptSecret, "guilt kept secret", "guilt_spreads", 87},
     {base::Bug::kLeaderStays, "leader stays", "progress", 12},
     {base::Bug::kFirstTauGoesOn, "first tau goes on", "applied", 1},
     {base::Bug::kTimersPileUp, "timers pile up", "queues", 1},

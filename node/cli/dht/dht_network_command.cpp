@@ -98,7 +98,10 @@ base::StatusOr<ExitCode> Bootstrap(const NetworkOptions& options) {
   }
   std::fflush(stdout);
   bool stopped = false;
-  const os::StopSignals signals(session->io(), [&stopped](const std::string&) { stopped = true; });
+  const os::StopSignals signals(session->io(), [&stopped](const std::string&) {
+    stopped = true;
+    return false;
+  });
   session->RunUntil([&stopped] { return stopped; }, std::nullopt);
   const dht::Progress progress = session->progress();
   if (options.json) {

@@ -68,6 +68,8 @@ std::string EventsOf(const wire::Block& block) {
   for (const auto& removal : block.removals) {
     events += (wire::IsBan(removal.kind) ? "banned " : "dropped ") + removal.peer.Short() + " ";
   }
+  for (const auto& peer : block.leaving) events += "leaving: " + peer.Short() + " ";
+  for (const auto& peer : block.left) events += "left: " + peer.Short() + " ";
   for (const auto& peer : block.joined) events += "returned " + peer.Short() + " ";
   for (const auto& open : block.cases) {
     if (open.opened_step == block.step) events += CaseText(JsonOf(open.id)) + " ";

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "node/cli/node/commands.h"
 #include "node/cli/node/node_options.h"
@@ -22,11 +23,13 @@ namespace {
 
 // A service manager that stops a node has no failure to report.
 constexpr const char* kSystemStop = "SIGTERM";
+constexpr const char* kCtrlC = "Ctrl-C";
 
 ExitCode ExitCodeOf(host::NodeEnd end, const std::string& stopped_by) {
   if (end == host::NodeEnd::kInterrupted && stopped_by == kSystemStop) return kDone;
   switch (end) {
     case host::NodeEnd::kFinished:
+    case host::NodeEnd::kLeft:
       return kDone;
     case host::NodeEnd::kBanned:
     case host::NodeEnd::kDiverged:
@@ -84,9 +87,16 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
   }
   std::string stopped_by;
   {
+    bool leaving = false;
     const os::StopSignals signals(host.io(), [&](const std::string& name) {
       stopped_by = name;
-      host.Stop(name);
+      // A person who ends a node goes away; whatever stops a service starts it again.
+      if (name != kCtrlC || std::exchange(leaving, true)) {
+        host.Stop(name);
+        return false;
+      }
+      run->Leave(name);
+      return true;
     });
     host.RunToTheEnd();
   }
@@ -108,9 +118,11 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
   command->footer(
       "Example: ostraka node run.toml --key me.key\n"
       "         ostraka node run.toml --key me.key --http 127.0.0.1:9464\n"
-      "Ctrl-C stops the node cleanly; the same command goes on where it was.\n"
-      "Exit codes: 0 the run finished, or SIGTERM stopped the node; 1 banned, diverged, forked, or "
-      "stopped by Ctrl-C or a closed terminal (SIGHUP); 2 bad option or "
+      "Ctrl-C leaves the run, which takes some steps and costs the others nothing; a second "
+      "Ctrl-C, "
+      "or SIGTERM, stops the node at once. The same command comes back, or goes on.\n"
+      "Exit codes: 0 the run finished, the node left it, or SIGTERM stopped the node; 1 banned, "
+      "diverged, forked, or stopped by Ctrl-C or a closed terminal (SIGHUP); 2 bad option or "
       "file content; 3 file, disk or port missing, or no progress");
   command->callback([options, &invocation] {
     invocation.body = [options] {

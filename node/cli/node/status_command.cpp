@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "node/cli/node/commands.h"
+#include "node/cli/node/only_data_dir.h"
 #include "node/cli/terminal/data_dir.h"
 #include "node/cli/terminal/human.h"
 #include "node/cli/terminal/member_names.h"
@@ -87,31 +88,9 @@ base::StatusOr<json> FromAddress(std::string address) {
   return ParseStatus(address, answer);
 }
 
-// The only data folder in the default place.
-base::StatusOr<std::string> OnlyFolder() {
-  ASSIGN_OR_RETURN(const std::string root, DefaultDataRoot());
-  std::vector<std::string> found;
-  std::error_code error;
-  for (fs::directory_iterator entries(root, error), end; !error && entries != end;
-       entries.increment(error)) {
-    if (fs::exists(entries->path() / store::kLedgerFileName, error)) {
-      found.push_back(entries->path().string());
-    }
-  }
-  std::sort(found.begin(), found.end());
-  if (found.size() == 1) return found.front();
-  if (found.empty()) {
-    return base::NotFound("no node has a data folder under " + root +
-                          ": name its folder, or its --http address");
-  }
-  std::string names;
-  for (const std::string& name : found) names += " " + name;
-  return base::InvalidArgument("which node? Name one of:" + names);
-}
-
 base::StatusOr<json> Ask(const StatusOptions& options) {
   if (options.where.empty()) {
-    ASSIGN_OR_RETURN(const std::string folder, OnlyFolder());
+    ASSIGN_OR_RETURN(const std::string folder, OnlyDataDir());
     return FromFolder(folder);
   }
   std::error_code ignored;  // an inaccessible path counts as no folder, and so as an address

@@ -32,7 +32,8 @@ bool IsIn(const std::vector<PeerId>& sorted, const PeerId& id) {
 // --- the one line -------------------------------------------------------------------------------
 
 PageNews EndNews(const host::NodeOutcome& outcome) {
-  const bool finished = outcome.end == host::NodeEnd::kFinished;
+  const bool finished =
+      outcome.end == host::NodeEnd::kFinished || outcome.end == host::NodeEnd::kLeft;
   std::string headline = host::NodeEndName(outcome.end);
   headline.front() = static_cast<char>(headline.front() - 'a' + 'A');
   return {finished ? Mood::kGood : Mood::kBad, headline, outcome.reason};
@@ -180,7 +181,12 @@ MemberState StateOf(const Scene& scene, const PeerId& peer) {
   const auto standing = scene.standings.find(peer);
   if (standing != scene.standings.end() && standing->second.banned) return MemberState::kBanned;
   const auto& block = scene.history.block();
-  if (block != nullptr && !IsIn(block->members, peer)) return MemberState::kDropped;
+  if (block != nullptr && !IsIn(block->members, peer)) {
+    const bool left = standing != scene.standings.end() &&
+                      standing->second.left_step > standing->second.returned_step;
+    return left ? MemberState::kLeft : MemberState::kDropped;
+  }
+  if (block != nullptr && IsIn(block->leaving, peer)) return MemberState::kLeaving;
   const bool here = peer == scene.status.self
                         ? scene.history.away().empty()
                         : host::PathTo(scene.status, peer) != host::Path::kNone;
@@ -209,9 +215,9 @@ PageMember MemberOf(const PageRun& run, const Scene& scene, const PeerId& id) {
   if (known != scene.status.addresses.end() && !known->second.empty()) {
     member.address = known->second.front().text;
   }
-  member.asks = member.state == MemberState::kDropped && scene.asking.contains(id);
-  member.returned = scene.standings.contains(id) && member.state != MemberState::kBanned &&
-                    member.state != MemberState::kDropped;
+  const bool gone = member.state == MemberState::kDropped || member.state == MemberState::kLeft;
+  member.asks = gone && scene.asking.contains(id);
+  member.returned = scene.standings.contains(id) && member.state != MemberState::kBanned && !gone;
   const auto work = scene.history.work().find(id);
   if (work != scene.history.work().end()) {
     member.samples = VerifiedSamples(run, work->second, member.state);
@@ -325,8 +331,9 @@ std::optional<PagePrice> PriceOf(const std::deque<host::StepSpan>& spans) {
 }  // namespace
 
 const char* MemberStateName(MemberState state) {
-  constexpr std::array<const char*, 8> kNames = {"ready",  "trains", "checks",  "on trial",
-                                                 "asleep", "away",   "dropped", "banned"};
+  constexpr std::array<const char*, 10> kNames = {"ready",   "trains", "checks",  "on trial",
+                                                  "asleep",  "away",   "leaving", "left",
+                                                  "dropped", "banned"};
   return kNames.at(static_cast<std::size_t>(state));
 }
 

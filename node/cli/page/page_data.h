@@ -75,6 +75,8 @@ enum class MemberState : std::uint8_t {
   kOnTrial,  // party of an open case: it has no role until the case is judged
   kAsleep,   // linked and silent: the run has waited for its messages for seconds
   kAway,     // without a path to this node; or this node itself, out of the run for now
+  kLeaving,  // said that it leaves: it has no role any more
+  kLeft,     // gone by its own word, may return
   kDropped,  // removed, may return
   kBanned,   // removed for ever
 };

@@ -254,8 +254,9 @@ std::string PhaseSection(const PageData& data) {
 // --- members ------------------------------------------------------------------------------------
 
 std::string StateCell(const PageMember& member) {
-  constexpr std::array<const char*, 8> kKinds = {"ready",  "trains", "checks",  "trial",
-                                                 "asleep", "away",   "dropped", "banned"};
+  constexpr std::array<const char*, 10> kKinds = {"ready",   "trains", "checks",  "trial",
+                                                  "asleep",  "away",   "leaving", "left",
+                                                  "dropped", "banned"};
   const auto state = static_cast<std::size_t>(member.state);
   const std::string at =
       member.address.empty() ? "" : " title=\"dialed at " + Html(member.address) + "\"";

@@ -151,6 +151,7 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   RETURN_IF_ERROR(SetUpdate(options.update, result));
   ASSIGN_OR_RETURN(result.attack_params, ParseAttackParams(options.attack_params));
   ASSIGN_OR_RETURN(result.crash_down, SecondsOf("--crash-down", options.seconds.crash_down));
+  ASSIGN_OR_RETURN(result.leave_for, SecondsOf("--leave-for", options.seconds.leave_for));
   ASSIGN_OR_RETURN(result.cut_at, SecondsOf("--cut-at", options.seconds.cut_at));
   ASSIGN_OR_RETURN(result.cut_for, SecondsOf("--cut-for", options.seconds.cut_for));
   ASSIGN_OR_RETURN(result.skew, SecondsOf("--skew", options.seconds.skew));
@@ -402,7 +403,15 @@ void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
       ->add_option("--nat", sim.nat,
                    "number of peers, drawn, that cannot be dialed: no two of them get a link")
       ->capture_default_str();
-  OfferChoices(command->add_option("--mode", options->mode, "majority, balanced or third"),
+  command
+      ->add_option("--leaves", sim.leaves,
+                   "number of honest peers, drawn, that leave the run and come back")
+      ->capture_default_str();
+  command->add_option("--leave-for", options->seconds.leave_for, "seconds for which each is away")
+      ->capture_default_str();
+  command->add_option("--attackers-leave", sim.attackers_leave,
+                      "the attackers say that they leave from this step on");
+  OfferChoices(command->add_option("--mode", options->mode, "majority, balanced, third or checked"),
                ModeNames())
       ->capture_default_str();
   command->add_option("--steps", sim.steps, "least number of steps")->capture_default_str();

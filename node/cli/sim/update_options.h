@@ -18,6 +18,7 @@ namespace ostraka::cli {
 // Times, in seconds.
 struct SimSeconds {
   double crash_down = 2;
+  double leave_for = 2;
   double cut_at = 5;
   double cut_for = 20;
   double skew = 0;

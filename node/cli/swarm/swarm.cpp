@@ -252,7 +252,7 @@ class Swarm {
       EndStragglers();
       if (request.made() && !run_.interrupted) {
         run_.interrupted = true;
-        TellAll(SIGINT);
+        TellAll(SIGTERM);
       }
     }
     return base::OkStatus();
@@ -288,7 +288,7 @@ class Swarm {
       return base::OkStatus();
     }
     if (!run_.not_started) run_.not_started = index;
-    TellAll(SIGINT);
+    TellAll(SIGTERM);
     return base::OkStatus();
   }
 
@@ -310,13 +310,13 @@ class Swarm {
     }
     const std::chrono::seconds patience(honest_left > 0 ? 60 : 5);
     if (now - quiet_since_ < patience) return;
-    StopRest(now - quiet_since_ < patience + std::chrono::seconds(15) ? SIGINT : SIGKILL);
+    StopRest(now - quiet_since_ < patience + std::chrono::seconds(15) ? SIGTERM : SIGKILL);
   }
 
   void StopRest(int signal) {
     for (std::size_t i = 0; i < run_.nodes.size(); ++i) {
       SwarmNode& node = run_.nodes[i];
-      if (node.exit_status >= 0 || (node.stopped && signal == SIGINT)) continue;
+      if (node.exit_status >= 0 || (node.stopped && signal == SIGTERM)) continue;
       node.stopped = true;
       processes_[i].Signal(signal);
     }

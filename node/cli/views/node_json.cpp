@@ -63,13 +63,22 @@ json StepEvent(const wire::Block& block, std::optional<double> batch_loss) {
       std::count(block.columns.begin(), block.columns.end(), wire::ColumnFate::kApplied);
   json cases = json::array();
   for (const wire::Case& open : block.cases) cases.push_back(JsonOf(open.id));
-  json returned = json::array();
-  for (const base::PeerId& peer : block.joined) returned.push_back(peer.Hex());
-  json event = {{"event", "step"},          {"step", block.step},
-                {"genesis", block.genesis}, {"members", block.members.size()},
-                {"applied", applied},       {"parts", block.columns.size()},
-                {"tau", block.tau},         {"cases", cases},
-                {"returned", returned}};
+  const auto hex_of = [](const std::vector<base::PeerId>& peers) {
+    json list = json::array();
+    for (const base::PeerId& peer : peers) list.push_back(peer.Hex());
+    return list;
+  };
+  json event = {{"event", "step"},
+                {"step", block.step},
+                {"genesis", block.genesis},
+                {"members", block.members.size()},
+                {"applied", applied},
+                {"parts", block.columns.size()},
+                {"tau", block.tau},
+                {"cases", cases},
+                {"returned", hex_of(block.joined)}};
+  if (!block.leaving.empty()) event["leaving"] = hex_of(block.leaving);
+  if (!block.left.empty()) event["left"] = hex_of(block.left);
   if (batch_loss) event["batch_loss"] = *batch_loss;
   if (!block.genesis && !wire::Trained(block)) event["closes"] = wire::RunIsOver(block);
   return event;
@@ -111,7 +120,8 @@ json ReportJson(const host::NodeReport& report, const base::PeerId& self,
   json removals = json::array();
   for (const wire::Removal& removal : report.removals) removals.push_back(JsonOf(removal));
   json result = {
-      {"ok", report.outcome.end == host::NodeEnd::kFinished},
+      {"ok", report.outcome.end == host::NodeEnd::kFinished ||
+                 report.outcome.end == host::NodeEnd::kLeft},
       {"peer", self.Hex()},
       {"end", host::NodeEndName(report.outcome.end)},
       {"step", report.outcome.step},

@@ -69,6 +69,7 @@ class PeopleView final : public NodeEvents {
     for (const base::PeerId& peer : block.joined) {
       Info(StepOf(block.step) + peer.Short() + " returned");
     }
+    for (const base::PeerId& peer : block.left) Info(StepOf(block.step) + peer.Short() + " left");
     if (!block.genesis && !wire::Trained(block)) return Info(ClosingText(block));
     progress_.Done(block.step, Now());
     log_.Progress(progress_.Line(block.members.size(), block.cases.size()));
@@ -113,7 +114,8 @@ class PeopleView final : public NodeEvents {
   void OnCheckpointFailed(const base::Status& why) override { Fail(why); }
   void OnHalted(const host::NodeOutcome& outcome) override {
     halted_ = true;
-    const bool finished = outcome.end == host::NodeEnd::kFinished;
+    const bool finished =
+        outcome.end == host::NodeEnd::kFinished || outcome.end == host::NodeEnd::kLeft;
     const std::string end = host::NodeEndName(outcome.end);
     const bool said = outcome.reason.starts_with(end);
     Say(finished ? LogLevel::kInfo : LogLevel::kError,

@@ -32,6 +32,21 @@ void AddFailure(const std::string& why, NodeOutcome& outcome) {
   }
 }
 
+// False if it was asked before, or the run cannot do without this node.
+bool AskToLeave(NodeOptions::Leaving* leaving, const wire::Block* last) {
+  if (leaving == nullptr || leaving->asked || last == nullptr || !leaving->possible(*last)) {
+    return false;
+  }
+  leaving->asked = true;
+  return true;
+}
+
+std::string LeavingText(const std::string& by) {
+  return "leaving: the others let this node go after the step in progress and two more, or when a "
+         "case that concerns it has ended; " +
+         by + " again stops it at once, which counts as a crash";
+}
+
 }  // namespace
 
 // --- construction -------------------------------------------------------------------------------
@@ -45,7 +60,8 @@ NodeDriver::Impl::Plan::Plan(NodeOptions& options)
       record_file(std::move(options.record_file)),
       flush_timeout(options.flush_timeout),
       started{options.coin_seed, crypto::RandomSeed(), std::move(options.restored)},
-      genesis(std::move(options.genesis)) {}
+      genesis(std::move(options.genesis)),
+      leaving(std::move(options.leaving)) {}
 
 NodeDriver::Impl::Impl(boost::asio::io_context& io, NodeOptions options, NodeEvents& events)
     : plan_(options),
@@ -193,10 +209,15 @@ void NodeDriver::Impl::Look() {
   look_timer_.Start(kLookEvery, [this] { inlet_.Enter([this] { Look(); }); });
 }
 
-void NodeDriver::Impl::Stop(const std::string& by) {
+void NodeDriver::Impl::Stop(const std::string& by, bool leave) {
   using Phase = StopSequence::Phase;
   inlet_.Enter([&] {
     if (stop_.phase() >= Phase::kClosing) return;
+    const bool works = stop_.phase() == Phase::kRunning && seat_.progress().at_work;
+    if (leave && works && AskToLeave(plan_.leaving.get(), reporter_.report().last_block.get())) {
+      reporter_.Notice(net::NoticeLevel::kWarning, LeavingText(by));
+      return;
+    }
     // Once it is ending, this skips the last evaluation and the wait for slow peers.
     if (stop_.phase() == Phase::kFlushing) return BeginClose();
     const auto& last = reporter_.report().last_block;
@@ -336,7 +357,8 @@ base::StatusOr<std::unique_ptr<NodeDriver>> NodeDriver::Make(boost::asio::io_con
 std::uint16_t NodeDriver::port() const { return impl_->port(); }
 std::uint16_t NodeDriver::http_port() const { return impl_->http_port(); }
 void NodeDriver::Start(Ended ended) { impl_->Start(std::move(ended)); }
-void NodeDriver::Stop(const std::string& by) { impl_->Stop(by); }
+void NodeDriver::Stop(const std::string& by) { impl_->Stop(by, /*leave=*/false); }
+void NodeDriver::Leave(const std::string& by) { impl_->Stop(by, /*leave=*/true); }
 void NodeDriver::Break(const std::string& what) { impl_->Break(what); }
 
 }  // namespace ostraka::host

@@ -16,6 +16,7 @@
 //       After an exception in a closing run that is so once ~NodeDriver has returned.
 //
 // How a run ends (stop_sequence.h has the phases)
+// - Leave: the machine says in its COMMITs that it leaves, and halts when a block lets it go.
 // - The machine halts: the driver drops the jobs that wait, sends what is queued, for flush_timeout
 //   at most, and evaluates the last state, for as long as that takes. If the machine finished or
 //   was banned, its peers may need its last messages so that they can finish: the driver then waits
@@ -70,6 +71,12 @@ struct NodeOptions {
   // The states that are kept. Nullopt: none. `failed` is replaced (NodeEvents::OnCheckpointFailed).
   std::optional<store::CheckpointWriterOptions> states = std::nullopt;
   base::Digest coin_seed;  // crypto::CoinSeed of the node's key and run
+  // How it leaves the run. Null: it cannot.
+  struct Leaving {
+    bool asked = false;  // Leave sets it, and the machine's declarations say so
+    std::function<bool(const wire::Block& head)> possible;
+  };
+  std::shared_ptr<Leaving> leaving = nullptr;
   // The ledger's records of this key in the run; null if the key is new.
   std::shared_ptr<const protocol::Restored> restored;
   RunHistory history = {};  // before this process, for people
@@ -115,6 +122,12 @@ class NodeDriver {
   // Ends the run soon. `by` completes "stopped by ...". No effect once the run closes. REQUIRES:
   // started; not called from within an event.
   void Stop(const std::string& by);
+
+  // Leaves the run: it ends as kLeft once the others let this node go, or they all finish. A second
+  // call stops it, and so does the first one where there is nothing to leave: before the first
+  // step, while the node is away, where too few would stay, at the end. `by` as in Stop. REQUIRES:
+  // as for Stop.
+  void Leave(const std::string& by);
 
   // Ends the run at once, as kFailed, with `what` as the reason: a library failed outside of any
   // run's functions. REQUIRES: started.

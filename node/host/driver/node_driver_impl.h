@@ -34,7 +34,8 @@ class NodeDriver::Impl {
   std::uint16_t port() const { return plan_.port; }
   std::uint16_t http_port() const { return plan_.http_port; }
   void Start(Ended ended);
-  void Stop(const std::string& by);
+  // `leave`: if it can, by leaving the run.
+  void Stop(const std::string& by, bool leave);
   void Break(const std::string& what);
 
  private:
@@ -50,6 +51,7 @@ class NodeDriver::Impl {
     base::Duration flush_timeout;
     protocol::Started started;  // until Start
     std::shared_ptr<const wire::Block> genesis;
+    std::shared_ptr<NodeOptions::Leaving> leaving;
     std::uint16_t port = 0;  // from Bind on
     std::uint16_t http_port = 0;
     base::Time begun;

@@ -24,6 +24,8 @@ NodeEnd EndOf(protocol::Halted::Why why) {
       return NodeEnd::kFailed;
     case Why::kForked:
       return NodeEnd::kForked;
+    case Why::kLeft:
+      return NodeEnd::kLeft;
   }
   return NodeEnd::kFailed;
 }

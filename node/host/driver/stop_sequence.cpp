@@ -31,7 +31,9 @@ const NodeOutcome& StopSequence::outcome() const {
 }
 
 bool StopSequence::EndedNormally() const {
-  return outcome_ && (outcome_->end == NodeEnd::kFinished || outcome_->end == NodeEnd::kBanned);
+  if (!outcome_) return false;
+  const NodeEnd end = outcome_->end;
+  return end == NodeEnd::kFinished || end == NodeEnd::kBanned || end == NodeEnd::kLeft;
 }
 
 void StopSequence::Halt(NodeOutcome outcome) {

@@ -10,9 +10,9 @@
 //   S2  There is an outcome exactly if the phase is not running.
 //   S3  The first outcome counts. Two things replace it: a person's interrupt until flushing
 //       begins, and an exception of a library until closing begins.
-//   S4  A run that ended normally (finished or banned) flushes only after its Stores are durable,
-//       unless the disk failed: its peers may need the last messages, and no message may leave
-//       before its record is stored.
+//   S4  A run that ended normally (finished, banned or left) flushes only after its Stores are
+//       durable, unless the disk failed: its peers may need the last messages, and no message may
+//       leave before its record is stored.
 //
 // May not know: machines, networks, disks, threads.
 // Memory: an outcome.
@@ -38,7 +38,7 @@ class StopSequence {
   bool Ending() const { return phase_ >= Phase::kFlushing; }
   // REQUIRES: not running.
   const NodeOutcome& outcome() const;
-  // Finished or banned. False while running.
+  // Finished, banned or left. False while running.
   bool EndedNormally() const;
 
   // The machine halted, or something that the run needs failed. Ignored unless running.

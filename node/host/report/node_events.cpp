@@ -14,6 +14,8 @@ const char* NodeEndName(NodeEnd end) {
       return "diverged";
     case NodeEnd::kFailed:
       return "failed";
+    case NodeEnd::kLeft:
+      return "left";
     case NodeEnd::kForked:
       return "forked";
     case NodeEnd::kInterrupted:

@@ -35,11 +35,12 @@ enum class NodeEnd : std::uint8_t {
   kStalled,
   kDiverged,
   kFailed,       // also: the disk, the job pool or a library failed
+  kLeft,         // it left the run, as a person had asked
   kForked,       // members decided one seal in two ways: people must compare their ledgers
   kInterrupted,  // stopped by a person or the system
 };
 const char* NodeEndName(
-    NodeEnd end);  // finished, banned, stalled, diverged, failed, forked, interrupted
+    NodeEnd end);  // finished, banned, stalled, diverged, failed, left, forked, interrupted
 
 struct NodeOutcome {
   NodeEnd end = NodeEnd::kFailed;

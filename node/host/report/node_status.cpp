@@ -84,7 +84,8 @@ const char* PathName(Path path) {
 
 Health HealthOf(const NodeStatus& status) {
   if (status.outcome) {
-    const bool finished = status.outcome->end == NodeEnd::kFinished;
+    const bool finished =
+        status.outcome->end == NodeEnd::kFinished || status.outcome->end == NodeEnd::kLeft;
     return {finished,
             std::string(NodeEndName(status.outcome->end)) + ": " + status.outcome->reason};
   }

@@ -127,7 +127,15 @@ struct Staying {
 
 // The machine will sign nothing more.
 struct Halted {
-  enum class Why : std::uint8_t { kFinished, kBanned, kStalled, kDiverged, kFailed, kForked };
+  enum class Why : std::uint8_t {
+    kFinished,
+    kBanned,
+    kStalled,
+    kDiverged,
+    kFailed,
+    kForked,
+    kLeft
+  };
   Why why = Why::kFinished;
   std::uint64_t step = 0;
   std::string reason;  // one line: what happened and what to do
@@ -136,6 +144,7 @@ struct Halted {
 // The state of a machine, for people (Machine::progress).
 struct Progress {
   std::uint64_t step = 0;  // in progress
+  bool at_work = false;    // on that step, as a member
   // genesis, collect (to seal A), reveal (B), prove (C), settle, update; starting, frozen, halted.
   std::string phase = "starting";
   struct Missing {

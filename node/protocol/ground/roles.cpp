@@ -49,6 +49,13 @@ std::vector<PeerId> InOwnersOrder(const std::vector<PeerId>& peers, const Digest
   return order;
 }
 
+std::vector<PeerId> PoolIn(std::uint32_t version, const Block& head) {
+  if (version >= 8) return InRole(head);
+  Block before = head;
+  before.joined.clear();
+  return InRole(before);
+}
+
 }  // namespace
 
 bool IsMember(const std::vector<PeerId>& sorted, const PeerId& peer) {
@@ -93,21 +100,38 @@ std::vector<PeerId> InRole(const Block& head) {
   }
   std::vector<PeerId> in_role;
   for (const PeerId& member : head.members) {
-    if (!quarantined.contains(member)) in_role.push_back(member);
+    const bool comes_or_goes = IsMember(head.leaving, member) || IsMember(head.joined, member);
+    if (quarantined.contains(member) || comes_or_goes) continue;
+    in_role.push_back(member);
   }
   return in_role;
 }
 
 bool MayBeTarget(const Block& head, const PeerId& worker) {
-  if (IsMember(head.members, worker)) return IsMember(InRole(head), worker);
+  const auto holds = [&](const auto& pair) {
+    return pair.first == worker || pair.second == worker;
+  };
+  const auto pairs = QuarantinedPairs(head);
+  if (std::any_of(pairs.begin(), pairs.end(), holds)) return false;
   const auto banned = [&](const wire::Standing& s) { return s.peer == worker && s.banned; };
   return std::none_of(head.standings.begin(), head.standings.end(), banned);
 }
 
+std::size_t MembersInView(const Block& head) {
+  std::size_t in_view = head.members.size() - head.joined.size() - head.leaving.size();
+  for (const auto& [accuser, target] : QuarantinedPairs(head)) {
+    in_view += IsMember(head.leaving, accuser) ? 1 : 0;
+    in_view += IsMember(head.leaving, target) ? 1 : 0;
+  }
+  return in_view;
+}
+
 std::uint32_t FaultsAmongWorkers(const Block& head, std::uint32_t known_faulty) {
+  const bool all = head.leaving.empty() && head.joined.empty();
+  const std::uint32_t t_s = all ? head.thresholds.t_s : head.t_s_in_role;
   const auto known = static_cast<std::uint32_t>(QuarantinedPairs(head).size()) + known_faulty;
-  const std::uint32_t rest = head.thresholds.t_s > known ? head.thresholds.t_s - known : 0;
-  return std::max(head.thresholds.t_a, rest);
+  const std::uint32_t rest = t_s > known ? t_s - known : 0;
+  return std::max(std::min(head.thresholds.t_a, t_s), rest);
 }
 
 Digest RandomnessOf(const Digest& run_id, std::uint64_t step,
@@ -141,12 +165,17 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& he
 }
 
 Roles AssignRoles(const Block& head, std::uint64_t dimension) {
+  return AssignRolesIn(wire::kProtocolVersion, head, dimension);
+}
+
+Roles AssignRolesIn(std::uint32_t version, const Block& head, std::uint64_t dimension) {
   Roles roles;
   if (head.closing > 0) return roles;
-  const std::vector<PeerId> pool = InRole(head);
+  const std::vector<PeerId> pool = PoolIn(version, head);
   std::vector<PeerId> owners;
   for (const PeerId& peer : pool) {
-    if (!OnlyDials(head, peer) && !IsMember(head.joined, peer)) owners.push_back(peer);
+    const bool owns_nothing = version == 7 && IsMember(head.joined, peer);
+    if (!owns_nothing && !OnlyDials(head, peer)) owners.push_back(peer);
   }
   if (owners.size() < kFewestOwners) return roles;
   for (const Assignment& assignment : head.drawn) {

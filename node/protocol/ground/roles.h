@@ -50,17 +50,25 @@ inline const std::vector<PeerId>& SealersOf(const Block& head) { return head.mem
 // whole swarm out of role. A case of kCover adds no pair. Each pair holds at least one fault.
 std::vector<std::pair<PeerId, PeerId>> QuarantinedPairs(const Block& head);
 
-// Members in no quarantined pair, which may hold a role.
+// Members that may hold a role: in no quarantined pair, not leaving, and not admitted by `head`.
+// Rationale of the last: whether the F + 1st member confirms a return is chosen when the coin that
+// orders the owners and draws the validators is known.
 std::vector<PeerId> InRole(const Block& head);
 
-// Faults that an aggregation must still bear: max(t_a, t_s - quarantined pairs - `known_faulty`).
-// `known_faulty` counts members outside the pairs that seal A proves faulty and that contribute
-// nothing to the aggregation.
+// n' of `head`: its members but for those that it admits, and for those that are leaving and in no
+// quarantined pair. A view of these comes anyway, so f <= t_s(n') is what a run assumes from the
+// flag on, and in it each pair holds a fault, whichever of the two it is.
+std::size_t MembersInView(const Block& head);
+
+// Faults that an aggregation must still bear: max(t_a, t_s - quarantined pairs - `known_faulty`),
+// with t_s and t_a of n'. Attack: with those of n, in mode majority two that leave at n = 16 void
+// the whole step, as 14 work and the t_s of 16 asks for 15. `known_faulty` counts members outside
+// the pairs that seal A proves faulty and that contribute nothing to the aggregation.
 std::uint32_t FaultsAmongWorkers(const Block& head, std::uint32_t known_faulty);
 
 // True iff a validator may be drawn for a past step of `worker`: it is in no quarantined pair, and
-// not banned. A former member may be a target too. Attack: otherwise a member that leaves after a
-// misdeed is safe.
+// not banned. One that is leaving, or a former member, may be a target too. Attack: otherwise a
+// member that leaves after a misdeed is safe.
 bool MayBeTarget(const Block& head, const PeerId& worker);
 
 // r^t: the randomness of `step`, from the coins revealed in it, by peer.
@@ -78,18 +86,19 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& he
 
 // Roles of step `head.step + 1` (of step 0 after the genesis block). Validators are the members of
 // head.drawn that are still in role, workers the others in role. Owners are the workers that can be
-// dialed (reach.h), so that no bulk data needs a path between two members behind NATs; but not
-// those that `head` admits. Rationale: such a one has had no COMMIT in which to say that it cannot
-// be dialed any more. Attack: whether the F + 1st member confirms a return is chosen when the coin
-// that orders the owners is known. A validator that is drawn works instead if fewer than
-// kFewestOwners owners would remain without it. Rationale: a single owner would own the whole
-// model, more than a link carries. If fewer than that may own among those in role, the step has no
-// roles, nor has the step that closes a run.
+// dialed (reach.h), so that no bulk data needs a path between two members behind NATs. A validator
+// that is drawn works instead if fewer than kFewestOwners owners would remain without it.
+// Rationale: a single owner would own the whole model, more than a link carries. If fewer than that
+// may own among those in role, the step has no roles, nor has the step that closes a run.
 //
 // head.randomness orders all keys, and the owners follow in that order, so who is struck out
 // changes no other owner's place among the rest. Attack: members that could choose to leave after
 // they saw the coin would choose among the permutations of all subsets.
 Roles AssignRoles(const Block& head, std::uint64_t dimension);
+// The same in a run of an earlier protocol version, for evidence of it. Until version 7 a member
+// works in the step after the block that admits it, and until version 6 it owns a column there as
+// well.
+Roles AssignRolesIn(std::uint32_t version, const Block& head, std::uint64_t dimension);
 
 // Seed of the batch of `peer` in `step`: H(run, data source, r^{step-1}, step, peer).
 Digest BatchSeed(const Digest& run_id, std::string_view data_source,

@@ -16,13 +16,13 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "node/base/check.h"
+#include "node/protocol/mail/declarations.h"
 #include "node/protocol/mail/journal.h"
 #include "node/protocol/mail/turn.h"
 #include "node/wire/hash_into.h"
@@ -31,14 +31,13 @@ namespace ostraka::protocol {
 
 class Voice {
  public:
-  // `only_dials`: what this member declares of itself (PeerOptions::only_dials).
   Voice(const PeerId& self, const Digest& run_id, const Turn* turn, Journal* journal,
-        std::function<bool(bool)> only_dials = {})
+        Declarations declarations = {})
       : self_(self),
         run_id_(run_id),
         turn_(turn),
         journal_(journal),
-        only_dials_(std::move(only_dials)) {}
+        declarations_(std::move(declarations)) {}
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step_, own_); }
   friend struct FingerprintProbe;
 
@@ -57,8 +56,8 @@ class Voice {
   // The next own message to take in; nullopt if there is none.
   std::optional<Journal::Own> NextOwn();
   bool HasOwn() const { return !own_.empty(); }
-  // What a COMMIT declares of its sender, of whom the run says `so_far`.
-  bool DeclaresOnlyDials(bool so_far) const { return only_dials_ ? only_dials_(so_far) : so_far; }
+  // What a COMMIT declares of its sender.
+  const Declarations& declarations() const { return declarations_; }
   // Between two calls of the machine: nothing that was said is still to be taken in (V2).
   void CheckInvariants() const { OSTRAKA_CHECK(own_.empty()); }
 
@@ -80,7 +79,7 @@ class Voice {
   Digest run_id_;
   const Turn* turn_;
   Journal* journal_;
-  std::function<bool(bool)> only_dials_;
+  Declarations declarations_;
   std::uint64_t step_ = 0;
   std::deque<Journal::Own> own_;
 };

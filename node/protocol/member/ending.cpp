@@ -1,5 +1,7 @@
 #include "node/protocol/member/ending.h"
 
+#include <string>
+
 #include "node/base/planted.h"
 #include "node/protocol/mail/timers.h"
 #include "node/wire/codec.h"
@@ -17,20 +19,33 @@ Outcome Ending::Begin() {
   const Block& head = uses_.chain->head();
   stay_.Begin(uses_.turn->now(), uses_.chain->delta());
   last_block_ = wire::BlockDigest(head);
-  if (IsMember(head.members, uses_.self)) {
-    SayLastCommit();
-    for (const PeerId& member : head.members) {
-      if (member == uses_.self || HasFinished(member)) continue;
-      if (!base::Planted(base::Bug::kLeavesAtTheEnd)) stay_.For(uses_.turn->now(), member);
+  if (wire::RunIsOver(head)) {
+    StayForFollowers();
+    if (IsMember(head.members, uses_.self)) {
+      SayLastCommit();
+      StayForMembers();
     }
-  }
-  for (const PeerId& follower : uses_.followers->all()) {
-    if (HasFinished(follower) || uses_.followers->Has(follower, HeightOf(head))) continue;
-    stay_.For(uses_.turn->now(), follower);
+  } else {
+    StayForMembers();
   }
   uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + uses_.chain->delta() * 2});
   ProveBans();
   return HaltIfAllFinished();
+}
+
+void Ending::StayForMembers() {
+  if (base::Planted(base::Bug::kLeavesAtTheEnd)) return;
+  for (const PeerId& member : uses_.chain->head().members) {
+    if (member != uses_.self && !HasFinished(member)) stay_.For(uses_.turn->now(), member);
+  }
+}
+
+void Ending::StayForFollowers() {
+  const std::uint64_t height = HeightOf(uses_.chain->head());
+  for (const PeerId& follower : uses_.followers->all()) {
+    if (HasFinished(follower) || uses_.followers->Has(follower, height)) continue;
+    stay_.For(uses_.turn->now(), follower);
+  }
 }
 
 // The last block has no next step whose COMMITs attest to it; so each member says one more.
@@ -38,9 +53,9 @@ void Ending::SayLastCommit() {
   const Block& head = uses_.chain->head();
   wire::Commit last;
   last.coin_count = 1;
-  uses_.voice->Prepare(uses_.voice->MakeDraft(
-      uses_.voice->SlotOf(HeightOf(head), Phase::kA, MessageType::kCommit), *last_block_,
-      wire::Encode(last), uses_.followers->Audience(head.members)));
+  uses_.voice->Prepare(
+      uses_.voice->MakeDraft(uses_.voice->SlotOf(HeightOf(head), Phase::kA, MessageType::kCommit),
+                             *last_block_, wire::Encode(last), uses_.followers->Audience(head)));
 }
 
 void Ending::ProveBans() {
@@ -59,7 +74,7 @@ void Ending::ProveBans() {
 // People are told when it takes longer than messages do.
 Outcome Ending::OnTimer() {
   const Time until = stay_.Until();
-  if (uses_.turn->now() >= until) return Outcome::Halt(Halted::Why::kFinished, kAllDone);
+  if (uses_.turn->now() >= until) return End();
   uses_.turn->Do(
       Observe{Staying{uses_.chain->head().step, stay_.Others(), until - uses_.turn->now()}});
   uses_.turn->Do(SetTimer{kFollowTimer, until});
@@ -82,8 +97,14 @@ Outcome Ending::OnFinished(const PeerId& peer) {
   return HaltIfAllFinished();
 }
 
-Outcome Ending::HaltIfAllFinished() const {
-  return stay_.AllFinished() ? Outcome::Halt(Halted::Why::kFinished, kAllDone) : Outcome::Wait();
+Outcome Ending::HaltIfAllFinished() const { return stay_.AllFinished() ? End() : Outcome::Wait(); }
+
+Outcome Ending::End() const {
+  const Block& head = uses_.chain->head();
+  if (wire::RunIsOver(head)) return Outcome::Halt(Halted::Why::kFinished, kAllDone);
+  return Outcome::Halt(Halted::Why::kLeft, "left the run with the block of step " +
+                                               std::to_string(head.step) +
+                                               "; start the node again to come back");
 }
 
 }  // namespace ostraka::protocol

@@ -1,9 +1,10 @@
-// The run is over for this member, and it stays for those for which it is not.
+// The run is over for this member, or it has left the run, and it stays for those that may need it.
 //
 // A member that finishes cannot know that the others have. Attack: colluders speak in the last seal
 // to some honest members alone; these decide it, and the others need their certificate. So each
 // member says one COMMIT more, which names the last block, and stays until every other member has
-// said its own, or has said that it follows and lacks nothing.
+// said its own, or has said that it follows and lacks nothing. A member that left with a block
+// stays until the others' COMMITs of the next step show that they have decided it.
 //
 // Promises:
 //   Z1  It ends no wait of any other member: nothing is decided here, only passed on.
@@ -56,7 +57,7 @@ class Ending {
   // A link changed at the end: the member may stay longer for it. REQUIRES: begun.
   void Rearm(const PeerId& peer) const;
 
-  // The member is at the last block. REQUIRES: called once.
+  // The member is at the last block, or at the block with which it left. REQUIRES: called once.
   Outcome Begin();
   // --- REQUIRES: begun ---
   Outcome OnTimer();
@@ -64,16 +65,21 @@ class Ending {
   Outcome OnCommit(const PeerId& sender);
   // `peer` follows, and lacks nothing.
   Outcome OnFinished(const PeerId& peer);
-  // `peer` follows, and lacks something.
-  void StayFor(const PeerId& peer) { stay_.For(uses_.turn->now(), peer); }
+  // `peer` follows, and lacks something. Who left has others to serve it.
+  void StayFor(const PeerId& peer) {
+    if (wire::RunIsOver(uses_.chain->head())) stay_.For(uses_.turn->now(), peer);
+  }
   std::vector<PeerId> Others() const { return stay_.Others(); }
   void CheckInvariants() const { stay_.CheckInvariants(); }  // Z2
 
  private:
   bool HasFinished(const PeerId& member) const;
   void SayLastCommit();
+  void StayForMembers();
+  void StayForFollowers();
   void ProveBans();
   Outcome HaltIfAllFinished() const;
+  Outcome End() const;
 
   Uses uses_;
   Stay stay_;

@@ -33,7 +33,7 @@ Parts::Parts(PeerOptions& options)
       manifest(options.manifest),
       layout(options.layout),
       journal(options.key, &turn),
-      voice(self, manifest->run_id, &turn, &journal, options.only_dials),
+      voice(self, manifest->run_id, &turn, &journal, options.declarations),
       jobs(&turn),
       chain(std::make_shared<const Block>(GenesisHead(*manifest)), FirstState(options)),
       genesis(self, manifest->run_id, chain.shared_head(), &inbox),

@@ -7,13 +7,13 @@
 // Thread safety: none; one owner (node/protocol/ground/machine.h).
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "crypto/sign.h"
 #include "node/base/tensor_layout.h"
 #include "node/protocol/ground/machine.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/mail/declarations.h"
 #include "node/protocol/mail/post.h"
 #include "node/wire/opener.h"
 
@@ -27,9 +27,7 @@ struct PeerOptions {
   SharedVector initial_parameters;
   std::vector<StateSlot> initial_slots = {};  // empty: zero; else those of the run's optimizer
   std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>();
-  // Asked in each step: what this member declares of itself, of whom the run says `so_far` that it
-  // only dials (node/protocol/ground/reach.h). Empty: the same.
-  std::function<bool(bool so_far)> only_dials = {};
+  Declarations declarations = {};
   // Null: the machine routes what it sends to members without a link. Else whoever drives it does
   // so with this post, after it has changed what the machine sends (sim/adversary).
   std::shared_ptr<Post> post = nullptr;

@@ -304,7 +304,8 @@ void PeerMachine::Halt(Halted::Why why, const std::string& reason) {
   parts_.charges.StoreVerdicts();
   parts_.stage.Enter(Stage::kHalted);
   parts_.jobs.EndEra();
-  resends_ = why == Halted::Why::kFinished || why == Halted::Why::kBanned;
+  resends_ =
+      why == Halted::Why::kFinished || why == Halted::Why::kBanned || why == Halted::Why::kLeft;
   CancelStepTimers();
   parts_.turn.Do(CancelTimer{kFollowTimer});
   parts_.turn.Do(Observe{Halted{why, parts_.voice.step(), reason}});
@@ -315,6 +316,7 @@ void PeerMachine::Halt(Halted::Why why, const std::string& reason) {
 Progress PeerMachine::progress() const {
   Progress progress;
   progress.step = parts_.stage.in_step() ? step_->number() : HeightOf(parts_.chain.head());
+  progress.at_work = parts_.stage.in_step();
   progress.phase = NameOf(parts_.stage.stage());
   for (const Awaited& awaited : AwaitedBy({parts_.stage.stage(), &parts_.chain, &parts_.inbox,
                                            &parts_.genesis, &ending_, step_.get()})) {

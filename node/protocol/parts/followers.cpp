@@ -15,10 +15,11 @@ std::vector<PeerId> Followers::all() const {
   return peers;
 }
 
-std::vector<PeerId> Followers::Audience(const std::vector<PeerId>& members) const {
-  std::vector<PeerId> audience = members;
+std::vector<PeerId> Followers::Audience(const wire::Block& head) const {
+  std::vector<PeerId> audience = head.members;
+  audience.insert(audience.end(), head.left.begin(), head.left.end());
   for (const auto& [peer, since] : asked_) {
-    if (!IsMember(members, peer)) audience.push_back(peer);
+    if (!IsMember(head.members, peer) && !IsMember(head.left, peer)) audience.push_back(peer);
   }
   return audience;
 }

@@ -56,8 +56,10 @@ class Followers {
   // By its own word: one that lies harms itself alone.
   bool Has(const PeerId& peer, std::uint64_t height) const;
   std::vector<PeerId> all() const;
-  // The members, and the followers that are none. REQUIRES: `members` is sorted.
-  std::vector<PeerId> Audience(const std::vector<PeerId>& members) const;
+  // Who is sent what `head` has members say: these, those that left with it, which stay until they
+  // see that all others have it (node/protocol/member/ending.h), and the followers that are
+  // neither.
+  std::vector<PeerId> Audience(const wire::Block& head) const;
 
   // `peer` asked in step `asked_in` to come back, and had followed as far as the block of that
   // digest. REQUIRES: !HasRejoin.

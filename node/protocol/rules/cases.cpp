@@ -37,15 +37,30 @@ std::size_t CountGuilty(const Case& open) {
   return Count(open, Verdict::kGuilty) + Count(open, Verdict::kTwice);
 }
 
-// True iff this number of ballots for one verdict decides the case.
+// Faults among the members that can know of the case.
+std::uint32_t BoundOf(const Case& open, const Block& head) {
+  return std::min(open.fault_bound, FaultBound(head.thresholds));
+}
+
+// Faults among the voters: of two parties one is at fault, and a member unless it has left.
+std::uint32_t FaultsAmongVoters(const Case& open, const Block& head) {
+  const std::uint32_t faults = BoundOf(open, head);
+  const bool two_parties = open.id.kind != CaseKind::kCover &&
+                           IsMember(head.members, open.id.target) &&
+                           IsMember(head.members, open.id.accuser);
+  return two_parties && faults > 0 ? faults - 1 : faults;
+}
+
+// True iff this number of ballots for one verdict decides the case. Never those of faulty members
+// alone.
 bool IsEnough(const Case& open, const Block& head, std::size_t ballots) {
   switch (open.id.kind) {
     case CaseKind::kGradient:
-      return 2 * ballots > VotersIn(open, head).size();
+      return 2 * ballots > VotersIn(open, head).size() && ballots > FaultsAmongVoters(open, head);
     case CaseKind::kNumbers:
-      return ballots >= DecidingBallots(head.thresholds);
+      return ballots >= DecidingBallots(BoundOf(open, head), VotersIn(open, head).size());
     case CaseKind::kCover:
-      return ballots > FaultBound(head.thresholds);
+      return ballots > BoundOf(open, head);
   }
   return false;
 }
@@ -57,7 +72,7 @@ bool HasErred(const Block& head, const PeerId& peer) {
 
 // Whether so many ballots of kTwice would ban a target: not those of liars alone.
 bool BansAsTwice(const Case& open, const Block& head, std::size_t ballots) {
-  return IsEnough(open, head, ballots) && ballots > FaultBound(head.thresholds);
+  return IsEnough(open, head, ballots) && ballots > BoundOf(open, head);
 }
 
 bool IsFoundTwice(const Case& open, const Block& head) {
@@ -85,17 +100,9 @@ void ExcuseJoined(Case& open, const Block& head) {
 // True iff the honest members that hold the data of the case could have decided it by themselves.
 // If they could not, a case that stayed open says nothing about its parties.
 bool CouldBeDecided(const Case& open, const Block& head) {
-  const auto knowing =
-      std::count_if(head.members.begin(), head.members.end(), [&](const PeerId& member) {
-        return !IsParty(open, member) && !HasVoted(open, member, Verdict::kAbstain);
-      });
-  // Of two parties one is at fault, and a member unless it has left.
-  const bool two_parties =
-      open.id.kind != CaseKind::kCover && IsMember(head.members, open.id.target);
-  const std::uint32_t faults = FaultBound(head.thresholds);
-  const auto faulty = static_cast<std::ptrdiff_t>(two_parties && faults > 0 ? faults - 1 : faults);
-  const std::size_t honest = knowing > faulty ? static_cast<std::size_t>(knowing - faulty) : 0;
-  return IsEnough(open, head, honest);
+  const std::size_t knowing = VotersIn(open, head).size();
+  const std::size_t faulty = FaultsAmongVoters(open, head);
+  return IsEnough(open, head, knowing > faulty ? knowing - faulty : 0);
 }
 
 // --- reasons ------------------------------------------------------------------------------------
@@ -194,8 +201,8 @@ bool InGradientCase(const std::vector<Case>& cases, const PeerId& peer) {
 }
 
 // Only a validator may accuse, only its target, only in the step it was drawn for.
-std::vector<Case> OfAccusations(const SealedStep& sealed, const std::vector<Case>& open,
-                                const Docket& docket) {
+std::vector<Case> OfAccusations(const SealedStep& sealed, const Block& head,
+                                const std::vector<Case>& open, const Docket& docket) {
   std::vector<Case> opened;
   const auto is_free = [&](const PeerId& peer) {
     return !InGradientCase(open, peer) && !InGradientCase(opened, peer);
@@ -214,7 +221,8 @@ std::vector<Case> OfAccusations(const SealedStep& sealed, const std::vector<Case
                              .column = 0},
                       .opened_step = sealed.step,
                       .ballots = {},
-                      .covering = assignment.covering});
+                      .covering = assignment.covering,
+                      .fault_bound = FaultBound(head.thresholds)});
   }
   return opened;
 }
@@ -230,13 +238,14 @@ std::vector<Case> OfNamings(const SealedStep& sealed, const Block& head, const D
                              .column = naming.column},
                       .opened_step = sealed.step,
                       .ballots = {},
-                      .covering = {}});
+                      .covering = {},
+                      .fault_bound = FaultBound(head.thresholds)});
   }
   return opened;
 }
 
-std::vector<Case> OfConvictions(const SealedStep& sealed, const std::vector<Case>& convicted,
-                                const Docket& docket) {
+std::vector<Case> OfConvictions(const SealedStep& sealed, const Block& head,
+                                const std::vector<Case>& convicted, const Docket& docket) {
   std::vector<Case> opened;
   for (const Case& ended : convicted) {
     for (const wire::Covering& covering : ended.covering) {
@@ -248,7 +257,8 @@ std::vector<Case> OfConvictions(const SealedStep& sealed, const std::vector<Case
                                .column = covering.column},
                         .opened_step = sealed.step,
                         .ballots = {},
-                        .covering = {}});
+                        .covering = {},
+                        .fault_bound = BoundOf(ended, head)});
       for (const Case::Ballot& ballot : ended.ballots) {  // who knew nothing of that step then
         const bool excused = ballot.verdict == Verdict::kAbstain && ballot.voter != covering.owner;
         if (excused) opened.back().ballots.push_back(ballot);
@@ -263,7 +273,8 @@ std::vector<Case> OfConvictions(const SealedStep& sealed, const std::vector<Case
 std::vector<PeerId> VotersIn(const Case& open, const Block& head) {
   std::vector<PeerId> voters;
   for (const PeerId& member : head.members) {
-    if (!IsParty(open, member)) voters.push_back(member);
+    const bool knows = !HasVoted(open, member, Verdict::kAbstain);
+    if (knows && !IsParty(open, member)) voters.push_back(member);
   }
   return voters;
 }
@@ -340,11 +351,9 @@ std::vector<RuledCase> RuledCases(const SealedStep& sealed, const Block& head, b
   return ruled;
 }
 
-std::uint32_t DecidingBallots(const Thresholds& thresholds) {
-  const std::uint32_t faults = FaultBound(thresholds);
-  // Honest members that are no party, if the honest one of the two is a party: n - faults - 1.
-  const std::uint32_t sure = thresholds.n > faults + 1 ? thresholds.n - faults - 1 : 0;
-  return std::max(1U, std::min(faults + 1, sure));
+std::uint32_t DecidingBallots(std::uint32_t faults, std::size_t voters) {
+  // In the smallest memberships the honest voters are no more than the faults.
+  return std::max(1U, voters >= 2 * std::size_t{faults} ? faults + 1 : faults);
 }
 
 bool NamingIsInOrder(const PeerId& namer, const Naming& naming, const Block& head) {
@@ -381,8 +390,8 @@ std::vector<Case> OpenCases(const SealedStep& sealed, const Block& head,
                             const Docket& docket) {
   std::vector<Case> opened;
   for (std::vector<Case> group :
-       {OfAccusations(sealed, open, docket), OfNamings(sealed, head, docket),
-        OfConvictions(sealed, convicted, docket)}) {
+       {OfAccusations(sealed, head, open, docket), OfNamings(sealed, head, docket),
+        OfConvictions(sealed, head, convicted, docket)}) {
     std::sort(group.begin(), group.end(), [](const Case& a, const Case& b) { return a.id < b.id; });
     for (Case& one : group) {
       if (open.size() + opened.size() >= wire::kMaxCases) return opened;

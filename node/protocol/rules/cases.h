@@ -6,14 +6,16 @@
 //   cover     a conviction, against an            > fault bound           3 blocks  drops target
 //             aggregator of the convicted part
 //
-// Eligible voters are the members that are not a party. The target of a gradient case need not be a
-// member: a former member answers for what it had sealed. The first ballot of a voter counts; votes
-// in the block that opens a case do not count. Members admitted after the disputed step hold no
-// data about it, so they abstain: a ballot of kAbstain records this. (A gradient case opens two
-// blocks after its step, and its block sees the admissions of the last one: a member admitted by
-// the block of the accused step itself counts as knowing.) An undecided case between members drops
-// one of them only if the honest among the others could have decided it; otherwise it ends without
-// a loser.
+// Eligible are the members that are no party and can know of the disputed step: those admitted
+// since hold no data about it, and a ballot of kAbstain records this. The fault bound of a case is
+// that of the members that can know, so at most that of the block before it opened. Attack: honest
+// newcomers, two of whom raise the bound of sixteen members, would leave a liar undecided. The
+// target of a gradient case need not be a member: a former member answers for what it had sealed.
+// The first ballot of a voter counts; votes in the block that opens a case do not count. (A
+// gradient case opens two blocks after its step, and its block sees the admissions of the last one:
+// a member admitted by the block of the accused step itself counts as knowing.) An undecided case
+// between members drops one of them only if the honest among the others could have decided it;
+// otherwise it ends without a loser.
 //
 // In profile exact/1 the loser of a gradient or a numbers case is suspended by its first fault, and
 // banned by the next one or if the voters found it guilty `twice`. So there a gradient case that
@@ -44,7 +46,8 @@ std::uint64_t BlocksOf(wire::CaseKind kind);
 
 // The convicted worker of a kCover case is not a member, so only the target is a party.
 bool IsParty(const Case& open, const PeerId& peer);
-// Members that may vote in the case, by key: those that are no party.
+// Members that may vote in the case, by key: those that are no party and have not been admitted
+// since the step that it is about.
 std::vector<PeerId> VotersIn(const Case& open, const Block& head);
 
 // The head's cases with the sealed votes of this step. Ballots of former members are struck.
@@ -62,9 +65,11 @@ bool IsFoundGuilty(const Case& open, const Block& head);
 // A loser that another rule bans in an earlier pass loses by that rule.
 std::vector<RuledCase> RuledCases(const SealedStep& sealed, const Block& head, bool exact);
 
-// The ballots that decide a case of kNumbers. One of its two parties is faulty, so among the others
-// there are fewer faulty members than this, and at least this many honest ones.
-std::uint32_t DecidingBallots(const Thresholds& thresholds);
+// The ballots that decide a case of kNumbers with so many eligible voters, among whom and the two
+// parties there are at most `faults` faulty members. One of the parties is faulty, so there are
+// fewer faulty voters than this; and at least this many honest ones, if the `faults` are fewer than
+// half.
+std::uint32_t DecidingBallots(std::uint32_t faults, std::size_t voters);
 
 // True iff `namer` may claim in the step after `head` that the target of `naming` lied to it: for
 // the head's step, its own column, and a sender whose part is in that column and whose PROOF is

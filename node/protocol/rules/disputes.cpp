@@ -157,9 +157,10 @@ std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& head,
   return disputes;
 }
 
-std::vector<Dispute> KeptDisputes(std::vector<Dispute> disputes, const Docket& docket) {
+std::vector<Dispute> KeptDisputes(std::vector<Dispute> disputes,
+                                  const std::vector<PeerId>& members) {
   std::erase_if(disputes, [&](const Dispute& dispute) {
-    return !docket.Stays(dispute.worker) || !docket.Stays(dispute.aggregator);
+    return !IsMember(members, dispute.worker) || !IsMember(members, dispute.aggregator);
   });
   if (disputes.size() <= wire::kMaxDisputes) return disputes;
   std::stable_sort(disputes.begin(), disputes.end(),

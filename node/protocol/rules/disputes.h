@@ -68,7 +68,8 @@ std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& head,
 // Drops each peer that `disputes` pair with more than max(1, t_s at genesis) peers that stay. Ends
 // the pass.
 void DropDisputed(const std::vector<Dispute>& disputes, const Manifest& manifest, Docket& docket);
-// The disputes whose two parties stay; of more than kMaxDisputes the newest.
-std::vector<Dispute> KeptDisputes(std::vector<Dispute> disputes, const Docket& docket);
+// The disputes whose two parties are `members`; of more than kMaxDisputes the newest.
+std::vector<Dispute> KeptDisputes(std::vector<Dispute> disputes,
+                                  const std::vector<PeerId>& members);
 
 }  // namespace ostraka::protocol

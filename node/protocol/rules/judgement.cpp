@@ -9,6 +9,7 @@
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/schedule.h"
 #include "node/protocol/rules/lateness.h"
+#include "node/protocol/rules/leaving.h"
 #include "node/protocol/rules/voids.h"
 #include "node/wire/bitmap.h"
 
@@ -123,14 +124,15 @@ bool SendersCount(ColumnFate fate) {
   return fate != ColumnFate::kNoAggregate && fate != ColumnFate::kBadSenders;
 }
 
-void RecordColumns(const SealedStep& sealed, const Block& head, Block& block) {
+void RecordColumns(const SealedStep& sealed, const Block& head, const Docket& docket,
+                   Block& block) {
   for (std::size_t j = 0; j < block.columns.size(); ++j) {
     Block::Column& column = block.aggregated.emplace_back();
     column.owner = sealed.roles.owners[j];
     if (SendersCount(block.columns[j])) column.senders = *IncludedIn(sealed, head, j);
     const bool applied = block.columns[j] == ColumnFate::kApplied;
     block.result_roots.push_back(applied ? sealed.aggregates[j]->result_root : Digest{});
-    if (OwesAName(block.columns[j]) && IsMember(block.members, column.owner)) {
+    if (OwesAName(block.columns[j]) && docket.Stays(column.owner)) {
       block.owing.push_back(column.owner);
     }
   }
@@ -142,30 +144,45 @@ void RecordColumns(const SealedStep& sealed, const Block& head, Block& block) {
   }
 }
 
-void DrawNext(const SealedStep& sealed, const Block& head, const Manifest& manifest, Block& block) {
-  block.drawn =
-      DrawValidators(block.randomness, head, head.proven, sealed.step + 1, manifest.validators);
+void DrawNext(const SealedStep& sealed, const Block& head, const Manifest& manifest,
+              const std::vector<PeerId>& leavers, Block& block) {
+  block.drawn = DrawValidators(block.randomness, HeadOfTheDraw(head, leavers, manifest),
+                               head.proven, sealed.step + 1, manifest.validators);
   const auto namings = NamingsInOrder(sealed, head);
   for (Assignment& drawn : block.drawn) drawn.covering = CoveringOf(drawn.target, head, namings);
 }
 
-// The members after the block, and the consequences of removals.
+// A member that left by its own word may come back at once, so what it voided is kept.
+bool AreVoidsKept(const Voids& voids, const Block& block) {
+  if (IsMember(block.members, voids.peer)) return true;
+  const Standing* standing = StandingOf(block.standings, voids.peer);
+  return standing != nullptr && standing->left_step > standing->returned_step;
+}
+
+// The members after the block, and the consequences of removals. REQUIRES: GoingWith's.
 void SettleMembers(const SealedStep& sealed, const Block& head, const Manifest& manifest,
-                   const Docket& docket, Block& block) {
+                   const std::vector<PeerId>& leavers, const Docket& docket, Block& block) {
   const auto losers = docket.Losers();
   block.removals = docket.Removals(sealed.step);
   block.last_removal_step =
       block.removals.empty() ? head.last_removal_step : std::optional(sealed.step);
-  block.standings = StandingsAfter(head, losers, sealed.step);
   Returns returns = ReturnsAfter(sealed, head, manifest, losers);
   block.candidates = std::move(returns.candidates);
   block.joined = std::move(returns.joined);
+  block.left = GoingWith(block, head, leavers, docket);
+  for (const PeerId& leaver : leavers) {
+    if (docket.Stays(leaver) && !IsMember(block.left, leaver)) block.leaving.push_back(leaver);
+  }
+  block.standings = StandingsAfter(head, losers, block.left, block.joined, sealed.step);
   block.members = block.joined;
   for (const PeerId& member : head.members) {
-    if (!losers.contains(member)) block.members.push_back(member);
+    if (docket.Stays(member) && !IsMember(block.left, member)) block.members.push_back(member);
   }
   std::sort(block.members.begin(), block.members.end());
   block.thresholds = ThresholdsIn(manifest, block.members.size());
+  if (!block.leaving.empty() || !block.joined.empty()) {
+    block.t_s_in_role = ThresholdsIn(manifest, MembersInView(block)).t_s;
+  }
 }
 
 }  // namespace
@@ -235,16 +252,17 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   block.previous = wire::BlockDigest(head);
   block.randomness = judged.randomness;
   block.columns = judged.fates;
-  SettleMembers(sealed, head, manifest, docket, block);
-  RecordColumns(sealed, head, block);
-  DrawNext(sealed, head, manifest, block);
+  RecordColumns(sealed, head, docket, block);
+  const std::vector<PeerId> leavers = LeaversIn(sealed, head, manifest);
+  DrawNext(sealed, head, manifest, leavers, block);
   // A closing step opens none: nobody would vote on it.
   if (head.closing == 0) {
     block.cases = CasesAfter(sealed, head, counted, manifest.compute_profile == kExact, docket);
   }
-  block.disputes = KeptDisputes(disputes, docket);
+  SettleMembers(sealed, head, manifest, leavers, docket, block);
+  block.disputes = KeptDisputes(disputes, block.members);
   block.lateness = KeptLateness(lateness, head, manifest, block.members, block.joined);
-  std::erase_if(voids, [&](const Voids& one) { return !IsMember(block.members, one.peer); });
+  std::erase_if(voids, [&](const Voids& one) { return !AreVoidsKept(one, block); });
   block.voids = std::move(voids);
   block.tau = NextTau(sealed, head, manifest, judged.fates);
   block.delta_us = NextDelta(sealed, head, manifest);

@@ -12,8 +12,8 @@
 //   6 disputed pairs that failed again
 //   7 peers in dispute with too many
 // If this dropped more than can be at fault, the network was not timely: nobody is dropped;
-//   then standings, cases that open, returns. Order of the removals: bans, drops, joins, each by
-//   key.
+//   then cases that open, departures, returns, standings. Order of the removals: bans, drops, each
+//   by key.
 //
 // Thread safety: pure functions.
 #pragma once

@@ -20,6 +20,14 @@ void Note(Standing& standing, FaultKind fault, std::uint64_t step) {
   standing.last_drop_step = step;
 }
 
+void NoteDeparture(Standing& standing, std::uint64_t step) {
+  standing.left_step = step;
+  if (standing.returned_step == 0 || step >= standing.returned_step + kBarredSteps) return;
+  ++standing.drops;
+  standing.last_drop_step = step;
+  standing.barred_until = step + kBarredSteps;
+}
+
 // How many members confirm each peer. Naming it twice is naming it once.
 std::map<PeerId, std::size_t> Confirmations(const SealedStep& sealed, const Block& head) {
   std::map<PeerId, std::size_t> confirmations;
@@ -50,7 +58,8 @@ bool IsKey(const Block& head, const PeerId& peer) {
 }
 
 std::vector<Standing> StandingsAfter(const Block& head, const std::map<PeerId, FaultKind>& losers,
-                                     std::uint64_t step) {
+                                     const std::vector<PeerId>& left,
+                                     const std::vector<PeerId>& joined, std::uint64_t step) {
   std::map<PeerId, Standing> standings;
   for (const Standing& standing : head.standings) standings.emplace(standing.peer, standing);
   for (const auto& [peer, fault] : losers) {
@@ -58,6 +67,12 @@ std::vector<Standing> StandingsAfter(const Block& head, const std::map<PeerId, F
     standing.peer = peer;
     Note(standing, fault, step);
   }
+  for (const PeerId& peer : left) {
+    Standing& standing = standings[peer];
+    standing.peer = peer;
+    NoteDeparture(standing, step);
+  }
+  for (const PeerId& peer : joined) standings.at(peer).returned_step = step;
   std::vector<Standing> all;
   for (const auto& [peer, standing] : standings) all.push_back(standing);
   return all;

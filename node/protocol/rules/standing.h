@@ -20,17 +20,20 @@ using wire::Standing;
 // a peer.
 inline constexpr std::uint64_t kBarredSteps = 1000;
 
-// Null if `peer` was never removed.
+// Null if `peer` was never removed and has never left.
 const Standing* StandingOf(const std::vector<Standing>& standings, const PeerId& peer);
 
-// All keys of the run after `head`: its members, and the peers that were removed and have not come
-// back. By key.
+// All keys of the run after `head`: its members, and the peers that were removed or have left and
+// have not come back. By key.
 std::vector<PeerId> KeysOf(const Block& head);
 bool IsKey(const Block& head, const PeerId& peer);
 
-// The head's standings, by key, with the removals of this block added.
+// The head's standings, by key, with the removals, departures and returns of the block of `step`
+// added. A member that leaves less than kBarredSteps after a return has a drop counted, which bars
+// it. Attack: keys that take turns in coming and going.
 std::vector<Standing> StandingsAfter(const Block& head, const std::map<PeerId, FaultKind>& losers,
-                                     std::uint64_t step);
+                                     const std::vector<PeerId>& left,
+                                     const std::vector<PeerId>& joined, std::uint64_t step);
 
 // True iff a REJOIN of `peer` in `step` is in order: a key of the run, not a member of the head,
 // not banned and not barred. An honest member checks this before it confirms a REJOIN.

@@ -76,10 +76,12 @@ Draft OwnGradient::CommitDraft(std::optional<Digest> gradient_root) const {
   commit.coins_root = crypto::MerkleRoot(coins_.Commitments());
   commit.gradient_root = gradient_root;
   commit.parameters_root = parameters_root_;
-  commit.only_dials = uses_.voice->DeclaresOnlyDials(OnlyDials(uses_.chain->head(), uses_.self));
+  const Declarations& declares = uses_.voice->declarations();
+  commit.only_dials = declares.OnlyDials(OnlyDials(uses_.chain->head(), uses_.self));
+  commit.leaving = declares.Leaving(facts_->number());
   return uses_.voice->MakeDraft(
       uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kCommit), facts_->parent_a,
-      wire::Encode(commit), uses_.followers->Audience(uses_.chain->head().members));
+      wire::Encode(commit), uses_.followers->Audience(uses_.chain->head()));
 }
 
 void OwnGradient::Commit(std::optional<Digest> gradient_root,

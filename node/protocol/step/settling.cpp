@@ -75,6 +75,10 @@ Outcome Settling::TakeBlock(SharedBlock block) {
                            "banned in step " + std::to_string(block->step) + ": " + removal.reason);
     }
   }
+  for (const PeerId& peer : block->left) {
+    uses_.inbox->ForgetSenderAfter(block->step, peer);
+    uses_.reports->OnRemoval(peer);
+  }
   ruled_ = RuledCases(facts_->reading.sealed, uses_.chain->head(), facts_->reading.exact);
   uses_.duties->OnBlock(*block);
   uses_.followers->OnHead(*block);
@@ -189,6 +193,7 @@ Outcome Settling::OnJob(const JobResult& result) {
   if (HeightOf(head) % kStateEvery == 0) uses_.journal->StoreState(head, uses_.chain->state());
   ShowHeadToFollowers();
   if (wire::RunIsOver(head)) return Outcome::Finish();
+  if (IsMember(head.left, uses_.self)) return Outcome::Finish();
   // Dropped by rules that need no absence: the others do not listen any more.
   if (!IsMember(head.members, uses_.self)) {
     return Outcome::Leave(DescribeRemoval(head, uses_.self));

@@ -67,6 +67,29 @@ TEST_F(HonestRootTest, IsThatOfTheWorkersGradientInItsParts) {
   EXPECT_EQ(**Root(), RootOver(*gradient, 4));
 }
 
+// Evidence of earlier runs is judged by their rules. Attack: an honest gradient cut into other
+// parts than its worker cut it looks false.
+TEST_F(HonestRootTest, WhoWasJustAdmittedHeldOtherRolesInEarlierVersions) {
+  const base::Digest seed =
+      protocol::BatchSeed(manifest_.run_id, manifest_.training.data, DigestOf(2), 7, PeerNumber(2));
+  const auto gradient = trainer_->Gradient(*parameters_, seed);
+  claim_.before.joined = {PeerNumber(1)};
+  EXPECT_EQ(**Root(), RootOver(*gradient, 4));
+  manifest_.protocol_version = 7;
+  EXPECT_EQ(**Root(), RootOver(*gradient, 4));
+  manifest_.protocol_version = 6;
+  EXPECT_EQ(**Root(), RootOver(*gradient, 5));
+  claim_.before.joined = {PeerNumber(2)};
+  EXPECT_EQ(**Root(), RootOver(*gradient, 5));
+  manifest_.protocol_version = 7;
+  EXPECT_EQ(**Root(), RootOver(*gradient, 4));
+  manifest_.protocol_version = protocol::Manifest().protocol_version;
+  EXPECT_EQ(*Root(), std::nullopt) << "it does not work";
+  claim_.before.joined.clear();
+  claim_.before.leaving = {PeerNumber(2)};
+  EXPECT_EQ(*Root(), std::nullopt);
+}
+
 TEST_F(HonestRootTest, FollowsFromEachPartOfTheClaim) {
   const base::Digest root = **Root();
   const evidence::GradientClaim claim = claim_;

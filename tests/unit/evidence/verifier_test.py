@@ -59,14 +59,15 @@ def mutated(data, rng):
 class RolesTest(unittest.TestCase):
     """As node/protocol/ground/roles.cpp assigns them."""
 
-    def block(self, only_dial=(), drawn=(), joined=()):
+    def block(self, only_dial=(), drawn=(), joined=(), leaving=()):
         ids = [bytes([i]) * 32 for i in range(8)]
-        return {"closing": 0, "members": b"".join(ids), "joined": b"".join(ids[i] for i in joined), "cases": [],
+        return {"closing": 0, "members": b"".join(ids), "joined": b"".join(ids[i] for i in joined),
+                "leaving": b"".join(ids[i] for i in leaving), "cases": [],
                 "drawn": [{"validator": ids[i]} for i in drawn],
                 "reach": [{"peer": ids[i], "only_dials": i in only_dial} for i in range(8)]}
 
-    def roles(self, **options):
-        workers, parts = gradient.workers_and_parts(self.block(**options))
+    def roles(self, version=8, **options):
+        workers, parts = gradient.workers_and_parts(self.block(**options), version)
         return [worker[0] for worker in workers], parts
 
     def test_a_gradient_is_cut_among_the_workers_that_can_be_dialed(self):
@@ -81,9 +82,14 @@ class RolesTest(unittest.TestCase):
         self.assertEqual(self.roles(only_dial=(3, 4, 5, 6, 7), drawn=(0, 4)), ([0, 1, 2, 3, 5, 6, 7], 3))
         self.assertEqual(self.roles(only_dial=(2, 3, 4, 5, 6, 7)), ([], 0))
 
-    def test_who_has_just_joined_owns_nothing(self):
-        self.assertEqual(self.roles(only_dial=(5, 6, 7), joined=(0, 6)), (list(range(8)), 4))
+    def test_who_comes_or_goes_holds_no_role(self):
+        self.assertEqual(self.roles(only_dial=(5, 6, 7), joined=(0, 6)), ([1, 2, 3, 4, 5, 7], 4))
+        self.assertEqual(self.roles(only_dial=(5, 6, 7), leaving=(1,)), ([0, 2, 3, 4, 5, 6, 7], 4))
         self.assertEqual(self.roles(only_dial=(3, 4, 5, 6, 7), joined=(0,)), ([], 0))
+
+    def test_who_has_just_joined_held_other_roles_in_earlier_versions(self):
+        self.assertEqual(self.roles(version=7, only_dial=(5, 6, 7), joined=(0, 6)), (list(range(8)), 4))
+        self.assertEqual(self.roles(version=6, joined=(0, 6)), (list(range(8)), 8))
 
 
 class VectorTest(unittest.TestCase):

@@ -20,7 +20,10 @@ TEST(StopSignalsTest, TheFirstSignalIsACallAndTheSecondEndsTheProcess) {
   const auto twice = [](int signal, const std::string& name) {
     boost::asio::io_context io;
     std::vector<std::string> calls;
-    const StopSignals signals(io, [&](const std::string& said) { calls.push_back(said); });
+    const StopSignals signals(io, [&](const std::string& said) {
+      calls.push_back(said);
+      return false;
+    });
     ::raise(signal);
     io.run();
     if (calls != std::vector{name}) ::_exit(1);
@@ -31,11 +34,29 @@ TEST(StopSignalsTest, TheFirstSignalIsACallAndTheSecondEndsTheProcess) {
   EXPECT_EXIT(twice(SIGHUP, "SIGHUP"), ::testing::KilledBySignal(SIGHUP), "");
 }
 
+TEST(StopSignalsTest, AProgramThatGoesOnIsToldOfTheNextSignal) {
+  const auto thrice = [] {
+    boost::asio::io_context io;
+    std::vector<std::string> calls;
+    const StopSignals signals(io, [&](const std::string& said) {
+      calls.push_back(said);
+      if (calls.size() == 1) ::raise(SIGTERM);
+      return calls.size() == 1;
+    });
+    ::raise(SIGINT);
+    io.run();
+    if (calls != std::vector<std::string>{"Ctrl-C", "SIGTERM"}) ::_exit(1);
+    ::raise(SIGINT);
+  };
+  EXPECT_EXIT(thrice(), ::testing::KilledBySignal(SIGINT), "");
+}
+
 TEST(StopSignalsTest, UnderNohupAHangupStaysIgnored) {
   const auto hung_up = [] {
     ::signal(SIGHUP, SIG_IGN);
     boost::asio::io_context io;
-    const StopSignals signals(io, [](const std::string& said) { ::_exit(said == "SIGTERM"); });
+    const StopSignals signals(io,
+                              [](const std::string& said) -> bool { ::_exit(said == "SIGTERM"); });
     ::raise(SIGHUP);
     ::raise(SIGTERM);
     io.run();
@@ -48,7 +69,7 @@ TEST(StopSignalsTest, AfterItNoSignalIsHeld) {
   const auto after = [] {
     boost::asio::io_context io;
     {
-      const StopSignals signals(io, [](const std::string&) { ::_exit(1); });
+      const StopSignals signals(io, [](const std::string&) -> bool { ::_exit(1); });
     }
     ::raise(SIGINT);
   };
@@ -59,7 +80,10 @@ TEST(StopSignalsTest, NothingIsCalledAfterItIsGone) {
   boost::asio::io_context io;
   std::vector<std::string> calls;
   std::optional<StopSignals> signals;
-  signals.emplace(io, [&](const std::string& said) { calls.push_back(said); });
+  signals.emplace(io, [&](const std::string& said) {
+    calls.push_back(said);
+    return false;
+  });
   boost::asio::post(io, [&] {
     ::raise(SIGTERM);
     // The call is in the queue of the io_context when this runs.

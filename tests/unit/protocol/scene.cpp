@@ -81,6 +81,7 @@ wire::Case GradientCase(std::uint32_t accuser, std::uint32_t target, std::uint64
   wire::Case open;
   open.id = {wire::CaseKind::kGradient, PeerNumber(accuser), PeerNumber(target), step, 0};
   open.opened_step = opened_step;
+  open.fault_bound = kNoBound;
   return open;
 }
 

@@ -26,6 +26,8 @@ Block ViewBefore(const Manifest& manifest, std::uint64_t step);
 // included all, and every column was applied.
 void RecordHonestStep(Block& head);
 
+// Of a case that opened when the members bore as many faults as now, or more.
+inline constexpr std::uint32_t kNoBound = UINT32_MAX;
 wire::Case GradientCase(std::uint32_t accuser, std::uint32_t target, std::uint64_t step,
                         std::uint64_t opened_step);
 // Numbers of peers, in their order.

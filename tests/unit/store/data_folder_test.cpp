@@ -55,6 +55,48 @@ TEST_F(DataFolderTest, IsInUseUntilItsOwnerIsGone) {
   EXPECT_TRUE(DataFolder::Claim(dir_).ok());
 }
 
+TEST_F(DataFolderTest, ItsUserIsTheProcessThatClaimedIt) {
+  EXPECT_TRUE(absl::IsNotFound(UserOf(dir_ + "/none").status()));
+  {
+    const auto folder = DataFolder::Claim(dir_);
+    ASSERT_TRUE(folder.ok());
+    EXPECT_EQ(UserOf(dir_).value_or(0), ::getpid());
+  }
+  EXPECT_TRUE(absl::IsNotFound(UserOf(dir_).status())) << "nobody uses it any more";
+  EXPECT_TRUE(AwaitUnused(dir_).ok());
+  EXPECT_TRUE(DataFolder::Claim(dir_).ok()) << "to look takes no lock";
+}
+
+TEST_F(DataFolderTest, AUserThatIsNoProcessHereIsNone) {
+  const auto folder = DataFolder::Claim(dir_);
+  ASSERT_TRUE(folder.ok());
+  std::ofstream(dir_ + "/" + kLockFileName) << "no number\n";
+  EXPECT_TRUE(absl::IsUnavailable(UserOf(dir_).status()));
+}
+
+TEST_F(DataFolderTest, AwaitUnusedReturnsWhenTheUserHasEnded) {
+  int ready[2];
+  int end[2];
+  ASSERT_EQ(::pipe(ready) + ::pipe(end), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto folder = DataFolder::Claim(dir_);
+    const bool told = ::write(ready[1], folder.ok() ? "y" : "n", 1) == 1;
+    char go = 0;
+    if (!told || ::read(end[0], &go, 1) != 1) ::_exit(2);
+    ::_exit(0);
+  }
+  char claimed = 0;
+  ASSERT_EQ(::read(ready[0], &claimed, 1), 1);
+  ASSERT_EQ(claimed, 'y');
+  EXPECT_EQ(UserOf(dir_).value_or(0), child);
+  ASSERT_EQ(::write(end[1], "e", 1), 1);
+  EXPECT_TRUE(AwaitUnused(dir_).ok());
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 // However the process ends; here without any destructor.
 TEST_F(DataFolderTest, IsFreeAfterAProcessThatWasKilled) {
   const pid_t child = ::fork();

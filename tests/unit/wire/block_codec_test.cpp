@@ -96,7 +96,7 @@ TEST(BlockCodecTest, EverythingAtItsLimit) {
   block.aggregated.assign(kMaxParts, {.owner = Peer(1), .senders = Peers(kMaxPeers)});
   block.drawn.assign(kMaxPeers, SampleBlock().drawn[0]);
   for (Assignment& drawn : block.drawn) drawn.covering = FullCovering();
-  block.proven = block.owing = block.joined = Peers(kMaxPeers);
+  block.proven = block.owing = block.joined = block.leaving = block.left = Peers(kMaxPeers);
   block.disputes = Disputes(kMaxDisputes);
   block.standings = RecordsOf<Standing>(kMaxPeers);
   block.candidates = RecordsOf<Candidate>(kMaxPeers);
@@ -119,6 +119,8 @@ TEST(BlockCodecTest, ListsOfPeersHaveBounds) {
   EXPECT_THAT(over(&Block::proven), HasSubstr("proven: too many"));
   EXPECT_THAT(over(&Block::owing), HasSubstr("owing: too many"));
   EXPECT_THAT(over(&Block::joined), HasSubstr("joined: too many"));
+  EXPECT_THAT(over(&Block::leaving), HasSubstr("leaving: too many"));
+  EXPECT_THAT(over(&Block::left), HasSubstr("left: too many"));
 }
 
 TEST(BlockCodecTest, ListsOfRecordsHaveBounds) {

@@ -24,7 +24,8 @@ auto FieldsOfAll(const std::vector<T>& items) {
 inline auto Fields(const Boot& b) { return std::tuple(b.boot_id, b.protocol_version); }
 
 inline auto Fields(const Commit& c) {
-  return std::tuple(c.coins_root, c.coin_count, c.gradient_root, c.parameters_root, c.only_dials);
+  return std::tuple(c.coins_root, c.coin_count, c.gradient_root, c.parameters_root, c.only_dials,
+                    c.leaving);
 }
 
 inline auto Fields(const TensorHeader& h) { return std::tuple(h.element, h.codec, h.shape); }
@@ -100,7 +101,8 @@ inline auto Fields(const Case::Ballot& b) { return std::tuple(b.voter, b.verdict
 inline auto Fields(const Covering& c) { return std::tuple(c.column, c.owner); }
 
 inline auto Fields(const Case& c) {
-  return std::tuple(c.id, c.opened_step, FieldsOfAll(c.ballots), FieldsOfAll(c.covering));
+  return std::tuple(c.id, c.opened_step, FieldsOfAll(c.ballots), FieldsOfAll(c.covering),
+                    c.fault_bound);
 }
 
 inline auto Fields(const Block::Column& c) { return std::tuple(c.owner, c.senders); }
@@ -112,7 +114,8 @@ inline auto Fields(const Assignment& a) {
 inline auto Fields(const Dispute& d) { return std::tuple(d.worker, d.aggregator, d.since); }
 
 inline auto Fields(const Standing& s) {
-  return std::tuple(s.peer, s.banned, s.drops, s.last_drop_step, s.barred_until, s.erred);
+  return std::tuple(s.peer, s.banned, s.drops, s.last_drop_step, s.barred_until, s.erred,
+                    s.left_step, s.returned_step);
 }
 
 inline auto Fields(const Candidate& c) { return std::tuple(c.peer, c.since, c.confirmed); }
@@ -124,13 +127,14 @@ inline auto Fields(const Forward& f) { return std::tuple(f.from, f.to, f.frame);
 inline auto Fields(const Voids& v) { return std::tuple(v.peer, v.count, v.last_step); }
 
 inline auto Fields(const Block& b) {
-  return std::tuple(
-      b.step, b.genesis, b.decision, b.previous, b.randomness, b.members, b.thresholds.n,
-      b.thresholds.t_s, b.thresholds.t_a, std::bit_cast<std::uint64_t>(b.tau), b.columns,
-      FieldsOfAll(b.removals), FieldsOfAll(b.cases), b.state_root, b.result_roots,
-      FieldsOfAll(b.aggregated), FieldsOfAll(b.drawn), b.proven, b.owing, FieldsOfAll(b.disputes),
-      FieldsOfAll(b.standings), FieldsOfAll(b.candidates), b.joined, b.last_removal_step,
-      b.delta_us, FieldsOfAll(b.lateness), FieldsOfAll(b.voids), b.closing, FieldsOfAll(b.reach));
+  return std::tuple(b.step, b.genesis, b.decision, b.previous, b.randomness, b.members,
+                    b.thresholds.n, b.thresholds.t_s, b.thresholds.t_a,
+                    std::bit_cast<std::uint64_t>(b.tau), b.columns, FieldsOfAll(b.removals),
+                    FieldsOfAll(b.cases), b.state_root, b.result_roots, FieldsOfAll(b.aggregated),
+                    FieldsOfAll(b.drawn), b.proven, b.owing, FieldsOfAll(b.disputes),
+                    FieldsOfAll(b.standings), FieldsOfAll(b.candidates), b.joined,
+                    b.last_removal_step, b.delta_us, FieldsOfAll(b.lateness), FieldsOfAll(b.voids),
+                    b.closing, FieldsOfAll(b.reach), b.leaving, b.left, b.t_s_in_role);
 }
 
 inline auto Fields(const EvidenceFile& f) {

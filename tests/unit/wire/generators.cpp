@@ -148,7 +148,8 @@ Case AnyCase() {
   return {.id = AnyCaseId(),
           .opened_step = AnyInteger<std::uint64_t>(),
           .ballots = ListOf(8, AnyBallot),
-          .covering = AnyCovering()};
+          .covering = AnyCovering(),
+          .fault_bound = AnyInteger<std::uint32_t>()};
 }
 
 Assignment AnyAssignment() {
@@ -168,7 +169,9 @@ Standing AnyStanding() {
           .drops = AnyInteger<std::uint32_t>(),
           .last_drop_step = AnyInteger<std::uint64_t>(),
           .barred_until = AnyInteger<std::uint64_t>(),
-          .erred = *rc::gen::arbitrary<bool>()};
+          .erred = *rc::gen::arbitrary<bool>(),
+          .left_step = AnyInteger<std::uint64_t>(),
+          .returned_step = AnyInteger<std::uint64_t>()};
 }
 
 Candidate AnyCandidate() {
@@ -204,6 +207,9 @@ void FillNext(Block& block) {
   block.standings = Ascending(ListOf(8, AnyStanding), peer_of);
   block.candidates = Ascending(ListOf(8, AnyCandidate), peer_of);
   block.joined = AnyPeers(8);
+  block.leaving = AnyPeers(8);
+  block.left = AnyPeers(8);
+  block.t_s_in_role = AnyInteger<std::uint32_t>();
   block.reach = Ascending(
       ListOf(8,
              [] {
@@ -298,7 +304,8 @@ Commit AnyCommit() {
           .coin_count = *rc::gen::inRange<std::uint32_t>(1, kMaxCoins + 1),
           .gradient_root = Maybe(AnyDigest),
           .parameters_root = Maybe(AnyDigest),
-          .only_dials = *rc::gen::arbitrary<bool>()};
+          .only_dials = *rc::gen::arbitrary<bool>(),
+          .leaving = *rc::gen::arbitrary<bool>()};
 }
 
 Part AnyPart() {

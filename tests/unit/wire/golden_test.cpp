@@ -64,6 +64,8 @@ TEST(GoldenTest, BlockAndEvidence) {
   ExpectVector("block_closes", SampleClosingBlock(), EncodeBlock(SampleClosingBlock()),
                DecodeBlock);
   ExpectVector("block_reach", SampleReachBlock(), EncodeBlock(SampleReachBlock()), DecodeBlock);
+  ExpectVector("block_leaving", SampleLeavingBlock(), EncodeBlock(SampleLeavingBlock()),
+               DecodeBlock);
   ExpectVector("block_exact", SampleExactBlock(), EncodeBlock(SampleExactBlock()), DecodeBlock);
   ExpectVector("evidence", SampleEvidence(), EncodeEvidence(SampleEvidence()), DecodeEvidence);
 }

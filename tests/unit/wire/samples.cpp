@@ -277,6 +277,23 @@ Commit SampleDialerCommit() {
   return commit;
 }
 
+Commit SampleLeaverCommit() {
+  Commit commit = SampleCommit();
+  commit.leaving = true;
+  return commit;
+}
+
+Block SampleLeavingBlock() {
+  Block block = SampleBlock();
+  block.leaving = {Filled<PeerId>(0x01), Filled<PeerId>(0x02)};
+  block.left = {Filled<PeerId>(0x05)};
+  block.cases.front().fault_bound = 1;
+  block.t_s_in_role = 1;
+  block.standings.back().left_step = 42;
+  block.standings.back().returned_step = 30;
+  return block;
+}
+
 Block SampleReachBlock() {
   Block block = SampleBlock();
   block.reach = {{.peer = Filled<PeerId>(0x01), .only_dials = true, .changes_from = 140},
@@ -399,7 +416,9 @@ std::vector<NamedBytes> AllSamples() {
       {"forward", Encode(SampleForward())},
       {"forward_empty", Encode(Forward{.from = SampleForward().from, .to = SampleForward().to})},
       {"commit_dialer", Encode(SampleDialerCommit())},
+      {"commit_leaver", Encode(SampleLeaverCommit())},
       {"block_reach", EncodeBlock(SampleReachBlock())},
+      {"block_leaving", EncodeBlock(SampleLeavingBlock())},
       {"block", EncodeBlock(SampleBlock())},
       {"block_closes", EncodeBlock(SampleClosingBlock())},
       {"block_exact", EncodeBlock(SampleExactBlock())},

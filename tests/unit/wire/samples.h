@@ -50,6 +50,8 @@ Chunk SampleChunk();
 Forward SampleForward();
 Block SampleBlock();
 Block SampleClosingBlock();
+Block SampleLeavingBlock();  // one goes, another has gone
+Commit SampleLeaverCommit();
 Block SampleReachBlock();  // members that only dial, or may not change that yet
 Block SampleExactBlock();  // a suspended member, and a vote of twice
 

@@ -27,7 +27,7 @@ class WaitingMachine final : public protocol::Machine {
   }
   void CheckInvariants() const override {}
   base::Digest Fingerprint() const override { return {}; }
-  protocol::Progress progress() const override { return {4, "prove", {}}; }
+  protocol::Progress progress() const override { return {.step = 4, .phase = "prove"}; }
 
  private:
   FakeMachine::StepFunction step_;

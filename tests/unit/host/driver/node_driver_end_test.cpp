@@ -188,7 +188,10 @@ TEST_F(NodeDriverEndTest, CtrlCEndsCleanlyAndSaysWhere) {
       ::raise(SIGINT);
     }
   };
-  const os::StopSignals signals(io_, [this](const std::string& name) { a_.driver->Stop(name); });
+  const os::StopSignals signals(io_, [this](const std::string& name) {
+    a_.driver->Stop(name);
+    return false;
+  });
   const NodeReport report = RunAlone();
   EXPECT_EQ(report.outcome.end, NodeEnd::kInterrupted);
   EXPECT_EQ(report.outcome.step, 11u);
@@ -221,7 +224,10 @@ TEST_F(NodeDriverEndTest, ASecondCtrlCEndsTheProcessAtOnce) {
       spec.parameters = StateAt(1);
       out.Add(protocol::StartJob{1, std::make_shared<const protocol::JobSpec>(spec)});
     };
-    const os::StopSignals signals(io_, [this](const std::string& name) { a_.driver->Stop(name); });
+    const os::StopSignals signals(io_, [this](const std::string& name) {
+      a_.driver->Stop(name);
+      return false;
+    });
     RunAlone();
     ::_exit(0);
   }

@@ -16,11 +16,18 @@ using wire::MessageType;
 class EndingTest : public MemberTest {
  protected:
   EndingTest() {
-    SetHead(HeadBlock());
+    SetHead(FinalBlock());
     for (std::uint32_t i = 1; i < kMemberCount; ++i) ending_.OnLink(IdOf(i), true);
   }
   ~EndingTest() override { ending_.CheckInvariants(); }
 
+  // A closing step that sealed the state.
+  Block FinalBlock() const {
+    Block block = HeadBlock();
+    block.closing = 2;
+    block.state_root = scene::DigestOf(9);
+    return block;
+  }
   Digest LastBlock() const { return wire::BlockDigest(parts().chain.head()); }
   // The last COMMIT of a member, as the inbox takes it in.
   Outcome Finish(std::uint32_t member, const Digest& block) {
@@ -148,7 +155,7 @@ TEST_F(EndingTest, LinkThatComesUpSetsTheTimerForThePeersThatAreWaitedFor) {
 }
 
 TEST_F(EndingTest, FormerMemberSaysNoCommitAndStaysForFollowersAlone) {
-  Block head = HeadBlock();
+  Block head = FinalBlock();
   head.members.erase(head.members.begin());  // this member
   SetHead(head);
   ExpectHalted(ending_.Begin());
@@ -156,7 +163,7 @@ TEST_F(EndingTest, FormerMemberSaysNoCommitAndStaysForFollowersAlone) {
 }
 
 TEST_F(EndingTest, FormerMemberSeesThatAFollowerHasFinished) {
-  Block head = HeadBlock();
+  Block head = FinalBlock();
   head.members.erase(head.members.begin());  // this member
   SetHead(head);
   parts().followers.Note(IdOf(1), parts().turn.now(), kStep - 1, 0);

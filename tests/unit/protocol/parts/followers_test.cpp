@@ -34,12 +34,17 @@ class FollowersTest : public testing::Test {
   Followers followers_;
 };
 
-TEST_F(FollowersTest, AudienceIsTheMembersAndThoseWhoFollow) {
+TEST_F(FollowersTest, AudienceIsTheMembersThoseThatLeftAndThoseThatFollow) {
   followers_.Note(away_, At(0), 3, 3);
   followers_.Note(members_[1], At(0), 3, 3);
+  followers_.Note(peers_[3], At(0), 3, 3);
+  wire::Block head;
+  head.members = members_;
+  head.left = {peers_[3]};
   std::vector<PeerId> expected = members_;
+  expected.push_back(peers_[3]);
   expected.push_back(away_);
-  EXPECT_EQ(followers_.Audience(members_), expected);
+  EXPECT_EQ(followers_.Audience(head), expected);
 }
 
 TEST_F(FollowersTest, FollowerThatAsksForNothingIsForgotten) {

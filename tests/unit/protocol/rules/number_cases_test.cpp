@@ -166,11 +166,29 @@ TEST_F(NumbersCaseTest, ThreeBlocksUndecidedDropTheNamer) {
   EXPECT_TRUE(block.cases.empty());
 }
 
-// Four ballots decide, and four of the six that are no party are honest if one party is: without
-// one of them to know, an honest namer could not win.
-TEST_F(NumbersCaseTest, NobodyLosesIfTooFewCouldKnow) {
+// Of six that are no party four decide; of five that know three do, as no more than two of them are
+// at fault. Attack: with each newcomer four would be harder to find.
+TEST_F(NumbersCaseTest, ThoseWhoKnowDecideAmongThemselves) {
   step_.head.joined = {PeerNumber(7)};
-  VoteAll({0, 2, 3}, Verdict::kGuilty);
+  VoteAll({0, 2}, Verdict::kGuilty);
+  EXPECT_TRUE(JudgedAfter(2).removals.empty());
+  VoteAll({3}, Verdict::kGuilty);
+  EXPECT_EQ(Removed(JudgedAfter(2)), std::vector<int>{6});
+}
+
+// Honest newcomers raise the fault bound of the members, and not that of those who know.
+TEST_F(NumbersCaseTest, NewcomersDoNotRaiseTheBoundOfACase) {
+  open_.fault_bound = 2;
+  VoteAll({0, 2}, Verdict::kGuilty);
+  EXPECT_TRUE(JudgedAfter(2).removals.empty());
+  VoteAll({3}, Verdict::kGuilty);
+  EXPECT_EQ(Removed(JudgedAfter(2)), std::vector<int>{6}) << "three are more than two";
+}
+
+// Two of four honest voters do not know: an honest namer could not win.
+TEST_F(NumbersCaseTest, NobodyLosesIfTooFewCouldKnow) {
+  step_.head.joined = {PeerNumber(5), PeerNumber(7)};
+  VoteAll({0, 2}, Verdict::kGuilty);
   Vote(step_, 7, open_, Verdict::kGuilty);  // it cannot: it was not there
   const Block pending = JudgedAfter(2);
   EXPECT_TRUE(pending.removals.empty());
@@ -191,9 +209,9 @@ TEST_F(NumbersCaseTest, WhoWasAdmittedTooLateStaysExcused) {
   step_.head.joined.clear();
   open_ = next.cases[0];
   VoteAll({7}, Verdict::kGuilty);
-  VoteAll({0, 2, 3}, Verdict::kGuilty);
-  EXPECT_TRUE(JudgedAfter(3).removals.empty());
-  VoteAll({4}, Verdict::kGuilty);
+  VoteAll({0, 2}, Verdict::kGuilty);
+  EXPECT_EQ(Removed(JudgedAfter(2)), std::vector<int>{}) << "the vote of 7 does not count";
+  VoteAll({3}, Verdict::kGuilty);
   EXPECT_EQ(Removed(JudgedAfter(3)), std::vector<int>{6}) << "those who know still decide";
 }
 
@@ -232,8 +250,9 @@ TEST(DecidingBallotsTest, FaultsNeverHaveThemAndTheHonestAlwaysDo) {
         const Thresholds t = ThresholdsFor(mode, n, GenesisAsynchronousFaults(mode, genesis));
         for (std::uint32_t faults = 1; faults <= FaultBound(t); ++faults) {
           const std::uint32_t honest = n - faults;
-          EXPECT_LT(faults - 1, DecidingBallots(t)) << n << " " << faults;
-          EXPECT_GE(honest - 1, DecidingBallots(t)) << n << " " << faults;
+          const std::uint32_t deciding = DecidingBallots(FaultBound(t), n - 2);
+          EXPECT_LT(faults - 1, deciding) << n << " " << faults;
+          EXPECT_GE(honest - 1, deciding) << n << " " << faults;
         }
       }
     }

@@ -21,7 +21,7 @@ class StandingTest : public testing::Test {
  protected:
   StandingTest() : view_(ViewBefore(ManifestOf(8), kStep)) {}
   Standing After(FaultKind fault, std::uint64_t step) {
-    view_.standings = StandingsAfter(view_, {{PeerNumber(3), fault}}, step);
+    view_.standings = StandingsAfter(view_, {{PeerNumber(3), fault}}, {}, {}, step);
     return *StandingOf(view_.standings, PeerNumber(3));
   }
   Block view_;
@@ -51,12 +51,32 @@ TEST_F(StandingTest, ABanIsForEver) {
 TEST_F(StandingTest, AreByKeyAndKeepTheOthers) {
   view_.standings = {{PeerNumber(5), true, 0, 0, 0}};
   const auto standings = StandingsAfter(
-      view_, {{PeerNumber(7), FaultKind::kDrop}, {PeerNumber(1), FaultKind::kBan}}, kStep);
+      view_, {{PeerNumber(7), FaultKind::kDrop}, {PeerNumber(1), FaultKind::kBan}}, {}, {}, kStep);
   ASSERT_EQ(standings.size(), 3u);
   EXPECT_EQ(standings[0].peer, PeerNumber(1));
   EXPECT_TRUE(standings[1].banned);
   EXPECT_EQ(standings[2].peer, PeerNumber(7));
   EXPECT_EQ(StandingOf(standings, PeerNumber(2)), nullptr);
+}
+
+TEST_F(StandingTest, LeavingCostsNothing) {
+  view_.standings = StandingsAfter(view_, {}, {PeerNumber(2)}, {}, 10);
+  EXPECT_EQ(StandingOf(view_.standings, PeerNumber(2))->left_step, 10u);
+  std::erase(view_.members, PeerNumber(2));
+  EXPECT_TRUE(MayRejoin(view_, PeerNumber(2), 11));
+}
+
+// Attack: keys that take turns in coming and going.
+TEST_F(StandingTest, LeavingSoonAfterAReturnBars) {
+  view_.standings = StandingsAfter(view_, {}, {PeerNumber(2)}, {}, 10);
+  view_.standings = StandingsAfter(view_, {}, {}, {PeerNumber(2)}, 20);
+  EXPECT_EQ(StandingOf(view_.standings, PeerNumber(2))->returned_step, 20u);
+  view_.standings = StandingsAfter(view_, {}, {PeerNumber(2)}, {}, 1019);
+  EXPECT_EQ(StandingOf(view_.standings, PeerNumber(2))->barred_until, 2019u);
+  EXPECT_EQ(StandingOf(view_.standings, PeerNumber(2))->drops, 1u);
+  view_.standings = StandingsAfter(view_, {}, {}, {PeerNumber(2)}, 2020);
+  view_.standings = StandingsAfter(view_, {}, {PeerNumber(2)}, {}, 3020);
+  EXPECT_EQ(StandingOf(view_.standings, PeerNumber(2))->drops, 1u) << "1000 steps after";
 }
 
 TEST_F(StandingTest, ARemovedKeyThatIsNeitherBannedNorBarredMayRejoin) {

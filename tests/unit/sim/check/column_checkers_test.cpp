@@ -100,11 +100,20 @@ class ColumnsTest : public testing::Test {
 
 TEST_F(ColumnsTest, FiresOnFewerThan2bPlus1Senders) {
   wire::Block block = StepFive(wire::ColumnFate::kApplied, 0);
-  EXPECT_THAT(Fault(Accept(block, {5, 5})), HasSubstr("applied with 0 senders of at least 1"))
-      << "faulty members are outside S and may be sealed absent";
+  EXPECT_THAT(Fault(Accept(block, {5, 5})), HasSubstr("applied with 0 senders of at least 3"));
   block.step = 6;
   block.aggregated[0].senders = Sorted({Key(0)->id(), Key(3)->id()});
   EXPECT_THAT(Fault(Accept(block, {5, 5})), HasSubstr("applied with 2 senders of at least 3"));
+}
+
+// Three hold a role, and bear no fault.
+TEST_F(ColumnsTest, AsksForNoMoreThanTheMembersWithARoleBear) {
+  wire::Block before = ABlock(5);
+  before.leaving = {Key(3)->id()};
+  EXPECT_TRUE(Accept(before, {3, 4}).ok());
+  wire::Block block = StepFive(wire::ColumnFate::kApplied, 0);
+  block.step = 6;
+  EXPECT_THAT(Fault(Accept(block, {5, 5})), HasSubstr("applied with 0 senders of at least 1"));
 }
 
 TEST_F(ColumnsTest, PassesSumsThatVanish) {

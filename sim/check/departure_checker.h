@@ -1,0 +1,32 @@
+// Checker "departures": who leaves by its own word goes soon, at no cost, and nobody else goes.
+//
+// Thread safety: none; one simulation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "sim/check/speech.h"
+#include "sim/engine/checker.h"
+
+namespace ostraka::sim {
+
+class DepartureChecker final : public Checker {
+ public:
+  explicit DepartureChecker(const Roster& roster, std::shared_ptr<wire::Opener> opener)
+      : roster_(roster), speech_(roster, std::move(opener)) {}
+  std::string_view name() const override { return "departures"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  base::Status OnBlock(const wire::Block& block);
+
+  Roster roster_;
+  Speech speech_;
+  std::uint64_t height_ = 0;
+  std::map<base::PeerId, std::uint64_t> said_;    // honest: the first step in which it said so
+  std::map<base::PeerId, std::uint64_t> listed_;  // the first block that lists it
+};
+
+}  // namespace ostraka::sim
