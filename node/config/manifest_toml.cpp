@@ -161,15 +161,18 @@ Field WordField(std::string section, std::string key, std::string comment, Value
 }
 
 Field ModeField(protocol::Mode& value) {
-  return {"run", "mode", "majority bears the most faults, third stays safe in any network",
-          [&value](const toml::node& node) -> Status {
-            auto mode = protocol::ParseMode(node.value_or(std::string()));
-            if (!mode.ok())
-              return InvalidArgument("must be \"majority\", \"balanced\" or \"third\"");
-            value = *mode;
-            return base::OkStatus();
-          },
-          [&value] { return Quoted(protocol::ModeName(value)); }};
+  return {
+      "run", "mode",
+      "majority bears the most faults, third stays safe in any network, checked finds liars "
+      "soonest",
+      [&value](const toml::node& node) -> Status {
+        auto mode = protocol::ParseMode(node.value_or(std::string()));
+        if (!mode.ok())
+          return InvalidArgument("must be \"majority\", \"balanced\", \"third\" or \"checked\"");
+        value = *mode;
+        return base::OkStatus();
+      },
+      [&value] { return Quoted(protocol::ModeName(value)); }};
 }
 
 Field RuleField(bool& clip) {

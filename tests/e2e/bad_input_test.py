@@ -216,7 +216,7 @@ class ManifestTest(TestCase):
                      "no mode bears more than 3", "use 10 peers or more, or fewer faults")
         self.refused(2, [*init, "--faults", 3, "--mode", "third"],
                      "mode third bears 2 faulty of 8 peers, not 3", "use --mode majority")
-        self.refused(2, [*init, "--mode", "thrid"], "'thrid'", "majority, balanced or third")
+        self.refused(2, [*init, "--mode", "thrid"], "'thrid'", "majority, balanced, third or checked")
         self.assertFalse(out.exists())
         expect_ok(*init, "--faults", 3)
         self.refused(2, ["run", "check", out, "--faults", 4], "no mode bears more than 3")

@@ -370,7 +370,7 @@ class SimTest(TestCase):
         self.refused(2, ["sim", "--seed", -1], "--seed", "whole number of at least 0")
         self.refused(2, ["sim", "--seeds", f"1..{2 ** 64}"], "at most 18446744073709551615")
         self.refused(2, ["sim", "--steps", 5], "steps must be at least 6")
-        self.refused(2, ["sim", "--mode", "thrid"], "'thrid'", "majority, balanced or third")
+        self.refused(2, ["sim", "--mode", "thrid"], "'thrid'", "majority, balanced, third or checked")
         self.refused(2, ["sim", "--seeds", "5..1"], "write FIRST..LAST")
         self.refused(2, ["sim", "--seeds", "1..2", "--seed", 4], "--seeds")
         self.refused(3, ["sim", "--replay", self.folder / "none"], "none", "check the path")

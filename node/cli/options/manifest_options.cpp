@@ -112,8 +112,8 @@ std::string GraphFileOf(const std::string& given, const std::string& manifest_fi
 
 std::vector<std::string> ModeNames() {
   std::vector<std::string> names;
-  for (const protocol::Mode mode :
-       {protocol::Mode::kMajority, protocol::Mode::kBalanced, protocol::Mode::kThird}) {
+  for (const protocol::Mode mode : {protocol::Mode::kMajority, protocol::Mode::kBalanced,
+                                    protocol::Mode::kThird, protocol::Mode::kChecked}) {
     names.emplace_back(protocol::ModeName(mode));
   }
   return names;
@@ -171,7 +171,7 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   auto& m = options.manifest;
   auto& t = m.training;
   command.add_option("--name", m.name, "name of the run, for people");
-  OfferChoices(command.add_option("--mode", options.mode, "majority, balanced or third"),
+  OfferChoices(command.add_option("--mode", options.mode, "majority, balanced, third or checked"),
                ModeNames())
       ->capture_default_str();
   OfferChoices(command.add_option(

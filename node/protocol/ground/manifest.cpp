@@ -18,11 +18,14 @@ struct ModeEntry {
   // t_s is at most share_numerator / share_denominator of the members.
   std::uint32_t share_numerator;
   std::uint32_t share_denominator;
+  // 2 t_s + 1 workers and so many validators are members.
+  std::uint32_t validators;
 };
 constexpr ModeEntry kModes[] = {
-    {Mode::kMajority, "majority", 1, 2},
-    {Mode::kBalanced, "balanced", 2, 5},
-    {Mode::kThird, "third", 1, 3},
+    {Mode::kMajority, "majority", 1, 2, 0},
+    {Mode::kBalanced, "balanced", 2, 5, 0},
+    {Mode::kThird, "third", 1, 3, 0},
+    {Mode::kChecked, "checked", 1, 2, 4},
 };
 
 const ModeEntry& EntryOf(Mode mode) { return kModes[static_cast<std::size_t>(mode)]; }
@@ -186,12 +189,13 @@ base::StatusOr<Mode> ParseMode(std::string_view name) {
     if (name == entry.name) return entry.mode;
   }
   return base::InvalidArgument("mode '" + std::string(name) +
-                               "' is not known: use majority, balanced or third");
+                               "' is not known: use majority, balanced, third or checked");
 }
 
 std::uint32_t GenesisAsynchronousFaults(Mode mode, std::uint32_t n) {
   switch (mode) {
     case Mode::kMajority:
+    case Mode::kChecked:
       return 1;
     case Mode::kBalanced:
       return n / 5;
@@ -212,9 +216,10 @@ Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis) 
   const std::uint32_t by_share = n * entry.share_numerator / entry.share_denominator;
   // t_a + 2 t_s < n (Blum, Katz, Loss): t_s <= (n - 1 - t_a) / 2.
   const std::uint32_t by_quorum = n > t_a_genesis ? (n - 1 - t_a_genesis) / 2 : 0;
+  const std::uint32_t by_checks = n > entry.validators ? (n - 1 - entry.validators) / 2 : 0;
   Thresholds thresholds;
   thresholds.n = n;
-  thresholds.t_s = std::min(by_share, by_quorum);
+  thresholds.t_s = std::min({by_share, by_quorum, by_checks});
   thresholds.t_a = std::min(t_a_genesis, thresholds.t_s);
   return thresholds;
 }

@@ -135,7 +135,7 @@ Manifest AnyManifest() {
   Manifest manifest;
   manifest.name = *AnyText();
   manifest.mode = *rc::gen::element(protocol::Mode::kMajority, protocol::Mode::kBalanced,
-                                    protocol::Mode::kThird);
+                                    protocol::Mode::kThird, protocol::Mode::kChecked);
   const std::size_t least = manifest.mode == protocol::Mode::kMajority ? 3 : 4;
   const auto ids = *rc::gen::suchThat(
       rc::gen::container<std::set<std::uint8_t>>(rc::gen::arbitrary<std::uint8_t>()),

@@ -17,7 +17,7 @@ namespace {
 using scene::ManifestOf;
 using scene::PeerNumber;
 
-constexpr Mode kAllModes[] = {Mode::kMajority, Mode::kBalanced, Mode::kThird};
+constexpr Mode kAllModes[] = {Mode::kMajority, Mode::kBalanced, Mode::kThird, Mode::kChecked};
 
 // protocol.md 1, word for word: the largest t_s that its two bounds allow.
 std::uint32_t NaiveSynchronousFaults(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis) {
@@ -25,14 +25,15 @@ std::uint32_t NaiveSynchronousFaults(Mode mode, std::uint32_t n, std::uint32_t t
   for (std::uint32_t t_s = 0; t_s <= n; ++t_s) {
     const bool within_share = (mode == Mode::kMajority && 2 * t_s <= n) ||
                               (mode == Mode::kBalanced && 5 * t_s <= 2 * n) ||
-                              (mode == Mode::kThird && 3 * t_s <= n);
+                              (mode == Mode::kThird && 3 * t_s <= n) ||
+                              (mode == Mode::kChecked && 2 * t_s + 5 <= n);
     if (within_share && t_a_genesis + 2 * t_s < n) best = t_s;
   }
   return best;
 }
 
 std::uint32_t NaiveGenesisAsynchronousFaults(Mode mode, std::uint32_t n) {
-  if (mode == Mode::kMajority) return 1;
+  if (mode == Mode::kMajority || mode == Mode::kChecked) return 1;
   std::uint32_t t_a = 0;
   const auto fits = [&](std::uint32_t t) {
     return mode == Mode::kBalanced ? 5 * t <= n : 3 * t + 1 <= n;
@@ -181,6 +182,17 @@ TEST(CheckToleratesTest, SaysWhatIsWrongInOneLine) {
   EXPECT_EQ(base::MessageOf(CheckTolerates(Mode::kBalanced, 3, 1)),
             "mode balanced bears 0 faulty of 3 peers, not 1, and no mode bears more than 0: use 4 "
             "peers or more, or fewer faults");
+}
+
+// In mode checked a run that bears a fault spares four validators, however many it bears.
+TEST(FaultsBorneTest, FourValidatorsAreSparedInModeChecked) {
+  for (std::uint32_t n = 7; n <= wire::kMaxPeers; ++n) {
+    const std::uint32_t borne = FaultsBorne(Mode::kChecked, n);
+    EXPECT_GE(borne, 1U) << n;
+    EXPECT_LE(borne, FaultsBorne(Mode::kMajority, n));
+    EXPECT_EQ(SparedValidators(n, borne, 4), 4U) << n;
+    if (n % 2 != 0) EXPECT_LT(SparedValidators(n, borne + 1, 4), 4U) << n;
+  }
 }
 
 TEST(ModeTest, NamesParseBack) {
