@@ -129,5 +129,13 @@ TEST(FoundScript, TwoCommitsOfTwoHistoriesDelayNobody) {
   ExpectHarmless("seed=66 peers=4 byzantine=1 attack=free steps=7 dimension=508 batch_size=31");
 }
 
+// A colluder signed a second version, on another history, and the owner took the member whose
+// first version it then lacked for late.
+TEST(FoundScript, RivalVersionOfAnotherHistoryMakesNobodyLate) {
+  ExpectHarmless("seed=6 peers=8 byzantine=3 attack=free steps=25");
+  ExpectHarmless("seed=80 peers=8 byzantine=3 attack=free steps=25");
+  ExpectHarmless("seed=6 peers=8 byzantine=3 nat=3 attack=free attack.carry=2 steps=25");
+}
+
 }  // namespace
 }  // namespace ostraka::sim
