@@ -58,6 +58,13 @@ base::StatusOr<double> LossOfDescent(train::Trainer& trainer, const protocol::Tr
   return after.loss;
 }
 
+double AllowedLoss(const Yardstick& yardstick, LossMeasure measure) {
+  const double gain = std::max(yardstick.initial - yardstick.worst, 0.0);
+  const double above =
+      measure == LossMeasure::kWhole ? (kLossFactor - 1) * yardstick.worst : kGainShare * gain;
+  return yardstick.worst + above + kLossMargin;
+}
+
 }  // namespace
 
 base::StatusOr<Yardstick> MeasureYardstick(train::Trainer& trainer,
@@ -77,14 +84,14 @@ base::StatusOr<Yardstick> MeasureYardstick(train::Trainer& trainer,
   return yardstick;
 }
 
-base::Status JudgeLoss(double loss, const Yardstick& yardstick) {
+base::Status JudgeLoss(double loss, const Yardstick& yardstick, LossMeasure measure) {
   if (!std::isfinite(loss))
     return base::FailedPrecondition("the loss exploded: it is not a number");
   if (loss > yardstick.initial) {
     return base::FailedPrecondition("the loss exploded: it began at " + Short(yardstick.initial) +
                                     " and ended at " + Short(loss));
   }
-  const double allowed = kLossFactor * yardstick.worst + kLossMargin;
+  const double allowed = AllowedLoss(yardstick, measure);
   if (loss <= allowed) return base::OkStatus();
   return base::FailedPrecondition("the loss ended at " + std::to_string(loss) + ", above " +
                                   std::to_string(allowed) + ": the honest rows alone give " +

@@ -34,11 +34,19 @@ struct Yardstick {
 
 inline constexpr std::uint32_t kYardstickDescents = 8;
 
+// What of a loss is compared. The toy's best loss is near zero, so its losses are compared as they
+// are. A model of text cannot get below the entropy of its text, which may be most of the loss from
+// the beginning on, and a run that learnt nothing could pass: what the run has gained since its
+// start is compared with what the descents gain.
+enum class LossMeasure : std::uint8_t { kWhole, kGain };
+
 // How far above the worst descent the loss of a sound run may end. Measured in runs of 40 steps
 // against a row of each honest member, with one descent: at most 1.06 times for each of 57 attacks
 // by 3 of 8, at most 1.08 in fifteen drawn swarms.
 inline constexpr double kLossFactor = 1.2;
 inline constexpr double kLossMargin = 0.02;
+// How much of the worst descent's gain a sound run may lack, by LossMeasure::kGain.
+inline constexpr double kGainShare = 0.25;
 
 // Descends on `rows` gradients a step from `initial`, drawn from `seed`. REQUIRES: rows > 0.
 base::StatusOr<Yardstick> MeasureYardstick(train::Trainer& trainer,
@@ -46,8 +54,10 @@ base::StatusOr<Yardstick> MeasureYardstick(train::Trainer& trainer,
                                            std::span<const float> initial, std::uint32_t rows,
                                            const base::Digest& seed, Rest rest = {});
 
-// FailedPrecondition, in one line, if `loss` is no number, above the initial loss, or above
-// kLossFactor times the worst descent plus kLossMargin.
-base::Status JudgeLoss(double loss, const Yardstick& yardstick);
+// FailedPrecondition, in one line, if `loss` is no number, above the initial loss, or by more than
+// kLossMargin above kLossFactor times the worst descent; by kGain, above the worst descent and
+// kGainShare of its gain.
+base::Status JudgeLoss(double loss, const Yardstick& yardstick,
+                       LossMeasure measure = LossMeasure::kWhole);
 
 }  // namespace ostraka::sim

@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "sim/trainers/trainers.h"
+
 namespace ostraka::sim {
 
 Historian::Historian(Roster roster, train::Trainer& trainer)
@@ -41,7 +43,7 @@ void Historian::Note(const protocol::StepDone& done) {
 base::StatusOr<RunAndHistory> RunWithHistory(const SimOptions& options) {
   RunAndHistory run;
   ASSIGN_OR_RETURN(run.roster, RosterOf(options));
-  ASSIGN_OR_RETURN(const auto trainer, ToyTrainerOf(options));
+  ASSIGN_OR_RETURN(const auto trainer, TrainerOf(options));
   Historian historian(run.roster, *trainer);
   ASSIGN_OR_RETURN(run.result, RunSimulation(options, {}, &historian));
   run.history = historian.Take();

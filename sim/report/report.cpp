@@ -9,6 +9,7 @@
 #include "sim/report/figures.h"
 #include "sim/report/peer_names.h"
 #include "sim/report/step_svg.h"
+#include "sim/trainers/trainers.h"
 
 namespace ostraka::sim {
 namespace {
@@ -183,7 +184,7 @@ base::StatusOr<Report> MakeReport(const SimOptions& options, std::optional<std::
   ReportInput input;
   input.options = options;
   ASSIGN_OR_RETURN(input.roster, RosterOf(options));
-  ASSIGN_OR_RETURN(const auto trainer, ToyTrainerOf(options));
+  ASSIGN_OR_RETURN(const auto trainer, TrainerOf(options));
   Historian historian(input.roster, *trainer);
   StepRecorder recorder(input.roster, step);
   Both both(historian, recorder);

@@ -12,10 +12,8 @@
 #include "node/base/check.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/member/peer.h"
-#include "node/train/toy_trainer.h"
 #include "sim/adversary/adversary.h"
 #include "sim/attacks/registry.h"
-#include "sim/attacks/results/flipped_labels.h"
 #include "sim/check/applied_checker.h"
 #include "sim/check/checkers.h"
 #include "sim/check/chronicle.h"
@@ -33,6 +31,8 @@
 #include "sim/premises/premise_checkers.h"
 #include "sim/setup/departures.h"
 #include "sim/setup/fault_plan.h"
+#include "sim/setup/models.h"
+#include "sim/trainers/trainers.h"
 
 namespace ostraka::sim {
 namespace {
@@ -41,7 +41,8 @@ constexpr char kLiarsAttack[] = "lying_echo";
 
 protocol::GradientFunction GradientsOf(train::Trainer& trainer) {
   return [&trainer](const protocol::GradientSpec& spec) {
-    return trainer.Gradient(*spec.parameters, spec.batch_seed);
+    return spec.again ? trainer.GradientAgain(*spec.parameters, spec.batch_seed)
+                      : trainer.Gradient(*spec.parameters, spec.batch_seed);
   };
 }
 
@@ -95,24 +96,6 @@ std::vector<bool> DrawDialers(base::Rng rng, const SimOptions& options) {
     dialers[order[i]] = true;
   }
   return dialers;
-}
-
-protocol::TrainingPlan ToyPlan(const SimOptions& options) {
-  protocol::TrainingPlan plan;
-  plan.model = "toy";
-  plan.data = "toy";
-  plan.batch_size = options.batch_size;
-  plan.hidden = options.dimension;
-  plan.data_seed = options.seed;
-  plan.steps = options.steps;
-  plan.settle_steps = 5;  // the minimum; CheckOptions leaves room for them
-  plan.learning_rate = options.learning_rate;
-  plan.optimizer = options.optimizer;
-  plan.schedule = options.schedule;
-  plan.decay_steps = options.schedule == protocol::Schedule::kWsd ? (plan.steps - 1) / 5 : 0;
-  plan.momentum = options.momentum;
-  plan.clip_norm = options.clip_norm;
-  return plan;
 }
 
 std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options,
@@ -173,8 +156,7 @@ class Cluster {
 
   SimOptions options_;
   base::Rng rng_;
-  train::Trainer* trainer_;  // the caller's, as the next
-  train::Trainer* flipped_;  // the attackers'; null if they need none
+  Training training_;
   std::vector<std::shared_ptr<const crypto::SigningKey>> keys_;
   Roster roster_;
   FaultPlan faults_;
@@ -198,8 +180,7 @@ class Cluster {
 Cluster::Cluster(const SimOptions& options, const Training& training)
     : options_(options),
       rng_(base::Rng(options.seed).Fork("cluster")),
-      trainer_(training.trainer),
-      flipped_(training.flipped),
+      training_(training),
       keys_(MakeKeys(rng_, options.peers)),
       roster_(DrawRoster(rng_.Fork("byzantine"), keys_, options.byzantine)),
       faults_(DrawFaults(rng_.Fork("faults"), options, roster_)),
@@ -209,7 +190,8 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
           [this](const protocol::JobSpec& spec, const protocol::GradientFunction& gradients) {
             return protocol::RunJob(spec, gradients, executor_);
           },
-          GradientsOf(*trainer_), {.gradients = std::size_t{4} * options.peers, .others = 8}),
+          GradientsOf(*training_.trainer),
+          {.gradients = std::size_t{4} * options.peers, .others = 8}),
       checkers_(WithUnlucky(roster_, options, faults_)),
       chronicle_(roster_, training.on_block) {
   roster_ = checkers_.roster();
@@ -243,7 +225,7 @@ AdversaryOptions Cluster::AdversaryAt(std::uint32_t peer) const {
           options_.attack_from_step,
           manifest_,
           keys_[peer],
-          trainer_->layout(),
+          training_.trainer->layout(),
           lies ? liars_ : coven_};
 }
 
@@ -253,7 +235,7 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
   const auto initial = std::make_shared<const std::vector<float>>(values);
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
-    protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(),
+    protocol::PeerOptions peer{manifest_, keys_[i], verifier, training_.trainer->layout(),
                                initial,   {},       opener_};
     if (roster_.byzantine[i]) {
       peer.post = std::make_shared<protocol::Post>(keys_[i]->id(), manifest_->run_id,
@@ -272,7 +254,8 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
       AdversaryOptions adversary = AdversaryAt(i);
       adversary.another = make;
       if (!options_.unprotected) adversary.post = peer.post;
-      if (flipped_ != nullptr) adversary.flipped_gradients = GradientsOf(*flipped_);
+      if (training_.flipped != nullptr)
+        adversary.flipped_gradients = GradientsOf(*training_.flipped);
       ASSIGN_OR_RETURN(machine, MakeAdversary(std::move(adversary), std::move(machine)));
     }
     Simulator::Member& member = members.emplace_back();
@@ -310,7 +293,8 @@ void Cluster::AddCheckers(Simulator& simulator) {
     add_observing(std::make_unique<Sizes>(roster_, manifest_, opener_));
     add_observing(std::make_unique<Queues>(
         roster_,
-        BoundsOf(options_.peers, options_.dimension, faults_.hold, manifest_->delta, options_.nat),
+        BoundsOf(options_.peers, base::ElementCount(training_.trainer->layout()), faults_.hold,
+                 manifest_->delta, options_.nat),
         opener_));
     if (!faults_.over) checkers_.Add(std::make_unique<HonestNeverLate>(roster_));
     if (faults_.over) {
@@ -424,8 +408,8 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
     // A cut may have cost them their places before they did anything.
     result.detection_steps = std::max(last_removal, first_misdeed) - first_misdeed;
   }
-  if (manifest_->training.model == "toy" && chronicle_.parameters()) {
-    const auto evaluation = trainer_->Evaluate(*chronicle_.parameters());
+  if (training_.measure && chronicle_.parameters()) {
+    const auto evaluation = training_.trainer->Evaluate(*chronicle_.parameters());
     if (evaluation.ok()) result.loss = evaluation->loss;
     HoldAgainstYardstick(simulator, result);
   }
@@ -465,11 +449,12 @@ void Cluster::HoldAgainstYardstick(const Simulator& simulator, SimResult& result
   // A validator sends no row.
   const std::uint32_t honest = options_.peers - options_.byzantine;
   const std::uint32_t rows = honest > options_.validators ? honest - options_.validators : 1;
-  const auto yardstick = MeasureYardstick(
-      *trainer_, manifest_->training, trainer_->InitialParameters(manifest_->run_id), rows,
-      manifest_->run_id, options_.unprotected ? Rest{} : RestOf(result));
+  const auto yardstick =
+      MeasureYardstick(*training_.trainer, manifest_->training,
+                       training_.trainer->InitialParameters(manifest_->run_id), rows,
+                       manifest_->run_id, options_.unprotected ? Rest{} : RestOf(result));
   if (!yardstick.ok()) return;
-  const base::Status status = JudgeLoss(result.loss, *yardstick);
+  const base::Status status = JudgeLoss(result.loss, *yardstick, *training_.measure);
   if (status.ok()) return;
   result.ok = false;
   result.failure = Failure{"loss", base::MessageOf(status), simulator.now(), simulator.events()};
@@ -477,40 +462,17 @@ void Cluster::HoldAgainstYardstick(const Simulator& simulator, SimResult& result
 
 }  // namespace
 
-namespace {
-
-train::TrainerOptions ToyOptionsOf(const SimOptions& options) {
-  return {.model = "toy",
-          .data = "toy",
-          .batch_size = options.batch_size,
-          .hidden = options.dimension,
-          .data_seed = options.seed};
-}
-
-// Null if the attack needs none.
-base::StatusOr<std::unique_ptr<train::Trainer>> FlippedToyOf(const SimOptions& options) {
-  if (!FlipsLabels(options.attack)) return nullptr;
-  ASSIGN_OR_RETURN(train::ToyProblem problem, train::DrawToyProblem(ToyOptionsOf(options)));
-  FlipLabels(problem);
-  return train::MakeToyTrainerOver(std::move(problem), options.batch_size);
-}
-
-}  // namespace
-
-base::StatusOr<std::unique_ptr<train::Trainer>> ToyTrainerOf(const SimOptions& options) {
-  return train::MakeToyTrainer(ToyOptionsOf(options));
-}
-
 base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace,
                                         StepObserver* observer) {
   RETURN_IF_ERROR(CheckOptions(options));
   RETURN_IF_ERROR(crypto::Initialize());
-  ASSIGN_OR_RETURN(const auto toy, ToyTrainerOf(options));
-  ASSIGN_OR_RETURN(const auto flipped, FlippedToyOf(options));
+  ASSIGN_OR_RETURN(const auto trainer, TrainerOf(options));
+  ASSIGN_OR_RETURN(const auto flipped, FlippedTrainerOf(options));
   Training training;
-  training.trainer = toy.get();
+  training.trainer = trainer.get();
   training.flipped = flipped.get();
-  training.plan = ToyPlan(options);
+  ASSIGN_OR_RETURN(training.plan, PlanOf(options));
+  training.measure = options.model == kToyModel ? LossMeasure::kWhole : LossMeasure::kGain;
   ASSIGN_OR_RETURN(const auto cluster, Cluster::Make(options, training));
   return cluster->Run(trace, observer);
 }

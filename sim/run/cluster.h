@@ -1,5 +1,5 @@
-// A whole simulated run: manifest, keys, toy trainer, honest machines, adversaries and checkers
-// from SimOptions, run to the end. `ostraka sim` is made of this.
+// A whole simulated run: manifest, keys, trainer, honest machines, adversaries and checkers from
+// SimOptions, run to the end. `ostraka sim` is made of this.
 //
 // Promises:
 //   R1  The result, `trace_digest` included, is a function of the options alone, on every machine
@@ -21,6 +21,7 @@
 #include "node/protocol/ground/manifest.h"
 #include "node/train/trainer.h"
 #include "node/wire/block.h"
+#include "sim/check/yardstick.h"
 #include "sim/engine/checker.h"
 #include "sim/engine/simulator.h"
 #include "sim/setup/options.h"
@@ -80,20 +81,19 @@ using TraceSink = std::function<void(const std::string&)>;
 base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace = {},
                                         StepObserver* observer = nullptr);
 
-// The trainer of such a run: the toy problem that the options describe.
-base::StatusOr<std::unique_ptr<train::Trainer>> ToyTrainerOf(const SimOptions& options);
-
 // The participants of such a run, by index.
 base::StatusOr<Roster> RosterOf(const SimOptions& options);
 
-// Training of a real model instead of the toy problem.
+// Training of another model than the options name.
 struct Training {
   train::Trainer* trainer = nullptr;  // outlives the run
   // Over flipped labels, for attacks that sim::FlipsLabels names; null for others. Outlives the
   // run.
   train::Trainer* flipped = nullptr;
   protocol::TrainingPlan plan;
-  std::vector<float> initial;  // parameters
+  std::vector<float> initial;  // parameters; empty: drawn by the run's id
+  // How the loss at the end is judged; nullopt: it is neither evaluated nor judged.
+  std::optional<LossMeasure> measure;
   // Called for each block when the first honest peer accepts it, with the parameters after it; may
   // be empty.
   std::function<void(const wire::Block&, const std::vector<float>&)> on_block;

@@ -7,6 +7,7 @@
 #include "sim/attacks/registry.h"
 #include "sim/script/script.h"
 #include "sim/script/simplify.h"
+#include "sim/setup/models.h"
 
 namespace ostraka::sim {
 namespace {
@@ -77,7 +78,10 @@ void MakeSmall(const SimOptions& options, Candidates& candidates) {
   candidates.Lower<std::uint32_t>("fewer peers", &SimOptions::peers, 3);
   candidates.Lower<std::uint32_t>("fewer Byzantine", &SimOptions::byzantine, 1);
   candidates.Lower<std::uint32_t>("fewer validators", &SimOptions::validators, 1);
-  candidates.Lower<std::uint64_t>("smaller model", &SimOptions::dimension, 2 * options.peers);
+  candidates.Try<std::string>("the toy problem", &SimOptions::model, {std::string(kToyModel)});
+  if (options.model == kToyModel) {
+    candidates.Lower<std::uint64_t>("smaller model", &SimOptions::dimension, 2 * options.peers);
+  }
   candidates.Lower<std::uint64_t>("smaller batches", &SimOptions::batch_size, 1);
   const SimOptions defaults;
   candidates.Try("usual delays", &SimOptions::delay_min, {defaults.delay_min});

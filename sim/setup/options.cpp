@@ -8,6 +8,7 @@
 #include "node/wire/limits.h"
 #include "sim/engine/network.h"
 #include "sim/setup/cuts.h"
+#include "sim/setup/models.h"
 
 namespace ostraka::sim {
 namespace {
@@ -101,6 +102,11 @@ const std::vector<Field>& Fields() {
       BoolField("unprotected", &SimOptions::unprotected),
       NumberField("steps", &SimOptions::steps),
       NumberField("validators", &SimOptions::validators),
+      OnlyIfSet({"model", [](const SimOptions& o) { return o.model; },
+                 [](std::string_view text, SimOptions& o) {
+                   o.model = text;
+                   return true;
+                 }}),
       NumberField("dimension", &SimOptions::dimension),
       NumberField("batch_size", &SimOptions::batch_size),
       NumberField("learning_rate", &SimOptions::learning_rate),
@@ -292,8 +298,7 @@ base::Status CheckOptions(const SimOptions& options) {
   if (!options.unprotected) {
     RETURN_IF_ERROR(protocol::CheckTolerates(options.mode, options.peers, options.byzantine));
   }
-  RETURN_IF_ERROR(Require(options.dimension >= 2 * options.peers,
-                          "dimension must be at least 2 x peers: a part has two elements"));
+  RETURN_IF_ERROR(CheckModel(options));
   RETURN_IF_ERROR(Require(options.bytes_per_second > 0, "bytes_per_second must be positive"));
   const bool delays_ok = options.delay_min.ns >= 0 && options.delay_max >= options.delay_min &&
                          options.jitter.ns >= 0 && options.fsync_max.ns >= 0 &&

@@ -44,11 +44,12 @@ struct SimOptions {
   std::uint64_t attackers_leave = 0;
 
   // The training.
+  std::string model = "toy";  // of kModels (sim/setup/models.h)
   protocol::Mode mode = protocol::Mode::kMajority;
   bool unprotected = false;  // plain butterfly all-reduce instead of the protocol
   std::uint64_t steps = 200;
   std::uint32_t validators = 1;
-  std::uint64_t dimension = 1000;  // of the toy problem
+  std::uint64_t dimension = 1000;  // of the toy problem; another model has its own
   std::uint64_t batch_size = 32;
   double learning_rate = 0.1;
   aggregation::Optimizer optimizer = aggregation::Optimizer::kSgd;

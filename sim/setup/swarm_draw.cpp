@@ -7,6 +7,7 @@
 #include "node/base/rng.h"
 #include "sim/attacks/registry.h"
 #include "sim/script/draw.h"
+#include "sim/setup/models.h"
 
 namespace ostraka::sim {
 namespace {
@@ -107,6 +108,14 @@ void DrawAttack(base::Rng rng, SimOptions& options) {
 // Its own stream: a swarm that is not exact is drawn as if there were no such profile.
 bool DrawsExact(base::Rng rng) { return OneIn(rng, 4); }
 
+// A gradient of the gpt costs as much as hundreds of the toy's, so large swarms train the toy.
+constexpr std::uint32_t kMostPeersWithGpt = 9;
+
+// One in eight of the small exact swarms trains the tiny gpt. Its own stream, as DrawsExact.
+bool DrawsGpt(base::Rng rng, const SimOptions& options) {
+  return options.exact && options.peers <= kMostPeersWithGpt && OneIn(rng, 8);
+}
+
 base::Duration DrawMilliseconds(base::Rng& rng, std::uint64_t least, std::uint64_t most) {
   return base::Milliseconds(static_cast<std::int64_t>(least + rng.Below(most - least + 1)));
 }
@@ -183,6 +192,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   DrawMembers(rng.Fork("members"), options);
   DrawNetwork(rng.Fork("network"), options);
   options.exact = base.exact || DrawsExact(rng.Fork("exact"));
+  if (base.model == kGptModel || DrawsGpt(rng.Fork("gpt"), options)) UseTinyGpt(options);
   if (only_attack) {
     options.attack = base.attack;
     options.attack_params = base.attack_params;

@@ -17,7 +17,8 @@
 namespace ostraka::sim {
 
 // The run of `seed`. `base` gives the values that are not drawn: steps, and with `only_attack` the
-// attack and its parameters. With `base.exact` all runs are of profile exact/1, else one in four.
+// attack and its parameters. With `base.exact` all runs are of profile exact/1, else one in four;
+// with `base.model` gpt all train it, else one in eight of the small exact ones.
 // CheckOptions of the result is ok if that of `base` is.
 SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attack = false);
 

@@ -33,6 +33,16 @@ class SimTest(TestCase):
         self.assertRegex(result["trace_digest"], r"\A[0-9a-f]{64}\Z")
         self.assertGreater(result["detection_steps"]["mean"], 0)
 
+    def test_a_gpt_trains_in_the_exact_profile(self):
+        gpt = ("--model", "gpt", "--peers", 5, "--byzantine", 1, "--attack", "label_flip", "--steps", 30)
+        result = self.sim(*gpt)
+        self.assertEqual(result["trace_digest"], self.sim(*gpt, "--exact")["trace_digest"])
+        losses = [step["loss"] for step in self.history(result)["steps"]]
+        self.assertLess(losses[-1], losses[0] - 0.3)
+        refused = run("sim", "--model", "gpt", "--dimension", 20)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--dimension is of the toy problem", refused.stderr)
+
     def history(self, result):
         """The history of one run, after what must hold of each."""
         history = result["history"]

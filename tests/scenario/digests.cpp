@@ -20,7 +20,8 @@ namespace {
 namespace simd = aggregation::simd;
 
 // Attacks on gradients that need every kind of arithmetic, attacks on the protocol, faults of
-// machines and of the network, dimensions that are no multiple of a vector register's width.
+// machines and of the network, dimensions that are no multiple of a vector register's width, a
+// model that exact kernels train.
 constexpr std::string_view kRuns[] = {
     "seed=1 peers=8 byzantine=3 attack=sign_flip dimension=1000 steps=20",
     "seed=2 peers=16 byzantine=7 attack=alie dimension=257 steps=10",
@@ -30,6 +31,7 @@ constexpr std::string_view kRuns[] = {
     "seed=6 peers=8 byzantine=2 attack=double_propose crashes=2 loss_permille=20 steps=12",
     "seed=7 peers=6 byzantine=0 cut=halves cut_at_ns=1000000000 dimension=99 steps=10",
     "seed=8 peers=8 byzantine=1 attack=gaussian unprotected=1 dimension=1000 steps=10",
+    "seed=9 peers=8 byzantine=3 attack=label_flip model=gpt exact=1 batch_size=8 steps=12",
 };
 
 base::Digest DigestAt(simd::Level level, const SimOptions& options) {

@@ -417,8 +417,6 @@ void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
   command->add_option("--steps", sim.steps, "least number of steps")->capture_default_str();
   command->add_option("--validators", sim.validators, "validators in each step")
       ->capture_default_str();
-  command->add_option("--dimension", sim.dimension, "dimension of the toy problem")
-      ->capture_default_str();
   command->add_flag("--unprotected", sim.unprotected, "plain averaging without checks");
   AddSimUpdateOptions(*command, options->update);
   command->add_flag("--exact", sim.exact,
@@ -473,8 +471,8 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
 void AddRunOptions(CLI::App* command, SimCommandOptions* options) {
   command->add_flag(
       "--swarm-test", options->swarm_test,
-      "draw peers, profile, attack, network and faults from each seed, except --steps, and --exact "
-      "and --attack where given");
+      "draw peers, profile, model, attack, network and faults from each seed, except --steps, and "
+      "--exact, --model gpt and --attack where given");
   command->add_option("--threads", options->threads, "seeds at a time (default: cores)");
   auto* seed =
       command->add_option("--seed", options->sim.seed, "seed of one run")->capture_default_str();
@@ -507,6 +505,7 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
       "Examples: ostraka sim --peers 16 --byzantine 7 --attack alie --seeds 1..20\n"
       "          ostraka sim --byzantine 2 --attack sign_flip --crashes 10 --cut halves\n"
       "          ostraka sim --byzantine 3 --attack cover_up --report cover_up.html\n"
+      "          ostraka sim --model gpt --byzantine 3 --attack label_flip --steps 60\n"
       "          ostraka sim --swarm-test --steps 40 --seeds 1..1000 --json > range1.json");
   command->require_subcommand(0, 1);
   AddSimSubcommands(*command, options, invocation);

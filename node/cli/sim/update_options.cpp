@@ -4,10 +4,36 @@
 
 #include "node/cli/options/choices.h"
 #include "node/cli/options/update_choices.h"
+#include "sim/setup/models.h"
 
 namespace ostraka::cli {
+namespace {
+
+// After the optimizer, on which the model's learning rate depends.
+base::Status SetModel(const SimUpdateOptions& options, sim::SimOptions& result) {
+  result.model = options.model;
+  if (result.model != sim::kGptModel) {
+    result.dimension = options.dimension.value_or(result.dimension);
+    return base::OkStatus();  // CheckOptions knows what else there is
+  }
+  if (options.dimension) {
+    return base::InvalidArgument(
+        "--dimension is of the toy problem, and model gpt has its own: leave it out");
+  }
+  sim::UseTinyGpt(result);
+  return base::OkStatus();
+}
+
+}  // namespace
 
 void AddSimUpdateOptions(CLI::App& command, SimUpdateOptions& options) {
+  OfferChoices(
+      command.add_option("--model", options.model,
+                         "toy, or gpt: one layer over letters, by exact kernels (--exact)"),
+      TextsOf(sim::kModels))
+      ->capture_default_str();
+  command.add_option("--dimension", options.dimension,
+                     "dimension of the toy problem (default: 1000)");
   OfferChoices(command.add_option("--optimizer", options.optimizer, "sgd, nesterov or adamw"),
                OptimizerNames())
       ->capture_default_str();
@@ -28,7 +54,7 @@ base::Status SetUpdate(const SimUpdateOptions& options, sim::SimOptions& result)
   // The toy's rate for SGD would make steps of AdamW as long as the way to go.
   if (optimizer == Optimizer::kAdamW) result.learning_rate = 0.02;
   result.clip_norm = options.clip.value_or(optimizer == Optimizer::kAdamW ? 1 : 0);
-  return base::OkStatus();
+  return SetModel(options, result);
 }
 
 }  // namespace ostraka::cli

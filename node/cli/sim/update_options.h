@@ -1,8 +1,9 @@
-// Groups of the options of `sim`: the update of the toy training, and times.
+// Groups of the options of `sim`: the model and its update, and times.
 //
 // Thread safety: none; a command line is declared by one thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -25,6 +26,8 @@ struct SimSeconds {
 };
 
 struct SimUpdateOptions {
+  std::string model = "toy";
+  std::optional<std::uint64_t> dimension;  // of the toy; none: 1000
   std::string optimizer = "sgd";
   std::string schedule = "linear";
   std::optional<double> clip;  // none: 1 for adamw, else 0
@@ -32,8 +35,8 @@ struct SimUpdateOptions {
 
 void AddSimUpdateOptions(CLI::App& command, SimUpdateOptions& options);
 
-// Sets optimizer, schedule, momentum and clipping, and for adamw the learning rate.
-// InvalidArgument: unknown names.
+// Sets model, optimizer, schedule, momentum and clipping, and the learning rate that suits them.
+// InvalidArgument: unknown names, or a dimension for another model than the toy.
 base::Status SetUpdate(const SimUpdateOptions& options, sim::SimOptions& result);
 
 }  // namespace ostraka::cli

@@ -5,27 +5,18 @@
 #include <cmath>
 #include <limits>
 
-#include "sim/run/cluster.h"
+#include "sim/trainers/trainers.h"
 
 namespace ostraka::sim {
 namespace {
-
-protocol::TrainingPlan PlanOf(const SimOptions& options) {
-  protocol::TrainingPlan plan;
-  plan.model = "toy";
-  plan.data = "toy";
-  plan.steps = options.steps;
-  plan.learning_rate = options.learning_rate;
-  return plan;
-}
 
 TEST(YardstickTest, DescendsOnTheMeanOfHonestRows) {
   SimOptions options;
   options.steps = 60;
   options.dimension = 200;
-  auto trainer = ToyTrainerOf(options);
+  auto trainer = TrainerOf(options);
   ASSERT_TRUE(trainer.ok());
-  protocol::TrainingPlan plan = PlanOf(options);
+  protocol::TrainingPlan plan = PlanOf(options).value();
   const auto initial = (*trainer)->InitialParameters({});
   const auto few = MeasureYardstick(**trainer, plan, initial, 1, {});
   const auto many = MeasureYardstick(**trainer, plan, initial, 8, {});
@@ -50,9 +41,9 @@ TEST(YardstickTest, TakesTheWorstOfSeveralDescents) {
   options.steps = 40;
   options.dimension = 30;
   options.batch_size = 7;
-  auto trainer = ToyTrainerOf(options);
+  auto trainer = TrainerOf(options);
   ASSERT_TRUE(trainer.ok());
-  const protocol::TrainingPlan plan = PlanOf(options);
+  const protocol::TrainingPlan plan = PlanOf(options).value();
   const auto initial = (*trainer)->InitialParameters({});
   const auto yardstick = MeasureYardstick(**trainer, plan, initial, 1, {});
   ASSERT_TRUE(yardstick.ok());
@@ -77,6 +68,19 @@ TEST(JudgeLossTest, AcceptsNearLossesAndRefusesExplodedOnes) {
                            std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_FALSE(JudgeLoss(bad, yardstick).ok()) << bad;
   }
+}
+
+// A text with much entropy: whoever learns nothing is within a fifth of whoever learns all.
+TEST(JudgeLossTest, OfAModelOfTextTheGainCounts) {
+  const Yardstick yardstick{.initial = 3.3, .reference = 2.8, .worst = 2.9};
+  EXPECT_TRUE(JudgeLoss(3.29, yardstick).ok());
+  EXPECT_FALSE(JudgeLoss(3.29, yardstick, LossMeasure::kGain).ok());
+  EXPECT_FALSE(JudgeLoss(3.03, yardstick, LossMeasure::kGain).ok());
+  EXPECT_TRUE(JudgeLoss(3.01, yardstick, LossMeasure::kGain).ok());
+  // A reference that stood still all the time gained nothing.
+  const Yardstick still{.initial = 3.3, .reference = 3.3, .worst = 3.3};
+  EXPECT_TRUE(JudgeLoss(3.3, still, LossMeasure::kGain).ok());
+  EXPECT_FALSE(JudgeLoss(3.4, still, LossMeasure::kGain).ok());
 }
 
 }  // namespace

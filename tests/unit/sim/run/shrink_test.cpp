@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "sim/setup/models.h"
+
 namespace ostraka::sim {
 namespace {
 
@@ -40,6 +42,19 @@ TEST(ShrinkTest, LeavesNothingThatCanBeRemoved) {
   ASSERT_TRUE(again.ok());
   ASSERT_TRUE(again->failure.has_value());
   EXPECT_EQ(again->failure->message, result->failure.message);
+}
+
+TEST(ShrinkTest, TriesTheToyInPlaceOfTheGptWhichHasOneSize) {
+  SimOptions options = Hurried();
+  UseTinyGpt(options);
+  const auto has = [](const std::vector<Smaller>& found, const std::string& what) {
+    return std::any_of(found.begin(), found.end(),
+                       [&what](const Smaller& one) { return one.what == what; });
+  };
+  EXPECT_TRUE(has(Simplifications(options), "the toy problem"));
+  EXPECT_FALSE(has(Simplifications(options), "smaller model"));
+  EXPECT_FALSE(has(Simplifications(Hurried()), "the toy problem"));
+  EXPECT_TRUE(has(Simplifications(Hurried()), "smaller model"));
 }
 
 TEST(ShrinkTest, StopsAfterMaxRuns) {

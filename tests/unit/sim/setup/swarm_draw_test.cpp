@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/attacks/registry.h"
+#include "sim/setup/models.h"
 
 namespace ostraka::sim {
 namespace {
@@ -111,6 +112,35 @@ TEST(SwarmDrawTest, AllSwarmsAreExactIfAsked) {
     const SimOptions exact = DrawSwarm(seed, base);
     EXPECT_EQ(exact.peers, as_before.peers);
     EXPECT_EQ(exact.delay_max, as_before.delay_max);
+  }
+}
+
+TEST(SwarmDrawTest, SomeSmallExactSwarmsTrainTheGpt) {
+  SimOptions base = Base();
+  base.exact = true;
+  int small = 0;
+  int gpt = 0;
+  for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
+    EXPECT_TRUE(DrawSwarm(seed, Base()).model == kToyModel || DrawSwarm(seed, Base()).exact);
+    const SimOptions options = DrawSwarm(seed, base);
+    small += options.peers < 10 ? 1 : 0;
+    if (options.model != kGptModel) continue;
+    ++gpt;
+    EXPECT_LT(options.peers, 10U);
+    EXPECT_TRUE(options.exact);
+  }
+  EXPECT_NEAR(gpt, small / 8, small / 40);
+}
+
+TEST(SwarmDrawTest, AllSwarmsTrainTheGptIfAsked) {
+  SimOptions base = Base();
+  UseTinyGpt(base);
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (const bool only_attack : {false, true}) {
+      const SimOptions options = DrawSwarm(seed, base, only_attack);
+      EXPECT_EQ(options.model, kGptModel);
+      EXPECT_TRUE(CheckOptions(options).ok()) << FormatOptions(options);
+    }
   }
 }
 
