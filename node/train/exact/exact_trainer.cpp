@@ -12,6 +12,7 @@
 #include "exact/run/runner.h"
 #include "node/base/check.h"
 #include "node/train/batch.h"
+#include "node/train/exact/conformance_watch.h"
 #include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/exact/micro_batch.h"
@@ -46,6 +47,7 @@ class ExactTrainer final : public Trainer {
         evaluate_on_(options.evaluate_on),
         batch_(std::move(batch)),
         kernels_(kernels),
+        watch_(kernels, plan.operations * (batch_size_ / batch_.size())),
         runner_(std::move(plan), std::move(constants), kernels, executor_) {
     for (const exact::Parameter& tensor : tensors_) {
       layout_.push_back({tensor.name, {tensor.type.shape.begin(), tensor.type.shape.end()}});
@@ -127,6 +129,14 @@ class ExactTrainer final : public Trainer {
   base::StatusOr<std::vector<float>> Mean(std::span<const float> parameters,
                                           std::span<const std::uint32_t> rows,
                                           exact::Runner& runner, double& loss) {
+    auto mean = MeanUnchecked(parameters, rows, runner, loss);
+    RETURN_IF_ERROR(watch_.AfterGradient());
+    return mean;
+  }
+
+  base::StatusOr<std::vector<float>> MeanUnchecked(std::span<const float> parameters,
+                                                   std::span<const std::uint32_t> rows,
+                                                   exact::Runner& runner, double& loss) {
     std::vector<float> sum(parameters.size());
     ASSIGN_OR_RETURN(loss, MicroGradient(parameters, rows.first(batch_.size()), runner, sum));
     if (rows.size() == batch_.size()) return sum;
@@ -177,6 +187,7 @@ class ExactTrainer final : public Trainer {
   MicroBatch batch_;
   aggregation::SerialExecutor executor_;  // outlives runner_
   const exact::Kernels& kernels_;
+  ConformanceWatch watch_;
   exact::Runner runner_;
 };
 
@@ -223,9 +234,15 @@ base::Status CheckSizes(const TrainerOptions& options, const Dataset& data) {
 
 base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainer(const TrainerOptions& options,
                                                           Dataset data) {
-  RETURN_IF_ERROR(CheckSizes(options, data));
   ASSIGN_OR_RETURN(const exact::Kernels* const kernels, KernelsNamed(options.kernels));
-  RETURN_IF_ERROR(exact::CheckConformance(*kernels));
+  return MakeExactTrainerBy(*kernels, options, std::move(data));
+}
+
+base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainerBy(const exact::Kernels& kernels,
+                                                            const TrainerOptions& options,
+                                                            Dataset data) {
+  RETURN_IF_ERROR(CheckSizes(options, data));
+  RETURN_IF_ERROR(exact::CheckConformance(kernels));
   ASSIGN_OR_RETURN(const exact::Graph graph, ModelOf(options, data));
   ASSIGN_OR_RETURN(std::vector<std::vector<float>> constants,
                    ConstantsOf(graph, options.constants));
@@ -239,7 +256,7 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainer(const TrainerOptions& 
                    exact::PlanMemory(exact::Differentiate(graph), {.max_bytes = kMaxPeakBytes}, 1));
   return std::make_unique<ExactTrainer>(std::move(data), options, graph.parameters,
                                         std::move(batch), std::move(plan), std::move(constants),
-                                        *kernels);
+                                        kernels);
 }
 
 }  // namespace ostraka::train

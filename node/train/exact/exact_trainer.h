@@ -8,6 +8,8 @@
 //   E3  a gradient over several micro-batches is ((g1 + g2) + ...) * (1 / count), in the order of
 //   the
 //       rows.
+//   E4  the kernels are checked before the first gradient and from time to time
+//       (conformance_watch.h); once a check has failed there is no gradient, but its reason.
 // May not know: peers, and what a gradient is used for.
 // Memory: the data set, and the plan of one micro-batch; at most kMaxPeakBytes.
 // What an attacker can do here: write the graph file, which is checked and planned first.
@@ -17,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "exact/kernels/kernels.h"
 #include "node/base/status.h"
 #include "node/train/dataset.h"
 #include "node/train/trainer.h"
@@ -30,5 +33,10 @@ inline constexpr std::uint64_t kMaxPeakBytes = std::uint64_t{8} << 30;
 // that computes other bits than its peers would (exact/kernels/conformance.h). GraphOf's errors.
 base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainer(const TrainerOptions& options,
                                                           Dataset data);
+
+// The same by `kernels`, which outlive the trainer, in place of those that the options name.
+base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainerBy(const exact::Kernels& kernels,
+                                                            const TrainerOptions& options,
+                                                            Dataset data);
 
 }  // namespace ostraka::train
