@@ -59,10 +59,9 @@ base::StatusOr<double> LossOfDescent(train::Trainer& trainer, const protocol::Tr
 }
 
 double AllowedLoss(const Yardstick& yardstick, LossMeasure measure) {
+  if (measure == LossMeasure::kWhole) return kLossFactor * yardstick.worst + kLossMargin;
   const double gain = std::max(yardstick.initial - yardstick.worst, 0.0);
-  const double above =
-      measure == LossMeasure::kWhole ? (kLossFactor - 1) * yardstick.worst : kGainShare * gain;
-  return yardstick.worst + above + kLossMargin;
+  return yardstick.worst + kGainShare * gain + kLossMargin;
 }
 
 }  // namespace

@@ -45,7 +45,9 @@ enum class LossMeasure : std::uint8_t { kWhole, kGain };
 // by 3 of 8, at most 1.08 in fifteen drawn swarms.
 inline constexpr double kLossFactor = 1.2;
 inline constexpr double kLossMargin = 0.02;
-// How much of the worst descent's gain a sound run may lack, by LossMeasure::kGain.
+// How much of the worst descent's gain a sound run may lack, by LossMeasure::kGain. Measured in
+// runs of the tiny gpt of 40 steps: at most 0.11 for each of 69 attacks by 3 of 8, three seeds
+// each, and 0.14 in 111 drawn swarms.
 inline constexpr double kGainShare = 0.25;
 
 // Descends on `rows` gradients a step from `initial`, drawn from `seed`. REQUIRES: rows > 0.
