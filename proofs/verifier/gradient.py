@@ -2,25 +2,28 @@
 
 Not used without NumPy (Debian: python3-numpy).
 """
-import json
 import os
 import struct
 
 import numpy as np
 
 import datasets
+import examples
 import graphs
 import messages
+import tensors
 from hashing import hashed, merkle_root, sized, u64
 
 CHUNK = 64 * 1024
 FEWEST_OWNERS = 3
-MAX_HEADER = 16 << 20
-DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../node/train/data/digits.csv")
 
 
 class Missing(Exception):
     """What is needed to compute the gradient is not there, or is not what the accused names."""
+
+
+# Files that are not what was asked for, each with its reason.
+UNFIT = (Missing, graphs.BadGraph, examples.BadData, tensors.BadTensors)
 
 
 class Stream:
@@ -125,26 +128,6 @@ def workers_and_parts(block, version):
     return [member for member in pool if member not in validators], len(owners)
 
 
-def read_parameters(path, graph):
-    """The graph's tensors, first in a safetensors file, as one flat float32 array."""
-    with open(path, "rb") as file:
-        length = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))[0]
-        if length > MAX_HEADER:
-            raise Missing(f"{path}: its header is longer than it may be")
-        try:
-            header = json.loads(file.read(length))
-            tensors = [(name, tuple(entry["shape"])) for name, entry in header.items() if name != "__metadata__"]
-        except (ValueError, TypeError, KeyError, AttributeError) as problem:
-            raise Missing(f"{path}: no safetensors file: {problem}") from None
-        if tensors[:len(graph.parameters)] != list(graph.parameters.items()):
-            raise Missing(f"{path}: its tensors are not those of the run's model")
-        size = sum(int(np.prod(shape, dtype=np.int64)) for shape in graph.parameters.values())
-        data = file.read(4 * size)
-    if len(data) != 4 * size:
-        raise Missing(f"{path}: it is cut short")
-    return np.frombuffer(data, "<f4").astype(np.float32)
-
-
 class Judge:
     """A run with its model and data, for a reader who holds them."""
 
@@ -156,11 +139,13 @@ class Judge:
         self.batch = int(training["batch_size"])
         model, _, graph_hash = training["model"].partition("@")
         name, _, data_hash = self.source.partition("@")
+        self.constants = {}
         if model == "graph":
             self.graph = self.read_graph(graph, graph_hash)
-            self.data = self.read_data(name, data, next(iter(self.graph.inputs.values())))
+            self.constants = self.read_constants(graph)
+            self.data = datasets.read(name, data, self.first_input()[-1])
         elif model in ("softmax", "mlp"):
-            self.data = self.read_data(name, data, None)
+            self.data = datasets.read(name, data, None)
             self.graph = graphs.perceptron(model, self.batch, self.data.features, int(training["hidden"]), self.data.classes)
         else:
             raise Missing(f"no exact kernels for model {model}")
@@ -175,34 +160,38 @@ class Judge:
             text = file.read()
         if hashed("graph/1", text).hex() != graph_hash:
             raise Missing(f"{path} is not the graph that the manifest names")
-        return graphs.parse(text)
+        graph = graphs.parse(text)
+        if len(graph.inputs) != 2 or "targets" not in graph.inputs or not all(graph.inputs.values()):
+            raise Missing(f"{path} has other inputs than a run has for it")
+        return graph
 
-    @staticmethod
-    def read_data(name, path, input_shape):
-        if name == "digits":
-            path = path or DIGITS
-        elif name != "tokens" or not path:
-            raise Missing(f"give the run's data, {name}: this program reads digits and texts")
-        with open(path, "rb") as file:
-            content = file.read()
-        return datasets.digits(content) if name == "digits" else datasets.records(content, input_shape[1])
+    def read_constants(self, graph_path):
+        """The frozen tensors, from beside the graph."""
+        if not self.graph.constants:
+            return {}
+        shapes = {name: constant.shape for name, constant in self.graph.constants.items()}
+        values = graphs.split(tensors.read(graph_path + ".constants.safetensors", shapes, more=False), shapes)
+        graphs.check_constants(self.graph, values)
+        return values
+
+    def first_input(self):
+        return next(iter(self.graph.inputs.values()))
 
     def inputs_of(self, rows):
-        features, labels = self.data.training[rows], self.data.labels[rows]
-        inputs = {}
-        for name, shape in self.graph.inputs.items():
-            inputs[name] = labels.reshape(shape) if name == "targets" else features.reshape(shape)
-        return inputs
+        values, targets = self.data.inputs(rows)
+        return {name: (targets if name == "targets" else values).reshape(shape) for name, shape in self.graph.inputs.items()}
 
     def gradient(self, parameters, seed):
-        rows = draw_batch(seed, len(self.data.training), self.batch)
-        micro = next(iter(self.graph.inputs.values()))[0]
+        rows = draw_batch(seed, len(self.data.training.labels), self.batch)
+        micro = self.first_input()[0]
         total = None
-        for at in range(0, len(rows), micro):
-            part = graphs.gradient(self.graph, parameters, self.inputs_of(rows[at:at + micro]))
-            total = part if total is None else graphs.add(total, part)
-        if len(rows) > micro:
-            total = graphs.times(total, np.float32(1) / np.float32(len(rows) // micro))
+        with np.errstate(all="ignore"):
+            for at in range(0, len(rows), micro):
+                inputs = self.inputs_of(rows[at:at + micro])
+                _, part = graphs.loss_and_gradient(self.graph, parameters, inputs, self.constants)
+                total = part if total is None else total + part
+            if len(rows) > micro:
+                total = total * (np.float32(1) / np.float32(len(rows) // micro))
         return np.where(np.isfinite(total), total, np.float32(0)).astype(np.float32)
 
     def honest_root(self, worker, step, block, root):
@@ -212,7 +201,7 @@ class Judge:
         path = self.state
         if os.path.isdir(path):
             path = os.path.join(path, f"parameters-{step}.safetensors")
-        parameters = read_parameters(path, self.graph)
+        parameters = tensors.read(path, self.graph.parameters, more=True)
         if parameters_root(parameters) != root:
             raise Missing(f"{path}: not the parameters of step {step} that the accused names")
         workers, parts = workers_and_parts(block, self.version)

@@ -402,8 +402,8 @@ def main():
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--manifest", help="of the run: a sealed_ban or verdict needs it")
     parser.add_argument("--state", help="for a gradient: the parameters of its step, or a folder of such files")
-    parser.add_argument("--data", help="for a gradient: the run's text; the digits need none")
-    parser.add_argument("--graph", help="for a gradient: the run's graph file")
+    parser.add_argument("--data", help="for a gradient: the run's data, as for `ostraka node`; the digits need none")
+    parser.add_argument("--graph", help="for a gradient: the run's graph file, if it is not beside the manifest; constants lie beside it")
     options = parser.parse_args()
     if options.state and not options.manifest:
         parser.error("--state needs the run's manifest too: --manifest RUN.toml")
@@ -424,18 +424,17 @@ def with_kernels(run, text, options):
     try:
         judge = kernels.Judge(tomllib.loads(text.decode()), run.run_id, options.state, options.data,
                               options.graph or (options.manifest + ".graph"))
-    except (kernels.Missing, kernels.graphs.BadGraph, kernels.graphs.Unsupported, kernels.datasets.BadData, KeyError,
-            TypeError, ValueError) as problem:
+    except (*kernels.UNFIT, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as problem:
         raise NoManifest(f"its gradients cannot be computed here: {problem}") from None
 
     def honest_root(*claim):
         try:
             return judge.honest_root(*claim)
-        except (kernels.Missing, kernels.graphs.BadGraph, kernels.graphs.Unsupported) as problem:
+        except kernels.UNFIT as problem:
             raise MissingData(str(problem)) from None
         except OSError as problem:
             raise MissingData(f"{problem.filename}: {problem.strerror}") from None
-        except (kernels.datasets.BadData, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as problem:
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as problem:
             # A file of parameters or data that is none: only a traceback would share its exit code with "not proven".
             raise MissingData(f"what was given cannot be read: {type(problem).__name__}: {problem}") from None
 
