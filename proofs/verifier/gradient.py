@@ -194,8 +194,9 @@ class Judge:
                 total = total * (np.float32(1) / np.float32(len(rows) // micro))
         return np.where(np.isfinite(total), total, np.float32(0)).astype(np.float32)
 
-    def honest_root(self, worker, step, block, root):
-        """The root of the worker's true gradient; None if none was due. `root`: of the parameters that its COMMIT names."""
+    def due_gradient(self, worker, step, block, root):
+        """The gradient that was due from a worker, and how many parts it was cut into; None if none was. `root`: of the parameters
+        that its COMMIT names."""
         if not self.exact:
             raise Missing("only gradients of profile exact/1 can be proven false")
         path = self.state
@@ -208,4 +209,9 @@ class Judge:
         if worker not in workers:
             return None
         seed = hashed("batch/1", self.run_id, sized(self.source.encode()), block["randomness"], u64(step), worker)
-        return gradient_root(self.gradient(parameters, seed), parts)
+        return self.gradient(parameters, seed), parts
+
+    def honest_root(self, worker, step, block, root):
+        """The root of the worker's true gradient; None if none was due."""
+        due = self.due_gradient(worker, step, block, root)
+        return due and gradient_root(*due)

@@ -4,76 +4,17 @@ import json
 import os
 import random
 import shutil
-import subprocess
-import tempfile
 import unittest
 from pathlib import Path
 
 from harness import TestCase, expect_ok, run
+from liar_swarm import MISSING, NOT_PROVEN, PROVEN, LiarSwarm, second_verifier, with_bit_flipped
 
-VERIFIER = Path(__file__).resolve().parents[2] / "proofs" / "verifier" / "ostraka_evidence.py"
-DEBIAN_PYTHON = "/usr/bin/python3"  # python3-nacl and python3-numpy are for it
 MUTATIONS = int(os.environ.get("OSTRAKA_MUTATIONS", "500"))
-PROVEN, NOT_PROVEN, MALFORMED, MISSING = 0, 1, 2, 3
 
 
-def second_verifier(*args):
-    return subprocess.run([DEBIAN_PYTHON, VERIFIER, *map(str, args)], stdin=subprocess.DEVNULL, timeout=300,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def with_bit_flipped(path, into, at):
-    """A copy in which one bit of byte `at` (from the end, if negative) differs."""
-    data = bytearray(path.read_bytes())
-    data[at] ^= 1 << 4
-    into.parent.mkdir(exist_ok=True, parents=True)
-    into.write_bytes(data)
-    return into
-
-
-class GradientProof:
-    """What holds of any run whose attackers send false gradients; SWARM says which."""
-
-    SWARM = []
-
-    @classmethod
-    def setUpClass(cls):
-        cls.base = Path(tempfile.mkdtemp(prefix="ostraka-e2e-"))
-        cls.addClassCleanup(shutil.rmtree, cls.base, ignore_errors=True)
-        cls.prepare()
-        cls.out = cls.base / "out"
-        # An attacker whose very first lie is found, and that validates in both steps after it, is only suspended, without
-        # a file (docs/decisions/0022): one in 50 or fewer. Another run has other coins.
-        for _ in range(4):
-            shutil.rmtree(cls.out, ignore_errors=True)
-            swarm = run("swarm", *cls.SWARM, "--json", "--out", cls.out, timeout=300)
-            cls.result = json.loads(swarm.stdout)
-            cls.evidence = cls.out / "evidence"
-            cls.files = sorted(cls.evidence.glob("*-gradient-*.evidence"))
-            if cls.files:
-                break
-        cls.step = json.loads(expect_ok("evidence", "show", "--json", cls.files[0]))["slot"]["step"]
-        cls.state = cls.evidence / f"parameters-{cls.step}.safetensors"
-        cls.given = ["--manifest", cls.out / "run.toml", *cls.data()]
-
-    @classmethod
-    def prepare(cls):
-        pass
-
-    @classmethod
-    def data(cls):
-        return []
-
-    @classmethod
-    def second_data(cls):
-        return []
-
-    def verdicts(self, *args):
-        """Exit codes of both verifiers."""
-        first = run("evidence", "verify", *self.given, *args).returncode
-        second = second_verifier("--manifest", self.out / "run.toml", *self.second_data(), *args)
-        self.assertNotIn("Traceback", second.stderr)
-        return first, second.returncode
+class GradientProof(LiarSwarm):
+    """What holds of any run whose attackers send false gradients."""
 
     def test_each_ban_by_verdict_has_a_proof_that_both_verifiers_compute(self):
         banned = {removal["peer"] for removal in self.result["removals"] if removal["kind"] == "verdict"}
@@ -145,7 +86,7 @@ class GradientProof:
         findings = json.loads(ended.stdout)["findings"]
         self.assertEqual(len(findings), len(mutants))
         self.assertLessEqual({finding["verdict"] for finding in findings}, {"not_proven", "malformed"})
-        again = second_verifier("--manifest", self.out / "run.toml", *self.second_data(), "--state", self.evidence, *mutants)
+        again = second_verifier("--manifest", self.out / "run.toml", *self.data(), "--state", self.evidence, *mutants)
         self.assertNotIn("Traceback", again.stderr)
         judged = [line.split(": ")[1] for line in again.stdout.splitlines()]
         self.assertEqual(judged, [finding["verdict"] for finding in findings])
@@ -185,10 +126,6 @@ class GptProofTest(GradientProof, TestCase):
     @classmethod
     def data(cls):
         return ["--data", f"text:{cls.book}"]
-
-    @classmethod
-    def second_data(cls):
-        return ["--data", cls.book]
 
     def test_one_bit_of_graph_or_text_proves_nothing(self):
         graph = Path(f"{self.out / 'run.toml'}.graph")
