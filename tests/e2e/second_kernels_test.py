@@ -2,7 +2,7 @@
 (exact/kernels/conformance.cpp) and of whole gradients of models (tests/unit/exact/model_digests.h)."""
 import re
 import unittest
-from pathlib import Path
+from fractions import Fraction
 
 import numpy as np
 
@@ -27,6 +27,44 @@ SIZES = ["--batch", 8, "--width", 64, "--heads", 4, "--context", 64, "--vocabula
 
 def bits(*words):
     return np.array(words, np.uint32).view(F32)
+
+
+# --- fma --------------------------------------------------------------------------------------------
+
+
+def nearest(value):
+    """The float next to a fraction that is not 0, the even one of two."""
+    size = abs(value)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    exponent -= size < Fraction(2)**exponent
+    unit = Fraction(2)**max(exponent - 23, -149)
+    with np.errstate(over="ignore"):
+        return F32(float(round(value / unit) * unit))
+
+
+def tie_and_a_little(rng):
+    """a b is half way between two floats, or next to it, and c far below decides; or c is odd among subnormals and a b is half a unit."""
+    if rng.below(2):
+        # (2^12 + i)(2^12 + j) has 25 bits or 26: often one too many.
+        scale = rng.between(-30, 30)
+        a, b = ((4096 + rng.below(4096)) * 2.0**(scale - 12) for _ in range(2))
+        return a, b, (1 - 2 * rng.below(2)) * 2.0**rng.between(-149, 2 * scale - 60)
+    near = 2.0**-23 * rng.below(8)
+    return (1 + near) * 2.0**-75, (1 - near) * 2.0**-75, (1 - 2 * rng.below(2)) * (1 + 2 * rng.below(1 << 22)) * 2.0**-149
+
+
+class FmaTest(unittest.TestCase):
+    def test_it_rounds_once(self):
+        rng = Rng(7)
+        cases = np.array([tie_and_a_little(rng) for _ in range(20_000)])
+        a, b, c = cases.astype(F32).T
+        self.assertTrue((np.stack([a, b, c], 1) == cases).all())
+        expected = np.array([nearest(Fraction(x) * Fraction(y) + Fraction(z)) for x, y, z in cases.tolist()])
+        np.testing.assert_array_equal(kernels.fma(a, b, c), expected)
+        twice = (cases[:, 0] * cases[:, 1] + cases[:, 2]).astype(F32)
+        for subnormal in (False, True):
+            differs = (twice != expected) & ((np.abs(expected) < 2.0**-126) == subnormal)
+            self.assertGreater(differs.sum(), 100, "rounding twice gives the same: these cases say nothing")
 
 
 # --- the conformance vectors ----------------------------------------------------------------------
