@@ -24,8 +24,8 @@ def stretches(text):
 
 def part_at(stretch, starts, length):
     """The values at each start, and the one after them as label."""
-    places = np.asarray(starts)[:, None] + np.arange(length)
-    return Part(stretch[places], stretch[places[:, -1] + 1])
+    rows = np.lib.stride_tricks.sliding_window_view(stretch, length + 1)[starts]
+    return Part(rows[:, :-1], rows[:, -1])
 
 
 def windows(stretch, most):
@@ -36,10 +36,11 @@ def windows(stretch, most):
 
 def text(path):
     content = np.frombuffer(read_file(path, MOST_TEXT), np.uint8)
-    symbols, places = np.unique(content, return_inverse=True)
+    symbols, symbol_of = np.unique(content), np.zeros(TOKENS, np.uint8)
+    symbol_of[symbols] = np.arange(len(symbols))
     if len(content) < SHORTEST_TEXT or len(symbols) < 2:
         raise BadData(f"{path}: too short, or always one byte")
-    trained, *held_out = stretches(places.astype(np.uint8))
+    trained, *held_out = stretches(symbol_of[content])
     parts = [windows(trained, len(trained))] + [windows(stretch, MOST_WINDOWS) for stretch in held_out]
     return Dataset("text", (1, 1, WINDOW), len(symbols), SYMBOLS, parts)
 
