@@ -136,7 +136,7 @@ def padded(x, fill=0):
     missing = -x.shape[-1] % LANES
     pad = np.broadcast_to(np.asarray(fill, F32)[..., None], x.shape[:-1] + (missing,))
     x = np.concatenate([x, pad], -1)
-    return x.reshape(x.shape[:-1] + (-1, LANES))
+    return x.reshape(x.shape[:-1] + (x.shape[-1] // LANES, LANES))
 
 
 def row_sum(x):

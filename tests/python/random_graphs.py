@@ -1,4 +1,4 @@
-"""Random graph files over all operations that need no integers (docs/graph.md): each step has operands among the values above it."""
+"""Random graph files over all operations (docs/graph.md): each step has operands among the values above it."""
 import math
 
 UNARY = ["rsqrt", "tanh", "sigmoid", "silu", "gelu", "gelu_tanh", "relu", "softmax"]
@@ -11,7 +11,7 @@ def text_of(shape):
 
 class GraphMaker:
     def __init__(self, rng):
-        self.rng, self.parameters, self.steps, self.values = rng, [], [], []
+        self.rng, self.parameters, self.inputs, self.steps, self.values = rng, [], [], [], []
         for _ in range(rng.randint(2, 3)):
             self.parameter([rng.randint(1, 5) for _ in range(rng.randint(1, 4))])
 
@@ -21,21 +21,35 @@ class GraphMaker:
         self.values.append((name, list(shape)))
         return name
 
+    def input(self, shape):
+        """Floats, of which no gradient is computed."""
+        name = f"x{len(self.inputs)}"
+        self.inputs.append(f"input {name} {text_of(shape)}")
+        return name
+
+    def integers(self, shape, lowest, bound):
+        name = f"i{len(self.inputs)}"
+        self.inputs.append(f"input {name} i{text_of(shape)[1:]} {lowest} {bound}")
+        return name
+
     def step(self, shape, operation):
         name = f"%{len(self.steps) + 1}"
         self.steps.append(f"{name} {text_of(shape)} = {operation}")
-        self.values.append((name, list(shape)))
+        if shape:  # a scalar is no operand of most
+            self.values.append((name, list(shape)))
         return name
 
     def like(self, shape):
-        """A value of that shape, an old one or a parameter."""
+        """A value of that shape: an old one, a parameter or an input."""
         old = [name for name, other in self.values if other == shape]
-        return self.rng.choice(old) if old and self.rng.random() < 0.7 else self.parameter(shape)
+        if old and self.rng.random() < 0.7:
+            return self.rng.choice(old)
+        return self.parameter(shape) if self.rng.random() < 0.8 else self.input(shape)
 
     def grow(self):
         x, shape = self.rng.choice(self.values)
         self.rng.choice([self.elementwise, self.elementwise, self.moved, self.joined, self.summed, self.multiplied, self.normed,
-                         self.attended])(x, shape)
+                         self.attended, self.chosen])(x, shape)
 
     def elementwise(self, x, shape):
         kind = self.rng.randrange(3)
@@ -98,7 +112,17 @@ class GraphMaker:
         keys = positions if causal else self.rng.randint(1, 18)
         groups = self.rng.choice([n for n in range(1, heads + 1) if heads % n == 0])
         key, value = (self.like([batch, keys, groups, width]) for _ in range(2))
-        self.step(shape, f"attention {x} {key} {value} causal={causal} scale=7e-01")
+        mask = [self.input([positions, keys])] if self.rng.random() < 0.3 else []
+        self.step(shape, " ".join(["attention", x, key, value, *mask, f"causal={causal}", "scale=7e-01"]))
+
+    def chosen(self, x, shape):
+        """By integers: rows of a table, or the targets of a loss."""
+        if len(shape) == 2 and self.rng.random() < 0.5:
+            places = [self.rng.randint(1, 4) for _ in range(self.rng.randint(1, 2))]
+            self.step(places + shape[1:], f"embedding {x} {self.integers(places, 0, shape[0])}")
+        else:
+            loss = self.step([], f"cross_entropy {x} {self.integers(shape[:-1], -1, shape[-1])}")
+            self.step([1], f"reshape {loss}")
 
     def text(self, steps):
         """A file of at least so many steps, whose loss is a sum over several of its values."""
@@ -108,4 +132,4 @@ class GraphMaker:
         count = sum(self.values[-1 - i][1][0] for i in range(len(last)))
         joined = self.step([count], f"cat {' '.join(last)} axis=0")
         loss = self.step([], f"sum {joined} axis=0")
-        return "\n".join(["ostraka-graph 1", *self.parameters, *self.steps, f"loss {loss}"]) + "\n"
+        return "\n".join(["ostraka-graph 1", *self.parameters, *self.inputs, *self.steps, f"loss {loss}"]) + "\n"

@@ -36,7 +36,7 @@ def draw_inputs(text, rng):
         if words[0] == "input":
             shape = graphs.shape_of(words[2])
             of_floats = words[2].startswith("f32")
-            inputs[words[1]] = rng.normal(size=shape).astype("float32") if of_floats else rng.integers(
+            inputs[words[1]] = np.asarray(rng.normal(size=shape), "float32") if of_floats else rng.integers(
                 int(words[3]), int(words[4]), shape)
     return inputs
 
@@ -84,12 +84,14 @@ class SecondGradientsTest(unittest.TestCase):
                     self.assertTrue(self.check(text, seed, wild) or wild)
 
     def test_random_graphs(self):
-        finite = 0
+        finite, named = 0, set()
         for seed in range(GRAPHS):
             text = GraphMaker(random.Random(seed)).text(steps=4 + seed % 12)
+            named.update(re.findall(r"= (\w+)", text))
             with self.subTest(seed=seed):
                 finite += self.check(text, seed, (0, 0, 200, 30)[seed % 4]) > 0
         self.assertGreater(finite, GRAPHS // 2)
+        self.assertEqual(named, set(graphs.OPERATIONS))
 
 
 if __name__ == "__main__":
