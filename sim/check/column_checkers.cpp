@@ -43,8 +43,8 @@ bool SameBits(const protocol::ModelState& a, const protocol::ModelState& b,
 // What the members with a role bear at least: all but those that the block admits and those that
 // are leaving.
 wire::Thresholds BoundsOf(const wire::Block& view, const protocol::Manifest& manifest) {
-  return protocol::ThresholdsIn(
-      manifest, view.members.size() - view.joined.size() - view.leaving.size());
+  return protocol::ThresholdsIn(manifest,
+                                view.members.size() - view.joined.size() - view.leaving.size());
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // "lateness": while no fault hits honest peers or the network, no block charges an honest member
 // for lateness (node/protocol/rules/lateness.h), whatever colluders withhold or testify. So an
-// honest member is not just below the limit of removal: it carries no charge at all, but for the one
-// with which everybody begins that comes in or back.
+// honest member is not just below the limit of removal: it carries no charge at all, but for the
+// one with which everybody begins that comes in or back.
 //
 // Thread safety: none; one simulation.
 #pragma once
