@@ -16,6 +16,9 @@ inline constexpr std::string_view kDomainCoinKey = "coin.key/1";   // key seed |
 inline constexpr std::string_view kDomainEnvelope = "envelope/1";  // the envelope's core bytes
 inline constexpr std::string_view kDomainBlock = "block/1";        // an encoded block
 inline constexpr std::string_view kDomainManifest = "manifest/1";  // the manifest file's bytes
+inline constexpr std::string_view kDomainInvite =
+    "invite/1";  // run | moderator | holder | uses | ends step
+inline constexpr std::string_view kDomainInviteUse = "invite.use/1";  // run | invite | peer
 inline constexpr std::string_view kDomainVector =
     "seal.vector/1";  // entries of a seal, in the order of the members
 inline constexpr std::string_view kDomainLeaders = "seal.leaders/1";    // seed | phase | draw

@@ -94,13 +94,30 @@ struct Standing {
   bool erred = false;
   std::uint64_t left_step = 0;      // of the block with which it left last; 0: never
   std::uint64_t returned_step = 0;  // of the block that admitted it last; 0: never
+  // Of the block that admitted it when it was no key of the run, or came like one
+  // (node/protocol/rules/coming.h); 0: never.
+  std::uint64_t came_step = 0;
 };
 
-// A dropped member that follows the run and has sent a REJOIN.
+// A key that follows the run and has sent a REJOIN.
 struct Candidate {
   PeerId peer;
   std::uint64_t since = 0;      // step of the block that sealed its first REJOIN
   std::uint64_t confirmed = 0;  // step of the newest block that sealed one
+  std::optional<Voucher> voucher = {};
+};
+
+// An invite that has been used and has not ended.
+struct UsedInvite {
+  Digest invite;
+  std::uint32_t used = 0;
+  std::uint64_t ends_step = 0;
+};
+
+// How many keys a moderator's invites have let in.
+struct Moderator {
+  PeerId peer;
+  std::uint32_t admitted = 0;
 };
 
 // The time for which a member delayed the others and that is not forgiven yet
@@ -184,7 +201,13 @@ struct Block {
   // t_s of as many members as the next step may have in role, were there no case (roles.h); 0 if
   // that is all of them.
   std::uint32_t t_s_in_role = 0;
-  std::vector<PeerId> left;  // by key: members that went with this block
+  std::vector<PeerId> left;           // by key: members that went with this block
+  std::vector<UsedInvite> invites;    // by invite
+  std::vector<Moderator> moderators;  // by key: those that let a key in
+  // The largest t_s of the last kPeakSteps blocks (node/protocol/rules/disputes.h), and the step of
+  // the newest block that had it.
+  std::uint32_t peak_t_s = 0;
+  std::uint64_t peak_step = 0;
 };
 
 // True if the step of `block` trained: it is neither the genesis nor a closing step.

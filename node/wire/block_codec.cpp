@@ -4,6 +4,7 @@
 #include "node/wire/block.h"
 #include "node/wire/canonical.h"
 #include "node/wire/case_codec.h"
+#include "node/wire/voucher_codec.h"
 #include "ostraka.capnp.h"
 
 namespace ostraka::wire {
@@ -139,6 +140,7 @@ void WriteStanding(const Standing& standing, schema::Standing::Builder item) {
   item.setErred(standing.erred);
   item.setLeftStep(standing.left_step);
   item.setReturnedStep(standing.returned_step);
+  item.setCameStep(standing.came_step);
 }
 
 base::Status ReadStanding(schema::Standing::Reader item, Standing& out) {
@@ -150,6 +152,7 @@ base::Status ReadStanding(schema::Standing::Reader item, Standing& out) {
   out.erred = item.getErred();
   out.left_step = item.getLeftStep();
   out.returned_step = item.getReturnedStep();
+  out.came_step = item.getCameStep();
   return base::OkStatus();
 }
 
@@ -157,12 +160,38 @@ void WriteCandidate(const Candidate& candidate, schema::Candidate::Builder item)
   item.setPeer(AsData(candidate.peer));
   item.setSince(candidate.since);
   item.setConfirmed(candidate.confirmed);
+  if (candidate.voucher) internal::WriteVoucher(*candidate.voucher, item.initVoucher());
 }
 
 base::Status ReadCandidate(schema::Candidate::Reader item, Candidate& out) {
   RETURN_IF_ERROR(ReadId(item.getPeer(), "peer", out.peer));
   out.since = item.getSince();
   out.confirmed = item.getConfirmed();
+  if (!item.hasVoucher()) return base::OkStatus();
+  return internal::ReadVoucher(item.getVoucher(), out.voucher.emplace());
+}
+
+void WriteUsedInvite(const UsedInvite& invite, schema::UsedInvite::Builder item) {
+  item.setInvite(AsData(invite.invite));
+  item.setUsed(invite.used);
+  item.setEndsStep(invite.ends_step);
+}
+
+base::Status ReadUsedInvite(schema::UsedInvite::Reader item, UsedInvite& out) {
+  RETURN_IF_ERROR(ReadId(item.getInvite(), "invite", out.invite));
+  out.used = item.getUsed();
+  out.ends_step = item.getEndsStep();
+  return base::OkStatus();
+}
+
+void WriteModerator(const Moderator& moderator, schema::Moderator::Builder item) {
+  item.setPeer(AsData(moderator.peer));
+  item.setAdmitted(moderator.admitted);
+}
+
+base::Status ReadModerator(schema::Moderator::Reader item, Moderator& out) {
+  RETURN_IF_ERROR(ReadId(item.getPeer(), "moderator", out.peer));
+  out.admitted = item.getAdmitted();
   return base::OkStatus();
 }
 
@@ -231,17 +260,32 @@ base::Status ReadRecords(schema::Block::Reader root, Block& out) {
     return std::pair(dispute.worker, dispute.aggregator);
   }));
   RETURN_IF_ERROR(
-      ReadList(root.getStandings(), "standings", kMaxPeers, out.standings, ReadStanding));
+      ReadList(root.getStandings(), "standings", kMaxKeys, out.standings, ReadStanding));
   RETURN_IF_ERROR(CheckAscending(out.standings, "standings", peer_of));
   RETURN_IF_ERROR(
-      ReadList(root.getCandidates(), "candidates", kMaxPeers, out.candidates, ReadCandidate));
+      ReadList(root.getCandidates(), "candidates", kMaxCandidates, out.candidates, ReadCandidate));
   RETURN_IF_ERROR(CheckAscending(out.candidates, "candidates", peer_of));
   RETURN_IF_ERROR(ReadList(root.getLateness(), "lateness", kMaxPeers, out.lateness, ReadLateness));
   RETURN_IF_ERROR(CheckAscending(out.lateness, "lateness", peer_of));
-  RETURN_IF_ERROR(ReadList(root.getVoids(), "voids", kMaxPeers, out.voids, ReadVoids));
+  RETURN_IF_ERROR(ReadList(root.getVoids(), "voids", kMaxKeys, out.voids, ReadVoids));
   RETURN_IF_ERROR(CheckAscending(out.voids, "voids", peer_of));
-  RETURN_IF_ERROR(ReadList(root.getReach(), "reach", kMaxPeers, out.reach, ReadReach));
+  RETURN_IF_ERROR(ReadList(root.getReach(), "reach", kMaxKeys, out.reach, ReadReach));
   return CheckAscending(out.reach, "reach", peer_of);
+}
+
+// Who was let in, and by what.
+base::Status ReadAdmissions(schema::Block::Reader root, Block& out) {
+  RETURN_IF_ERROR(
+      ReadList(root.getInvites(), "invites", kMaxUsedInvites, out.invites, ReadUsedInvite));
+  RETURN_IF_ERROR(CheckAscending(out.invites, "invites",
+                                 [](const UsedInvite& invite) { return invite.invite; }));
+  RETURN_IF_ERROR(
+      ReadList(root.getModerators(), "moderators", kMaxModerators, out.moderators, ReadModerator));
+  RETURN_IF_ERROR(CheckAscending(out.moderators, "moderators",
+                                 [](const Moderator& moderator) { return moderator.peer; }));
+  out.peak_t_s = root.getPeakTS();
+  out.peak_step = root.getPeakStep();
+  return base::OkStatus();
 }
 
 // A count of trained steps can be taken from every block that was read (TrainedSteps).
@@ -266,6 +310,7 @@ base::Status ReadNext(schema::Block::Reader root, Block& out) {
   out.t_s_in_role = root.getTSInRole();
   if (root.getAnyRemoval()) out.last_removal_step = root.getLastRemovalStep();
   out.delta_us = root.getDeltaUs();
+  RETURN_IF_ERROR(ReadAdmissions(root, out));
   return ReadClosing(root, out);
 }
 
@@ -279,7 +324,7 @@ base::StatusOr<Block> ReadBlock(schema::Block::Reader root) {
   RETURN_IF_ERROR(ReadView(root, block));
   block.tau = internal::BitsDouble(root.getTau());
   RETURN_IF_ERROR(ReadColumns(root, block.columns));
-  RETURN_IF_ERROR(ReadList(root.getRemovals(), "removals", kMaxPeers, block.removals, ReadRemoval));
+  RETURN_IF_ERROR(ReadList(root.getRemovals(), "removals", kMaxKeys, block.removals, ReadRemoval));
   RETURN_IF_ERROR(ReadList(root.getCases(), "cases", kMaxCases, block.cases, ReadCase));
   RETURN_IF_ERROR(ReadOptionalId(root.getStateRoot(), "state root", block.state_root));
   RETURN_IF_ERROR(ReadIds(root.getResultRoots(), "result roots", kMaxParts, block.result_roots));
@@ -313,6 +358,12 @@ void WriteNext(const Block& block, schema::Block::Builder root) {
       block.voids, [&](unsigned size) { return root.initVoids(size); }, WriteVoids);
   WriteList(
       block.reach, [&](unsigned size) { return root.initReach(size); }, WriteReach);
+  WriteList(
+      block.invites, [&](unsigned size) { return root.initInvites(size); }, WriteUsedInvite);
+  WriteList(
+      block.moderators, [&](unsigned size) { return root.initModerators(size); }, WriteModerator);
+  root.setPeakTS(block.peak_t_s);
+  root.setPeakStep(block.peak_step);
 }
 
 void WriteBlock(const Block& block, schema::Block::Builder root) {

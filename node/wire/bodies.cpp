@@ -1,6 +1,7 @@
 // Bodies of the entries of seals A and B and of related slots. PROOF: proof_body.cpp; seal
 // messages: seal_bodies.cpp; services: service_bodies.cpp.
 #include "node/wire/body_codec.h"
+#include "node/wire/voucher_codec.h"
 
 namespace ostraka::wire {
 namespace {
@@ -80,7 +81,9 @@ base::Status ReadReveal(schema::Reveal::Reader root, Reveal& out) {
 }
 
 base::Status ReadRejoin(schema::Rejoin::Reader root, Rejoin& out) {
-  return ReadId(root.getNonce(), "nonce", out.nonce);
+  RETURN_IF_ERROR(ReadId(root.getNonce(), "nonce", out.nonce));
+  if (!root.hasCredential()) return base::OkStatus();
+  return internal::ReadCredential(root.getCredential(), out.credential.emplace());
 }
 
 }  // namespace
@@ -138,8 +141,10 @@ Bytes Encode(const Reveal& body) {
 }
 
 Bytes Encode(const Rejoin& body) {
-  return EncodeCanonical<schema::Rejoin>(
-      [&](schema::Rejoin::Builder root) { root.setNonce(AsData(body.nonce)); });
+  return EncodeCanonical<schema::Rejoin>([&](schema::Rejoin::Builder root) {
+    root.setNonce(AsData(body.nonce));
+    if (body.credential) internal::WriteCredential(*body.credential, root.initCredential());
+  });
 }
 
 base::StatusOr<Boot> DecodeBoot(base::ByteView body) {

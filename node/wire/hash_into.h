@@ -39,6 +39,22 @@ inline void HashValue(crypto::Hasher& hasher, const ColumnNumbers& value) {
   crypto::Feed(hasher, missing, s, norm, size);
 }
 
+inline void HashValue(crypto::Hasher& hasher, const Voucher& value) {
+  const auto& [invite, moderator, uses, ends_step] = value;
+  crypto::Feed(hasher, invite, moderator, uses, ends_step);
+}
+
+inline void HashValue(crypto::Hasher& hasher, const Arrival& value) {
+  const auto& [peer, voucher] = value;
+  crypto::Feed(hasher, peer, voucher);
+}
+
+inline void HashValue(crypto::Hasher& hasher, const Credential& value) {
+  const auto& [invite, by_moderator, by_holder] = value;
+  crypto::Feed(hasher, invite.moderator, invite.holder, invite.uses, invite.ends_step,
+               by_moderator.bytes, by_holder.bytes);
+}
+
 inline void HashValue(crypto::Hasher& hasher, const Accusation& value) {
   const auto& [target, step] = value;
   crypto::Feed(hasher, target, step);

@@ -7,6 +7,14 @@
 namespace ostraka::wire {
 
 inline constexpr std::size_t kMaxPeers = 256;
+// That were ever of a run: its members, and those that a block keeps a standing of.
+inline constexpr std::size_t kMaxKeys = 4 * kMaxPeers;
+inline constexpr std::size_t kMaxArrivals = 16;  // in one PROOF
+// At once: all that keep a seat may be on their way back, and newcomers beside them.
+inline constexpr std::size_t kMaxCandidates = kMaxPeers + kMaxArrivals;
+inline constexpr std::size_t kMaxModerators = 16;
+inline constexpr std::uint32_t kMaxInviteUses = 256;
+inline constexpr std::size_t kMaxUsedInvites = kMaxKeys;  // that have not ended
 inline constexpr std::size_t kMaxParts = kMaxPeers;
 inline constexpr std::size_t kMaxFrameBytes = 256 * 1024;  // one control message
 // A frame within a FORWARD, which is a control message itself.
@@ -24,9 +32,9 @@ inline constexpr std::size_t kMaxCases = 2 * kMaxPeers;  // open at once; furthe
 inline constexpr std::size_t kMaxVotes = kMaxCases;
 inline constexpr std::size_t kMaxInlineEvidence = 8;
 inline constexpr std::size_t kMaxEvidenceBytes = 16 * 1024;  // one piece, inline
-// Open at once; the oldest are discarded first. Every dispute has at least one faulty party, and a
-// peer in more disputes than the genesis fault bound is dropped. So the limit is never reached, and
-// no attacker can push out another's disputes.
+// Open at once; the oldest are discarded first. A peer in more disputes than the run bore faults is
+// dropped. So while fewer than half of kMaxPeers are newcomers (node/protocol/rules/disputes.h) the
+// limit is never reached, and no attacker can push out another's disputes.
 inline constexpr std::size_t kMaxDisputes = kMaxPeers * kMaxPeers / 4;
 inline constexpr std::size_t kMaxHeldBytes = 2 * kMaxDisputes / 8;
 inline constexpr std::size_t kMaxPullDigests = 64;

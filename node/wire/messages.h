@@ -23,7 +23,7 @@ using base::Bytes;
 using base::Digest;
 using base::PeerId;
 
-inline constexpr std::uint32_t kProtocolVersion = 8;
+inline constexpr std::uint32_t kProtocolVersion = 9;
 inline constexpr std::size_t kDirections = 4;  // random directions per part (protocol.md, 4)
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.
@@ -219,6 +219,43 @@ struct Naming {
   std::uint32_t column = 0;
 };
 
+// --- how a key that is not of the run comes in (node/protocol/rules/coming.h) --------------------
+
+// A moderator's promise: who shows that it holds the key `holder` may come in. The holder's private
+// key is what an invite link carries, so a public link is an invite of many uses.
+struct Invite {
+  PeerId moderator;
+  PeerId holder;
+  std::uint32_t uses = 1;       // 1..kMaxInviteUses
+  std::uint64_t ends_step = 0;  // no block of this step or of a later one admits by it
+};
+
+// An invite, and its use by one key.
+struct Credential {
+  Invite invite;
+  crypto::Signature by_moderator;  // over InviteDigest (node/protocol/ground/invite.h)
+  // Over InviteUseDigest, which names the key that comes. Attack: who reads a REJOIN would else use
+  // up the invite of another.
+  crypto::Signature by_holder;
+};
+
+// What of a credential the run counts by.
+struct Voucher {
+  Digest invite;  // InviteDigest
+  PeerId moderator;
+  std::uint32_t uses = 1;
+  std::uint64_t ends_step = 0;
+  auto operator<=>(const Voucher&) const = default;
+};
+
+// A key that is not of the run asks to come in, and its REJOIN is in order. No voucher: the
+// manifest allows the key.
+struct Arrival {
+  PeerId peer;
+  std::optional<Voucher> voucher;
+  auto operator<=>(const Arrival&) const = default;
+};
+
 // PROOF and VERDICT share one entry of seal C.
 struct Proof {
   std::vector<ColumnNumbers> columns;  // workers: one per part; others: empty
@@ -246,6 +283,9 @@ struct Proof {
   // In ms, one per member: how much later than their bar the member's own messages came; then one
   // per member: how much later than its bar the member's AGG came. Empty if all are zero.
   std::vector<std::uint64_t> late_ms = {};
+  // By key, none of `joins`: REJOINs of keys that are not of the run, as `joins` are of keys that
+  // are.
+  std::vector<Arrival> arrivals = {};
 };
 
 struct Echo {
@@ -284,10 +324,12 @@ struct Lock {
 // SEAL's gate: the signer sends no further ECHO in this seal. A body without fields.
 struct Close {};
 
-// A member that was dropped, or lost its disk, asks to return. Envelope::entry names the block that
-// it has followed to. Exempt from evidence, as BOOT is.
+// A member that was dropped, or lost its disk, asks to return; or a key that is not of the run asks
+// to come in. Envelope::entry names the block that it has followed to. Exempt from evidence, as
+// BOOT is.
 struct Rejoin {
   Digest nonce;
+  std::optional<Credential> credential = {};  // of one that needs an invite
 };
 
 // --- services -----------------------------------------------------------------------------------

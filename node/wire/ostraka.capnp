@@ -206,6 +206,35 @@ struct Proof {
   hasty @10 :Data;  # bitmap over the members
   unshown @11 :Data;  # bitmap over the members
   lateMs @12 :List(UInt64);  # ms: one per member for its own messages, then one for its AGG
+  arrivals @13 :List(Arrival);  # by key
+}
+
+# A moderator's promise to who holds the key `holder`.
+struct Invite {
+  moderator @0 :Data;
+  holder @1 :Data;
+  uses @2 :UInt32;
+  endsStep @3 :UInt64;
+}
+
+struct Credential {
+  invite @0 :Invite;
+  byModerator @1 :Data;  # a signature
+  byHolder @2 :Data;     # a signature
+}
+
+# What of a credential is counted.
+struct Voucher {
+  invite @0 :Data;  # a digest
+  moderator @1 :Data;
+  uses @2 :UInt32;
+  endsStep @3 :UInt64;
+}
+
+# A key that is not of the run asks to come in.
+struct Arrival {
+  peer @0 :Data;
+  voucher @1 :Voucher;  # null: the manifest allows the key
 }
 
 # The set of messages that a member holds, so that all members can compare.
@@ -243,9 +272,10 @@ struct Lock {
 struct Close {
 }
 
-# A dropped member asks to return.
+# A dropped member asks to return, or a key that is not of the run to come in.
 struct Rejoin {
   nonce @0 :Data;
+  credential @1 :Credential;  # null: none
 }
 
 # --- services: not signed.
@@ -357,12 +387,27 @@ struct Standing {
   erred @5 :Bool;  # suspended once for a false gradient or accusation
   leftStep @6 :UInt64;      # of the block with which it left last; zero: never
   returnedStep @7 :UInt64;  # of the block that admitted it last; zero: never
+  cameStep @8 :UInt64;      # of the block that admitted it as a stranger; zero: never
 }
 
 struct Candidate {
   peer @0 :Data;
   since @1 :UInt64;
   confirmed @2 :UInt64;
+  voucher @3 :Voucher;  # null: none
+}
+
+# An invite that has been used and has not ended.
+struct UsedInvite {
+  invite @0 :Data;
+  used @1 :UInt32;
+  endsStep @2 :UInt64;
+}
+
+# How many keys a moderator's invites have let in.
+struct Moderator {
+  peer @0 :Data;
+  admitted @1 :UInt32;
 }
 
 # The time for which a member delayed the others and that is not forgiven yet.
@@ -386,8 +431,8 @@ struct Reach {
 }
 
 # What seal C of a step decided: a row of the ledger. Lists of peers have 32 bytes per peer and
-# ascend strictly; disputes, standings, candidates, lateness, voids and reach also ascend, by their
-# first fields.
+# ascend strictly; disputes, standings, candidates, lateness, voids, reach, invites and moderators
+# also ascend, by their first fields.
 struct Block {
   step @0 :UInt64;
   genesis @1 :Bool;
@@ -423,4 +468,8 @@ struct Block {
   leaving @31 :Data;
   left @32 :Data;
   tSInRole @33 :UInt32;
+  invites @34 :List(UsedInvite);
+  moderators @35 :List(Moderator);
+  peakTS @36 :UInt32;
+  peakStep @37 :UInt64;
 }

@@ -1,6 +1,9 @@
 // PROOF, list by list.
+#include <algorithm>
+
 #include "node/wire/body_codec.h"
 #include "node/wire/case_codec.h"
+#include "node/wire/voucher_codec.h"
 
 namespace ostraka::wire {
 namespace {
@@ -80,6 +83,21 @@ base::Status ReadNaming(schema::Proof::Reader root, std::optional<Naming>& out) 
   return internal::ReadColumnIndex(item.getColumn(), naming.column);
 }
 
+// A key is of the run or it is not, so nobody confirms it as both. Attack: a PROOF that names one
+// key in both lists counts twice for it.
+base::Status ReadArrivals(schema::Proof::Reader root, Proof& out) {
+  RETURN_IF_ERROR(
+      ReadList(root.getArrivals(), "arrivals", kMaxArrivals, out.arrivals, internal::ReadArrival));
+  RETURN_IF_ERROR(internal::CheckAscending(out.arrivals, "arrivals",
+                                           [](const Arrival& arrival) { return arrival.peer; }));
+  for (const Arrival& arrival : out.arrivals) {
+    if (std::binary_search(out.joins.begin(), out.joins.end(), arrival.peer)) {
+      return Refuse("arrivals", "names a key of joins");
+    }
+  }
+  return base::OkStatus();
+}
+
 base::Status ReadProof(schema::Proof::Reader root, Proof& out) {
   RETURN_IF_ERROR(ReadList(root.getColumns(), "columns", kMaxParts, out.columns, ReadColumn));
   RETURN_IF_ERROR(ReadAccusation(root, out.accusation));
@@ -96,7 +114,7 @@ base::Status ReadProof(schema::Proof::Reader root, Proof& out) {
   RETURN_IF_ERROR(ReadBytes(root.getUnshown(), "unshown", kMaxPeers / 8, out.unshown));
   RETURN_IF_ERROR(internal::CheckCount(root.getLateMs().size(), "late", 2 * kMaxPeers));
   for (const std::uint64_t ms : root.getLateMs()) out.late_ms.push_back(ms);
-  return base::OkStatus();
+  return ReadArrivals(root, out);
 }
 
 void WriteProof(const Proof& body, schema::Proof::Builder root) {
@@ -127,6 +145,9 @@ void WriteProof(const Proof& body, schema::Proof::Builder root) {
     auto late = root.initLateMs(static_cast<unsigned>(body.late_ms.size()));
     for (unsigned i = 0; i < late.size(); ++i) late.set(i, body.late_ms[i]);
   }
+  internal::WriteList(
+      body.arrivals, [&](unsigned size) { return root.initArrivals(size); },
+      internal::WriteArrival);
 }
 
 }  // namespace

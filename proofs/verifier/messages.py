@@ -2,6 +2,12 @@
 from canonical import Blobs, Bytes, Field, Id, Ids, Many, One, OptionalId, Refused, Struct, Words
 
 MAX_PEERS = 256
+MAX_KEYS = 4 * MAX_PEERS
+MAX_ARRIVALS = 16
+MAX_CANDIDATES = MAX_PEERS + MAX_ARRIVALS
+MAX_MODERATORS = 16
+MAX_INVITE_USES = 256
+MAX_USED_INVITES = MAX_KEYS
 MAX_FRAME = 256 * 1024
 MAX_SMALL_BODY = 2 * 1024
 MAX_FILE = 1024 * 1024
@@ -66,8 +72,17 @@ def no_column_of_gradients(case):
         raise Refused("column: must be 0 in a case about a gradient")
 
 
-def ascending_joins(proof):
-    ascending("joins", ids_of(proof["joins"]))
+def check_joins(proof):
+    joins = ids_of(proof["joins"])
+    ascending("joins", joins)
+    ascending("arrivals", [arrival["peer"] for arrival in proof["arrivals"]])
+    if any(arrival["peer"] in joins for arrival in proof["arrivals"]):
+        raise Refused("arrivals: names a key of joins")
+
+
+def at_least_one_use(voucher):
+    if voucher["uses"] == 0:
+        raise Refused("uses: out of range")
 
 
 def statuses_only_without_lock(propose):
@@ -83,6 +98,9 @@ CASE = Struct("case", [Field("kind", 0, 16, 2), Field("column", 32, 32, MAX_PEER
 VOTE = Struct("votes", [Field("verdict", 0, 16, 3)], [One("about", CASE)])
 ACCUSATION = Struct("accusation", [Field("step", 0, 64)], [Id("target")])
 NAMING = Struct("naming", [Field("step", 0, 64), Field("column", 64, 32, MAX_PEERS - 1)], [Id("target")])
+VOUCHER = Struct("voucher", [Field("uses", 0, 32, MAX_INVITE_USES), Field("ends_step", 64, 64)],
+                 [Id("invite"), Id("moderator")], at_least_one_use)
+ARRIVAL = Struct("arrivals", [], [Id("peer"), One("voucher", VOUCHER, optional=True)])
 RANK = Field("rank", 0, 32, 1 + MAX_ITERATIONS)
 
 # The bodies that members sign, by the type of their slot.
@@ -100,7 +118,8 @@ BODIES = {
                      One("naming", NAMING, optional=True), Many("votes", VOTE, 2 * MAX_PEERS),
                      OptionalId("state_root"), Blobs("evidence", 8, 16 * 1024), Bytes("held", MAX_PEERS * MAX_PEERS // 16),
                      Bytes("silent", MAX_PEERS // 8), Ids("joins", MAX_PEERS), Bytes("hasty", MAX_PEERS // 8),
-                     Bytes("unshown", MAX_PEERS // 8), Words("late_ms", 2 * MAX_PEERS)], ascending_joins),
+                     Bytes("unshown", MAX_PEERS // 8), Words("late_ms", 2 * MAX_PEERS),
+                     Many("arrivals", ARRIVAL, MAX_ARRIVALS)], check_joins),
     "echo": Struct("echo", [], [Id("vector"), Bytes("present", 2 * MAX_PEERS // 8),
                                 Bytes("equivocated", 2 * MAX_PEERS // 8)]),
     "status": Struct("status", [RANK], [Id("value")]),
@@ -153,8 +172,9 @@ def check_aggregated(block):
 def check_block(block):
     for name in ("members", "proven", "owing", "joined", "leaving", "left", "senders"):
         ascending(name, ids_of(block[name]))
-    for name in ("standings", "candidates", "lateness", "voids", "reach"):
+    for name in ("standings", "candidates", "lateness", "voids", "reach", "moderators"):
         ascending(name, [record["peer"] for record in block[name]])
+    ascending("invites", [invite["invite"] for invite in block["invites"]])
     ascending("disputes", [(dispute["worker"], dispute["aggregator"]) for dispute in block["disputes"]])
     if max(block["t_s"], block["t_a"]) > block["n"]:
         raise Refused("thresholds: more faults than members")
@@ -178,9 +198,13 @@ ASSIGNMENT = Struct("assignment", [Field("step", 0, 64)],
                     [Id("validator"), Id("target"), Many("covering", COVERING, MAX_PEERS)], ascending_columns)
 DISPUTE = Struct("dispute", [Field("since", 0, 64)], [Id("worker"), Id("aggregator")])
 STANDING = Struct("standing", [Field("banned", 0, 1), Field("erred", 1, 1), Field("drops", 32, 32), Field("last_drop_step", 64, 64),
-                               Field("barred_until", 128, 64), Field("left_step", 192, 64), Field("returned_step", 256, 64)],
+                               Field("barred_until", 128, 64), Field("left_step", 192, 64), Field("returned_step", 256, 64),
+                               Field("came_step", 320, 64)],
                   [Id("peer")])
-CANDIDATE = Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)], [Id("peer")])
+CANDIDATE = Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)],
+                   [Id("peer"), One("voucher", VOUCHER, optional=True)])
+USED_INVITE = Struct("used invite", [Field("used", 0, 32), Field("ends_step", 64, 64)], [Id("invite")])
+MODERATOR = Struct("moderator", [Field("admitted", 0, 32)], [Id("peer")])
 LATENESS = Struct("lateness", [Field("ms", 0, 64)], [Id("peer")])
 VOIDS = Struct("voids", [Field("count", 0, 32), Field("last_step", 64, 64)], [Id("peer")])
 REACH = Struct("reach", [Field("only_dials", 0, 1), Field("changes_from", 64, 64)], [Id("peer")])
@@ -188,13 +212,15 @@ BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("a
                          Field("closing", 80, 16),
                          Field("n", 96, 32), Field("t_s", 128, 32), Field("t_a", 160, 32), Field("tau", 192, 64),
                          Field("last_removal_step", 256, 64), Field("delta_us", 320, 64),
-                         Field("t_s_in_role", 384, 32)],
+                         Field("t_s_in_role", 384, 32), Field("peak_t_s", 416, 32), Field("peak_step", 448, 64)],
                [Id("decision"), Id("previous"), Id("randomness"), Ids("members", MAX_PEERS),
-                Bytes("columns", MAX_PEERS), Many("removals", REMOVAL, MAX_PEERS),
+                Bytes("columns", MAX_PEERS), Many("removals", REMOVAL, MAX_KEYS),
                 Many("cases", OPEN_CASE, 2 * MAX_PEERS), OptionalId("state_root"), Ids("result_roots", MAX_PEERS),
                 Ids("senders", MAX_PEERS), Many("aggregated", AGGREGATED, MAX_PEERS),
                 Many("drawn", ASSIGNMENT, MAX_PEERS), Ids("proven", MAX_PEERS), Ids("owing", MAX_PEERS),
-                Many("disputes", DISPUTE, MAX_PEERS * MAX_PEERS // 4), Many("standings", STANDING, MAX_PEERS),
-                Many("candidates", CANDIDATE, MAX_PEERS), Ids("joined", MAX_PEERS),
-                Many("lateness", LATENESS, MAX_PEERS), Many("voids", VOIDS, MAX_PEERS),
-                Many("reach", REACH, MAX_PEERS), Ids("leaving", MAX_PEERS), Ids("left", MAX_PEERS)], check_block)
+                Many("disputes", DISPUTE, MAX_PEERS * MAX_PEERS // 4), Many("standings", STANDING, MAX_KEYS),
+                Many("candidates", CANDIDATE, MAX_CANDIDATES), Ids("joined", MAX_PEERS),
+                Many("lateness", LATENESS, MAX_PEERS), Many("voids", VOIDS, MAX_KEYS),
+                Many("reach", REACH, MAX_KEYS), Ids("leaving", MAX_PEERS), Ids("left", MAX_PEERS),
+                Many("invites", USED_INVITE, MAX_USED_INVITES), Many("moderators", MODERATOR, MAX_MODERATORS)],
+               check_block)

@@ -56,6 +56,32 @@ def mutated(data, rng):
     return bytes(data)
 
 
+def wire(name):
+    lines = (ROOT / f"tests/vectors/wire/{name}.hex").read_text().splitlines()
+    return bytes.fromhex("".join(line for line in lines if not line.startswith("#")))
+
+
+class MessagesTest(unittest.TestCase):
+    """The tables of messages.py, against the bytes that node/wire writes."""
+
+    def test_bodies_and_blocks_are_read(self):
+        for name in ("commit", "aggregate", "reveal", "proof", "echo", "status", "propose", "vote", "lock"):
+            ostraka_evidence.decode(ostraka_evidence.messages.BODIES[name], wire(name))
+        for name in ("block", "block_arrival", "block_exact", "block_leaving", "block_reach", "block_closes"):
+            ostraka_evidence.decode(ostraka_evidence.messages.BLOCK, wire(name))
+
+    def test_who_comes_in(self):
+        proof = ostraka_evidence.decode(ostraka_evidence.messages.BODIES["proof"], wire("proof_arrival"))
+        named, listed = proof["arrivals"]
+        self.assertEqual((named["peer"][0], named["voucher"]["uses"], named["voucher"]["ends_step"]), (0x79, 3, 900))
+        self.assertEqual((listed["peer"][0], listed["voucher"]), (0x7a, None))
+        block = ostraka_evidence.decode(ostraka_evidence.messages.BLOCK, wire("block_arrival"))
+        self.assertEqual([invite["used"] for invite in block["invites"]], [2, 1])
+        self.assertEqual([moderator["admitted"] for moderator in block["moderators"]], [3])
+        self.assertEqual((block["peak_t_s"], block["peak_step"]), (2, 41))
+        self.assertEqual(block["standings"][-1]["came_step"], 30)
+
+
 class RolesTest(unittest.TestCase):
     """As node/protocol/ground/roles.cpp assigns them."""
 

@@ -87,10 +87,10 @@ TEST(BlockCodecTest, EverythingAtItsLimit) {
   block.members = Peers(kMaxPeers);
   block.thresholds = {.n = kMaxPeers, .t_s = kMaxPeers, .t_a = kMaxPeers};
   block.columns.assign(kMaxParts, ColumnFate::kNormCheck);
-  block.removals.assign(kMaxPeers, {.peer = Peer(1),
-                                    .kind = RemovalKind::kEliminate,
-                                    .step = 1,
-                                    .reason = std::string(kMaxReasonBytes, 'x')});
+  block.removals.assign(kMaxKeys, {.peer = Peer(1),
+                                   .kind = RemovalKind::kEliminate,
+                                   .step = 1,
+                                   .reason = std::string(kMaxReasonBytes, 'x')});
   block.cases.assign(kMaxCases, FullCase());
   block.result_roots.assign(kMaxParts, Filled(3));
   block.aggregated.assign(kMaxParts, {.owner = Peer(1), .senders = Peers(kMaxPeers)});
@@ -98,8 +98,14 @@ TEST(BlockCodecTest, EverythingAtItsLimit) {
   for (Assignment& drawn : block.drawn) drawn.covering = FullCovering();
   block.proven = block.owing = block.joined = block.leaving = block.left = Peers(kMaxPeers);
   block.disputes = Disputes(kMaxDisputes);
-  block.standings = RecordsOf<Standing>(kMaxPeers);
-  block.candidates = RecordsOf<Candidate>(kMaxPeers);
+  block.standings = RecordsOf<Standing>(kMaxKeys);
+  block.candidates = RecordsOf<Candidate>(kMaxCandidates);
+  block.voids = RecordsOf<Voids>(kMaxKeys);
+  block.reach = RecordsOf<Reach>(kMaxKeys);
+  block.moderators = RecordsOf<Moderator>(kMaxModerators);
+  for (const Standing& standing : block.standings) {
+    block.invites.push_back({.invite = Digest{standing.peer.bytes}, .used = 1, .ends_step = 2});
+  }
   EXPECT_EQ(Judge(block), "");
 }
 
@@ -124,7 +130,7 @@ TEST(BlockCodecTest, ListsOfPeersHaveBounds) {
 }
 
 TEST(BlockCodecTest, ListsOfRecordsHaveBounds) {
-  EXPECT_THAT(JudgeEdited([](Block& b) { b.removals.assign(kMaxPeers + 1, b.removals[0]); }),
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.removals.assign(kMaxKeys + 1, b.removals[0]); }),
               HasSubstr("removals: too many"));
   EXPECT_THAT(JudgeEdited([](Block& b) { b.cases.assign(kMaxCases + 1, b.cases[0]); }),
               HasSubstr("cases: too many"));
@@ -132,12 +138,20 @@ TEST(BlockCodecTest, ListsOfRecordsHaveBounds) {
               HasSubstr("drawn: too many"));
   EXPECT_THAT(JudgeEdited([](Block& b) { b.disputes = Disputes(kMaxDisputes + 1); }),
               HasSubstr("disputes: too many"));
-  EXPECT_THAT(JudgeEdited([](Block& b) { b.standings = RecordsOf<Standing>(kMaxPeers + 1); }),
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.standings = RecordsOf<Standing>(kMaxKeys + 1); }),
               HasSubstr("standings: too many"));
-  EXPECT_THAT(JudgeEdited([](Block& b) { b.candidates = RecordsOf<Candidate>(kMaxPeers + 1); }),
-              HasSubstr("candidates: too many"));
-  EXPECT_THAT(JudgeEdited([](Block& b) { b.reach = RecordsOf<Reach>(kMaxPeers + 1); }),
+  EXPECT_THAT(
+      JudgeEdited([](Block& b) { b.candidates = RecordsOf<Candidate>(kMaxCandidates + 1); }),
+      HasSubstr("candidates: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.voids = RecordsOf<Voids>(kMaxKeys + 1); }),
+              HasSubstr("voids: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.reach = RecordsOf<Reach>(kMaxKeys + 1); }),
               HasSubstr("reach: too many"));
+  EXPECT_THAT(
+      JudgeEdited([](Block& b) { b.moderators = RecordsOf<Moderator>(kMaxModerators + 1); }),
+      HasSubstr("moderators: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.invites.resize(kMaxUsedInvites + 1); }),
+              HasSubstr("invites: too many"));
 }
 
 TEST(BlockCodecTest, FieldsOfColumnsHaveBounds) {

@@ -64,6 +64,7 @@ TEST(BodiesTest, EveryBitMatters) {
   ExpectEveryBitMatters(SampleSealVote(), DecodeSealVote);
   ExpectEveryBitMatters(SampleLock(), DecodeLock);
   ExpectEveryBitMatters(SampleRejoin(), DecodeRejoin);
+  ExpectEveryBitMatters(SampleGuestRejoin(), DecodeRejoin);
   ExpectEveryBitMatters(SamplePull(), DecodePull);
   ExpectEveryBitMatters(SampleVector(), DecodeVector);
   ExpectEveryBitMatters(SampleBlockMessage(), DecodeBlockMessage);
@@ -176,6 +177,10 @@ TEST(BodiesTest, ProofListsHaveBounds) {
   full.held.assign(kMaxHeldBytes, 0xff);
   full.silent.assign(kMaxPeers / 8, 0xff);
   full.joins = AscendingPeers(kMaxPeers);
+  full.arrivals.assign(kMaxArrivals, {.peer = {}, .voucher = SampleVoucher()});
+  for (std::size_t i = 0; i < kMaxArrivals; ++i) {
+    full.arrivals[i].peer.bytes = {0xff, static_cast<std::uint8_t>(i)};
+  }
   full.lag_us = ~std::uint64_t{0};
   full.accusation = SampleProof().accusation;
   full.naming = SampleProof().naming;
@@ -214,6 +219,27 @@ TEST(BodiesTest, JoinsAscend) {
   EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("joins: must be strictly ascending"));
   proof.joins[0] = proof.joins[1];
   EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("joins: must be strictly ascending"));
+}
+
+TEST(BodiesTest, ArrivalsAreBoundedAscendAndAreNoJoins) {
+  Proof proof = SampleArrivalProof();
+  std::swap(proof.arrivals[0], proof.arrivals[1]);
+  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("arrivals: must be strictly ascending"));
+  proof.arrivals = {{.peer = proof.joins[1]}};
+  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("arrivals: names a key of joins"));
+  proof.arrivals.assign(kMaxArrivals + 1, {});
+  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("arrivals: too many"));
+}
+
+TEST(BodiesTest, UsesAreFromOneToTheLimit) {
+  for (const std::uint32_t uses : {0U, kMaxInviteUses + 1}) {
+    Rejoin rejoin = SampleGuestRejoin();
+    rejoin.credential->invite.uses = uses;
+    EXPECT_THAT(Judge(rejoin, DecodeRejoin), HasSubstr("uses: out of range")) << uses;
+    Proof proof = SampleArrivalProof();
+    proof.arrivals[0].voucher->uses = uses;
+    EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("uses: out of range")) << uses;
+  }
 }
 
 // Otherwise one case would have several names, and votes on it would not add up.

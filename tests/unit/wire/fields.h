@@ -61,7 +61,8 @@ inline auto Fields(const Proof& p) {
   const Naming naming = p.naming.value_or(Naming{});
   return std::tuple(FieldsOfAll(p.columns), p.accusation.has_value(), Fields(accusation),
                     p.naming.has_value(), Fields(naming), FieldsOfAll(p.votes), p.state_root,
-                    p.evidence, p.held, p.silent, p.joins, p.lag_us, p.hasty, p.unshown, p.late_ms);
+                    p.evidence, p.held, p.silent, p.joins, p.lag_us, p.hasty, p.unshown, p.late_ms,
+                    p.arrivals);
 }
 
 inline auto Fields(const Echo& e) { return std::tuple(e.vector, e.present, e.equivocated); }
@@ -78,7 +79,11 @@ inline auto Fields(const Lock& l) { return std::tuple(l.value); }
 
 inline auto Fields(const Close& /*c*/) { return std::tuple(); }
 
-inline auto Fields(const Rejoin& r) { return std::tuple(r.nonce); }
+inline auto Fields(const Rejoin& r) {
+  const Credential c = r.credential.value_or(Credential{});
+  return std::tuple(r.nonce, r.credential.has_value(), c.invite.moderator, c.invite.holder,
+                    c.invite.uses, c.invite.ends_step, c.by_moderator, c.by_holder);
+}
 
 inline auto Fields(const Pull& p) {
   return std::tuple(p.kind, p.type, p.members, p.digests, p.index);
@@ -115,10 +120,16 @@ inline auto Fields(const Dispute& d) { return std::tuple(d.worker, d.aggregator,
 
 inline auto Fields(const Standing& s) {
   return std::tuple(s.peer, s.banned, s.drops, s.last_drop_step, s.barred_until, s.erred,
-                    s.left_step, s.returned_step);
+                    s.left_step, s.returned_step, s.came_step);
 }
 
-inline auto Fields(const Candidate& c) { return std::tuple(c.peer, c.since, c.confirmed); }
+inline auto Fields(const Candidate& c) {
+  return std::tuple(c.peer, c.since, c.confirmed, c.voucher);
+}
+
+inline auto Fields(const UsedInvite& i) { return std::tuple(i.invite, i.used, i.ends_step); }
+
+inline auto Fields(const Moderator& m) { return std::tuple(m.peer, m.admitted); }
 
 inline auto Fields(const Lateness& l) { return std::tuple(l.peer, l.ms); }
 
@@ -134,7 +145,8 @@ inline auto Fields(const Block& b) {
                     FieldsOfAll(b.drawn), b.proven, b.owing, FieldsOfAll(b.disputes),
                     FieldsOfAll(b.standings), FieldsOfAll(b.candidates), b.joined,
                     b.last_removal_step, b.delta_us, FieldsOfAll(b.lateness), FieldsOfAll(b.voids),
-                    b.closing, FieldsOfAll(b.reach), b.leaving, b.left, b.t_s_in_role);
+                    b.closing, FieldsOfAll(b.reach), b.leaving, b.left, b.t_s_in_role,
+                    FieldsOfAll(b.invites), FieldsOfAll(b.moderators), b.peak_t_s, b.peak_step);
 }
 
 inline auto Fields(const EvidenceFile& f) {

@@ -163,6 +163,35 @@ Dispute AnyDispute() {
   return {.worker = AnyPeer(), .aggregator = AnyPeer(), .since = AnyInteger<std::uint64_t>()};
 }
 
+Voucher AnyVoucher() {
+  return {.invite = AnyDigest(),
+          .moderator = AnyPeer(),
+          .uses = *rc::gen::inRange<std::uint32_t>(1, kMaxInviteUses + 1),
+          .ends_step = AnyInteger<std::uint64_t>()};
+}
+
+Credential AnyCredential() {
+  Credential credential;
+  credential.invite = {.moderator = AnyPeer(),
+                       .holder = AnyPeer(),
+                       .uses = *rc::gen::inRange<std::uint32_t>(1, kMaxInviteUses + 1),
+                       .ends_step = AnyInteger<std::uint64_t>()};
+  const Digest word = AnyDigest();
+  std::copy(word.bytes.begin(), word.bytes.end(), credential.by_moderator.bytes.begin());
+  std::copy(word.bytes.begin(), word.bytes.end(), credential.by_holder.bytes.begin() + 32);
+  return credential;
+}
+
+std::vector<Arrival> ArrivalsWithout(const std::vector<PeerId>& joins) {
+  std::vector<Arrival> arrivals = Ascending(
+      ListOf(kMaxArrivals, [] { return Arrival{.peer = AnyPeer(), .voucher = Maybe(AnyVoucher)}; }),
+      [](const Arrival& arrival) { return arrival.peer; });
+  std::erase_if(arrivals, [&](const Arrival& arrival) {
+    return std::binary_search(joins.begin(), joins.end(), arrival.peer);
+  });
+  return arrivals;
+}
+
 Standing AnyStanding() {
   return {.peer = AnyPeer(),
           .banned = *rc::gen::arbitrary<bool>(),
@@ -171,13 +200,15 @@ Standing AnyStanding() {
           .barred_until = AnyInteger<std::uint64_t>(),
           .erred = *rc::gen::arbitrary<bool>(),
           .left_step = AnyInteger<std::uint64_t>(),
-          .returned_step = AnyInteger<std::uint64_t>()};
+          .returned_step = AnyInteger<std::uint64_t>(),
+          .came_step = AnyInteger<std::uint64_t>()};
 }
 
 Candidate AnyCandidate() {
   return {.peer = AnyPeer(),
           .since = AnyInteger<std::uint64_t>(),
-          .confirmed = AnyInteger<std::uint64_t>()};
+          .confirmed = AnyInteger<std::uint64_t>(),
+          .voucher = Maybe(AnyVoucher)};
 }
 
 // Senders come from a small set, like the workers of a run, or from anywhere.
@@ -210,6 +241,19 @@ void FillNext(Block& block) {
   block.leaving = AnyPeers(8);
   block.left = AnyPeers(8);
   block.t_s_in_role = AnyInteger<std::uint32_t>();
+  block.invites = Ascending(ListOf(8,
+                                   [] {
+                                     return UsedInvite{.invite = AnyDigest(),
+                                                       .used = AnyInteger<std::uint32_t>(),
+                                                       .ends_step = AnyInteger<std::uint64_t>()};
+                                   }),
+                            [](const UsedInvite& invite) { return invite.invite; });
+  block.moderators = Ascending(
+      ListOf(8,
+             [] { return Moderator{.peer = AnyPeer(), .admitted = AnyInteger<std::uint32_t>()}; }),
+      peer_of);
+  block.peak_t_s = AnyInteger<std::uint32_t>();
+  block.peak_step = AnyInteger<std::uint64_t>();
   block.reach = Ascending(
       ListOf(8,
              [] {
@@ -329,19 +373,21 @@ Reveal AnyReveal() {
 }
 
 Proof AnyProof() {
-  return {.columns = ListOf(kMaxParts, AnyColumn),
-          .accusation = Maybe(AnyAccusation),
-          .naming = Maybe(AnyNaming),
-          .votes = ListOf(kMaxVotes, AnyVote),
-          .state_root = Maybe(AnyDigest),
-          .evidence = ListOf(kMaxInlineEvidence, [] { return AnyBytes(kMaxEvidenceBytes); }),
-          .held = AnyBytes(kMaxHeldBytes),
-          .silent = AnyBytes(kMaxPeers / 8),
-          .joins = AnyPeers(kMaxPeers),
-          .lag_us = AnyInteger<std::uint64_t>(),
-          .hasty = AnyBytes(kMaxPeers / 8),
-          .unshown = AnyBytes(kMaxPeers / 8),
-          .late_ms = ListOf(2 * kMaxPeers, AnyInteger<std::uint64_t>)};
+  Proof proof = {.columns = ListOf(kMaxParts, AnyColumn),
+                 .accusation = Maybe(AnyAccusation),
+                 .naming = Maybe(AnyNaming),
+                 .votes = ListOf(kMaxVotes, AnyVote),
+                 .state_root = Maybe(AnyDigest),
+                 .evidence = ListOf(kMaxInlineEvidence, [] { return AnyBytes(kMaxEvidenceBytes); }),
+                 .held = AnyBytes(kMaxHeldBytes),
+                 .silent = AnyBytes(kMaxPeers / 8),
+                 .joins = AnyPeers(kMaxPeers),
+                 .lag_us = AnyInteger<std::uint64_t>(),
+                 .hasty = AnyBytes(kMaxPeers / 8),
+                 .unshown = AnyBytes(kMaxPeers / 8),
+                 .late_ms = ListOf(2 * kMaxPeers, AnyInteger<std::uint64_t>)};
+  proof.arrivals = ArrivalsWithout(proof.joins);
+  return proof;
 }
 
 Echo AnyEcho() {
@@ -364,7 +410,7 @@ SealVote AnySealVote() { return {.value = AnyDigest(), .rank = AnyRank()}; }
 
 Lock AnyLock() { return {.value = AnyDigest()}; }
 
-Rejoin AnyRejoin() { return {.nonce = AnyDigest()}; }
+Rejoin AnyRejoin() { return {.nonce = AnyDigest(), .credential = Maybe(AnyCredential)}; }
 
 Pull AnyPull() {
   return {.kind = AnyEnum<PullKind>(kPullKindCount),

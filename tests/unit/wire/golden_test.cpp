@@ -37,6 +37,7 @@ TEST(GoldenTest, Bodies) {
   ExpectVector("result", SampleResult(), Encode(SampleResult()), DecodeResult);
   ExpectVector("reveal", SampleReveal(), Encode(SampleReveal()), DecodeReveal);
   ExpectVector("proof", SampleProof(), Encode(SampleProof()), DecodeProof);
+  ExpectVector("proof_arrival", SampleArrivalProof(), Encode(SampleArrivalProof()), DecodeProof);
   ExpectVector("proof_empty", Proof{}, Encode(Proof{}), DecodeProof);
   ExpectVector("echo", SampleEcho(), Encode(SampleEcho()), DecodeEcho);
 }
@@ -48,6 +49,7 @@ TEST(GoldenTest, SlowPathAndServices) {
   ExpectVector("lock", SampleLock(), Encode(SampleLock()), DecodeLock);
   ExpectVector("close", Close{}, Encode(Close{}), DecodeClose);
   ExpectVector("rejoin", SampleRejoin(), Encode(SampleRejoin()), DecodeRejoin);
+  ExpectVector("rejoin_guest", SampleGuestRejoin(), Encode(SampleGuestRejoin()), DecodeRejoin);
   ExpectVector("pull", SamplePull(), Encode(SamplePull()), DecodePull);
   ExpectVector("vector", SampleVector(), Encode(SampleVector()), DecodeVector);
   ExpectVector("block_message", SampleBlockMessage(), Encode(SampleBlockMessage()),
@@ -65,6 +67,8 @@ TEST(GoldenTest, BlockAndEvidence) {
                DecodeBlock);
   ExpectVector("block_reach", SampleReachBlock(), EncodeBlock(SampleReachBlock()), DecodeBlock);
   ExpectVector("block_leaving", SampleLeavingBlock(), EncodeBlock(SampleLeavingBlock()),
+               DecodeBlock);
+  ExpectVector("block_arrival", SampleArrivalBlock(), EncodeBlock(SampleArrivalBlock()),
                DecodeBlock);
   ExpectVector("block_exact", SampleExactBlock(), EncodeBlock(SampleExactBlock()), DecodeBlock);
   ExpectVector("evidence", SampleEvidence(), EncodeEvidence(SampleEvidence()), DecodeEvidence);

@@ -160,6 +160,29 @@ Lock SampleLock() { return {.value = Filled(0xb5)}; }
 
 Rejoin SampleRejoin() { return {.nonce = Filled(0xb6)}; }
 
+Rejoin SampleGuestRejoin() {
+  Rejoin rejoin = SampleRejoin();
+  Credential& credential = rejoin.credential.emplace();
+  credential.invite = {.moderator = Filled<PeerId>(0xc1),
+                       .holder = Filled<PeerId>(0xc2),
+                       .uses = 3,
+                       .ends_step = 900};
+  credential.by_moderator.bytes.fill(0xc3);
+  credential.by_holder.bytes.fill(0xc4);
+  return rejoin;
+}
+
+Voucher SampleVoucher() {
+  return {.invite = Filled(0xc5), .moderator = Filled<PeerId>(0xc1), .uses = 3, .ends_step = 900};
+}
+
+Proof SampleArrivalProof() {
+  Proof proof = SampleProof();
+  proof.arrivals = {{.peer = Filled<PeerId>(0x79), .voucher = SampleVoucher()},
+                    {.peer = Filled<PeerId>(0x7a)}};
+  return proof;
+}
+
 Pull SamplePull() {
   return {.kind = PullKind::kDigests,
           .type = MessageType::kReveal,
@@ -294,6 +317,18 @@ Block SampleLeavingBlock() {
   return block;
 }
 
+Block SampleArrivalBlock() {
+  Block block = SampleBlock();
+  block.candidates.front().voucher = SampleVoucher();
+  block.standings.back().came_step = 30;
+  block.invites = {{.invite = Filled(0xc5), .used = 2, .ends_step = 900},
+                   {.invite = Filled(0xc6), .used = 1, .ends_step = 901}};
+  block.moderators = {{.peer = Filled<PeerId>(0xc1), .admitted = 3}};
+  block.peak_t_s = 2;
+  block.peak_step = 41;
+  return block;
+}
+
 Block SampleReachBlock() {
   Block block = SampleBlock();
   block.reach = {{.peer = Filled<PeerId>(0x01), .only_dials = true, .changes_from = 140},
@@ -418,6 +453,9 @@ std::vector<NamedBytes> AllSamples() {
       {"commit_dialer", Encode(SampleDialerCommit())},
       {"commit_leaver", Encode(SampleLeaverCommit())},
       {"block_reach", EncodeBlock(SampleReachBlock())},
+      {"rejoin_guest", Encode(SampleGuestRejoin())},
+      {"proof_arrival", Encode(SampleArrivalProof())},
+      {"block_arrival", EncodeBlock(SampleArrivalBlock())},
       {"block_leaving", EncodeBlock(SampleLeavingBlock())},
       {"block", EncodeBlock(SampleBlock())},
       {"block_closes", EncodeBlock(SampleClosingBlock())},

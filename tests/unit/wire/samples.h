@@ -43,6 +43,10 @@ Propose SampleLockedPropose();  // of a locked one
 SealVote SampleSealVote();
 Lock SampleLock();
 Rejoin SampleRejoin();
+Rejoin SampleGuestRejoin();  // with a credential
+Voucher SampleVoucher();
+Proof SampleArrivalProof();
+Block SampleArrivalBlock();
 Pull SamplePull();
 Vector SampleVector();
 BlockMessage SampleBlockMessage();

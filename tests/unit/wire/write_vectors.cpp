@@ -47,12 +47,17 @@ base::Status WriteAll(const std::string& tests) {
                            WithType(MessageType::kProof, Encode(columns))));
   RETURN_IF_ERROR(WriteRaw(corpus + "bodies/propose_locked",
                            WithType(MessageType::kPropose, Encode(SampleLockedPropose()))));
+  RETURN_IF_ERROR(WriteRaw(corpus + "bodies/rejoin_guest",
+                           WithType(MessageType::kRejoin, Encode(SampleGuestRejoin()))));
+  RETURN_IF_ERROR(WriteRaw(corpus + "bodies/proof_arrival",
+                           WithType(MessageType::kProof, Encode(SampleArrivalProof()))));
   for (std::size_t i = 0; const Bomb& bomb : ProofBombs()) {
     if (bomb.proof.size() > kMaxSeedBytes) continue;
     RETURN_IF_ERROR(WriteRaw(corpus + "bodies/bomb_" + std::to_string(i++),
                              WithType(MessageType::kProof, bomb.proof)));
   }
   RETURN_IF_ERROR(WriteRaw(corpus + "block/full", EncodeBlock(SampleBlock())));
+  RETURN_IF_ERROR(WriteRaw(corpus + "block/arrival", EncodeBlock(SampleArrivalBlock())));
   return WriteRaw(corpus + "block/empty", EncodeBlock(Block{}));
 }
 
