@@ -43,6 +43,9 @@ enum class Bug : std::uint8_t {
   kEvidenceEndsWaits,        // a member does not wait for a member against which it holds evidence
   kGenesisKeptSecret,        // a member that begins does not forward the ECHOs of all to the others
   kLeavesAtTheEnd,           // a member that finishes stays only for followers
+  kAnyCredential,            // whoever asks to come in is taken at its word
+  kInvitesNeverEnd,          // an invite lets in after its last step
+  kInvitesAreNotCounted,     // an invite lets in any number of keys
   kDhtNoPrefixRule,          // limits that count by address prefix count nothing
   kDhtNoToken,               // a record is stored whatever the token
   kDhtEarlyStop,             // a read of the DHT ends when a few nodes have answered

@@ -143,6 +143,31 @@ Field DigestField(std::string section, std::string key, std::string comment, bas
           [&value] { return Quoted(value.Hex()); }};
 }
 
+// A list of keys, which is kept sorted.
+Field KeysField(std::string section, std::string key, std::string comment,
+                std::vector<base::PeerId>& value) {
+  return {std::move(section), std::move(key), std::move(comment),
+          [&value](const toml::node& node) -> Status {
+            const toml::array* array = node.as_array();
+            if (array == nullptr)
+              return InvalidArgument("must be a list of keys, each of 64 hexadecimal digits");
+            for (const toml::node& element : *array) {
+              const auto id = base::PeerId::FromHexDigits(element.value_or(std::string()));
+              if (!id)
+                return InvalidArgument("must be a list of keys, each of 64 hexadecimal digits");
+              value.push_back(*id);
+            }
+            std::sort(value.begin(), value.end());
+            return base::OkStatus();
+          },
+          [&value] {
+            std::string text;
+            for (const base::PeerId& id : value)
+              text += (text.empty() ? "" : ", ") + Quoted(id.Hex());
+            return "[" + text + "]";
+          }};
+}
+
 // A word of a list. `find` knows a value by its name, `name_of` is its inverse.
 template <typename Value, typename Values>
 Field WordField(std::string section, std::string key, std::string comment, Value& value,
@@ -206,6 +231,19 @@ Field TauField(double& tau) {
           [&tau] { return tau == 0 ? Quoted("auto") : FormatDouble(tau); }};
 }
 
+std::vector<Field> JoinFieldsOf(Manifest& m) {
+  return {
+      Since(9, WordField("join", "policy", "who may come in later: closed, allowlist, invite",
+                         m.join.policy, protocol::FindJoinPolicy, protocol::JoinPolicyName,
+                         protocol::kAllJoinPolicies)),
+      Since(9, KeysField("join", "allow", "keys that may come without an invite", m.join.allow)),
+      Since(9, KeysField("join", "moderators", "keys that sign invites", m.join.moderators)),
+      Since(9, CountField("join", "quota", "keys that one moderator's invites may let in",
+                          m.join.quota)),
+      Since(9, CountField("join", "seats", "members at once; 0: as many as below", m.join.seats)),
+  };
+}
+
 // All keys except the members, bound to `m`, in the order of the file.
 std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
   auto& t = m.training;
@@ -267,6 +305,7 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
                         "a member that finishes a step's work within this time is never late",
                         m.patience),
   };
+  for (Field& field : JoinFieldsOf(m)) fields.push_back(std::move(field));
   if (m.origin) {
     fields.push_back(
         DigestField("origin", "run", "the earlier run that this one continues", m.origin->run_id));
@@ -360,6 +399,7 @@ Status ReadSections(const toml::table& root, const std::vector<Field>& fields,
   for (const Field& field : fields) {
     const toml::node* section = root.get(field.section);
     const toml::table* table = section == nullptr ? nullptr : section->as_table();
+    if (table == nullptr && field.since > version) continue;
     if (table == nullptr) return InvalidArgument("manifest: no section [" + field.section + "]");
     RETURN_IF_ERROR(RefuseUnknown(*table, field.section, keys[field.section]));
     const toml::node* node = table->get(field.key);

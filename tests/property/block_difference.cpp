@@ -25,6 +25,11 @@ std::string Show(double value) {
 }
 std::string Show(wire::ColumnFate fate) { return wire::ColumnFateName(fate); }
 
+std::string Show(const wire::Voucher& voucher) {
+  return Show(voucher.invite) + " by " + Show(voucher.moderator) + " uses " + Show(voucher.uses) +
+         " ends " + Show(voucher.ends_step);
+}
+
 template <typename T>
 std::string Show(const std::optional<T>& value) {
   return value ? Show(*value) : "none";
@@ -65,11 +70,17 @@ std::string Show(const wire::Standing& standing) {
   return Show(standing.peer) + (standing.banned ? " banned" : "") + " drops " +
          Show(standing.drops) + " last " + Show(standing.last_drop_step) + " barred until " +
          Show(standing.barred_until) + " left " + Show(standing.left_step) + " returned " +
-         Show(standing.returned_step);
+         Show(standing.returned_step) + " came " + Show(standing.came_step);
+}
+std::string Show(const wire::UsedInvite& invite) {
+  return Show(invite.invite) + " used " + Show(invite.used) + " ends " + Show(invite.ends_step);
+}
+std::string Show(const wire::Moderator& moderator) {
+  return Show(moderator.peer) + " admitted " + Show(moderator.admitted);
 }
 std::string Show(const wire::Candidate& candidate) {
   return Show(candidate.peer) + " since " + Show(candidate.since) + " confirmed " +
-         Show(candidate.confirmed);
+         Show(candidate.confirmed) + " voucher " + Show(candidate.voucher);
 }
 std::string Show(const wire::Lateness& late) { return Show(late.peer) + " " + Show(late.ms); }
 std::string Show(const wire::Reach& reach) {
@@ -137,6 +148,10 @@ std::string FirstDifference(const Block& a, const Block& b) {
   compare.Field("thresholds", a.thresholds, b.thresholds);
   compare.Field("standings", a.standings, b.standings);
   compare.Field("candidates", a.candidates, b.candidates);
+  compare.Field("invites", a.invites, b.invites);
+  compare.Field("moderators", a.moderators, b.moderators);
+  compare.Field("peak t_s", a.peak_t_s, b.peak_t_s);
+  compare.Field("peak step", a.peak_step, b.peak_step);
   compare.Field("cases", a.cases, b.cases);
   compare.Field("disputes", a.disputes, b.disputes);
   compare.Field("lateness", a.lateness, b.lateness);

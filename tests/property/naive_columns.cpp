@@ -1,5 +1,7 @@
 #include "tests/property/naive_columns.h"
 
+#include "tests/property/naive_admissions.h"
+
 #include <cmath>
 #include <limits>
 
@@ -199,7 +201,7 @@ double NextTau(const Step& step, const std::vector<ColumnFate>& fates) {
     sizes.push_back(LowerMedian(column_sizes));
   }
   if (norms.empty()) return step.last->tau;
-  const auto n = static_cast<double>(manifest.members.size());
+  const auto n = static_cast<double>(SeatsOf(manifest));
   const double by_norms = manifest.tau_multiple * LowerMedian(norms);
   const double by_sizes = std::ldexp(1.0, -12) * LowerMedian(sizes);
   const double least = (64.0 > 8.0 * n ? 64.0 : 8.0 * n) * manifest.eps;

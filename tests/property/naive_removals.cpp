@@ -161,16 +161,28 @@ std::vector<wire::Dispute> DisputesAfter(const Step& step, const Slowness& slown
   return disputes;
 }
 
-// "A member in dispute with more members than t_s of the genesis (and more than one)."
+// "It came in less than 1000 steps ago."
+bool IsNew(const Step& step, const PeerId& peer) {
+  for (const wire::Standing& standing : step.last->standings) {
+    if (standing.peer != peer || standing.came_step == 0) continue;
+    return step.number - standing.came_step < 1000;
+  }
+  return false;
+}
+
+// "A member in dispute with more members than the run bore faults (and more than one)." One of a
+// new member with an older one counts for the new one alone.
 void JudgeTooManyPairs(Step& step, const std::vector<wire::Dispute>& disputes) {
-  const std::size_t borne = std::max(1U, GenesisThresholds(*step.manifest).t_s);
+  const std::size_t borne = std::max(1U, step.last->peak_t_s);
   for (const PeerId& member : step.last->members) {
     std::set<PeerId> others;
     for (const wire::Dispute& dispute : disputes) {
-      if (!StaysBefore(step, kTooManyPairs, dispute.worker)) continue;
-      if (!StaysBefore(step, kTooManyPairs, dispute.aggregator)) continue;
-      if (dispute.worker == member) others.insert(dispute.aggregator);
-      if (dispute.aggregator == member) others.insert(dispute.worker);
+      if (dispute.worker != member && dispute.aggregator != member) continue;
+      const PeerId& other = dispute.worker == member ? dispute.aggregator : dispute.worker;
+      if (!StaysBefore(step, kTooManyPairs, member)) continue;
+      if (!StaysBefore(step, kTooManyPairs, other)) continue;
+      if (IsNew(step, other) && !IsNew(step, member)) continue;
+      others.insert(other);
     }
     if (others.size() <= borne) continue;
     Drop(
@@ -311,7 +323,8 @@ std::vector<wire::Removal> RemovalsOf(const Step& step) {
 }
 
 // protocol.md 6, "Coming back after a removal".
-std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& block) {
+std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& block,
+                                           const std::vector<PeerId>& came) {
   std::map<PeerId, wire::Standing> standings;
   for (const wire::Standing& old : step.last->standings) standings[old.peer] = old;
   for (const PeerId& peer : Losers(step)) {
@@ -340,7 +353,14 @@ std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& 
       standing.barred_until = step.number + 1000;
     }
   }
-  for (const PeerId& peer : block.joined) standings[peer].returned_step = step.number;
+  // protocol.md 7, "Coming": the first admission of a key that nobody knew is no return.
+  for (const PeerId& peer : block.joined) {
+    const bool known = standings.contains(peer);
+    wire::Standing& standing = standings[peer];
+    standing.peer = peer;
+    if (known) standing.returned_step = step.number;
+    if (Has(came, peer)) standing.came_step = step.number;
+  }
   std::vector<wire::Standing> all;
   for (const auto& [peer, standing] : standings) all.push_back(standing);
   return all;

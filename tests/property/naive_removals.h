@@ -36,6 +36,8 @@ void ForgiveUntimely(Step& step);
 
 // Bans, then drops, each by key. REQUIRES: all passes are over, as for the others below.
 std::vector<wire::Removal> RemovalsOf(const Step& step);
-std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& block);
+// `came`: those of the block's `joined` for which no seat was kept.
+std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& block,
+                                           const std::vector<PeerId>& came);
 
 }  // namespace ostraka::protocol::naive

@@ -1,5 +1,6 @@
 #include "tests/property/naive_rules.h"
 
+#include "tests/property/naive_admissions.h"
 #include "tests/property/naive_cases.h"
 #include "tests/property/naive_columns.h"
 #include "tests/property/naive_removals.h"
@@ -23,33 +24,6 @@ Thresholds ThresholdsOf(const Manifest& manifest, std::size_t members) {
   const std::uint32_t by_quorum = n > t_a ? (n - 1 - t_a) / 2 : 0;
   const std::uint32_t t_s = std::min(share, by_quorum);
   return {n, t_s, std::min(t_a, t_s)};
-}
-
-// protocol.md 7: "A dropped member comes back when more than F members confirm its REJOIN in
-// `probation` consecutive blocks."
-void Admit(const Step& step, Block& block) {
-  for (const Member& key : step.manifest->members) {
-    const PeerId& peer = key.id;
-    std::size_t confirmed = 0;
-    for (const auto& [member, proof] : step.proofs) confirmed += Has(proof.joins, peer) ? 1 : 0;
-    if (confirmed <= step.fault_bound || IsMember(step, peer)) continue;
-    if (Has(Losers(step), peer)) continue;
-    bool refused = false;
-    for (const wire::Standing& standing : step.last->standings) {
-      if (standing.peer != peer) continue;
-      refused = standing.banned || step.number < standing.barred_until;
-    }
-    if (refused) continue;
-    std::uint64_t since = step.number;
-    for (const wire::Candidate& before : step.last->candidates) {
-      if (before.peer == peer) since = before.since;
-    }
-    if (step.number - since + 1 >= step.manifest->probation) {
-      block.joined.push_back(peer);
-    } else {
-      block.candidates.push_back({peer, since, step.number});
-    }
-  }
 }
 
 // protocol.md 7, "Leaving": n' of a block.
@@ -127,22 +101,42 @@ void LetGo(const Step& step, const std::vector<PeerId>& leavers, Block& block) {
   }
 }
 
+// protocol.md 6, Disputes: "the most faults that the run bore in the last 1000 steps, or a little
+// more": after that time it falls by one.
+void RememberPeak(const Block& last, Block& block) {
+  const std::uint32_t now = block.thresholds.t_s;
+  const bool forgets = block.step - last.peak_step >= 1000;
+  if (now >= last.peak_t_s) {
+    block.peak_t_s = now;
+  } else if (forgets) {
+    block.peak_t_s = last.peak_t_s - 1;
+  } else {
+    block.peak_t_s = last.peak_t_s;
+    block.peak_step = last.peak_step;
+    return;
+  }
+  block.peak_step = block.step;
+}
+
 // protocol.md 2, 6 and 7: who is a member after the block.
 void SettleMembers(const Step& step, const std::vector<PeerId>& leavers, Block& block) {
   block.removals = RemovalsOf(step);
   block.last_removal_step = step.last->last_removal_step;
   if (!block.removals.empty()) block.last_removal_step = step.number;
-  Admit(step, block);
+  const std::vector<PeerId> came = Admit(step, block);
   LetGo(step, leavers, block);
-  block.standings = StandingsAfter(step, block);
-  for (const Member& key : step.manifest->members) {
-    const bool stays = StaysBefore(step, kAfterAll, key.id) && !Has(block.left, key.id);
-    if (stays || Has(block.joined, key.id)) block.members.push_back(key.id);
+  block.standings = StandingsAfter(step, block, came);
+  block.members = block.joined;
+  for (const PeerId& member : step.last->members) {
+    const bool stays = StaysBefore(step, kAfterAll, member) && !Has(block.left, member);
+    if (stays) block.members.push_back(member);
   }
+  std::sort(block.members.begin(), block.members.end());
   block.thresholds = ThresholdsOf(*step.manifest, block.members.size());
   if (!block.leaving.empty() || !block.joined.empty()) {
     block.t_s_in_role = ThresholdsOf(*step.manifest, InView(block)).t_s;
   }
+  RememberPeak(*step.last, block);
 }
 
 // protocol.md 5: what later blocks ask about this step's columns.
@@ -213,23 +207,25 @@ std::uint64_t NextDelta(const Step& step) {
 
 // protocol.md 7, "Who can be dialed": a well-formed COMMIT changes its sender's flag, at once to
 // only-dials, and back once in 100 steps. A key that is not listed can be dialed. Where the
-// manifest lists nobody that only dials, nothing changes.
+// manifest lists nobody that only dials and nobody may come in, nothing changes.
 void DeclareReach(const Step& step, Block& block) {
-  const auto& members = step.manifest->members;
-  if (std::none_of(members.begin(), members.end(), [](const Member& m) { return m.only_dials; })) {
-    return;
-  }
-  for (const Member& key : step.manifest->members) {
-    wire::Reach reach{key.id};
+  bool counts = step.manifest->join.policy != JoinPolicy::kClosed;
+  std::set<PeerId> keys;
+  for (const Member& member : step.manifest->members) counts = counts || member.only_dials;
+  if (!counts) return;
+  for (const wire::Reach& before : step.last->reach) keys.insert(before.peer);
+  for (const auto& [member, commit] : step.commits) keys.insert(member);
+  for (const PeerId& key : keys) {
+    wire::Reach reach{key};
     for (const wire::Reach& before : step.last->reach) {
-      if (before.peer == key.id) reach = before;
+      if (before.peer == key) reach = before;
     }
-    const auto commit = step.commits.find(key.id);
+    const auto commit = step.commits.find(key);
     if (commit != step.commits.end() && commit->second.only_dials) {
       reach.only_dials = true;
     } else if (commit != step.commits.end() && reach.only_dials &&
                step.number >= reach.changes_from) {
-      reach = {key.id, false, step.number + 100};
+      reach = {key, false, step.number + 100};
     }
     if (reach.only_dials || reach.changes_from >= step.number + 2) block.reach.push_back(reach);
   }

@@ -11,6 +11,7 @@
 //   naive_columns  which columns are applied, and the next tau (4, 5)
 //   naive_cases    accusations, namings and votes (5)
 //   naive_removals passes, disputes, slowness, voids (5, 6)
+//   naive_admissions  who returns, and who comes in (7)
 //   naive_rules    the block (5 to 7)
 //
 // Thread safety: pure functions.

@@ -182,10 +182,10 @@ void ReadEvidence(Step& step, crypto::Verifier& verifier) {
 bool IsMember(const Step& step, const PeerId& peer) { return Has(step.last->members, peer); }
 
 bool MayBeBanned(const Step& step, const PeerId& peer) {
-  bool known = false;
-  for (const Member& member : step.manifest->members) known = known || member.id == peer;
+  bool known = IsMember(step, peer);
   for (const wire::Standing& standing : step.last->standings) {
     if (standing.peer == peer && standing.banned) return false;
+    known = known || standing.peer == peer;
   }
   return known;
 }

@@ -68,10 +68,10 @@ bool Has(const std::vector<T>& list, const T& wanted) {
 }
 
 bool IsMember(const Step& step, const PeerId& peer);
-// A key of the manifest that no block has banned: a ban can still hit it.
+// A key of the run that no block has banned: a ban can still hit it.
 bool MayBeBanned(const Step& step, const PeerId& peer);
 
-// Drops hit members alone, bans every key of the manifest that is not banned yet.
+// Drops hit members alone, bans every key of the run that is not banned yet.
 void Drop(Step& step, Pass pass, const PeerId& peer, const std::string& reason,
           Gravity gravity = Gravity::kDrop);
 void Ban(Step& step, Pass pass, const PeerId& peer, wire::RemovalKind kind,

@@ -358,7 +358,7 @@ void World::SpeakHonestly(const PeerId& member, wire::Proof& proof) {
   }
   proof.silent = wire::BitmapOf(silent, view_.members);
   for (const Member& gone : manifest_.members) {
-    if (MayRejoin(view_, gone.id, sealed_.step)) proof.joins.push_back(gone.id);
+    if (MayReturn(view_, gone.id, sealed_.step)) proof.joins.push_back(gone.id);
   }
   proof.lag_us = 100'000;
   for (const PeerId& other : view_.members) proof.late_ms.push_back(late_[other]);

@@ -5,6 +5,7 @@
 #include "node/protocol/ground/roles.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
+#include "tests/property/world/admission_coverage.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -89,7 +90,6 @@ constexpr const char* kOthers[] = {
     "candidate: first",
     "candidate: confirmed again",
     "candidate: gap",
-    "admitted",
     "leaving: said so",
     "leaving: goes",
     "leaving: stays for a case, a name or a part that it may have to show",
@@ -270,7 +270,6 @@ void Notes::OfReturns() {
     const bool goes_on = EntryOf(block_.candidates, before.peer) != nullptr;
     If(!goes_on && !Has(block_.joined, before.peer), "candidate: gap");
   }
-  If(!block_.joined.empty(), "admitted");
   for (const wire::Standing& standing : head_.standings) {
     if (Has(head_.members, standing.peer)) continue;
     const auto confirms = [&](const wire::Proof& proof) { return Has(proof.joins, standing.peer); };
@@ -344,7 +343,7 @@ void Notes::OfLateness() {
 }
 
 void Notes::OfNumbers() {
-  const auto n = static_cast<double>(manifest_.members.size());
+  const auto n = static_cast<double>(SeatsIn(manifest_));
   const double least = std::max(64.0, 8 * n) * manifest_.eps;
   const double most = 0x1.0p44 * manifest_.eps / n;
   const auto counts = [](wire::ColumnFate fate) {
@@ -379,6 +378,7 @@ void Notes::OfNumbers() {
 Coverage NothingYet() {
   Coverage coverage;
   for (const Reason& reason : kReasons) coverage[reason.name] = 0;
+  for (const char* name : AdmissionSituations()) coverage[name] = 0;
   for (const char* name : kOthers) coverage[name] = 0;
   for (std::uint8_t fate = 0; fate < wire::kColumnFateCount; ++fate) {
     coverage[std::string("fate: ") + wire::ColumnFateName(static_cast<wire::ColumnFate>(fate))] = 0;
@@ -397,6 +397,7 @@ void NoteSituations(const Block& head, const Manifest& manifest, const naive::Se
   notes.OfDisputes();
   notes.OfLateness();
   notes.OfNumbers();
+  NoteAdmissions(head, manifest, sealed, block, coverage);
 }
 
 }  // namespace ostraka::protocol

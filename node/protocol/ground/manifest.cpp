@@ -55,6 +55,41 @@ base::Status ValidateMembers(const Manifest& manifest) {
   return CheckMemberNames(names);
 }
 
+base::Status ValidateKeys(const std::vector<PeerId>& keys, const std::string& name,
+                          std::size_t most) {
+  RETURN_IF_ERROR(
+      Require(keys.size() <= most, name + " lists more than " + std::to_string(most) + " keys"));
+  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  if (twice != keys.end()) {
+    return base::InvalidArgument(name + " lists " + twice->Short() + " twice");
+  }
+  return Require(std::is_sorted(keys.begin(), keys.end()), name + " must be sorted by key");
+}
+
+base::Status ValidateJoin(const Manifest& manifest) {
+  const JoinPlan& join = manifest.join;
+  RETURN_IF_ERROR(ValidateKeys(join.allow, "join.allow", wire::kMaxPeers));
+  RETURN_IF_ERROR(ValidateKeys(join.moderators, "join.moderators", wire::kMaxModerators));
+  RETURN_IF_ERROR(Require(join.seats <= wire::kMaxPeers,
+                          "join.seats must be at most " + std::to_string(wire::kMaxPeers)));
+  RETURN_IF_ERROR(Require(join.seats == 0 || join.seats >= manifest.members.size(),
+                          "join.seats must be 0 (as many as there are members) or at least " +
+                              std::to_string(manifest.members.size()) + ", their number"));
+  if (join.policy == JoinPolicy::kInvite) {
+    RETURN_IF_ERROR(Require(!join.moderators.empty(),
+                            "join.policy invite needs a moderator, who signs the invites"));
+    return Require(join.quota >= 1 && join.quota <= wire::kMaxKeys,
+                   "join.quota must be from 1 to " + std::to_string(wire::kMaxKeys));
+  }
+  RETURN_IF_ERROR(
+      Require(join.moderators.empty(), "join.moderators sign invites: use join.policy invite"));
+  if (join.policy == JoinPolicy::kAllowlist) {
+    return Require(!join.allow.empty(), "join.policy allowlist needs a key in join.allow");
+  }
+  return Require(join.allow.empty() && join.seats == 0,
+                 "join.policy closed lets nobody in: join.allow must be empty and join.seats 0");
+}
+
 base::Status ValidateSchedule(const TrainingPlan& plan) {
   RETURN_IF_ERROR(Require(NonNegativeFinite(plan.learning_rate),
                           "training.learning_rate must be a number of at least 0"));
@@ -172,6 +207,40 @@ base::Status ValidateProfile(const Manifest& manifest) {
 
 const char* ModeName(Mode mode) { return EntryOf(mode).name; }
 
+std::string_view JoinPolicyName(JoinPolicy policy) {
+  constexpr std::string_view kNames[] = {"closed", "allowlist", "invite"};
+  return kNames[static_cast<std::size_t>(policy)];
+}
+
+std::optional<JoinPolicy> FindJoinPolicy(std::string_view name) {
+  for (const JoinPolicy policy : kAllJoinPolicies) {
+    if (JoinPolicyName(policy) == name) return policy;
+  }
+  return std::nullopt;
+}
+
+std::size_t SeatsIn(const Manifest& manifest) {
+  return std::max<std::size_t>(manifest.join.seats, manifest.members.size());
+}
+
+bool IsOpen(const Manifest& manifest) { return manifest.join.policy != JoinPolicy::kClosed; }
+
+std::size_t KeysIn(const Manifest& manifest) {
+  return IsOpen(manifest) ? wire::kMaxKeys : manifest.members.size();
+}
+
+bool IsAllowed(const Manifest& manifest, const PeerId& peer) {
+  const auto& allow = manifest.join.allow;
+  if (std::binary_search(allow.begin(), allow.end(), peer)) return true;
+  return std::any_of(manifest.members.begin(), manifest.members.end(),
+                     [&](const Member& member) { return member.id == peer; });
+}
+
+bool IsModerator(const Manifest& manifest, const PeerId& peer) {
+  const auto& moderators = manifest.join.moderators;
+  return std::binary_search(moderators.begin(), moderators.end(), peer);
+}
+
 std::string_view ScheduleName(Schedule schedule) {
   constexpr std::string_view kNames[] = {"linear", "constant", "cosine", "wsd"};
   return kNames[static_cast<std::size_t>(schedule)];
@@ -239,7 +308,7 @@ std::uint32_t FaultBound(const Thresholds& thresholds) {
 }
 
 double LargestTau(const Manifest& manifest) {
-  return 0x1.0p44 * manifest.eps / static_cast<double>(manifest.members.size());
+  return 0x1.0p44 * manifest.eps / static_cast<double>(SeatsIn(manifest));
 }
 
 std::uint32_t FaultsBorne(Mode mode, std::uint32_t n) {
@@ -248,7 +317,7 @@ std::uint32_t FaultsBorne(Mode mode, std::uint32_t n) {
 }
 
 double SmallestTau(const Manifest& manifest) {
-  return std::max(64.0, 8.0 * static_cast<double>(manifest.members.size())) * manifest.eps;
+  return std::max(64.0, 8.0 * static_cast<double>(SeatsIn(manifest))) * manifest.eps;
 }
 
 base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
@@ -286,6 +355,7 @@ base::Status ValidateOfAnyVersion(const Manifest& manifest) {
   RETURN_IF_ERROR(Require(!manifest.run_id.is_zero(), "the manifest has no run id"));
   RETURN_IF_ERROR(ValidateMembers(manifest));
   RETURN_IF_ERROR(ValidateReach(manifest));
+  RETURN_IF_ERROR(ValidateJoin(manifest));
   RETURN_IF_ERROR(ValidateTraining(manifest.training));
   const std::uint64_t earlier = manifest.training.earlier_updates;
   RETURN_IF_ERROR(Require(earlier <= 1'000'000'000'000 && (earlier == 0 || manifest.origin),

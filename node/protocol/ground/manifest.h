@@ -84,6 +84,27 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
+// Who may come into the run that is not of its genesis (docs/decisions/0027).
+enum class JoinPolicy : std::uint8_t {
+  kClosed = 0,     // nobody
+  kAllowlist = 1,  // the keys of JoinPlan::allow
+  kInvite = 2,     // these, and who shows an invite that a moderator signed
+};
+inline constexpr JoinPolicy kAllJoinPolicies[] = {JoinPolicy::kClosed, JoinPolicy::kAllowlist,
+                                                  JoinPolicy::kInvite};
+std::string_view JoinPolicyName(JoinPolicy policy);  // closed, allowlist, invite
+std::optional<JoinPolicy> FindJoinPolicy(std::string_view name);
+
+struct JoinPlan {
+  JoinPolicy policy = JoinPolicy::kClosed;
+  std::vector<PeerId> allow;       // by key
+  std::vector<PeerId> moderators;  // by key; need not be members
+  // The most keys that one moderator's invites let in, over the whole run. Attack: a stolen key of
+  // a moderator brings in colluders. [A bound on how many come in a step delays honest ones alike.]
+  std::uint32_t quota = 16;
+  std::uint32_t seats = 0;  // the most members at once; 0: as many as the genesis has
+};
+
 struct Manifest {
   Digest run_id;  // H(kDomainManifest, the file's bytes)
   std::string name;
@@ -108,8 +129,10 @@ struct Manifest {
   std::uint32_t validators = 1;         // m
   std::uint64_t state_root_every = 10;  // R steps
 
-  // Blocks that a returning member follows before it is admitted. At least 3, so that it holds the
-  // data for cases that are opened after its return.
+  JoinPlan join;
+
+  // Blocks that who returns or comes follows before it is admitted. At least 3, so that it holds
+  // the data for cases that are opened after its return.
   std::uint64_t probation = 5;
 
   // Four times the longest delay of a message between honest members. In the run the sealed lags
@@ -123,11 +146,21 @@ struct Manifest {
   base::Duration patience = base::Seconds(1);
 };
 
+// The most members that the run can have at once.
+std::size_t SeatsIn(const Manifest& manifest);
+// The most keys that the run can ever know: an upper bound for what is kept by key.
+std::size_t KeysIn(const Manifest& manifest);
+bool IsOpen(const Manifest& manifest);  // others than its genesis members may come
+// The manifest itself names the key: as a genesis member or in its list.
+bool IsAllowed(const Manifest& manifest, const PeerId& peer);
+bool IsModerator(const Manifest& manifest, const PeerId& peer);
+
 // The largest tau of a run. Beyond it sums of n clipped differences in double do not resolve eps:
 // an honest aggregator could not meet its residual bound, nor V2 its tolerance.
 double LargestTau(const Manifest& manifest);
-// The smallest tau that follows sealed norms: max(64, 8 n) eps. There n rows of residual eps fill
-// an eighth of a radius, half of what makes a column blind (node/protocol/rules/sizes.h).
+// The smallest tau that follows sealed norms: max(64, 8 n) eps, n the seats. There n rows of
+// residual eps fill an eighth of a radius, half of what makes a column blind
+// (node/protocol/rules/sizes.h).
 double SmallestTau(const Manifest& manifest);
 
 // t_a at genesis for n members, by the mode (protocol.md, 1).

@@ -134,7 +134,8 @@ struct Halted {
     kDiverged,
     kFailed,
     kForked,
-    kLeft
+    kLeft,
+    kRefused  // it asked to come in, and may not
   };
   Why why = Why::kFinished;
   std::uint64_t step = 0;

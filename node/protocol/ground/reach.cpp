@@ -100,6 +100,8 @@ bool ListsDialers(const Manifest& manifest) {
                      [](const Member& member) { return member.only_dials; });
 }
 
+bool CountsReach(const Manifest& manifest) { return ListsDialers(manifest) || IsOpen(manifest); }
+
 std::vector<Reach> ReachAtGenesis(const Manifest& manifest) {
   std::vector<Reach> reach;
   for (const Member& member : manifest.members) {
@@ -113,6 +115,7 @@ Block GenesisHead(const Manifest& manifest) {
   head.genesis = true;
   for (const Member& member : manifest.members) head.members.push_back(member.id);
   head.thresholds = GenesisThresholds(manifest);
+  head.peak_t_s = head.thresholds.t_s;
   head.tau = manifest.tau > 0 ? manifest.tau : manifest.tau_initial;
   head.delta_us = static_cast<std::uint64_t>(manifest.delta.ns / 1'000);
   head.reach = ReachAtGenesis(manifest);

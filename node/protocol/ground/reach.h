@@ -55,10 +55,12 @@ std::size_t CarriersNeeded(const Block& head);
 // can (docs/decisions/0024).
 std::optional<std::string> ReachWarning(const Block& head);
 
-// Whether the manifest lists a member that only dials. Where it lists none, nobody carries, and
-// what members declare changes nothing. [One cheat of four said that it only dials. None of the
-// other three could be spared as an owner, so nobody looked at its gradients.]
+// Whether the manifest lists a member that only dials.
 bool ListsDialers(const Manifest& manifest);
+// Whether what members declare counts in this run: it lists a dialer, or others may come. Elsewhere
+// nobody carries, and what members declare changes nothing. [One cheat of four said that it only
+// dials. None of the other three could be spared as an owner, so nobody looked at its gradients.]
+bool CountsReach(const Manifest& manifest);
 // What a run of `manifest` begins with, before any seal: its members, thresholds and numbers.
 Block GenesisHead(const Manifest& manifest);
 // The members of the manifest that say there that they only dial, by key.

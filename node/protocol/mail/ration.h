@@ -5,7 +5,9 @@
 //       bytes, odd messages and repeats than the constants below say.
 //   R2  A peer that has sent kForgeriesASecond bad signatures in its second is not heard until that
 //       is over.
-//   R3  Only keys of the run have a record here, and pairs of them. [C: CHECKed by CheckInvariants]
+//   R3  No more records are kept than one for each key of the run and each pair of them, and
+//       kMostStrangers more: of links of no key, each of which begins a record. [C: CHECKed by
+//       CheckInvariants]
 //   R4  What a carrier brings of a member (node/protocol/mail/post.h) is counted for the two
 //       together. So a carrier can use up neither the member's own ration nor another carrier's,
 //       and a member uses up no carrier's. Each such ration is the share that one of all the
@@ -13,10 +15,12 @@
 //       itself.
 //   R5  What a carrier passes on from one member to another is counted for the two. What is signed
 //       has a ration of its own beside requests and answers, which anybody may be made to give.
+//   R6  Of keys that are not of the run kStrangersASecond REJOINs at most are verified in a second,
+//       and of one of them kOneStrangerASecond. Attack: many links, each with a ration of its own.
 //
 // May not know: what is asked, and what an answer holds.
 //
-// Memory: twelve numbers for each key of the run, and for each pair of which one carries for the
+// Memory: thirteen numbers for each key of the run, and for each pair of which one carries for the
 // other.
 //
 // What an attacker can do here: use up its own ration, after which it is not answered, or not
@@ -46,6 +50,10 @@ class Ration {
   static constexpr std::uint64_t kOddMessagesASecond = 1024;
   // Bad signatures, which an honest peer neither makes nor passes on. Each costs us some 50 us.
   static constexpr std::uint64_t kForgeriesASecond = 1024;
+  // REJOINs of keys that are not of the run (R6), each with three signatures. Attack: who has 64
+  // links of strangers keeps others out, until it is tired of it.
+  static constexpr std::uint64_t kStrangersASecond = 256;
+  static constexpr std::uint64_t kOneStrangerASecond = 4;
   // Links that come up, to which all that is still of use is said again, parts and aggregates too.
   // Who dials again waits longer each time (node/net/mesh/backoff.h), 200 ms at first.
   static constexpr std::uint64_t kRepeatsASecond = 8;
@@ -70,9 +78,14 @@ class Ration {
     return std::max<std::uint64_t>(16 << 20, 4 * 2 * sizeof(float) * dimension);
   }
 
+  // Beyond so many records those whose second is over are forgotten.
+  static constexpr std::size_t kMostStrangers = 4096;
+
   // REQUIRES: no answer is larger than `bytes_a_second`.
   explicit Ration(std::uint64_t bytes_a_second) : bytes_a_second_(bytes_a_second) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, bytes_a_second_, used_); }
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, bytes_a_second_, used_, pruned_);
+  }
   friend struct FingerprintProbe;
 
   // From here on what is counted for `from` is counted for what `carrier` brings of it (R4), which
@@ -125,6 +138,12 @@ class Ration {
   }
   // True, and it is counted, if one more such message of `peer` may be verified.
   bool TakeOddMessage(base::Time now, const base::PeerId& peer) { return TakeOdd(now, peer, 1); }
+  // True, and it is counted, if one more REJOIN of `peer`, a key that is not of the run, may be
+  // verified.
+  bool TakeStranger(base::Time now, const base::PeerId& peer) {
+    return TakeOf(Of(now, peer).rejoins, kOneStrangerASecond, 1) &&
+           TakeOf(Of(now, base::PeerId{}).rejoins, kStrangersASecond, 1);
+  }
   // True, and it is counted, if a block of `peer`, of so many bytes, may be decoded that nothing
   // proves yet. That takes as long as a signature for every few KB; the largest one is half a
   // second's ration.
@@ -147,7 +166,7 @@ class Ration {
 
   // `keys`: of the run, as the driver has no link to another.
   void CheckInvariants(std::size_t keys) const {
-    OSTRAKA_CHECK(used_.size() <= keys * keys && !carries());
+    OSTRAKA_CHECK(used_.size() <= keys * keys + kMostStrangers && !carries());
   }
 
  private:
@@ -178,9 +197,11 @@ class Ration {
     std::uint64_t service_bytes = 0;
     std::uint64_t carried_answers = 0;
     std::uint64_t carried_answer_bytes = 0;
+    std::uint64_t rejoins = 0;  // of strangers
     void HashInto(crypto::Hasher& hasher) const {
       crypto::Feed(hasher, since, answers, bytes, odd_messages, forgeries, repeats, forwards,
-                   forwarded_bytes, services, service_bytes, carried_answers, carried_answer_bytes);
+                   forwarded_bytes, services, service_bytes, carried_answers, carried_answer_bytes,
+                   rejoins);
     }
   };
   struct Carried {
@@ -196,14 +217,21 @@ class Ration {
     return both;
   }
   Used& Of(base::Time now, const base::PeerId& peer) {
+    // Once a second, or each message of a large run would look at all records.
+    if (used_.size() >= kMostStrangers && now - pruned_ >= base::Seconds(1)) {
+      std::erase_if(used_,
+                    [&](const auto& one) { return now - one.second.since >= base::Seconds(1); });
+      pruned_ = now;
+    }
     Used& used = used_[AccountOf(peer)];
     if (now - used.since >= base::Seconds(1)) used = {.since = now};
     return used;
   }
 
   std::uint64_t bytes_a_second_;
-  std::map<base::PeerId, Used> used_;  // genesis members, and pairs of them: bounded
-  std::optional<Carried> carried_;     // within one call
+  std::map<base::PeerId, Used> used_;  // R3
+  base::Time pruned_;
+  std::optional<Carried> carried_;  // within one call
 };
 
 }  // namespace ostraka::protocol

@@ -34,6 +34,11 @@ class SignatureCheck {
     return ration_->TakeOddMessage(turn_->now(), from) && Verified(message, from);
   }
 
+  // Both signatures of the credential are good for `peer`, and a ration of `from` had room for them
+  // (Y2).
+  bool VerifiedCredential(const Digest& run_id, const wire::Credential& credential,
+                          const PeerId& peer, const PeerId& from);
+
  private:
   std::shared_ptr<crypto::Verifier> verifier_;
   Ration* ration_;

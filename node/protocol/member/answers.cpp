@@ -18,7 +18,8 @@ using wire::PullKind;
 bool Answers::Admits(const PeerId& from) {
   const Block& head = uses_.chain->head();
   const Standing* standing = StandingOf(head.standings, from);
-  if (from == uses_.self || !IsKey(head, from)) return false;
+  if (from == uses_.self) return false;
+  if (!IsKey(head, from) && !uses_.followers->IsGuest(from)) return false;
   if (standing != nullptr && standing->banned) return false;
   return uses_.ration->Take(uses_.turn->now(), from);
 }

@@ -2,8 +2,9 @@
 // concern the chain are passed to chain_server.h.
 //
 // Promises:
-//   N1  Only keys of the run that are not banned are answered, and each within its ration; a
-//       question that the gate finds (of genesis, or in a past seal) only of a member.
+//   N1  Only keys of the run that are not banned and guests (followers.h) are answered, and each
+//       within its ration; a question that the gate finds (of genesis, or in a past seal) only of a
+//       member.
 //   N2  An answer changes nothing here, but for the ration and the list of followers.
 //
 // May not know: why a member asks.

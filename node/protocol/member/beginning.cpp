@@ -32,6 +32,14 @@ Outcome Beginning::LeaveGenesis() {
   return Outcome::Leave("the run has begun, and this node's store does not know it");
 }
 
+Outcome Beginning::ComeIn() {
+  uses_.follower->MustRejoin();
+  constexpr char kWhy[] = "this key is new to the run";
+  if (uses_.anchor == nullptr) return Outcome::Leave(kWhy);
+  uses_.chain->AdvanceHead(uses_.anchor);
+  return Outcome::Leave(kWhy, /*trust_state=*/false);  // the state here is that of the genesis
+}
+
 void Beginning::ShowEchoes(const PeerId& to) const {
   for (const base::SharedBytes& frame : uses_.genesis->EchoesFor(to)) {
     uses_.turn->Do(Send{to, frame, nullptr});
@@ -181,7 +189,7 @@ Outcome Beginning::Replayed() const {
     return Outcome::Leave("results of the last blocks were lost in the crash");
   }
   if (!IsMember(chain.head().members, uses_.self)) {
-    return Outcome::Leave("this node was dropped before it restarted");
+    return Outcome::Leave("this node is no member: it was dropped or left, or is not admitted yet");
   }
   if (uses_.follower->MustBeAdmitted()) {
     return Outcome::Leave("this node's store began after the run");

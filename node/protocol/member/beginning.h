@@ -42,6 +42,7 @@ class Beginning {
     Chain* chain;
     GenesisSeal* genesis;
     Follower* follower;
+    SharedBlock anchor;  // null: the genesis
   };
   explicit Beginning(Uses uses) : uses_(std::move(uses)) {}
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, replay_, replays_); }
@@ -49,6 +50,8 @@ class Beginning {
 
   // --- genesis ---
   void BeginGenesis(const Started& started);
+  // This key is of no genesis member: it follows the run from its anchor on, and asks to come in.
+  Outcome ComeIn();
   // One step towards the genesis block. kBeginStep: the run begins.
   Outcome TryGenesis();
   // The run has begun without this member's store.

@@ -7,6 +7,9 @@
 //   F2  A store that was lost, or is younger than the run, signs in the run only after an admission
 //       that this store asked for: blocks of the past hold admissions of the stores before it.
 //   F3  Blocks are applied one after the other, and each is stored before it is applied.
+//   F4  A key that the genesis does not list says first by what it may come in, in a REJOIN that
+//       names no block, so that members answer it; and asks to come in when it has the newest
+//       block. What keeps it out it says, and ends.
 //
 // May not know: seals, roles, or why the member left.
 //
@@ -30,6 +33,7 @@
 #include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/outcome.h"
 #include "node/protocol/parts/replay.h"
+#include "node/protocol/rules/coming.h"
 
 namespace ostraka::protocol {
 
@@ -46,6 +50,7 @@ class Follower {
     Chain* chain;
     Inbox* inbox;
     SignatureCheck* check;
+    std::optional<wire::Credential> credential = {};  // by which it comes in
   };
   explicit Follower(Uses uses) : uses_(std::move(uses)) {}
   void HashInto(crypto::Hasher& hasher) const {
@@ -100,7 +105,11 @@ class Follower {
   Outcome ApplyNext();
   Outcome AtHead();
   bool AdmitsThisStore(const Block& block) const;
-  void SendRejoin();
+  Arrival OwnArrival() const;
+  void ShowCredential();
+  Outcome SendRejoin();
+  void AskOnTheWay();
+  void SayRejoin(std::uint64_t step, const Digest& block);
   void SayBarred();
 
   Uses uses_;

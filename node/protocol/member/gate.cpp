@@ -265,7 +265,7 @@ std::set<PeerId> Gate::BeginStep(std::uint64_t step) {
 
 void Gate::CheckInvariants() const {
   OSTRAKA_CHECK(refused_early_.size() <= kStepsRefused);
-  OSTRAKA_CHECK(ahead_.size() <= uses_.manifest->members.size());
+  OSTRAKA_CHECK(ahead_.size() <= KeysIn(*uses_.manifest));
 }
 
 }  // namespace ostraka::protocol

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "node/protocol/ground/invite.h"
 #include "node/protocol/mail/message_types.h"
 #include "node/protocol/rules/standing.h"
 #include "node/wire/codec.h"
@@ -31,6 +32,9 @@ Outcome Intake::On(const MessageReceived& input, Step* step) {
   const auto shared = gate_.Open(input);
   if (!shared) return Outcome::Wait();
   const wire::Envelope& envelope = (*shared)->envelope;
+  if (!MayBeHeard(input.from) && envelope.slot.type != MessageType::kRejoin) {
+    return Outcome::Wait();
+  }
   if (wire::IsService(envelope.slot.type)) {
     return OnService(input.from, envelope, input.blob, step);
   }
@@ -43,8 +47,13 @@ Outcome Intake::On(const MessageReceived& input, Step* step) {
     return Perform(gate_.JudgeAfterEnd(*shared, input.from), *shared, input, step);
   }
   if (envelope.slot.type != MessageType::kRejoin) return OnSigned(*shared, input, step);
-  OnRejoin(**shared, input.from, step);
+  OnRejoin(**shared, input.from);
   return Outcome::Wait();
+}
+
+// Of others nothing is kept, decoded or answered. Attack: an open run takes a link from anybody.
+bool Intake::MayBeHeard(const PeerId& from) const {
+  return IsKey(parts_.chain.head(), from) || parts_.followers.IsGuest(from);
 }
 
 const StepFacts* Intake::FactsInStep(const Step* step) const {
@@ -129,15 +138,44 @@ void Intake::OnExhibit(const wire::SignedEnvelope& message, const MessageReceive
                         {message.frame, input.blob});
 }
 
-void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from, const Step* step) {
+// The manifest names it, or its credential is good. Not whether there is a seat, or whether the
+// invite is used up: it follows then, and sees by itself why it does not get in.
+bool Intake::IsVouched(const PeerId& sender, const wire::Rejoin& rejoin) {
+  const Manifest& manifest = *parts_.manifest;
+  if (!rejoin.credential) return IsAllowed(manifest, sender);
+  return manifest.join.policy == JoinPolicy::kInvite &&
+         IsModerator(manifest, rejoin.credential->invite.moderator) &&
+         parts_.check.VerifiedCredential(manifest.run_id, *rejoin.credential, sender, sender);
+}
+
+void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
   const PeerId& sender = message.envelope.sender;
   const std::uint64_t asked_in = message.envelope.slot.step;
-  if (!parts_.stage.in_step() || sender != from) return;
-  if (!MayRejoin(parts_.chain.head(), sender, step->number())) return;
+  const Block& head = parts_.chain.head();
+  const Time now = parts_.turn.now();
+  if (!parts_.stage.in_step() && !parts_.stage.is(Stage::kFollow)) return;
+  if (sender != from || IsMember(head.members, sender)) return;
   if (parts_.followers.HasRejoin(sender, asked_in)) return;
+  const Standing* standing = StandingOf(head.standings, sender);
+  if (standing != nullptr && standing->banned) return;
+  const bool stranger = standing == nullptr;
+  const bool guest = parts_.followers.IsGuest(sender);
+  if (stranger && !guest && !parts_.ration.TakeStranger(now, sender)) return;
   if (!parts_.check.VerifiedOdd(message, from)) return;  // one of the next step is new each time
-  parts_.followers.OnRejoin(sender, asked_in, message.envelope.entry, parts_.turn.now(),
-                            HeightOf(parts_.chain.head()));
+  const auto rejoin = wire::DecodeRejoin(message.envelope.body);
+  if (!rejoin.ok()) return Malformed(from, rejoin.status());
+  const std::uint64_t step = HeightOf(head);
+  Followers::Request request{asked_in, message.envelope.entry, std::nullopt};
+  // What a member that may return shows is not looked at. Attack: its seat ends while its REJOIN is
+  // held, and a voucher that nobody verified lets it in.
+  if (!MayReturn(head, sender, step)) {
+    if (!IsVouched(sender, *rejoin)) return;
+    if (rejoin->credential) {
+      request.voucher = VoucherOf(parts_.manifest->run_id, rejoin->credential->invite);
+    }
+  }
+  if (stranger && !parts_.followers.Welcome(sender, request.voucher, now)) return;
+  parts_.followers.OnRejoin(sender, request, now, step);
 }
 
 // --- what is taken in ---------------------------------------------------------------------------
@@ -310,8 +348,9 @@ Outcome Intake::OnPull(const PeerId& from, const wire::Slot& slot, const wire::P
 base::StatusOr<Block> Intake::DecodeShown(const SharedBlob& blob) const {
   ASSIGN_OR_RETURN(Block block, wire::DecodeBlock(blob->data));
   const std::vector<PeerId> keys = KeysOf(parts_.chain.head());
+  const bool open = IsOpen(*parts_.manifest);  // others may have come since
   const auto are_keys = [&](const std::vector<PeerId>& peers) {
-    return std::includes(keys.begin(), keys.end(), peers.begin(), peers.end());
+    return open || std::includes(keys.begin(), keys.end(), peers.begin(), peers.end());
   };
   if (!are_keys(block.members)) return base::InvalidArgument("members: no keys of this run");
   if (block.thresholds != ThresholdsIn(*parts_.manifest, block.members.size())) {

@@ -67,7 +67,9 @@ class Intake {
   Outcome Accept(const wire::SharedMessage& shared, SharedBlob blob, Step* step);
   Outcome KeepEquivocation(const Inbox::Item& item);
   void KeepFaultOfSeal(const wire::SignedEnvelope& message);
-  void OnRejoin(const wire::SignedEnvelope& message, const PeerId& from, const Step* step);
+  bool MayBeHeard(const PeerId& from) const;
+  bool IsVouched(const PeerId& sender, const wire::Rejoin& rejoin);
+  void OnRejoin(const wire::SignedEnvelope& message, const PeerId& from);
   void OnExhibit(const wire::SignedEnvelope& message, const MessageReceived& input);
   Outcome OnService(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob,
                     Step* step);

@@ -13,7 +13,7 @@ ModelState FirstState(PeerOptions& options) {
   const std::uint64_t dimension = base::ElementCount(options.layout);
   OSTRAKA_CHECK(options.initial_parameters->size() == dimension);
   // A part has at least two elements, so that its directions are random.
-  OSTRAKA_CHECK(dimension >= 2 * options.manifest->members.size());
+  OSTRAKA_CHECK(dimension >= 2 * SeatsIn(*options.manifest));
   return InitialStateOf(options, options.manifest->training.optimizer);
 }
 
@@ -46,15 +46,15 @@ Parts::Parts(PeerOptions& options)
       duty_jobs(&duties, &jobs),
       post(options.post != nullptr
                ? options.post
-               : std::make_shared<Post>(self, manifest->run_id, ListsDialers(*manifest))),
+               : std::make_shared<Post>(self, manifest->run_id, CountsReach(*manifest))),
       routes(options.post == nullptr) {
   post->SetHead(chain.shared_head());
   OSTRAKA_CHECK(Validate(*manifest).ok());
-  OSTRAKA_CHECK(IsMember(chain.head().members, self));
+  OSTRAKA_CHECK(IsMember(chain.head().members, self) || IsOpen(*manifest));
 }
 
 void Parts::CheckInvariants() const {
-  const std::size_t keys = manifest->members.size();
+  const std::size_t keys = KeysIn(*manifest);
   journal.CheckInvariants();
   voice.CheckInvariants();
   jobs.CheckInvariants();

@@ -20,8 +20,9 @@
 namespace ostraka::protocol {
 
 struct PeerOptions {
-  std::shared_ptr<const Manifest> manifest;       // REQUIRES: Validate(*manifest).ok()
-  std::shared_ptr<const crypto::SigningKey> key;  // REQUIRES: a genesis member's
+  std::shared_ptr<const Manifest> manifest;  // REQUIRES: Validate(*manifest).ok()
+  // REQUIRES: a genesis member's, or others may come (IsOpen).
+  std::shared_ptr<const crypto::SigningKey> key;
   std::shared_ptr<crypto::Verifier> verifier;
   base::TensorLayout layout;  // of the trainer that the manifest names
   SharedVector initial_parameters;
@@ -31,6 +32,11 @@ struct PeerOptions {
   // Null: the machine routes what it sends to members without a link. Else whoever drives it does
   // so with this post, after it has changed what the machine sends (sim/adversary).
   std::shared_ptr<Post> post = nullptr;
+  // By which a key comes in that the manifest does not name.
+  std::optional<wire::Credential> credential = {};
+  // A later block than the genesis, of a source as good as the manifest's: where a key that comes
+  // in begins if its store is empty. Its members attest to the head then. Null: the genesis.
+  std::shared_ptr<const wire::Block> anchor = nullptr;
 };
 
 // Takes the initial state, which is one of `optimizer`, out of the options.

@@ -25,9 +25,11 @@ PeerMachine::PeerMachine(PeerOptions options)
               &parts_.followers, &parts_.charges, &parts_.check, &parts_.server,
               &parts_.fork_watch}),
       follower_({parts_.self, parts_.manifest, parts_.layout, &parts_.turn, &parts_.voice,
-                 &parts_.journal, &parts_.jobs, &parts_.chain, &parts_.inbox, &parts_.check}),
+                 &parts_.journal, &parts_.jobs, &parts_.chain, &parts_.inbox, &parts_.check,
+                 std::move(options.credential)}),
       beginning_({parts_.self, parts_.manifest, &parts_.turn, &parts_.voice, &parts_.journal,
-                  &parts_.jobs, &parts_.chain, &parts_.genesis, &follower_}),
+                  &parts_.jobs, &parts_.chain, &parts_.genesis, &follower_,
+                  std::move(options.anchor)}),
       ending_({parts_.self, &parts_.turn, &parts_.voice, &parts_.chain, &parts_.inbox,
                &parts_.followers, &parts_.charges}),
       intake_({&parts_, &forks_, &follower_, &beginning_, &ending_}, std::move(options.opener)) {}
@@ -87,6 +89,10 @@ void PeerMachine::On(const Started& input) {
   }
   if (status.ok()) {
     parts_.stage.Enter(Stage::kGenesis);
+    if (!IsMember(parts_.chain.head().members, parts_.self)) {
+      Do(beginning_.ComeIn());
+      return;
+    }
     beginning_.BeginGenesis(input);
     for (const wire::SignedEnvelope& message : own) {
       TakeIn(wire::Share(message), nullptr);

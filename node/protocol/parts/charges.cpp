@@ -115,8 +115,8 @@ std::vector<Bytes> Charges::ForProof() const {
 }
 
 void Charges::CheckInvariants() const {
-  OSTRAKA_CHECK(!shown_.contains(self_));                     // C3
-  OSTRAKA_CHECK(shown_.size() <= manifest_->members.size());  // C2
+  OSTRAKA_CHECK(!shown_.contains(self_));              // C3
+  OSTRAKA_CHECK(shown_.size() <= KeysIn(*manifest_));  // C2
   for (const auto& [accused, file] : shown_) OSTRAKA_CHECK(file.size() <= wire::kMaxEvidenceBytes);
 }
 

@@ -1,5 +1,7 @@
 #include "node/protocol/parts/followers.h"
 
+#include <algorithm>
+
 #include "node/base/check.h"
 #include "node/protocol/rules/standing.h"
 
@@ -24,10 +26,54 @@ std::vector<PeerId> Followers::Audience(const wire::Block& head) const {
   return audience;
 }
 
-void Followers::OnRejoin(const PeerId& peer, std::uint64_t asked_in, const base::Digest& block,
-                         base::Time now, std::uint64_t step) {
-  OSTRAKA_CHECK(!HasRejoin(peer, asked_in));  // F3
-  rejoins_[peer] = {asked_in, block};
+base::Digest Followers::KindOf(const PeerId& peer, const std::optional<Voucher>& voucher) const {
+  return voucher ? voucher->invite : base::Digest{peer.bytes};
+}
+
+std::map<base::Digest, std::vector<PeerId>> Followers::GuestsByKind() const {
+  std::map<base::Digest, std::vector<PeerId>> kinds;
+  for (const PeerId& guest : guests_) {
+    kinds[KindOf(guest, rejoins_.at(guest).voucher)].push_back(guest);
+  }
+  return kinds;
+}
+
+void Followers::SendAway(const PeerId& guest) {
+  guests_.erase(guest);
+  rejoins_.erase(guest);
+  asked_.erase(guest);
+}
+
+bool Followers::Welcome(const PeerId& peer, const std::optional<Voucher>& voucher, base::Time now) {
+  const base::Digest kind = KindOf(peer, voucher);
+  if (IsGuest(peer) && KindOf(peer, rejoins_.at(peer).voucher) == kind) return true;
+  const auto is_gone = [&](const PeerId& guest) {
+    const auto asked = asked_.find(guest);
+    return asked == asked_.end() || now - asked->second.at > kGuestStay;
+  };
+  for (const PeerId& guest : std::vector<PeerId>(guests_.begin(), guests_.end())) {
+    if (is_gone(guest)) SendAway(guest);
+  }
+  auto kinds = GuestsByKind();
+  const std::size_t same = kinds[kind].size();
+  if (voucher && same >= voucher->uses) return false;
+  if (guests_.size() == kMostGuests && !IsGuest(peer)) {
+    const auto most = std::max_element(
+        kinds.begin(), kinds.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    if (most->second.size() < same + 2) return false;
+    SendAway(*std::min_element(
+        most->second.begin(), most->second.end(),
+        [&](const PeerId& a, const PeerId& b) { return asked_.at(a).at < asked_.at(b).at; }));
+  }
+  guests_.insert(peer);
+  return true;
+}
+
+void Followers::OnRejoin(const PeerId& peer, const Request& request, base::Time now,
+                         std::uint64_t step) {
+  OSTRAKA_CHECK(!HasRejoin(peer, request.asked_in));  // F3
+  rejoins_[peer] = request;
   Asked& asked = asked_[peer];
   asked.at = now;
   asked.step = step;
@@ -38,20 +84,18 @@ bool Followers::HasRejoin(const PeerId& peer, std::uint64_t asked_in) const {
   return held != rejoins_.end() && held->second.asked_in >= asked_in;
 }
 
-std::vector<PeerId> Followers::JoinsToConfirm(const wire::Block& head, std::uint64_t step,
-                                              const RecentBlocks& recent) const {
-  std::vector<PeerId> joins;
+Asking Followers::ToConfirm(const RecentBlocks& recent) const {
+  Asking asking;
   for (const auto& [peer, rejoin] : rejoins_) {
-    if (!MayRejoin(head, peer, step)) continue;
     const auto& blocks = recent.all();
     std::uint64_t back = 0;
     for (auto it = blocks.rbegin(); it != blocks.rend() && back < kRejoinBlocks; ++it, ++back) {
       if (it->second.digest != rejoin.block) continue;
-      joins.push_back(peer);
+      asking.emplace(peer, rejoin.voucher);
       break;
     }
   }
-  return joins;
+  return asking;
 }
 
 bool Followers::Has(const PeerId& peer, std::uint64_t height) const {
@@ -61,6 +105,7 @@ bool Followers::Has(const PeerId& peer, std::uint64_t height) const {
 
 void Followers::OnHead(const wire::Block& head) {
   std::erase_if(rejoins_, [&](const auto& rejoin) { return IsMember(head.members, rejoin.first); });
+  std::erase_if(guests_, [&](const PeerId& guest) { return IsKey(head, guest); });
   for (const wire::Standing& standing : head.standings) {
     if (!standing.banned) continue;
     asked_.erase(standing.peer);
@@ -77,7 +122,10 @@ void Followers::Expire(const std::map<PeerId, base::Digest>& commits, std::uint6
 }
 
 void Followers::CheckInvariants(std::size_t keys) const {
-  OSTRAKA_CHECK(asked_.size() <= keys && rejoins_.size() <= keys);
+  OSTRAKA_CHECK(guests_.size() <= kMostGuests);
+  const std::size_t most = keys + guests_.size();
+  OSTRAKA_CHECK(asked_.size() <= most && rejoins_.size() <= most);
+  for (const PeerId& guest : guests_) OSTRAKA_CHECK(rejoins_.contains(guest));
 }
 
 }  // namespace ostraka::protocol

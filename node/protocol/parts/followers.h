@@ -5,26 +5,39 @@
 //       works as a member again.
 //   F2  A key that the head bans follows no more.
 //   F3  A REJOIN is confirmed only if it names one of the kRejoinBlocks newest blocks, and the last
-//       block lets its sender come back. Of two REJOINs of a sender that of the higher step counts.
+//       block lets its sender come back, or in. Of two REJOINs of a sender that of the higher step
+//       counts.
+//   F4  A stranger (no key of the run) is a guest from the REJOIN on that shows why it may come,
+//       and follows like a member that is away. At most kMostGuests are, and by one invite at most
+//       as many as it has uses; one that has asked for nothing for kGuestStay gives its place up.
+//       If there is no place left, the invite with the most guests gives one to who comes by
+//       another that has at least two fewer. [C: CHECKed by CheckInvariants, but for the uses]
+//   F5  A guest whose invite has ended or is used up, or that has no seat, stays a guest as long as
+//       it asks: what the run says next may let it in.
 //
-// May not know: why a member is away, or what is sent to it.
+// May not know: why a member is away, what is sent to it, or what a credential says.
 //
-// Memory: a time, three numbers and a digest for each key of the manifest; the caller lets in no
-// other.
+// Memory: a time, three numbers, a digest and a voucher for each key of the run and each guest; the
+// caller lets in no other.
 //
-// What an attacker can do here: follow for ever, which costs each member a block a step.
+// What an attacker can do here: follow for ever, which costs each member a block a step. With an
+// invite of many uses it keeps out others that come by the same one, while it asks all members all
+// the time: a moderator signs a new one.
 //
 // Thread safety: none; one owner.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "crypto/hash_into.h"
 #include "node/base/time.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/rules/coming.h"
 #include "node/protocol/sync/recent_blocks.h"
+#include "node/wire/hash_into.h"
 
 namespace ostraka::protocol {
 
@@ -32,12 +45,14 @@ class Followers {
  public:
   // A REJOIN travels while the run goes on.
   static constexpr std::uint64_t kRejoinBlocks = 8;
+  static constexpr std::size_t kMostGuests = 32;
+  static constexpr base::Duration kGuestStay = base::Seconds(120);
 
   void HashInto(crypto::Hasher& hasher) const {
     for (const auto& [peer, asked] : asked_) {
       crypto::Feed(hasher, peer, asked.at, asked.step, asked.has);
     }
-    crypto::Feed(hasher, asked_.size(), rejoins_);
+    crypto::Feed(hasher, asked_.size(), rejoins_, guests_);
   }
   friend struct FingerprintProbe;
 
@@ -52,6 +67,14 @@ class Followers {
   // A follower may wait for a step that lasts longer than a watcher that asks for nothing is kept.
   void OnAsked(const PeerId& peer, base::Time now);
   void Remove(const PeerId& peer) { asked_.erase(peer); }
+
+  // --- strangers (F4) ---
+  bool IsGuest(const PeerId& peer) const { return guests_.contains(peer); }
+  // True if `peer` is a guest from now on, by that voucher, perhaps in another's place; the caller
+  // goes on with OnRejoin. REQUIRES: the voucher was verified. [A forged one would push out
+  // others.]
+  bool Welcome(const PeerId& peer, const std::optional<Voucher>& voucher, base::Time now);
+
   bool Contains(const PeerId& peer) const { return asked_.contains(peer); }
   // By its own word: one that lies harms itself alone.
   bool Has(const PeerId& peer, std::uint64_t height) const;
@@ -61,16 +84,20 @@ class Followers {
   // neither.
   std::vector<PeerId> Audience(const wire::Block& head) const;
 
-  // `peer` asked in step `asked_in` to come back, and had followed as far as the block of that
-  // digest. REQUIRES: !HasRejoin.
-  void OnRejoin(const PeerId& peer, std::uint64_t asked_in, const base::Digest& block,
-                base::Time now, std::uint64_t step);
+  // `peer` asked in step `asked_in` to come back, or in with that voucher, and had followed as far
+  // as the block of that digest. REQUIRES: !HasRejoin.
+  struct Request {
+    std::uint64_t asked_in = 0;
+    base::Digest block;
+    std::optional<Voucher> voucher;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked_in, block, voucher); }
+  };
+  void OnRejoin(const PeerId& peer, const Request& request, base::Time now, std::uint64_t step);
   // Its REJOIN of that step, or a newer one, is held. [A carrier showed the old one again after
   // each new one, which then was not confirmed.]
   bool HasRejoin(const PeerId& peer, std::uint64_t asked_in) const;
-  // Whose return the PROOF of `step` confirms.
-  std::vector<PeerId> JoinsToConfirm(const wire::Block& head, std::uint64_t step,
-                                     const RecentBlocks& recent) const;
+  // Who asks, by a REJOIN that names a recent block (F3).
+  Asking ToConfirm(const RecentBlocks& recent) const;
 
   // A member of the head asks to come back no more, and a key that it bans is forgotten.
   void OnHead(const wire::Block& head);
@@ -85,18 +112,18 @@ class Followers {
   void CheckInvariants(std::size_t keys) const;
 
  private:
+  // By which invite each came. A guest that the manifest names has a kind of its own.
+  base::Digest KindOf(const PeerId& peer, const std::optional<Voucher>& voucher) const;
+  std::map<base::Digest, std::vector<PeerId>> GuestsByKind() const;
+  void SendAway(const PeerId& guest);
   struct Asked {
     base::Time at;           // last: to follow, to come back, or for the head
     std::uint64_t step = 0;  // in which it asked to follow
     std::uint64_t has = 0;   // height of the newest block that it had then
   };
   std::map<PeerId, Asked> asked_;
-  struct Rejoin {
-    std::uint64_t asked_in = 0;  // its step
-    base::Digest block;          // that it names
-    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked_in, block); }
-  };
-  std::map<PeerId, Rejoin> rejoins_;  // by sender: its newest
+  std::map<PeerId, Request> rejoins_;  // by sender: its newest
+  std::set<PeerId> guests_;            // each has asked
 };
 
 }  // namespace ostraka::protocol

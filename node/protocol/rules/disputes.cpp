@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "node/protocol/rules/lateness.h"
+#include "node/protocol/rules/standing.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/limits.h"
 
@@ -172,15 +173,34 @@ std::vector<Dispute> KeptDisputes(std::vector<Dispute> disputes,
   return disputes;
 }
 
-void DropDisputed(const std::vector<Dispute>& disputes, const Manifest& manifest, Docket& docket) {
+bool IsFresh(const Block& head, const PeerId& peer, std::uint64_t step) {
+  const Standing* standing = StandingOf(head.standings, peer);
+  return standing != nullptr && standing->came_step > 0 && step < standing->came_step + kFreshSteps;
+}
+
+void KeepPeak(const Block& head, Block& block) {
+  block.peak_t_s = head.peak_t_s;
+  block.peak_step = head.peak_step;
+  const bool old = block.step >= head.peak_step + kPeakSteps;
+  if (block.thresholds.t_s < head.peak_t_s && !old) return;
+  block.peak_t_s = std::max(block.thresholds.t_s, head.peak_t_s > 0 ? head.peak_t_s - 1 : 0);
+  block.peak_step = block.step;
+}
+
+void DropDisputed(const std::vector<Dispute>& disputes, const Block& head, std::uint64_t step,
+                  Docket& docket) {
   std::map<PeerId, std::set<PeerId>> with;
   for (const Dispute& dispute : disputes) {
-    if (!docket.Stays(dispute.worker) || !docket.Stays(dispute.aggregator)) continue;
-    with[dispute.worker].insert(dispute.aggregator);
-    with[dispute.aggregator].insert(dispute.worker);
+    const PeerId& worker = dispute.worker;
+    const PeerId& aggregator = dispute.aggregator;
+    if (!docket.Stays(worker) || !docket.Stays(aggregator)) continue;
+    const bool worker_fresh = IsFresh(head, worker, step);
+    const bool aggregator_fresh = IsFresh(head, aggregator, step);
+    if (worker_fresh || !aggregator_fresh) with[worker].insert(aggregator);
+    if (aggregator_fresh || !worker_fresh) with[aggregator].insert(worker);
   }
   // At least one, or a single failure would cost a run that bears no fault both its parties.
-  const std::size_t borne = std::max(1U, GenesisThresholds(manifest).t_s);
+  const std::size_t borne = std::max(1U, head.peak_t_s);
   for (const auto& [peer, others] : with) {
     if (others.size() <= borne) continue;
     docket.Drop(peer, "in dispute with " + std::to_string(others.size()) +

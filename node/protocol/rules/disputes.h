@@ -12,7 +12,10 @@
 //   the part is left out    more than the fault bound: the aggregator is dropped, else the worker
 //   the result is missing   more than the fault bound: the worker is dropped, else the aggregator
 // Honest pairs never fail each other while messages arrive in time. So a peer in dispute with more
-// than max(1, t_s) peers, t_s as at genesis, is faulty, and is dropped.
+// than max(1, peak t_s) peers is faulty, and is dropped: the peak of the last kPeakSteps blocks, as
+// its disputes may be as old. A dispute with a fresh member, of less than kFreshSteps, counts for
+// that member alone. Attack: far newcomers, one after the other, that are late to one honest
+// member.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -33,6 +36,16 @@ namespace ostraka::protocol {
 using wire::Dispute;
 
 inline constexpr std::uint64_t kDisputeSteps = 100;
+// As long as a dispute can live (kLateDisputeSteps).
+inline constexpr std::uint64_t kPeakSteps = 1000;
+inline constexpr std::uint64_t kFreshSteps = 1000;
+
+// It came in less than kFreshSteps before `step`.
+bool IsFresh(const Block& head, const PeerId& peer, std::uint64_t step);
+// The largest t_s of the last kPeakSteps blocks, or a little more, after `block`, whose thresholds
+// are set. [After that time the peak falls by one and not to the t_s of the block, as there may
+// have been one between the two since.]
+void KeepPeak(const Block& head, Block& block);
 
 // A live dispute whose worker and aggregator meet in this step.
 struct LivePair {
@@ -65,9 +78,10 @@ void RuleOnLivePairs(const SealedStep& sealed, const Block& head, Docket& docket
 // `late` are in dispute for kLateDisputeSteps (lateness.h): their `since` lies in the future.
 std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& head,
                                    const std::set<std::pair<PeerId, PeerId>>& late = {});
-// Drops each peer that `disputes` pair with more than max(1, t_s at genesis) peers that stay. Ends
-// the pass.
-void DropDisputed(const std::vector<Dispute>& disputes, const Manifest& manifest, Docket& docket);
+// Drops each peer that `disputes` pair with more than max(1, peak t_s) peers that stay and are not
+// fresh, or is fresh itself. Ends the pass.
+void DropDisputed(const std::vector<Dispute>& disputes, const Block& head, std::uint64_t step,
+                  Docket& docket);
 // The disputes whose two parties are `members`; of more than kMaxDisputes the newest.
 std::vector<Dispute> KeptDisputes(std::vector<Dispute> disputes,
                                   const std::vector<PeerId>& members);

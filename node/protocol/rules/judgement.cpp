@@ -8,6 +8,7 @@
 #include "node/protocol/ground/numbers.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/schedule.h"
+#include "node/protocol/rules/coming.h"
 #include "node/protocol/rules/lateness.h"
 #include "node/protocol/rules/leaving.h"
 #include "node/protocol/rules/voids.h"
@@ -166,14 +167,17 @@ void SettleMembers(const SealedStep& sealed, const Block& head, const Manifest& 
   block.removals = docket.Removals(sealed.step);
   block.last_removal_step =
       block.removals.empty() ? head.last_removal_step : std::optional(sealed.step);
-  Returns returns = ReturnsAfter(sealed, head, manifest, losers);
-  block.candidates = std::move(returns.candidates);
-  block.joined = std::move(returns.joined);
+  Admissions admissions = AdmissionsAfter(sealed, head, manifest, losers);
+  block.candidates = std::move(admissions.candidates);
+  block.joined = std::move(admissions.joined);
+  block.invites = std::move(admissions.invites);
+  block.moderators = std::move(admissions.moderators);
   block.left = GoingWith(block, head, leavers, docket);
   for (const PeerId& leaver : leavers) {
     if (docket.Stays(leaver) && !IsMember(block.left, leaver)) block.leaving.push_back(leaver);
   }
-  block.standings = StandingsAfter(head, losers, block.left, block.joined, sealed.step);
+  block.standings =
+      StandingsAfter(head, losers, block.left, {block.joined, admissions.came}, sealed.step);
   block.members = block.joined;
   for (const PeerId& member : head.members) {
     if (docket.Stays(member) && !IsMember(block.left, member)) block.members.push_back(member);
@@ -183,6 +187,7 @@ void SettleMembers(const SealedStep& sealed, const Block& head, const Manifest& 
   if (!block.leaving.empty() || !block.joined.empty()) {
     block.t_s_in_role = ThresholdsIn(manifest, MembersInView(block)).t_s;
   }
+  KeepPeak(head, block);
 }
 
 }  // namespace
@@ -243,7 +248,7 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   docket.EndPass();
   RuleOnLivePairs(sealed, head, docket);
   const std::vector<Dispute> disputes = DisputesAfter(sealed, head, slowness.new_pairs);
-  DropDisputed(disputes, manifest, docket);
+  DropDisputed(disputes, head, sealed.step, docket);
   ForgiveUntimely(head, docket);
 
   Block block;
@@ -267,7 +272,7 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   block.tau = NextTau(sealed, head, manifest, judged.fates);
   block.delta_us = NextDelta(sealed, head, manifest);
   block.state_root = SealedStateRoot(sealed, head.thresholds);
-  if (ListsDialers(manifest)) block.reach = ReachAfter(head, sealed.step, DeclaredReach(sealed));
+  if (CountsReach(manifest)) block.reach = ReachAfter(head, sealed.step, DeclaredReach(sealed));
   block.closing = ClosingAfter(head, manifest.training, block);
   return block;
 }

@@ -28,15 +28,10 @@ void NoteDeparture(Standing& standing, std::uint64_t step) {
   standing.barred_until = step + kBarredSteps;
 }
 
-// How many members confirm each peer. Naming it twice is naming it once.
-std::map<PeerId, std::size_t> Confirmations(const SealedStep& sealed, const Block& head) {
-  std::map<PeerId, std::size_t> confirmations;
-  for (const auto& [member, proof] : sealed.proofs) {
-    if (!IsMember(head.members, member)) continue;
-    const std::set<PeerId> joins(proof.joins.begin(), proof.joins.end());
-    for (const PeerId& peer : joins) ++confirmations[peer];
-  }
-  return confirmations;
+// Of a key that nobody knew it is no return, so it may leave as early as it likes.
+void NoteAdmission(Standing& standing, const PeerId& peer, std::uint64_t step) {
+  if (standing.peer == peer) standing.returned_step = step;
+  standing.peer = peer;
 }
 
 }  // namespace
@@ -58,8 +53,8 @@ bool IsKey(const Block& head, const PeerId& peer) {
 }
 
 std::vector<Standing> StandingsAfter(const Block& head, const std::map<PeerId, FaultKind>& losers,
-                                     const std::vector<PeerId>& left,
-                                     const std::vector<PeerId>& joined, std::uint64_t step) {
+                                     const std::vector<PeerId>& left, const Admitted& admitted,
+                                     std::uint64_t step) {
   std::map<PeerId, Standing> standings;
   for (const Standing& standing : head.standings) standings.emplace(standing.peer, standing);
   for (const auto& [peer, fault] : losers) {
@@ -72,35 +67,25 @@ std::vector<Standing> StandingsAfter(const Block& head, const std::map<PeerId, F
     standing.peer = peer;
     NoteDeparture(standing, step);
   }
-  for (const PeerId& peer : joined) standings.at(peer).returned_step = step;
+  for (const PeerId& peer : admitted.joined) NoteAdmission(standings[peer], peer, step);
+  for (const PeerId& peer : admitted.came) standings.at(peer).came_step = step;
   std::vector<Standing> all;
   for (const auto& [peer, standing] : standings) all.push_back(standing);
   return all;
 }
 
-bool MayRejoin(const Block& head, const PeerId& peer, std::uint64_t step) {
-  if (!IsKey(head, peer) || IsMember(head.members, peer)) return false;
-  const Standing& standing = *StandingOf(head.standings, peer);
-  return !standing.banned && step >= standing.barred_until;
+bool KeepsSeat(const Standing& standing, std::uint64_t step) {
+  if (standing.left_step > standing.last_drop_step) {
+    return step < standing.left_step + kFreeReturnSteps;
+  }
+  // As long again as it may be barred.
+  return step < std::max(standing.last_drop_step, standing.barred_until) + kBarredSteps;
 }
 
-Returns ReturnsAfter(const SealedStep& sealed, const Block& head, const Manifest& manifest,
-                     const std::map<PeerId, FaultKind>& losers) {
-  Returns returns;
-  for (const auto& [peer, confirmations] : Confirmations(sealed, head)) {
-    if (confirmations <= FaultBound(head.thresholds) || losers.contains(peer)) continue;
-    if (!MayRejoin(head, peer, sealed.step)) continue;
-    // The head has exactly those that its own block confirmed: a gap starts again.
-    const auto before = std::find_if(head.candidates.begin(), head.candidates.end(),
-                                     [&who = peer](const Candidate& c) { return c.peer == who; });
-    const std::uint64_t since = before == head.candidates.end() ? sealed.step : before->since;
-    if (sealed.step - since + 1 >= manifest.probation) {
-      returns.joined.push_back(peer);
-    } else {
-      returns.candidates.push_back({peer, since, sealed.step});
-    }
-  }
-  return returns;
+bool MayReturn(const Block& head, const PeerId& peer, std::uint64_t step) {
+  if (!IsKey(head, peer) || IsMember(head.members, peer)) return false;
+  const Standing& standing = *StandingOf(head.standings, peer);
+  return !standing.banned && step >= standing.barred_until && KeepsSeat(standing, step);
 }
 
 }  // namespace ostraka::protocol

@@ -1,4 +1,4 @@
-// The consequences of a peer's removals, and the return of dropped peers (protocol.md 6 and 7).
+// The consequences of a peer's removals, and which dropped peers may return (protocol.md 6 and 7).
 //
 // Thread safety: pure functions.
 #pragma once
@@ -19,6 +19,9 @@ using wire::Standing;
 // The number of steps for which a drop at REVEAL, a suspension, and every drop but the first, bars
 // a peer.
 inline constexpr std::uint64_t kBarredSteps = 1000;
+// Who left by its own word keeps its seat for so many steps. Attack: keys that leave, have others
+// come in their place and return together (docs/decisions/0027).
+inline constexpr std::uint64_t kFreeReturnSteps = 100;
 
 // Null if `peer` was never removed and has never left.
 const Standing* StandingOf(const std::vector<Standing>& standings, const PeerId& peer);
@@ -28,25 +31,25 @@ const Standing* StandingOf(const std::vector<Standing>& standings, const PeerId&
 std::vector<PeerId> KeysOf(const Block& head);
 bool IsKey(const Block& head, const PeerId& peer);
 
-// The head's standings, by key, with the removals, departures and returns of the block of `step`
+// Who is admitted by a block: all, and those of them that had no seat.
+struct Admitted {
+  const std::vector<PeerId>& joined;
+  const std::vector<PeerId>& came;
+};
+// The head's standings, by key, with the removals, departures and admissions of the block of `step`
 // added. A member that leaves less than kBarredSteps after a return has a drop counted, which bars
 // it. Attack: keys that take turns in coming and going.
 std::vector<Standing> StandingsAfter(const Block& head, const std::map<PeerId, FaultKind>& losers,
-                                     const std::vector<PeerId>& left,
-                                     const std::vector<PeerId>& joined, std::uint64_t step);
+                                     const std::vector<PeerId>& left, const Admitted& admitted,
+                                     std::uint64_t step);
+
+// Whether the run keeps a seat for who was dropped or has left, in `step`: it may return then
+// without a new voucher. Of one that has come back it says nothing.
+bool KeepsSeat(const Standing& standing, std::uint64_t step);
 
 // True iff a REJOIN of `peer` in `step` is in order: a key of the run, not a member of the head,
-// not banned and not barred. An honest member checks this before it confirms a REJOIN.
-bool MayRejoin(const Block& head, const PeerId& peer, std::uint64_t step);
-
-struct Returns {
-  std::vector<Candidate> candidates;  // by key
-  std::vector<PeerId> joined;         // by key
-};
-// The peers that more members than the fault bound confirm in this step, without those in `losers`.
-// The first such block opens a candidacy, each later block must confirm it again, and the
-// manifest's `probation`-th block in a row admits the peer.
-Returns ReturnsAfter(const SealedStep& sealed, const Block& head, const Manifest& manifest,
-                     const std::map<PeerId, FaultKind>& losers);
+// not banned and not barred, for which a seat is kept. An honest member checks this before it
+// confirms a REJOIN. Who may not return may come anew (coming.h).
+bool MayReturn(const Block& head, const PeerId& peer, std::uint64_t step);
 
 }  // namespace ostraka::protocol

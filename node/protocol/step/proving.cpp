@@ -106,7 +106,9 @@ wire::Proof Proving::Compose() {
   if (!base::Planted(base::Bug::kGuiltKeptSecret)) proof.evidence = uses_.charges->ForProof();
   proof.held =
       HeldBitmap(head, holdings_.pairs->forwarded_parts(), holdings_.pairs->forwarded_results());
-  proof.joins = uses_.followers->JoinsToConfirm(head, facts_->number(), uses_.chain->recent());
+  const Asking asking = uses_.followers->ToConfirm(uses_.chain->recent());
+  proof.joins = JoinsToState(head, asking, facts_->number());
+  proof.arrivals = ArrivalsToState(head, *uses_.manifest, asking, facts_->number());
   // If no lag was measured: the lag that leaves Delta as it is.
   uses_.reports->StateIn(proof, head.members, head.delta_us / 4);
   return proof;

@@ -131,6 +131,24 @@ protocol::TrainingPlan AnyPlan() {
   return plan;
 }
 
+protocol::JoinPlan AnyJoinPlan(std::size_t members) {
+  protocol::JoinPlan join;
+  join.policy = *rc::gen::elementOf(std::vector<protocol::JoinPolicy>(
+      std::begin(protocol::kAllJoinPolicies), std::end(protocol::kAllJoinPolicies)));
+  join.quota = *rc::gen::inRange<std::uint32_t>(1, 1025);
+  if (join.policy == protocol::JoinPolicy::kClosed) return join;
+  for (const std::uint8_t id :
+       *rc::gen::container<std::set<std::uint8_t>>(rc::gen::inRange<std::uint8_t>(0, 200))) {
+    join.allow.push_back(Id(id));
+  }
+  if (join.allow.empty()) join.allow.push_back(Id(7));
+  if (join.policy == protocol::JoinPolicy::kInvite) join.moderators = {Id(1), Id(9)};
+  if (*rc::gen::arbitrary<bool>()) {
+    join.seats = *rc::gen::inRange(static_cast<std::uint32_t>(members), 257U);
+  }
+  return join;
+}
+
 Manifest AnyManifest() {
   Manifest manifest;
   manifest.name = *AnyText();
@@ -148,6 +166,7 @@ Manifest AnyManifest() {
                                 named ? "peer-" + std::to_string(id) : ""});
   }
   manifest.training = AnyPlan();
+  manifest.join = AnyJoinPlan(manifest.members.size());
   if (*rc::gen::arbitrary<bool>()) {
     manifest.origin = protocol::Origin{Filled(*rc::gen::arbitrary<std::uint8_t>()), *Count(0),
                                        Filled(*rc::gen::arbitrary<std::uint8_t>())};
@@ -230,6 +249,11 @@ RC_GTEST_PROP(ManifestProperty, RoundTrips, ()) {
   RC_ASSERT(read->part_timeout == wrote.part_timeout);
   RC_ASSERT(read->seal_timeout == wrote.seal_timeout);
   RC_ASSERT(read->patience == wrote.patience);
+  RC_ASSERT(read->join.policy == wrote.join.policy);
+  RC_ASSERT(read->join.allow == wrote.join.allow);
+  RC_ASSERT(read->join.moderators == wrote.join.moderators);
+  RC_ASSERT(read->join.quota == wrote.join.quota);
+  RC_ASSERT(read->join.seats == wrote.join.seats);
 }
 
 RC_GTEST_PROP(ManifestProperty, AnyChangedByteGivesAnotherRunOrAnError, ()) {
@@ -299,6 +323,13 @@ TEST(ManifestTest, NamesOfMembersAreReadAndMakeAnotherRun) {
 const std::set<std::string> kNewKeys = {"optimizer", "schedule", "decay_steps", "clip_norm",
                                         "beta1",     "beta2",    "epsilon"};
 
+// A manifest as it was before anybody could come in.
+std::string TextOfVersion8() {
+  const std::string text = With("protocol_version = 9", "protocol_version = 8");
+  const std::size_t from = text.find("[join]");
+  return text.substr(0, from) + text.substr(text.find("[[members]]"));
+}
+
 // A manifest as it was before optimizers could be chosen.
 std::string TextOfVersion6() {
   std::istringstream lines(SampleText());
@@ -331,6 +362,41 @@ TEST(ManifestTest, EvidenceIsJudgedByManifestsOfEarlierVersions) {
   EXPECT_TRUE(ParseManifest(text, Versions::kEarlierToo).ok());
   text.replace(text.find("version = 5"), 11, "version = 4");
   EXPECT_FALSE(ParseManifest(text, Versions::kEarlierToo).ok()) << "it had other keys";
+}
+
+TEST(ManifestTest, OneOfVersion8WithoutJoinIsOfAClosedRun) {
+  const auto old = ParseManifest(TextOfVersion8(), Versions::kEarlierToo);
+  ASSERT_TRUE(old.ok()) << old.status();
+  EXPECT_EQ(old->protocol_version, 8u);
+  EXPECT_EQ(old->join.policy, protocol::JoinPolicy::kClosed);
+  EXPECT_EQ(SeatsIn(*old), old->members.size());
+  ExpectRefused(TextOfVersion8(), {"the manifest asks for 8"});
+  std::string text = TextOfVersion8();
+  text.replace(text.find("version = 8"), 11, "version = 9");
+  ExpectRefused(text, {"no section [join]"});
+}
+
+TEST(ManifestTest, WhoMayComeIn) {
+  const std::string closed = "policy = \"closed\"";
+  ExpectRefused(With(closed, "policy = \"open\""), {"join.policy must be one of", "invite"});
+  ExpectRefused(With(closed, "policy = \"invite\""), {"needs a moderator"});
+  ExpectRefused(With(closed, "policy = \"allowlist\""), {"needs a key in join.allow"});
+  ExpectRefused(With("allow = []", "allow = [\"" + Id(9).Short() + "\"]"),
+                {"manifest line ", "join.allow must be a list of keys"});
+  ExpectRefused(With("moderators = []", "moderators = [\"" + Id(9).Hex() + "\"]"),
+                {"use join.policy invite"});
+  ExpectRefused(With("seats = 0", "seats = 5"), {"lets nobody in"});
+}
+
+TEST(ManifestTest, KeysOfListsMayStandInAnyOrder) {
+  std::string text = With("policy = \"closed\"", "policy = \"allowlist\"");
+  text.replace(text.find("allow = []"), 10,
+               "allow = [\"" + Id(11).Hex() + "\", \"" + Id(7).Hex() + "\"]");
+  const auto read = ParseManifest(text);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->join.allow, (std::vector<base::PeerId>{Id(7), Id(11)}));
+  text.replace(text.find(Id(11).Hex()), 64, Id(7).Hex());
+  ExpectRefused(text, {"join.allow lists " + Id(7).Short() + " twice"});
 }
 
 // --- misspelt and missing keys -------------------------------------------------------------------
@@ -378,7 +444,7 @@ std::string Joined(const std::vector<std::string>& lines) {
 TEST(ManifestTest, EveryMisspeltKeyIsRefusedWithItsLineAndTheRightKey) {
   const std::vector<std::string> lines = LinesOf(SampleText());
   const std::vector<KeyLine> keys = KeyLines(lines);
-  EXPECT_EQ(keys.size(), 45U) << "38 keys and those of three members";
+  EXPECT_EQ(keys.size(), 50U) << "43 keys and those of three members";
   for (const KeyLine& key : keys) {
     std::string swapped = key.key;
     std::swap(swapped[0], swapped[1]);
@@ -416,7 +482,8 @@ TEST(ManifestTest, EveryWrongTypeIsNamedWithLineAndKey) {
 }
 
 TEST(ManifestTest, SectionsAreRequiredAndKnown) {
-  for (const std::string section : {"run", "training", "aggregation", "checks", "deadlines"}) {
+  for (const std::string section :
+       {"run", "training", "aggregation", "checks", "deadlines", "join"}) {
     ExpectRefused(With("[" + section + "]\n", "[x" + section + "]\n"),
                   {"unknown key 'x" + section + "'", "did you mean '" + section + "'?"});
   }

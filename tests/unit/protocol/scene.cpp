@@ -64,6 +64,7 @@ Block ViewBefore(const Manifest& manifest, std::uint64_t step) {
   for (const Member& member : manifest.members) head.members.push_back(member.id);
   const auto n = static_cast<std::uint32_t>(head.members.size());
   head.thresholds = ThresholdsFor(manifest.mode, n, GenesisAsynchronousFaults(manifest.mode, n));
+  head.peak_t_s = head.thresholds.t_s;
   head.tau = manifest.tau;
   return head;
 }

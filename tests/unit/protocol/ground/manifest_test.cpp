@@ -16,6 +16,7 @@ namespace {
 
 using scene::ManifestOf;
 using scene::PeerNumber;
+using scene::PeersUpTo;
 
 constexpr Mode kAllModes[] = {Mode::kMajority, Mode::kBalanced, Mode::kThird, Mode::kChecked};
 
@@ -244,6 +245,50 @@ TrainingPlan& UseAdamW(Manifest& manifest) {
   return manifest.training;
 }
 
+JoinPlan& UseInvites(Manifest& manifest) {
+  manifest.join.policy = JoinPolicy::kInvite;
+  manifest.join.moderators = {PeerNumber(90)};
+  return manifest.join;
+}
+
+TEST(ValidateTest, TakesInvitesWithinTheirLimits) {
+  Manifest manifest = ManifestOf(8);
+  UseInvites(manifest) = {JoinPolicy::kInvite, PeersUpTo(256), PeersUpTo(16), 1024, 256};
+  EXPECT_TRUE(Validate(manifest).ok()) << Validate(manifest);
+}
+
+TEST(JoinPlanTest, SaysWhoMayComeAndHowMany) {
+  Manifest manifest = ManifestOf(8);
+  EXPECT_FALSE(IsOpen(manifest));
+  EXPECT_EQ(SeatsIn(manifest), 8u);
+  EXPECT_EQ(KeysIn(manifest), 8u);
+  EXPECT_TRUE(IsAllowed(manifest, PeerNumber(3))) << "a member of the genesis";
+  EXPECT_FALSE(IsAllowed(manifest, PeerNumber(30)));
+  UseInvites(manifest) = {JoinPolicy::kInvite, {PeerNumber(30)}, {PeerNumber(90)}, 4, 12};
+  EXPECT_TRUE(IsOpen(manifest));
+  EXPECT_EQ(SeatsIn(manifest), 12u);
+  EXPECT_EQ(KeysIn(manifest), wire::kMaxKeys);
+  EXPECT_TRUE(IsAllowed(manifest, PeerNumber(30)));
+  EXPECT_TRUE(IsModerator(manifest, PeerNumber(90)));
+  EXPECT_FALSE(IsModerator(manifest, PeerNumber(30)));
+}
+
+TEST(JoinPlanTest, WhatHangsOnSumsOfMembersHangsOnSeats) {
+  Manifest manifest = ManifestOf(8);
+  const double most = LargestTau(manifest);
+  const double least = SmallestTau(manifest);
+  UseInvites(manifest).seats = 32;
+  EXPECT_EQ(LargestTau(manifest), most / 4);
+  EXPECT_EQ(SmallestTau(manifest), least * 4);
+}
+
+TEST(JoinPlanTest, PoliciesHaveNames) {
+  for (const JoinPolicy policy : kAllJoinPolicies) {
+    EXPECT_EQ(FindJoinPolicy(JoinPolicyName(policy)), policy);
+  }
+  EXPECT_FALSE(FindJoinPolicy("open"));
+}
+
 TEST(ValidateTest, TakesAdamWWithinItsLimits) {
   Manifest manifest = ManifestOf(8);
   UseAdamW(manifest);
@@ -328,6 +373,32 @@ INSTANTIATE_TEST_SUITE_P(
         BadManifest{"RootEvery", [](Manifest& m) { m.state_root_every = 0; }, "state_root_every"},
         BadManifest{"PartTimeout", [](Manifest& m) { m.part_timeout = {}; }, "part_timeout"},
         BadManifest{"Patience", [](Manifest& m) { m.patience = {}; }, "patience_ms"},
+        BadManifest{"ModeratorsOfNoInvite",
+                    [](Manifest& m) { m.join.moderators = {PeerNumber(1)}; },
+                    "use join.policy invite"},
+        BadManifest{"InviteWithoutModerator",
+                    [](Manifest& m) { m.join.policy = JoinPolicy::kInvite; }, "needs a moderator"},
+        BadManifest{"ManyModerators", [](Manifest& m) { UseInvites(m).moderators = PeersUpTo(17); },
+                    "join.moderators lists more than 16 keys"},
+        BadManifest{"NoQuota", [](Manifest& m) { UseInvites(m).quota = 0; }, "join.quota"},
+        BadManifest{"LargeQuota", [](Manifest& m) { UseInvites(m).quota = 1025; }, "join.quota"},
+        BadManifest{"EmptyList", [](Manifest& m) { m.join.policy = JoinPolicy::kAllowlist; },
+                    "needs a key in join.allow"},
+        BadManifest{"LongList", [](Manifest& m) { UseInvites(m).allow = PeersUpTo(257); },
+                    "join.allow lists more than 256 keys"},
+        BadManifest{"ListedTwice",
+                    [](Manifest& m) { UseInvites(m).allow = {PeerNumber(1), PeerNumber(1)}; },
+                    "twice"},
+        BadManifest{"UnsortedList",
+                    [](Manifest& m) { UseInvites(m).allow = {PeerNumber(2), PeerNumber(1)}; },
+                    "join.allow must be sorted"},
+        BadManifest{"ClosedList", [](Manifest& m) { m.join.allow = {PeerNumber(1)}; },
+                    "lets nobody in"},
+        BadManifest{"ClosedSeats", [](Manifest& m) { m.join.seats = 9; }, "lets nobody in"},
+        BadManifest{"FewSeats", [](Manifest& m) { UseInvites(m).seats = 7; },
+                    "join.seats must be 0 (as many as there are members) or at least 8"},
+        BadManifest{"ManySeats", [](Manifest& m) { UseInvites(m).seats = 257; },
+                    "join.seats must be at most 256"},
         BadManifest{"SealTimeout", [](Manifest& m) { m.seal_timeout = m.part_timeout; },
                     "seal_timeout"}),
     [](const auto& instance) { return std::string(instance.param.name); });

@@ -63,6 +63,7 @@ struct FingerprintProbe {
   static void OfRation() {
     Ration ration(1000);
     EXPECT_FEEDS(ration, bytes_a_second_);
+    EXPECT_FEEDS(ration, pruned_);
     EXPECT_FEEDS(ration, used_);
     EXPECT_FEEDS(ration, used_.begin()->second.since);
     EXPECT_FEEDS(ration, used_.begin()->second.answers);
@@ -76,6 +77,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(ration, used_.begin()->second.service_bytes);
     EXPECT_FEEDS(ration, used_.begin()->second.carried_answers);
     EXPECT_FEEDS(ration, used_.begin()->second.carried_answer_bytes);
+    EXPECT_FEEDS(ration, used_.begin()->second.rejoins);
   }
   static void OfPost() {
     Post post({}, {});

@@ -23,6 +23,43 @@ TEST(RationTest, ManyAnswersASecondAndNoMore) {
   EXPECT_TRUE(ration.Take(kStart + base::Seconds(1), PeerNumber(1)));
 }
 
+// Attack: links of ever new keys, each of which has a record.
+TEST(RationTest, RecordsOfStrangersAreForgottenWhenTheirSecondIsOver) {
+  Ration ration(kBytes);
+  const auto most = static_cast<std::uint32_t>(Ration::kMostStrangers);
+  for (std::uint32_t i = 0; i < most; ++i) ration.CountForgery(kStart, PeerNumber(i));
+  ration.CheckInvariants(0);
+  const base::Time later = kStart + base::Milliseconds(1500);
+  for (std::uint32_t i = 0; i < most; ++i) ration.CountForgery(later, PeerNumber(most + i));
+  ration.CheckInvariants(0);
+}
+
+TEST(RationTest, PruningForgetsNobodyInItsSecond) {
+  Ration ration(kBytes);
+  const auto most = static_cast<std::uint32_t>(Ration::kMostStrangers);
+  for (std::uint32_t i = 0; i < most; ++i) ration.CountForgery(kStart, PeerNumber(i));
+  const base::Time later = kStart + base::Milliseconds(900);
+  const PeerId forger = PeerNumber(most);
+  for (std::uint64_t i = 0; i < Ration::kForgeriesASecond; ++i) ration.CountForgery(later, forger);
+  const base::Time then = kStart + base::Milliseconds(1500);
+  ration.CountForgery(then, PeerNumber(most + 1));
+  EXPECT_FALSE(ration.IsHeard(then, forger));
+}
+
+// Attack: many links of keys that are not of the run, each with three signatures to verify.
+TEST(RationTest, StrangersHaveOneForAll) {
+  Ration ration(kBytes);
+  for (std::uint64_t i = 0; i < Ration::kOneStrangerASecond; ++i) {
+    EXPECT_TRUE(ration.TakeStranger(kStart, PeerNumber(1)));
+  }
+  EXPECT_FALSE(ration.TakeStranger(kStart, PeerNumber(1)));
+  std::uint64_t taken = Ration::kOneStrangerASecond;
+  for (std::uint32_t i = 2; i < 1000; ++i) taken += ration.TakeStranger(kStart, PeerNumber(i));
+  EXPECT_EQ(taken, Ration::kStrangersASecond);
+  EXPECT_TRUE(ration.TakeOddMessage(kStart, PeerNumber(5))) << "that of members is another one";
+  EXPECT_TRUE(ration.TakeStranger(kStart + base::Seconds(1), PeerNumber(1)));
+}
+
 TEST(RationTest, EachPeerHasItsOwn) {
   Ration ration(kBytes);
   while (ration.Take(kStart, PeerNumber(1))) {

@@ -69,6 +69,27 @@ TEST_F(SignatureCheckTest, SignatureIsJudgedByItsSignersKey) {
   EXPECT_FALSE(check.Verified(message, Link(2)));
 }
 
+TEST_F(SignatureCheckTest, ACredentialHasTwoSignaturesAndTakesTwoOfTheRation) {
+  EXPECT_TRUE(check_.VerifiedCredential(DigestOf(1), {}, Link(2), Link(2)));
+  EXPECT_EQ(oracle_->asked, 2u);
+  for (std::uint64_t i = 2; i < Ration::kOddMessagesASecond; i += 2) {
+    ASSERT_TRUE(check_.VerifiedCredential(DigestOf(1), {}, Link(2), Link(2))) << i;
+  }
+  const std::uint64_t asked = oracle_->asked;
+  EXPECT_FALSE(check_.VerifiedCredential(DigestOf(1), {}, Link(2), Link(2)));
+  EXPECT_EQ(oracle_->asked, asked) << "no signature beyond the ration";
+}
+
+TEST_F(SignatureCheckTest, AForgedCredentialCountsAsAForgery) {
+  for (std::uint64_t i = 1; i < Ration::kForgeriesASecond; ++i) {
+    ration_.CountForgery(turn_.now(), Link(2));
+  }
+  oracle_->good = false;
+  ASSERT_TRUE(ration_.IsHeard(turn_.now(), Link(2)));
+  EXPECT_FALSE(check_.VerifiedCredential(DigestOf(1), {}, Link(2), Link(2)));
+  EXPECT_FALSE(ration_.IsHeard(turn_.now(), Link(2)));
+}
+
 TEST_F(SignatureCheckTest, LinkIsSuspectedAndNotTheSigner) {
   oracle_->good = false;
   EXPECT_FALSE(check_.Verified(MessageOf(1), Link(2)));

@@ -88,6 +88,14 @@ TEST_F(AnswersTest, KeysOfTheRunAreAnsweredUnlessTheyAreBanned) {
   EXPECT_FALSE(answers_.Admits(Self()));
 }
 
+TEST_F(AnswersTest, AGuestIsAnsweredUntilItGoes) {
+  ASSERT_TRUE(parts().followers.Welcome(IdOf(kStranger), std::nullopt, parts().turn.now()));
+  parts().followers.OnRejoin(IdOf(kStranger), {1, {}, {}}, parts().turn.now(), kStep);
+  EXPECT_TRUE(answers_.Admits(IdOf(kStranger)));
+  UseUp(IdOf(kStranger));
+  EXPECT_FALSE(answers_.Admits(IdOf(kStranger))) << "its ration is used up";
+}
+
 TEST_F(AnswersTest, EachRequestIsCountedForThePeerThatAsks) {
   SetHead(HeadBlock());
   UseUp(IdOf(1), 1);

@@ -1,7 +1,10 @@
 #include "node/protocol/member/follower.h"
 
+#include <functional>
+#include <map>
 #include <set>
 
+#include "node/protocol/ground/invite.h"
 #include "node/protocol/mail/timers.h"
 #include "tests/unit/protocol/member/member_fixture.h"
 #include "tests/unit/protocol/states.h"
@@ -22,7 +25,10 @@ constexpr std::uint64_t kHeight = kStep;  // of the head: the block of step kSte
 // A member that is away, after the block of step kStep - 1.
 class FollowerTest : public MemberTest {
  protected:
-  FollowerTest() : MemberTest(scene::kSelf) {
+  explicit FollowerTest(
+      std::uint32_t self = scene::kSelf,
+      const std::function<void(Manifest&)>& edit = [](Manifest&) {}, bool invited = false)
+      : MemberTest(self, edit), invited_(invited) {
     SetHead(HeadBlock());
     follower_.Begin(DigestOf(900));
   }
@@ -86,9 +92,23 @@ class FollowerTest : public MemberTest {
   }
   static Outcome::What Is(const Outcome& outcome) { return outcome.what; }
 
+  // By the key of number 70, for who holds that of number 71.
+  static wire::Invite OwnInvite() {
+    return {.moderator = scene::KeyNumber(70)->id(),
+            .holder = scene::KeyNumber(71)->id(),
+            .uses = 2,
+            .ends_step = 1000};
+  }
+  std::optional<wire::Credential> OwnCredential() const {
+    if (!invited_) return std::nullopt;
+    const auto signature = SignInvite(manifest_->run_id, OwnInvite(), *scene::KeyNumber(70));
+    return UseInvite(manifest_->run_id, OwnInvite(), signature, *scene::KeyNumber(71), Self());
+  }
+
+  const bool invited_;
   Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
                                     &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
-                                    &parts().inbox, &parts().check}};
+                                    &parts().inbox, &parts().check, OwnCredential()}};
 };
 
 TEST_F(FollowerTest, MemberThatLeavesAsksEachOtherKeyToSendWhatItSendsToMembers) {
@@ -220,6 +240,63 @@ TEST_F(FollowerTest, DroppedMemberSignsOneRejoinAStep) {
   EXPECT_EQ(said[0].entry, wire::BlockDigest(parts().chain.head()));
   follower_.Advance();
   EXPECT_TRUE(Rejoins().empty());
+}
+
+// A node that is always a few blocks behind asks all the same, where others may come.
+TEST_F(FollowerTest, InAnOpenRunItAsksOnItsWayToTheHead) {
+  for (const bool open : {false, true}) {
+    Manifest manifest = *manifest_;
+    if (open) manifest.join = {JoinPolicy::kAllowlist, {IdOf(1)}, {}, 1, 0};
+    SetHead(Dropped());
+    Follower follower(Follower::Uses{parts().self, std::make_shared<const Manifest>(manifest),
+                                     parts().layout, &parts().turn, &parts().voice,
+                                     &parts().journal, &parts().jobs, &parts().chain,
+                                     &parts().inbox, &parts().check, std::nullopt});
+    follower.Begin(DigestOf(900));
+    follower.Leave(std::nullopt, true);
+    const Block next = NextBlock();
+    follower.OnBlock(IdOf(1), next, crypto::MakeBlob(wire::EncodeBlock(next)));
+    for (std::uint32_t i = 1; i <= 2; ++i) {
+      follower.NoteAttestation(
+          *Sign({.from = i, .step = HeightOf(next), .parent = wire::BlockDigest(next)}), IdOf(i));
+    }
+    EXPECT_EQ(Is(follower.Advance()), Outcome::What::kWait);
+    const auto said = Rejoins();
+    ASSERT_EQ(said.size(), open ? 1u : 0u);
+    if (open) {
+      EXPECT_EQ(said[0].slot.step, kHeight);
+    }
+  }
+}
+
+// The block after may admit it, so this one refuses nothing yet.
+TEST_F(FollowerTest, ACandidateOfTheHeadIsNotRefused) {
+  for (const bool candidate : {true, false}) {
+    Manifest manifest = *manifest_;
+    manifest.join = {JoinPolicy::kInvite, {}, {IdOf(1)}, 1, 0};
+    std::erase_if(manifest.members, [this](const Member& member) { return member.id == Self(); });
+    Block head = HeadBlock();
+    std::erase(head.members, Self());
+    if (candidate) head.candidates = {{Self(), kStep - 2, kStep - 1}};
+    SetHead(head);
+    Follower follower(Follower::Uses{parts().self, std::make_shared<const Manifest>(manifest),
+                                     parts().layout, &parts().turn, &parts().voice,
+                                     &parts().journal, &parts().jobs, &parts().chain,
+                                     &parts().inbox, &parts().check, std::nullopt});
+    const Block& newest = parts().chain.head();
+    follower.Begin(DigestOf(900));
+    follower.Leave(std::nullopt, true);
+    for (std::uint32_t i = 1; i <= 2; ++i) {
+      follower.NoteAttestation(
+          *Sign({.from = i, .step = HeightOf(newest), .parent = wire::BlockDigest(newest)}),
+          IdOf(i));
+    }
+    const Outcome outcome = follower.Advance();
+    EXPECT_EQ(Is(outcome), candidate ? Outcome::What::kWait : Outcome::What::kHalt);
+    if (!candidate) {
+      EXPECT_EQ(outcome.why, Halted::Why::kRefused);
+    }
+  }
 }
 
 TEST_F(FollowerTest, LostStoreKeepsWhenItAskedFirst) {
@@ -403,6 +480,115 @@ TEST_F(FollowerTest, TrustedStateIsNotFetchedOverAShortWay) {
   follower_.Advance();
   for (const Send& send : Taken<Send>()) EXPECT_NE(PullOf(send).kind, PullKind::kState);
   FinishUpdate();
+}
+
+// --- coming in ----------------------------------------------------------------------------------
+
+// A key of nobody, with an invite of two uses, that asks to come into a run of six seats.
+class NewcomerTest : public FollowerTest {
+ protected:
+  NewcomerTest()
+      : FollowerTest(
+            scene::kStranger,
+            [](Manifest& manifest) {
+              manifest.join = {.policy = JoinPolicy::kInvite,
+                               .allow = {},
+                               .moderators = {scene::KeyNumber(70)->id()},
+                               .quota = 9,
+                               .seats = 6};
+            },
+            true) {
+    follower_.MustRejoin();
+  }
+  // With the newest block.
+  Outcome AtHead(Block head) {
+    SetHead(std::move(head));
+    follower_.Leave(std::nullopt, true);
+    Attest(parts().chain.head());
+    return follower_.Advance();
+  }
+  std::string Refused(Block head) {
+    const Outcome outcome = AtHead(std::move(head));
+    EXPECT_EQ(outcome.what, Outcome::What::kHalt);
+    EXPECT_EQ(outcome.why, Halted::Why::kRefused);
+    return outcome.reason;
+  }
+};
+
+// Members answer nothing before.
+TEST_F(NewcomerTest, ShowsFirstByWhatItMayComeIn) {
+  follower_.Leave(std::nullopt, true);
+  const auto said = Rejoins();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].slot.step, kHeight);
+  EXPECT_EQ(said[0].entry, Digest{}) << "it asks for nothing yet";
+  const auto rejoin = wire::DecodeRejoin(said[0].body);
+  ASSERT_TRUE(rejoin.ok() && rejoin->credential);
+  crypto::PlainVerifier verifier;
+  EXPECT_TRUE(IsSigned(manifest_->run_id, *rejoin->credential, Self(), verifier));
+}
+
+// Who had no room for it, or forgot it, hears again.
+TEST_F(NewcomerTest, ShowsItAgainWithEachQuestion) {
+  follower_.Leave(std::nullopt, true);
+  Settle();
+  ForgetActions();
+  follower_.Advance();
+  std::map<PeerId, std::vector<MessageType>> said;
+  for (const Send& send : Taken<Send>()) said[send.to].push_back(EnvelopeOf(send).slot.type);
+  ASSERT_FALSE(said.empty());
+  for (const auto& [to, types] : said) {
+    EXPECT_EQ(types, (std::vector{MessageType::kRejoin, MessageType::kPull}));
+  }
+}
+
+TEST_F(NewcomerTest, AsksToComeInWithTheNewestBlock) {
+  EXPECT_EQ(AtHead(HeadBlock()).what, Outcome::What::kWait);
+  EXPECT_EQ(Rejoins().size(), 1u) << "what it has shown; one a step";
+  Show(NextBlock());
+  follower_.Advance();
+  FinishUpdate();
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+  const auto said = Rejoins();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].entry, wire::BlockDigest(parts().chain.head()));
+  EXPECT_TRUE(wire::DecodeRejoin(said[0].body)->credential);
+  EXPECT_TRUE(follower_.MustBeAdmitted());
+}
+
+TEST_F(NewcomerTest, EndsWhenItsInviteIsUsedUp) {
+  Block head = HeadBlock();
+  head.invites = {{VoucherOf(manifest_->run_id, OwnInvite()).invite, 2, 1000}};
+  EXPECT_NE(Refused(head).find("this key may not come in: its invite is used up"),
+            std::string::npos);
+}
+
+TEST_F(NewcomerTest, EndsWhenItsInviteHasEnded) {
+  Block head = HeadBlock();
+  head.step = 1000;
+  EXPECT_NE(Refused(head).find("its invite ended"), std::string::npos);
+}
+
+TEST_F(NewcomerTest, EndsWithTheRun) {
+  Block head = HeadBlock();
+  head.closing = 1;
+  EXPECT_NE(Refused(head).find("the run ends"), std::string::npos);
+}
+
+TEST_F(NewcomerTest, WaitsWhileItIsBarred) {
+  Block head = HeadBlock();
+  head.standings = {
+      {.peer = Self(), .drops = 2, .last_drop_step = kStep - 2, .barred_until = kHeight + 20}};
+  EXPECT_EQ(AtHead(head).what, Outcome::What::kWait);
+  EXPECT_EQ(Observed<Barred>().size(), 1u);
+  EXPECT_TRUE(Rejoins().empty());
+}
+
+TEST_F(NewcomerTest, WhoMayReturnShowsNoVoucherButItsCredentialDoesNoHarm) {
+  Block head = HeadBlock();
+  head.standings = {{.peer = Self(), .left_step = kStep - 2}};
+  EXPECT_EQ(AtHead(head).what, Outcome::What::kWait);
+  EXPECT_EQ(Rejoins().size(), 1u);
 }
 
 }  // namespace

@@ -81,6 +81,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(followers, rejoins_);
     EXPECT_FEEDS(followers, rejoins_.begin()->second.asked_in);
     EXPECT_FEEDS(followers, rejoins_.begin()->second.block);
+    EXPECT_FEEDS_AFTER(followers, followers.rejoins_.begin()->second.voucher = Voucher{});
+    EXPECT_FEEDS(followers, guests_);
   }
   static void OfGenesisSeal() {
     GenesisSeal genesis({}, {}, std::make_shared<Block>(), nullptr);

@@ -59,7 +59,7 @@ TEST_F(FollowersTest, FollowerThatAsksForNothingIsForgotten) {
 }
 
 TEST_F(FollowersTest, AdmittedFollowerIsAwayNoMore) {
-  followers_.OnRejoin(away_, 3, DigestOf(1), At(0), 3);
+  followers_.OnRejoin(away_, {3, DigestOf(1), {}}, At(0), 3);
   EXPECT_TRUE(followers_.HasRejoin(away_, 3));
   wire::Block head;
   head.members = {peers_[0], peers_[1], peers_[2], away_};
@@ -93,7 +93,7 @@ TEST_F(FollowersTest, MemberThatCommitsTwoStepsLaterIsAtWorkAgain) {
 }
 
 TEST_F(FollowersTest, BannedKeyIsForgottenAndADroppedOneIsNot) {
-  followers_.OnRejoin(away_, 3, DigestOf(1), At(0), 3);
+  followers_.OnRejoin(away_, {3, DigestOf(1), {}}, At(0), 3);
   followers_.Note(members_[1], At(0), 3, 3);
   followers_.Note(peers_[5], At(0), 3, 3);
   wire::Block head;
@@ -108,11 +108,11 @@ TEST_F(FollowersTest, BannedKeyIsForgottenAndADroppedOneIsNot) {
 
 // A carrier can keep it, and show it again.
 TEST_F(FollowersTest, AnOlderRejoinNeverTakesThePlaceOfANewerOne) {
-  followers_.OnRejoin(away_, 5, DigestOf(1), At(0), 5);
+  followers_.OnRejoin(away_, {5, DigestOf(1), {}}, At(0), 5);
   EXPECT_TRUE(followers_.HasRejoin(away_, 4));
   EXPECT_TRUE(followers_.HasRejoin(away_, 5));
   EXPECT_FALSE(followers_.HasRejoin(away_, 6));
-  EXPECT_DEATH(followers_.OnRejoin(away_, 4, DigestOf(2), At(1), 6), "CHECK failed");
+  EXPECT_DEATH(followers_.OnRejoin(away_, {4, DigestOf(2), {}}, At(1), 6), "CHECK failed");
 }
 
 TEST_F(FollowersTest, WhatAnotherOneSaysThatAFollowerHasIsNotBelieved) {
@@ -136,10 +136,6 @@ TEST_F(FollowersTest, FollowerHasWhatItSaidLast) {
 TEST_F(FollowersTest, RejoinThatNamesAnOldOrUnknownBlockIsNotConfirmed) {
   wire::Block head;
   head.members = members_;
-  // `away_` was dropped long ago, and may come back.
-  wire::Standing standing;
-  standing.peer = away_;
-  head.standings = {standing};
   RecentBlocks recent(64);
   std::vector<Digest> digests;
   for (std::uint64_t step = 0; step < 12; ++step) {
@@ -148,13 +144,107 @@ TEST_F(FollowersTest, RejoinThatNamesAnOldOrUnknownBlockIsNotConfirmed) {
   }
   std::uint64_t asked_in = 0;
   const auto confirmed = [&](const Digest& named) {
-    followers_.OnRejoin(away_, ++asked_in, named, At(0), 3);
-    return followers_.JoinsToConfirm(head, 1'000'000, recent).size();
+    followers_.OnRejoin(away_, {++asked_in, named, {}}, At(0), 3);
+    return followers_.ToConfirm(recent).size();
   };
   EXPECT_EQ(confirmed(digests[11]), 1u);
   EXPECT_EQ(confirmed(digests[12 - Followers::kRejoinBlocks]), 1u);
   EXPECT_EQ(confirmed(digests[11 - Followers::kRejoinBlocks]), 0u);
   EXPECT_EQ(confirmed(DigestOf(9)), 0u);
+}
+
+// --- guests -------------------------------------------------------------------------------------
+
+class GuestsTest : public testing::Test {
+ protected:
+  static base::Time At(std::int64_t seconds) { return base::Time{} + Seconds(seconds); }
+  static std::optional<Voucher> By(std::uint64_t invite, std::uint32_t uses = 100) {
+    return Voucher{DigestOf(invite), scene::PeerNumber(0), uses, 1000};
+  }
+  bool Comes(std::uint32_t number, const std::optional<Voucher>& voucher, std::int64_t second = 0) {
+    const PeerId peer = scene::PeerNumber(number);
+    if (!followers_.Welcome(peer, voucher, At(second))) return false;
+    followers_.OnRejoin(peer, {++asked_in_, DigestOf(1), voucher}, At(second), 3);
+    followers_.CheckInvariants(0);
+    return true;
+  }
+  bool IsGuest(std::uint32_t number) const { return followers_.IsGuest(scene::PeerNumber(number)); }
+  void Asks(std::uint32_t number, std::int64_t second) {
+    followers_.OnAsked(scene::PeerNumber(number), At(second));
+  }
+  static constexpr auto kMost = static_cast<std::uint32_t>(Followers::kMostGuests);
+
+  Followers followers_;
+  std::uint64_t asked_in_ = 0;
+};
+
+TEST_F(GuestsTest, FollowFromTheirRejoinOn) {
+  EXPECT_FALSE(IsGuest(1));
+  ASSERT_TRUE(Comes(1, By(1)));
+  EXPECT_TRUE(IsGuest(1));
+  EXPECT_TRUE(followers_.Contains(scene::PeerNumber(1)));
+  EXPECT_TRUE(Comes(1, By(1))) << "its next REJOIN";
+  EXPECT_EQ(followers_.size(), 1u);
+}
+
+TEST_F(GuestsTest, OneInviteBringsNoMoreThanItHasUses) {
+  EXPECT_TRUE(Comes(1, By(1, 2)));
+  EXPECT_TRUE(Comes(2, By(1, 2)));
+  EXPECT_FALSE(Comes(3, By(1, 2)));
+  EXPECT_TRUE(Comes(3, By(2, 1)));
+  EXPECT_FALSE(Comes(3, By(1, 2))) << "nor by showing another one first";
+  EXPECT_TRUE(IsGuest(3)) << "it stays what it was";
+  EXPECT_TRUE(Comes(4, std::nullopt)) << "whom the manifest names needs none";
+}
+
+TEST_F(GuestsTest, ThereAreNoMoreThanPlacesAndWhoAsksForNothingGivesItsUp) {
+  for (std::uint32_t i = 0; i < kMost; ++i) ASSERT_TRUE(Comes(i, By(1)));
+  EXPECT_FALSE(Comes(kMost, By(1)));
+  for (std::uint32_t i = 1; i < kMost; ++i) Asks(i, 60);
+  EXPECT_FALSE(Comes(kMost, By(1), 120));
+  EXPECT_TRUE(Comes(kMost, By(1), 121));
+  EXPECT_FALSE(IsGuest(0));
+  EXPECT_FALSE(followers_.Contains(scene::PeerNumber(0)));
+  EXPECT_FALSE(followers_.HasRejoin(scene::PeerNumber(0), 1));
+}
+
+// Attack: the holders of one public link take all places.
+TEST_F(GuestsTest, TheInviteWithTheMostGuestsGivesPlacesToOthers) {
+  for (std::uint32_t i = 0; i < kMost; ++i) ASSERT_TRUE(Comes(i, By(1), i));
+  ASSERT_TRUE(Comes(100, By(2), 40));
+  EXPECT_FALSE(IsGuest(0)) << "which asked least recently";
+  EXPECT_TRUE(IsGuest(1));
+  ASSERT_TRUE(Comes(101, std::nullopt, 41));
+  EXPECT_FALSE(IsGuest(1));
+  std::uint32_t next = 200;
+  while (Comes(next, By(2), 42)) ++next;
+  EXPECT_EQ(next, 200 + kMost / 2 - 2) << "until both have about the same number";
+  EXPECT_TRUE(IsGuest(101));
+}
+
+TEST_F(GuestsTest, AMemberAndABannedKeyAreGuestsNoMore) {
+  for (const std::uint32_t number : {1u, 2u, 3u}) ASSERT_TRUE(Comes(number, By(1)));
+  wire::Block head;
+  head.members = {scene::PeerNumber(1)};
+  head.standings = {{.peer = scene::PeerNumber(2), .banned = true}};
+  followers_.OnHead(head);
+  EXPECT_FALSE(IsGuest(1));
+  EXPECT_FALSE(IsGuest(2));
+  EXPECT_TRUE(IsGuest(3));
+  followers_.CheckInvariants(2);
+}
+
+TEST_F(GuestsTest, WhatTheyShowIsPassedOnWithTheirKeys) {
+  wire::Block head;
+  RecentBlocks recent(64);
+  const Digest digest = recent.Add(head).digest;
+  for (const std::uint32_t number : {1u, 2u}) {
+    const auto voucher = number == 1 ? By(5) : std::nullopt;
+    ASSERT_TRUE(followers_.Welcome(scene::PeerNumber(number), voucher, At(0)));
+    followers_.OnRejoin(scene::PeerNumber(number), {1, digest, voucher}, At(0), 3);
+  }
+  EXPECT_EQ(followers_.ToConfirm(recent),
+            (Asking{{scene::PeerNumber(1), By(5)}, {scene::PeerNumber(2), std::nullopt}}));
 }
 
 }  // namespace

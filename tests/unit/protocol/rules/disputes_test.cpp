@@ -255,19 +255,20 @@ TEST(HeldBitmapTest, SaysBothOfEveryDispute) {
 // --- too many disputes
 // ----------------------------------------------------------------------------
 
-TEST(DropDisputedTest, MoreThanTheGenesisBears) {
-  const Manifest manifest = ManifestOf(8);  // bears 3
+TEST(DropDisputedTest, MoreThanTheRunBore) {
+  Block head;
+  head.peak_t_s = 3;
   std::vector<Dispute> disputes;
   // As worker or as aggregator, and one peer twice: three.
   for (std::uint32_t i = 1; i < 4; ++i) disputes.push_back({PeerNumber(0), PeerNumber(i), 5});
   disputes.push_back({PeerNumber(1), PeerNumber(0), 5});
   Docket docket(PeersUpTo(7), PeersUpTo(8));
   disputes.push_back({PeerNumber(7), PeerNumber(0), 5});  // has left
-  DropDisputed(disputes, manifest, docket);
+  DropDisputed(disputes, head, 6, docket);
   EXPECT_TRUE(docket.Losers().empty());
 
   disputes.push_back({PeerNumber(5), PeerNumber(0), 5});
-  DropDisputed(disputes, manifest, docket);
+  DropDisputed(disputes, head, 6, docket);
   EXPECT_EQ(docket.Losers(), (std::map<PeerId, FaultKind>{{PeerNumber(0), FaultKind::kDrop}}));
   std::vector<PeerId> stay = PeersUpTo(7);
   std::erase(stay, PeerNumber(0));
@@ -275,11 +276,91 @@ TEST(DropDisputedTest, MoreThanTheGenesisBears) {
 }
 
 TEST(DropDisputedTest, ARunThatBearsNoFaultDropsNobodyForOne) {
-  const Manifest manifest = ManifestOf(3);
-  ASSERT_EQ(GenesisThresholds(manifest).t_s, 0u);
   Docket docket(PeersUpTo(3), PeersUpTo(3));
-  DropDisputed({{PeerNumber(0), PeerNumber(1), 5}}, manifest, docket);
+  DropDisputed({{PeerNumber(0), PeerNumber(1), 5}}, Block(), 6, docket);
   EXPECT_TRUE(docket.Losers().empty());
+}
+
+// Attack: far newcomers, one after the other, that are late to one honest member.
+class FreshDisputesTest : public testing::Test {
+ protected:
+  // Members 0 to 7, of which `fresh` came in step 10; each has a dispute with member 0.
+  FreshDisputesTest() { head_.peak_t_s = 1; }
+  void Came(std::uint32_t number, std::uint64_t step) {
+    head_.standings.push_back({.peer = PeerNumber(number), .came_step = step});
+  }
+  std::map<PeerId, FaultKind> LosersOf(const std::vector<Dispute>& disputes,
+                                       std::uint64_t step) const {
+    Docket docket(PeersUpTo(8), PeersUpTo(8));
+    DropDisputed(disputes, head_, step, docket);
+    return docket.Losers();
+  }
+  Block head_;
+};
+
+TEST_F(FreshDisputesTest, CountForTheNewcomerAlone) {
+  Came(1, 10);
+  Came(2, 10);
+  const std::vector<Dispute> disputes = {{PeerNumber(1), PeerNumber(0), 20},
+                                         {PeerNumber(0), PeerNumber(2), 20}};
+  EXPECT_TRUE(LosersOf(disputes, 20).empty());
+  EXPECT_TRUE(LosersOf(disputes, 1009).empty());
+  EXPECT_TRUE(LosersOf(disputes, 1010).contains(PeerNumber(0))) << "they are fresh no more";
+}
+
+TEST_F(FreshDisputesTest, ANewcomerIsDroppedForThem) {
+  Came(1, 10);
+  const std::vector<Dispute> disputes = {{PeerNumber(1), PeerNumber(3), 20},
+                                         {PeerNumber(4), PeerNumber(1), 20}};
+  EXPECT_EQ(LosersOf(disputes, 20),
+            (std::map<PeerId, FaultKind>{{PeerNumber(1), FaultKind::kDrop}}));
+}
+
+TEST_F(FreshDisputesTest, OfTwoNewcomersTheyCountForBoth) {
+  for (const std::uint32_t number : {1u, 2u, 3u}) Came(number, 10);
+  const std::vector<Dispute> disputes = {{PeerNumber(1), PeerNumber(2), 20},
+                                         {PeerNumber(3), PeerNumber(1), 20}};
+  EXPECT_TRUE(LosersOf(disputes, 20).contains(PeerNumber(1)));
+}
+
+TEST_F(FreshDisputesTest, WhoOnlyReturnedIsNotFresh) {
+  head_.standings = {{.peer = PeerNumber(1), .returned_step = 10}};
+  EXPECT_FALSE(IsFresh(head_, PeerNumber(1), 11));
+  EXPECT_FALSE(IsFresh(head_, PeerNumber(2), 11)) << "never away";
+  head_.standings[0].came_step = 10;
+  EXPECT_TRUE(IsFresh(head_, PeerNumber(1), 11));
+}
+
+// The largest t_s of the last 1000 blocks, from which it falls by one.
+TEST(KeepPeakTest, GrowsAtOnceAndFallsByOne) {
+  Block head;
+  const auto next = [&](std::uint64_t step, std::uint32_t t_s) {
+    Block block;
+    block.step = step;
+    block.thresholds.t_s = t_s;
+    KeepPeak(head, block);
+    head = block;
+    return std::pair(block.peak_t_s, block.peak_step);
+  };
+  using Peak = std::pair<std::uint32_t, std::uint64_t>;
+  EXPECT_EQ(next(1, 7), Peak(7, 1));
+  EXPECT_EQ(next(5, 7), Peak(7, 5)) << "the newest block that had it";
+  EXPECT_EQ(next(6, 2), Peak(7, 5));
+  EXPECT_EQ(next(1004, 2), Peak(7, 5));
+  EXPECT_EQ(next(1005, 2), Peak(6, 1005));
+  EXPECT_EQ(next(1006, 2), Peak(6, 1005));
+  EXPECT_EQ(next(2005, 2), Peak(5, 2005));
+  EXPECT_EQ(next(2006, 9), Peak(9, 2006));
+  EXPECT_EQ(next(3006, 8), Peak(8, 3006)) << "to the block's, if that is not lower by more";
+  EXPECT_EQ(next(4006, 0), Peak(7, 4006));
+}
+
+TEST(KeepPeakTest, NeverFallsBelowZero) {
+  Block head;
+  Block block;
+  block.step = 5000;
+  KeepPeak(head, block);
+  EXPECT_EQ(block.peak_t_s, 0u);
 }
 
 TEST(KeptDisputesTest, TheOldestGoFirst) {

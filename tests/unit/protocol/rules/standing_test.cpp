@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "node/protocol/rules/coming.h"
 #include "node/protocol/rules/judgement.h"
 #include "tests/unit/protocol/scene.h"
 
@@ -21,8 +22,19 @@ class StandingTest : public testing::Test {
  protected:
   StandingTest() : view_(ViewBefore(ManifestOf(8), kStep)) {}
   Standing After(FaultKind fault, std::uint64_t step) {
-    view_.standings = StandingsAfter(view_, {{PeerNumber(3), fault}}, {}, {}, step);
+    view_.standings = StandingsAfter(view_, {{PeerNumber(3), fault}}, {}, {{}, {}}, step);
     return *StandingOf(view_.standings, PeerNumber(3));
+  }
+  void Leaves(std::uint32_t number, std::uint64_t step) {
+    view_.standings = StandingsAfter(view_, {}, {PeerNumber(number)}, {{}, {}}, step);
+  }
+  void IsAdmitted(std::uint32_t number, bool came, std::uint64_t step) {
+    const std::vector<PeerId> joined = {PeerNumber(number)};
+    view_.standings =
+        StandingsAfter(view_, {}, {}, {joined, came ? joined : std::vector<PeerId>()}, step);
+  }
+  const Standing& Of(std::uint32_t number) const {
+    return *StandingOf(view_.standings, PeerNumber(number));
   }
   Block view_;
 };
@@ -50,8 +62,9 @@ TEST_F(StandingTest, ABanIsForEver) {
 
 TEST_F(StandingTest, AreByKeyAndKeepTheOthers) {
   view_.standings = {{PeerNumber(5), true, 0, 0, 0}};
-  const auto standings = StandingsAfter(
-      view_, {{PeerNumber(7), FaultKind::kDrop}, {PeerNumber(1), FaultKind::kBan}}, {}, {}, kStep);
+  const auto standings =
+      StandingsAfter(view_, {{PeerNumber(7), FaultKind::kDrop}, {PeerNumber(1), FaultKind::kBan}},
+                     {}, {{}, {}}, kStep);
   ASSERT_EQ(standings.size(), 3u);
   EXPECT_EQ(standings[0].peer, PeerNumber(1));
   EXPECT_TRUE(standings[1].banned);
@@ -60,37 +73,84 @@ TEST_F(StandingTest, AreByKeyAndKeepTheOthers) {
 }
 
 TEST_F(StandingTest, LeavingCostsNothing) {
-  view_.standings = StandingsAfter(view_, {}, {PeerNumber(2)}, {}, 10);
-  EXPECT_EQ(StandingOf(view_.standings, PeerNumber(2))->left_step, 10u);
+  Leaves(2, 10);
+  EXPECT_EQ(Of(2).left_step, 10u);
   std::erase(view_.members, PeerNumber(2));
-  EXPECT_TRUE(MayRejoin(view_, PeerNumber(2), 11));
+  EXPECT_TRUE(MayReturn(view_, PeerNumber(2), 11));
 }
 
 // Attack: keys that take turns in coming and going.
 TEST_F(StandingTest, LeavingSoonAfterAReturnBars) {
-  view_.standings = StandingsAfter(view_, {}, {PeerNumber(2)}, {}, 10);
-  view_.standings = StandingsAfter(view_, {}, {}, {PeerNumber(2)}, 20);
-  EXPECT_EQ(StandingOf(view_.standings, PeerNumber(2))->returned_step, 20u);
-  view_.standings = StandingsAfter(view_, {}, {PeerNumber(2)}, {}, 1019);
-  EXPECT_EQ(StandingOf(view_.standings, PeerNumber(2))->barred_until, 2019u);
-  EXPECT_EQ(StandingOf(view_.standings, PeerNumber(2))->drops, 1u);
-  view_.standings = StandingsAfter(view_, {}, {}, {PeerNumber(2)}, 2020);
-  view_.standings = StandingsAfter(view_, {}, {PeerNumber(2)}, {}, 3020);
-  EXPECT_EQ(StandingOf(view_.standings, PeerNumber(2))->drops, 1u) << "1000 steps after";
+  Leaves(2, 10);
+  IsAdmitted(2, false, 20);
+  EXPECT_EQ(Of(2).returned_step, 20u);
+  EXPECT_EQ(Of(2).came_step, 0u);
+  Leaves(2, 1019);
+  EXPECT_EQ(Of(2).barred_until, 2019u);
+  EXPECT_EQ(Of(2).drops, 1u);
+  IsAdmitted(2, false, 2020);
+  Leaves(2, 3020);
+  EXPECT_EQ(Of(2).drops, 1u) << "1000 steps after";
 }
 
-TEST_F(StandingTest, ARemovedKeyThatIsNeitherBannedNorBarredMayRejoin) {
+TEST_F(StandingTest, TheFirstAdmissionOfANewKeyIsNoReturn) {
+  IsAdmitted(9, true, 20);
+  EXPECT_EQ(Of(9).peer, PeerNumber(9));
+  EXPECT_EQ(Of(9).came_step, 20u);
+  EXPECT_EQ(Of(9).returned_step, 0u);
+  Leaves(9, 30);
+  EXPECT_EQ(Of(9).drops, 0u);
+  IsAdmitted(9, true, 200);
+  EXPECT_EQ(Of(9).came_step, 200u);
+  EXPECT_EQ(Of(9).returned_step, 200u) << "it came like a new one, and is known";
+  Leaves(9, 300);
+  EXPECT_EQ(Of(9).barred_until, 1300u);
+}
+
+// Who left keeps its seat for 100 steps; who was dropped for 1000 after it may return.
+TEST_F(StandingTest, HowLongASeatIsKept) {
+  const Standing left = {.peer = PeerNumber(1), .left_step = 50};
+  EXPECT_TRUE(KeepsSeat(left, 149));
+  EXPECT_FALSE(KeepsSeat(left, 150));
+  const Standing dropped = {.peer = PeerNumber(1), .drops = 1, .last_drop_step = 50};
+  EXPECT_TRUE(KeepsSeat(dropped, 1049));
+  EXPECT_FALSE(KeepsSeat(dropped, 1050));
+  const Standing barred = {
+      .peer = PeerNumber(1), .drops = 2, .last_drop_step = 50, .barred_until = 1050};
+  EXPECT_TRUE(KeepsSeat(barred, 2049));
+  EXPECT_FALSE(KeepsSeat(barred, 2050));
+  // Its departure counted as a drop.
+  const Standing turned = {.peer = PeerNumber(1),
+                           .drops = 1,
+                           .last_drop_step = 50,
+                           .barred_until = 1050,
+                           .left_step = 50};
+  EXPECT_TRUE(KeepsSeat(turned, 2049));
+  EXPECT_FALSE(KeepsSeat(turned, 2050));
+  // Its drop is older than its departure.
+  const Standing later = {.peer = PeerNumber(1), .drops = 1, .last_drop_step = 40, .left_step = 50};
+  EXPECT_FALSE(KeepsSeat(later, 150));
+}
+
+TEST_F(StandingTest, WhoseSeatIsNotKeptMayNotReturn) {
+  std::erase(view_.members, PeerNumber(1));
+  view_.standings = {{.peer = PeerNumber(1), .left_step = 50}};
+  EXPECT_TRUE(MayReturn(view_, PeerNumber(1), 149));
+  EXPECT_FALSE(MayReturn(view_, PeerNumber(1), 150));
+}
+
+TEST_F(StandingTest, ARemovedKeyThatIsNeitherBannedNorBarredMayReturn) {
   for (const std::uint32_t gone : {1u, 2u, 3u}) std::erase(view_.members, PeerNumber(gone));
   view_.standings = {{PeerNumber(1), true, 0, 0, 0},
                      {PeerNumber(2), false, 2, 10, kStep},
                      {PeerNumber(3), false, 1, 40, 0},
                      {PeerNumber(4), false, 1, 5, 0}};
-  EXPECT_FALSE(MayRejoin(view_, PeerNumber(1), kStep)) << "banned";
-  EXPECT_FALSE(MayRejoin(view_, PeerNumber(2), kStep - 1)) << "barred";
-  EXPECT_TRUE(MayRejoin(view_, PeerNumber(2), kStep));
-  EXPECT_TRUE(MayRejoin(view_, PeerNumber(3), kStep));
-  EXPECT_FALSE(MayRejoin(view_, PeerNumber(4), kStep)) << "a member";
-  EXPECT_FALSE(MayRejoin(view_, PeerNumber(8), kStep)) << "never was one";
+  EXPECT_FALSE(MayReturn(view_, PeerNumber(1), kStep)) << "banned";
+  EXPECT_FALSE(MayReturn(view_, PeerNumber(2), kStep - 1)) << "barred";
+  EXPECT_TRUE(MayReturn(view_, PeerNumber(2), kStep));
+  EXPECT_TRUE(MayReturn(view_, PeerNumber(3), kStep));
+  EXPECT_FALSE(MayReturn(view_, PeerNumber(4), kStep)) << "a member";
+  EXPECT_FALSE(MayReturn(view_, PeerNumber(8), kStep)) << "never was one";
 }
 
 TEST_F(StandingTest, KeysAreTheMembersAndAllThatWereRemoved) {
@@ -207,7 +267,7 @@ TEST_F(ReturnTest, NamingOneTwiceIsOneVoice) {
   for (const std::uint32_t member : {0u, 1u}) {
     sealed.proofs[PeerNumber(member)].joins = {PeerNumber(3), PeerNumber(3)};
   }
-  EXPECT_TRUE(ReturnsAfter(sealed, view_, manifest_, {}).candidates.empty());
+  EXPECT_TRUE(AdmissionsAfter(sealed, view_, manifest_, {}).candidates.empty());
 }
 
 }  // namespace

@@ -69,19 +69,42 @@ Cluster::Cluster(ClusterOptions options)
   for (const auto& key : keys) {
     Node& node = nodes_.emplace_back();
     node.key = key;
-    node.machine = MakeMachine(key);
+    node.machine = MakeMachine(node);
   }
 }
 
-std::unique_ptr<Machine> Cluster::MakeMachine(
-    const std::shared_ptr<const crypto::SigningKey>& key) const {
+std::unique_ptr<Machine> Cluster::MakeMachine(const Node& node) const {
   const auto initial = std::make_shared<const std::vector<float>>(options_.dimension, 0.0F);
-  PeerOptions peer{manifest_, key, verifier_, {{"x", {options_.dimension}}}, initial};
+  PeerOptions peer{manifest_, node.key, verifier_, {{"x", {options_.dimension}}}, initial};
+  peer.credential = node.invited.credential;
+  peer.anchor = node.invited.anchor;
   return options_.plain ? MakePlainPeer(std::move(peer)) : MakePeer(std::move(peer));
 }
 
 void Cluster::Start() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) Feed(i, Started{SeedOf(i), nodes_[i].starts++});
+}
+
+std::size_t Cluster::Join(const std::shared_ptr<const crypto::SigningKey>& key,
+                          const std::optional<wire::Credential>& credential,
+                          std::shared_ptr<const wire::Block> anchor) {
+  const std::size_t index = nodes_.size();
+  Node& node = nodes_.emplace_back();
+  node.key = key;
+  node.invited.credential = credential;
+  node.invited.anchor = std::move(anchor);
+  node.machine = MakeMachine(node);
+  Feed(index, Started{SeedOf(index), node.starts++});
+  LinkAll(index);
+  return index;
+}
+
+void Cluster::LinkAll(std::size_t index) {
+  for (std::size_t other = 0; other < nodes_.size(); ++other) {
+    if (other == index || nodes_[other].machine == nullptr) continue;
+    Feed(index, LinkChanged{nodes_[other].id(), true});
+    Feed(other, LinkChanged{nodes_[index].id(), true});
+  }
 }
 
 // --- crashes
@@ -102,14 +125,10 @@ void Cluster::Kill(std::size_t index) {
 void Cluster::Restart(std::size_t index) {
   Node& node = nodes_[index];
   OSTRAKA_CHECK(node.machine == nullptr);
-  node.machine = MakeMachine(node.key);
+  node.machine = MakeMachine(node);
   node.halted.reset();
   Feed(index, Started{SeedOf(index), node.starts++, RestoredOf(index)});
-  for (std::size_t other = 0; other < nodes_.size(); ++other) {
-    if (other == index || nodes_[other].machine == nullptr) continue;
-    Feed(index, LinkChanged{nodes_[other].id(), true});
-    Feed(other, LinkChanged{node.id(), true});
-  }
+  LinkAll(index);
 }
 
 std::shared_ptr<const Restored> Cluster::RestoredOf(std::size_t index) const {

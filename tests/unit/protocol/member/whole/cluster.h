@@ -38,6 +38,12 @@ class Cluster {
  public:
   struct Node {
     std::shared_ptr<const crypto::SigningKey> key;
+    // What a key shows that comes in, and where it begins.
+    struct Invited {
+      std::optional<wire::Credential> credential;
+      std::shared_ptr<const wire::Block> anchor;
+    };
+    Invited invited;
     std::unique_ptr<Machine> machine;  // null: killed
     std::map<TimerId, Time> timers;
     std::map<std::pair<RecordKind, base::Bytes>, Record> durable;
@@ -74,7 +80,11 @@ class Cluster {
   std::optional<base::Rng> disorder;
 
   void Start();  // gives every machine Started
-  void Run();    // until nothing is under way
+  // A key that is not of the manifest begins to follow. Returns the index of its node.
+  std::size_t Join(const std::shared_ptr<const crypto::SigningKey>& key,
+                   const std::optional<wire::Credential>& credential,
+                   std::shared_ptr<const wire::Block> anchor = nullptr);
+  void Run();  // until nothing is under way
   void RunSome(std::size_t deliveries);
   // Run; then fires timers, earliest first, until all have halted, nothing is left to wait for, or
   // an hour of the cluster's time has passed.
@@ -114,7 +124,8 @@ class Cluster {
     std::size_t node;
     Input input;
   };
-  std::unique_ptr<Machine> MakeMachine(const std::shared_ptr<const crypto::SigningKey>& key) const;
+  std::unique_ptr<Machine> MakeMachine(const Node& node) const;
+  void LinkAll(std::size_t index);
   void Perform(std::size_t node, const Action& action);
   void CheckSend(const Node& node, const Send& send) const;
   void PerformStore(Node& node, std::size_t index, const Store& store);

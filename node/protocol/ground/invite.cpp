@@ -1,0 +1,55 @@
+#include "node/protocol/ground/invite.h"
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "node/base/check.h"
+
+namespace ostraka::protocol {
+
+Digest InviteDigest(const Digest& run_id, const wire::Invite& invite) {
+  return crypto::Hasher(crypto::kDomainInvite)
+      .Update(run_id)
+      .Update(invite.moderator.view())
+      .Update(invite.holder.view())
+      .UpdateU64(invite.uses)
+      .UpdateU64(invite.ends_step)
+      .Finish();
+}
+
+Digest InviteUseDigest(const Digest& run_id, const wire::Invite& invite, const PeerId& peer) {
+  return crypto::Hasher(crypto::kDomainInviteUse)
+      .Update(run_id)
+      .Update(InviteDigest(run_id, invite))
+      .Update(peer.view())
+      .Finish();
+}
+
+crypto::Signature SignInvite(const Digest& run_id, const wire::Invite& invite,
+                             const crypto::SigningKey& moderator) {
+  OSTRAKA_CHECK(moderator.id() == invite.moderator);
+  return moderator.Sign(InviteDigest(run_id, invite));
+}
+
+wire::Credential UseInvite(const Digest& run_id, const wire::Invite& invite,
+                           const crypto::Signature& by_moderator, const crypto::SigningKey& holder,
+                           const PeerId& peer) {
+  OSTRAKA_CHECK(holder.id() == invite.holder);
+  return {invite, by_moderator, holder.Sign(InviteUseDigest(run_id, invite, peer))};
+}
+
+wire::Voucher VoucherOf(const Digest& run_id, const wire::Invite& invite) {
+  return {.invite = InviteDigest(run_id, invite),
+          .moderator = invite.moderator,
+          .uses = invite.uses,
+          .ends_step = invite.ends_step};
+}
+
+bool IsSigned(const Digest& run_id, const wire::Credential& credential, const PeerId& peer,
+              crypto::Verifier& verifier) {
+  const wire::Invite& invite = credential.invite;
+  return verifier.Verify(invite.moderator, InviteDigest(run_id, invite), credential.by_moderator) &&
+         verifier.Verify(invite.holder, InviteUseDigest(run_id, invite, peer),
+                         credential.by_holder);
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,287 @@
+#include "node/protocol/rules/coming.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "node/base/planted.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using wire::Moderator;
+using wire::UsedInvite;
+
+// Seats that are taken or kept.
+std::size_t SeatsTaken(const Block& head, std::uint64_t step) {
+  std::size_t taken = head.members.size();
+  for (const Standing& standing : head.standings) {
+    const bool kept = !standing.banned && KeepsSeat(standing, step);
+    if (kept && !IsMember(head.members, standing.peer)) ++taken;
+  }
+  return taken;
+}
+
+std::uint32_t UsesOf(const std::vector<UsedInvite>& invites, const Digest& invite) {
+  const auto used = std::find_if(invites.begin(), invites.end(),
+                                 [&](const UsedInvite& one) { return one.invite == invite; });
+  return used == invites.end() ? 0 : used->used;
+}
+
+std::uint32_t AdmittedBy(const std::vector<Moderator>& moderators, const PeerId& peer) {
+  const auto found = std::find_if(moderators.begin(), moderators.end(),
+                                  [&](const Moderator& one) { return one.peer == peer; });
+  return found == moderators.end() ? 0 : found->admitted;
+}
+
+// What of a run the admissions of one block use up.
+struct Ledger {
+  std::size_t seats_taken = 0;
+  std::size_t keys = 0;
+  std::vector<UsedInvite> invites;
+  std::vector<Moderator> moderators;
+};
+
+Ledger LedgerOf(const Block& head, std::uint64_t step) {
+  Ledger ledger{SeatsTaken(head, step), KeysOf(head).size(), head.invites, head.moderators};
+  std::erase_if(ledger.invites, [&](const UsedInvite& one) { return one.ends_step <= step; });
+  return ledger;
+}
+
+std::optional<std::string> RefusalOfVoucher(const Voucher& voucher, const Manifest& manifest,
+                                            const Ledger& ledger, std::uint64_t step) {
+  if (manifest.join.policy != JoinPolicy::kInvite) return "this run takes no invites";
+  if (!IsModerator(manifest, voucher.moderator)) {
+    return "its invite is signed by " + voucher.moderator.Short() +
+           ", who is no moderator of this run";
+  }
+  if (step >= voucher.ends_step && !base::Planted(base::Bug::kInvitesNeverEnd)) {
+    return "its invite ended with step " + std::to_string(voucher.ends_step) +
+           ": ask a moderator for a new one";
+  }
+  const std::uint32_t used = UsesOf(ledger.invites, voucher.invite);
+  if (used >= voucher.uses && !base::Planted(base::Bug::kInvitesAreNotCounted)) {
+    return "its invite is used up (" + std::to_string(used) + " of " +
+           std::to_string(voucher.uses) + "): ask a moderator for a new one";
+  }
+  if (AdmittedBy(ledger.moderators, voucher.moderator) >= manifest.join.quota) {
+    return "the invites of moderator " + voucher.moderator.Short() + " have let in all " +
+           std::to_string(manifest.join.quota) + " keys that they may: ask another one";
+  }
+  if (used == 0 && ledger.invites.size() >= wire::kMaxUsedInvites) {
+    return "too many invites are in use: wait until some have ended";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> RefusalBy(const Block& head, const Manifest& manifest,
+                                     const Arrival& arrival, const Ledger& ledger,
+                                     std::uint64_t step) {
+  const PeerId& peer = arrival.peer;
+  const Standing* standing = StandingOf(head.standings, peer);
+  if (IsMember(head.members, peer)) return "it is a member";
+  if (standing != nullptr && standing->banned) return "it was banned";
+  if (standing != nullptr && step < standing->barred_until) {
+    return "it is barred until step " + std::to_string(standing->barred_until);
+  }
+  if (MayReturn(head, peer, step)) return "it may return, and needs no voucher";
+  if (head.closing > 0) return "the run ends";
+  if (arrival.voucher) {
+    if (auto refusal = RefusalOfVoucher(*arrival.voucher, manifest, ledger, step)) return refusal;
+  } else if (!IsAllowed(manifest, peer)) {
+    if (!IsOpen(manifest)) return "the run is closed: nobody comes in";
+    return manifest.join.policy == JoinPolicy::kInvite
+               ? "it shows no invite: ask a moderator for one"
+               : "the run's list does not have its key";
+  }
+  if (ledger.seats_taken >= SeatsIn(manifest)) {
+    return "all " + std::to_string(SeatsIn(manifest)) +
+           " seats are taken: wait until a member has left for " +
+           std::to_string(kFreeReturnSteps) + " steps";
+  }
+  if (standing == nullptr && ledger.keys >= wire::kMaxKeys) {
+    return "the run has known " + std::to_string(wire::kMaxKeys) + " keys, and takes no more";
+  }
+  return std::nullopt;
+}
+
+// How many members state each. Naming one twice is naming it once.
+template <typename What, typename StatedBy>
+std::map<What, std::size_t> CountOf(const SealedStep& sealed, const Block& head, StatedBy stated) {
+  std::map<What, std::size_t> count;
+  for (const auto& [member, proof] : sealed.proofs) {
+    if (!IsMember(head.members, member)) continue;
+    const auto& list = stated(proof);
+    for (const What& one : std::set<What>(list.begin(), list.end())) ++count[one];
+  }
+  return count;
+}
+
+const Candidate* CandidateOf(const Block& head, const PeerId& peer) {
+  const auto found = std::find_if(head.candidates.begin(), head.candidates.end(),
+                                  [&](const Candidate& one) { return one.peer == peer; });
+  return found == head.candidates.end() ? nullptr : &*found;
+}
+
+// Since when it has been confirmed in every block by what it shows now; nullopt if it is new, or
+// shows something else: a gap starts again.
+std::optional<std::uint64_t> SinceOf(const Block& head, const Arrival& one) {
+  const Candidate* before = CandidateOf(head, one.peer);
+  if (before == nullptr || before->voucher != one.voucher) return std::nullopt;
+  return before->since;
+}
+
+// Who gets a slot, one after the other. A candidate has a use of its invite reserved.
+class Slots {
+ public:
+  explicit Slots(const std::vector<UsedInvite>& invites) : invites_(invites) {}
+  bool Take(const Arrival& one) {
+    if (left_ == 0) return false;
+    if (one.voucher && !TakeOf(*one.voucher)) return false;
+    --left_;
+    return true;
+  }
+
+ private:
+  bool TakeOf(const Voucher& voucher) {
+    std::size_t& taken = taken_[voucher.invite];
+    if (taken == kPlacesOfInvite) return false;
+    const bool counts = !base::Planted(base::Bug::kInvitesAreNotCounted);
+    if (counts && UsesOf(invites_, voucher.invite) + taken >= voucher.uses) return false;
+    ++taken;
+    return true;
+  }
+
+  const std::vector<UsedInvite>& invites_;  // as the head has them
+  std::map<Digest, std::size_t> taken_;     // by invite
+  std::size_t left_ = wire::kMaxArrivals;
+};
+
+// One pass over the confirmations of a block.
+class Desk {
+ public:
+  Desk(const SealedStep& sealed, const Block& head, const Manifest& manifest)
+      : step_(sealed.step), head_(head), manifest_(manifest), ledger_(LedgerOf(head, step_)) {}
+
+  void Confirm(const Arrival& one, bool comes) {
+    const std::uint64_t since = SinceOf(head_, one).value_or(step_);
+    if (step_ - since + 1 < manifest_.probation) {
+      admissions_.candidates.push_back({one.peer, since, step_, one.voucher});
+      return;
+    }
+    admissions_.joined.push_back(one.peer);
+    if (comes) Count(one);
+  }
+  // REQUIRES: `arrivals` ascend.
+  void ConfirmArrivals(const std::vector<Arrival>& arrivals) {
+    std::set<PeerId> seen;
+    Slots slots(head_.invites);
+    for (const bool old : {true, false}) {
+      for (const Arrival& one : arrivals) {
+        if (SinceOf(head_, one).has_value() != old || seen.contains(one.peer)) continue;
+        if (RefusalBy(head_, manifest_, one, ledger_, step_) || !slots.Take(one)) continue;
+        seen.insert(one.peer);
+        Confirm(one, true);
+      }
+    }
+  }
+  Admissions Take() {
+    const auto by_peer = [](const Candidate& a, const Candidate& b) { return a.peer < b.peer; };
+    std::sort(admissions_.candidates.begin(), admissions_.candidates.end(), by_peer);
+    std::sort(admissions_.joined.begin(), admissions_.joined.end());
+    std::sort(admissions_.came.begin(), admissions_.came.end());
+    admissions_.invites = std::move(ledger_.invites);
+    admissions_.moderators = std::move(ledger_.moderators);
+    return std::move(admissions_);
+  }
+
+ private:
+  void Count(const Arrival& one) {
+    admissions_.came.push_back(one.peer);
+    ++ledger_.seats_taken;
+    if (StandingOf(head_.standings, one.peer) == nullptr) ++ledger_.keys;
+    if (!one.voucher) return;
+    auto& invites = ledger_.invites;
+    const auto invite = std::lower_bound(
+        invites.begin(), invites.end(), one.voucher->invite,
+        [](const UsedInvite& used, const Digest& digest) { return used.invite < digest; });
+    if (invite != invites.end() && invite->invite == one.voucher->invite) {
+      ++invite->used;
+    } else {
+      invites.insert(invite, {one.voucher->invite, 1, one.voucher->ends_step});
+    }
+    auto& moderators = ledger_.moderators;
+    const auto moderator = std::lower_bound(
+        moderators.begin(), moderators.end(), one.voucher->moderator,
+        [](const Moderator& known, const PeerId& peer) { return known.peer < peer; });
+    if (moderator != moderators.end() && moderator->peer == one.voucher->moderator) {
+      ++moderator->admitted;
+    } else {
+      moderators.insert(moderator, {one.voucher->moderator, 1});
+    }
+  }
+
+  std::uint64_t step_;
+  const Block& head_;
+  const Manifest& manifest_;
+  Ledger ledger_;
+  Admissions admissions_;
+};
+
+}  // namespace
+
+std::optional<std::string> RefusalOf(const Block& head, const Manifest& manifest,
+                                     const Arrival& arrival, std::uint64_t step) {
+  return RefusalBy(head, manifest, arrival, LedgerOf(head, step), step);
+}
+
+bool MayCome(const Block& head, const Manifest& manifest, const Arrival& arrival,
+             std::uint64_t step) {
+  return !RefusalOf(head, manifest, arrival, step);
+}
+
+std::vector<PeerId> JoinsToState(const Block& head, const Asking& asking, std::uint64_t step) {
+  std::vector<PeerId> joins;
+  for (const auto& [peer, voucher] : asking) {
+    if (MayReturn(head, peer, step)) joins.push_back(peer);
+  }
+  return joins;
+}
+
+std::vector<Arrival> ArrivalsToState(const Block& head, const Manifest& manifest,
+                                     const Asking& asking, std::uint64_t step) {
+  const Ledger ledger = LedgerOf(head, step);
+  Slots slots(head.invites);
+  std::vector<Arrival> arrivals;
+  for (const bool candidates : {true, false}) {
+    for (const auto& [peer, voucher] : asking) {
+      const Arrival arrival{peer, voucher};
+      if (SinceOf(head, arrival).has_value() != candidates) continue;
+      if (RefusalBy(head, manifest, arrival, ledger, step) || !slots.Take(arrival)) continue;
+      arrivals.push_back(arrival);
+    }
+  }
+  std::sort(arrivals.begin(), arrivals.end());
+  return arrivals;
+}
+
+Admissions AdmissionsAfter(const SealedStep& sealed, const Block& head, const Manifest& manifest,
+                           const std::map<PeerId, FaultKind>& losers) {
+  const std::size_t bound = FaultBound(head.thresholds);
+  Desk desk(sealed, head, manifest);
+  const auto joins = CountOf<PeerId>(sealed, head, [](const wire::Proof& p) { return p.joins; });
+  for (const auto& [peer, count] : joins) {
+    if (count <= bound || losers.contains(peer) || !MayReturn(head, peer, sealed.step)) continue;
+    desk.Confirm({peer, std::nullopt}, false);
+  }
+  const auto stated =
+      CountOf<Arrival>(sealed, head, [](const wire::Proof& p) { return p.arrivals; });
+  std::vector<Arrival> arrivals;
+  for (const auto& [arrival, count] : stated) {
+    if (count > bound && !losers.contains(arrival.peer)) arrivals.push_back(arrival);
+  }
+  desk.ConfirmArrivals(arrivals);
+  return desk.Take();
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,70 @@
+// Who is admitted: dropped members that return, and keys that come from outside
+// (docs/decisions/0027).
+//
+// A key asks by a REJOIN. Members that hold it and find it in order say so in PROOF: of a key that
+// keeps its seat in `joins`, of another one in `arrivals`, with what its invite is counted by. What
+// more members than the fault bound say, an honest one has seen. The first block that confirms a
+// key makes it a candidate, and the manifest's `probation`-th one in a row admits it.
+//
+// What bounds an attacker:
+//   seats   The run keeps a seat for each member and for each that may return freely. A newcomer
+//           needs one beside these. Attack: keys that leave, have others come in their place, and
+//           return together.
+//   quota   Each admission by an invite counts against its moderator, for ever.
+//   keys    A run never knows more than wire::kMaxKeys. Attack: standings without end.
+//   slots   At most wire::kMaxArrivals newcomers are candidates at once; by one invite at most
+//           kPlacesOfInvite, and not more than it has uses left. Attack: an invite of one use in
+//           many hands, whose holders are candidates for ever and keep all others out.
+// Which credential a member has seen it tells by the whole voucher, so one that shows several to
+// several members is confirmed by none. A key with another voucher than its candidacy has begins
+// anew, behind the candidates.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/protocol/ground/manifest.h"
+#include "node/protocol/rules/standing.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::protocol {
+
+using wire::Arrival;
+using wire::Voucher;
+
+// Half of the slots.
+inline constexpr std::size_t kPlacesOfInvite = wire::kMaxArrivals / 2;
+
+// Why the key may not come in by the step after `head`, in one line for people; nullopt if it may.
+// A key that may return (MayReturn) is refused: it needs no voucher.
+std::optional<std::string> RefusalOf(const Block& head, const Manifest& manifest,
+                                     const Arrival& arrival, std::uint64_t step);
+bool MayCome(const Block& head, const Manifest& manifest, const Arrival& arrival,
+             std::uint64_t step);
+
+// What an honest member states in the PROOF of `step`, of those whose REJOINs it holds: who may
+// return, by key; and of the others that may come in those that get a slot, those that are
+// candidates already before the others. [By key alone, a stranger with a low key pushed out one
+// that was halfway.]
+using Asking = std::map<PeerId, std::optional<Voucher>>;
+std::vector<PeerId> JoinsToState(const Block& head, const Asking& asking, std::uint64_t step);
+std::vector<Arrival> ArrivalsToState(const Block& head, const Manifest& manifest,
+                                     const Asking& asking, std::uint64_t step);
+
+struct Admissions {
+  std::vector<Candidate> candidates;  // by key
+  std::vector<PeerId> joined;         // by key
+  std::vector<PeerId> came;           // by key: those of `joined` that had no seat
+  std::vector<wire::UsedInvite> invites;
+  std::vector<wire::Moderator> moderators;
+};
+// What the step after `head` makes of the sealed confirmations, without those in `losers`.
+Admissions AdmissionsAfter(const SealedStep& sealed, const Block& head, const Manifest& manifest,
+                           const std::map<PeerId, FaultKind>& losers);
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,78 @@
+// An intake on top of one member's parts, and what it passes things on to.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "node/protocol/member/intake.h"
+#include "tests/unit/protocol/member/member_fixture.h"
+
+namespace ostraka::protocol::scene {
+
+class IntakeTest : public MemberTest {
+ protected:
+  // Messages are carried only in a run that begins with a member that only dials.
+  explicit IntakeTest(const std::function<void(Manifest&)>& edit =
+                          [](Manifest& manifest) { manifest.members.back().only_dials = true; })
+      : MemberTest(kSelf, edit) {}
+  ~IntakeTest() override { intake_.CheckInvariants(); }
+
+  Outcome On(const wire::SharedMessage& message, std::uint32_t link, SharedBlob blob = nullptr) {
+    return intake_.On(Over(IdOf(link), message, std::move(blob)), step_.get());
+  }
+  // A request or an answer of `link`.
+  Outcome OnService(std::uint32_t link, const wire::Slot& slot, base::Bytes body,
+                    SharedBlob blob = nullptr) {
+    wire::Slot full = slot;
+    full.run_id = manifest_->run_id;
+    const auto frame = wire::EncodeService({full, Digest{}, IdOf(link), std::move(body)});
+    return intake_.On({IdOf(link), frame, std::move(blob)}, step_.get());
+  }
+  // What member `from` says to this one, in the hands of `carrier`.
+  Outcome Carried(std::uint32_t from, std::uint32_t carrier, const base::Bytes& frame) {
+    return OnService(carrier, ServiceSlot(0, wire::Phase::kA, wire::MessageType::kForward),
+                     wire::Encode(wire::Forward{IdOf(from), Self(), frame}));
+  }
+  Outcome ShowBlock(std::uint32_t link, const Block& block) {
+    return OnService(link, ServiceSlot(block.step, wire::Phase::kC, wire::MessageType::kBlock),
+                     wire::Encode(wire::BlockMessage{wire::BlockDigest(block), true}),
+                     crypto::MakeBlob(wire::EncodeBlock(block)));
+  }
+  std::string SuspectedFor() {
+    std::string check;
+    for (const Suspicion& suspicion : Observed<Suspicion>()) check = suspicion.check;
+    return check;
+  }
+  void EnterGenesis() { parts().stage.Enter(Stage::kGenesis); }
+  bool Holds(const Saying& saying) const {
+    const wire::SharedMessage message = Sign(saying);
+    const Inbox::Place place = Inbox::PlaceOf(message->envelope.slot);
+    return parts().inbox.Find(place, IdOf(saying.from), message->digest) != nullptr;
+  }
+  Saying Commit(std::uint32_t from, std::uint8_t tag) {
+    return {.from = from, .body = {tag}, .parent = step().facts().parent_a};
+  }
+  // A block that is `ahead` steps after the head.
+  Block Ahead(std::uint64_t ahead) const {
+    Block block = HeadBlock();
+    block.step += ahead;
+    return block;
+  }
+
+  Forks forks_{Forks::Uses{parts().self, &parts().turn, &parts().voice, &parts().journal,
+                           &parts().chain, &parts().followers, &parts().charges, &parts().check,
+                           &parts().server, &parts().fork_watch}};
+  Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
+                                    &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
+                                    &parts().inbox, &parts().check}};
+  Beginning beginning_{Beginning::Uses{parts().self, manifest_, &parts().turn, &parts().voice,
+                                       &parts().journal, &parts().jobs, &parts().chain,
+                                       &parts().genesis, &follower_}};
+  Ending ending_{Ending::Uses{parts().self, &parts().turn, &parts().voice, &parts().chain,
+                              &parts().inbox, &parts().followers, &parts().charges}};
+  Intake intake_{{&parts(), &forks_, &follower_, &beginning_, &ending_},
+                 std::make_shared<wire::PlainOpener>()};
+};
+
+}  // namespace ostraka::protocol::scene
