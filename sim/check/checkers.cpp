@@ -316,7 +316,11 @@ Progress::Progress(const Roster& roster, const Recovery* recovery)
       honest_(CountHonest(roster)),
       slack_(roster),
       done_(roster.ids.size()),
-      steps_(roster.ids.size()) {}
+      steps_(roster.ids.size()) {
+  for (std::uint32_t peer = 0; peer < roster.ids.size(); ++peer) {
+    if (roster.Comes(peer) && roster.IsHonest(peer)) away_.emplace(peer, std::nullopt);
+  }
+}
 
 base::Status Progress::OnAction(std::uint32_t peer, const protocol::Action& action) {
   slack_.OnAction(action);
@@ -331,7 +335,8 @@ base::Status Progress::OnAction(std::uint32_t peer, const protocol::Action& acti
   }
   const auto* halted = Observed<protocol::Halted>(action);
   if (!halted) return base::OkStatus();
-  if (halted->why == protocol::Halted::Why::kLeft) {
+  const bool too_late = halted->why == protocol::Halted::Why::kRefused && closing_;
+  if (halted->why == protocol::Halted::Why::kLeft || too_late) {
     away_[peer] = std::nullopt;
     return base::OkStatus();
   }
@@ -346,6 +351,7 @@ base::Status Progress::OnAction(std::uint32_t peer, const protocol::Action& acti
 
 void Progress::OnBlock(const wire::Block& block) {
   height_ = std::max(height_, HeightOf(block));
+  closing_ |= block.closing > 0;
   std::erase_if(away_, [&](const auto& away) {
     const base::PeerId& id = roster_.ids[away.first];
     return std::find(block.joined.begin(), block.joined.end(), id) != block.joined.end();

@@ -203,7 +203,7 @@ class Progress final : public Checker {
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
   base::Status AtEnd() override;
 
-  // But for those that left, and came back when the run was as good as over.
+  // But for those that left, and came back or in when the run was as good as over.
   bool AllFinished() const;
   bool HasSlack() const { return slack_.Borne(); }
 
@@ -222,7 +222,9 @@ class Progress final : public Checker {
   std::vector<bool> done_;
   std::vector<std::uint64_t> steps_;  // blocks accepted
   std::uint64_t height_ = 0;          // of the newest block
-  // Honest peers that left and are no members yet: the height at which each started again.
+  bool closing_ = false;              // a block closes the run: nobody comes in any more
+  // Honest peers that left or are to come, and are no members yet: the height at which each
+  // started.
   std::map<std::uint32_t, std::optional<std::uint64_t>> away_;
 };
 

@@ -24,8 +24,10 @@ struct Roster {
   // Honest, but crashed or cut off at some time. While it is, the peer counts as a fault; it may be
   // dropped but never banned.
   std::vector<bool> unlucky = {};
+  std::uint32_t genesis = UINT32_MAX;  // those from here on come later
 
   bool IsHonest(std::uint32_t peer) const { return !byzantine[peer]; }
+  bool Comes(std::uint32_t peer) const { return peer >= genesis; }
   bool IsUnlucky(std::uint32_t peer) const { return peer < unlucky.size() && unlucky[peer]; }
   // Nullopt for an id that is not in the roster.
   std::optional<std::uint32_t> IndexOf(const base::PeerId& id) const;

@@ -31,7 +31,7 @@ Simulator::Simulator(const SimulatorOptions& options, std::vector<Member> member
       jobs_(jobs) {
   peers_.reserve(members.size());
   for (std::uint32_t i = 0; i < members.size(); ++i) {
-    OSTRAKA_CHECK(members[i].machine != nullptr);
+    OSTRAKA_CHECK(members[i].absent ? members[i].remake != nullptr : members[i].machine != nullptr);
     by_id_.emplace_back(members[i].id, i);
     peers_.push_back(Peer{.id = members[i].id,
                           .machine = std::move(members[i].machine),
@@ -39,7 +39,7 @@ Simulator::Simulator(const SimulatorOptions& options, std::vector<Member> member
                           .remake = std::move(members[i].remake),
                           .private_seed = {},
                           .life = 0,
-                          .up = true,
+                          .up = !members[i].absent,
                           .disk = {},
                           .unsynced = {},
                           .disk_rng = rng_.Fork("disk", i),
@@ -93,6 +93,7 @@ void Simulator::StartAll() {
     base::Rng rng = rng_.Fork("start", i);
     started[i] = base::Time{} + options_.start.Draw(rng);
     peers_[i].private_seed = DrawDigest(rng.Fork("private seed"));
+    if (!peers_[i].up) continue;
     queue_.Push(started[i], {.peer = i,
                              .from = i,
                              .ticket = 0,
@@ -101,6 +102,7 @@ void Simulator::StartAll() {
   }
   for (std::uint32_t a = 0; a < peers_.size(); ++a) {
     for (std::uint32_t b = a + 1; b < peers_.size(); ++b) {
+      if (!peers_[a].up || !peers_[b].up) continue;
       PushLink(std::max(started[a], started[b]) + network_.DrawConnectDelay(), a, b, true);
     }
   }
@@ -181,7 +183,7 @@ void Simulator::Restart(std::uint32_t index, bool lose_disk) {
   peer.machine = peer.remake();
   peer.contract = machine::Contract<protocol::MemberKind>(peer.contract.after_end());
   peer.disk_free = peer.compute_free = now_;
-  ++faults_.starts_again;
+  if (peer.life > 0) ++faults_.starts_again;  // else it was absent
   if (lose_disk) {
     ++faults_.disks_lost;
     peer.disk.Erase();

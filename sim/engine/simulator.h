@@ -75,6 +75,8 @@ class Simulator {
     std::function<std::unique_ptr<protocol::Machine>()> remake = {};
     machine::AfterEnd after_end = machine::AfterEnd::kSilent;  // kFree: for an adversary
     bool only_dials = false;  // no link with another such member ever comes up
+    // It has no machine and no link until ScheduleRestart starts it for the first time.
+    bool absent = false;
   };
   struct Limits {
     base::Time until;  // virtual time
@@ -84,7 +86,8 @@ class Simulator {
   enum class Ended { kFinished, kIdle, kOutOfTime, kOutOfEvents };
 
   // Schedules Started for every machine; then the links between all machines come up.
-  // REQUIRES: members have distinct ids and machines; `jobs` outlives the simulator.
+  // REQUIRES: members have distinct ids, and machines unless they are absent; `jobs` outlives the
+  // simulator.
   Simulator(const SimulatorOptions& options, std::vector<Member> members, JobMemo* jobs);
   Simulator(const Simulator&) = delete;
   Simulator& operator=(const Simulator&) = delete;

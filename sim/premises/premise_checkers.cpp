@@ -95,7 +95,7 @@ base::Status BeginsTogether::AtEnd() {
     return base::OkStatus();
   }
   for (std::uint32_t i = 0; i < roster_.ids.size(); ++i) {
-    if (!roster_.IsHonest(i) || watch_->begun().contains(i)) continue;
+    if (!roster_.IsHonest(i) || roster_.Comes(i) || watch_->begun().contains(i)) continue;
     return base::FailedPrecondition(Named(roster_, i) + " never begins step 0");
   }
   return base::OkStatus();

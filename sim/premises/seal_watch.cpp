@@ -44,7 +44,8 @@ std::size_t SealStory::LockedValues() const {
 StepView GenesisView(const SimOptions& options, const Roster& roster) {
   const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
   const auto thresholds = protocol::ThresholdsFor(options.mode, options.peers, t_a);
-  return {roster.ids, options.peers - thresholds.t_s, protocol::FaultBound(thresholds),
+  std::vector<base::PeerId> members(roster.ids.begin(), roster.ids.begin() + options.peers);
+  return {std::move(members), options.peers - thresholds.t_s, protocol::FaultBound(thresholds),
           protocol::Manifest{}.delta};
 }
 

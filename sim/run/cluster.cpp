@@ -15,6 +15,7 @@
 #include "sim/adversary/adversary.h"
 #include "sim/attacks/registry.h"
 #include "sim/check/applied_checker.h"
+#include "sim/check/arrival_checker.h"
 #include "sim/check/checkers.h"
 #include "sim/check/chronicle.h"
 #include "sim/check/column_checkers.h"
@@ -29,9 +30,11 @@
 #include "sim/engine/memo_verifier.h"
 #include "sim/engine/simulator.h"
 #include "sim/premises/premise_checkers.h"
+#include "sim/setup/arrivals.h"
 #include "sim/setup/departures.h"
 #include "sim/setup/fault_plan.h"
 #include "sim/setup/models.h"
+#include "sim/setup/turnover.h"
 #include "sim/trainers/trainers.h"
 
 namespace ostraka::sim {
@@ -55,9 +58,8 @@ class LineSink final : public StepObserver {
   const TraceSink& sink_;
 };
 
-std::vector<std::shared_ptr<const crypto::SigningKey>> MakeKeys(const base::Rng& rng,
-                                                                std::uint32_t count) {
-  std::vector<std::shared_ptr<const crypto::SigningKey>> keys;
+Keys MakeKeys(const base::Rng& rng, std::uint32_t count) {
+  Keys keys;
   for (std::uint32_t i = 0; i < count; ++i) {
     base::Rng own = rng.Fork("key", i);
     base::Bytes seed(crypto::SigningKey::kSeedSize);
@@ -70,25 +72,35 @@ std::vector<std::shared_ptr<const crypto::SigningKey>> MakeKeys(const base::Rng&
 }
 
 // Which members are Byzantine: a uniform choice, by partial Fisher-Yates.
-Roster DrawRoster(base::Rng rng, const std::vector<std::shared_ptr<const crypto::SigningKey>>& keys,
-                  std::uint32_t byzantine) {
+// Of those that come the intruders and the forgers.
+Roster DrawRoster(base::Rng rng, const Keys& keys, const SimOptions& options) {
   Roster roster;
-  std::vector<std::uint32_t> order(keys.size());
-  for (std::uint32_t i = 0; i < keys.size(); ++i) {
-    roster.ids.push_back(keys[i]->id());
-    order[i] = i;
-  }
+  roster.genesis = options.peers;
+  std::vector<std::uint32_t> order(options.peers);
+  std::iota(order.begin(), order.end(), 0);
+  for (const auto& key : keys) roster.ids.push_back(key->id());
   roster.byzantine.assign(keys.size(), false);
-  for (std::uint32_t i = 0; i < byzantine; ++i) {
+  for (std::uint32_t i = 0; i < options.byzantine; ++i) {
     std::swap(order[i], order[i + rng.Below(order.size() - i)]);
     roster.byzantine[order[i]] = true;
+  }
+  for (std::uint32_t i = 0; i < options.intruders + options.forgers; ++i) {
+    roster.byzantine[options.peers + options.comes + i] = true;
   }
   return roster;
 }
 
+// Those of the genesis by key, and then those of the guests by key.
+Keys AllKeys(const base::Rng& rng, const SimOptions& options) {
+  Keys keys = MakeKeys(rng, options.peers);
+  const Keys guests = MakeKeys(rng.Fork("guests"), KeysIn(options) - options.peers);
+  keys.insert(keys.end(), guests.begin(), guests.end());
+  return keys;
+}
+
 // Which members only dial: a uniform choice, as that of the Byzantine ones.
 std::vector<bool> DrawDialers(base::Rng rng, const SimOptions& options) {
-  std::vector<bool> dialers(options.peers, false);
+  std::vector<bool> dialers(KeysIn(options), false);
   std::vector<std::uint32_t> order(options.peers);
   std::iota(order.begin(), order.end(), 0);
   for (std::uint32_t i = 0; i < options.nat; ++i) {
@@ -101,14 +113,17 @@ std::vector<bool> DrawDialers(base::Rng rng, const SimOptions& options) {
 std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options,
                                                        const protocol::TrainingPlan& plan,
                                                        const Roster& roster,
-                                                       const std::vector<bool>& dialers) {
+                                                       const std::vector<bool>& dialers,
+                                                       const Gatehouse& gatehouse) {
   auto manifest = std::make_shared<protocol::Manifest>();
   manifest->run_id = crypto::Hash(crypto::kDomainManifest, base::AsBytes(FormatOptions(options)));
   manifest->name = "simulation";
   manifest->mode = options.mode;
-  for (std::size_t i = 0; i < roster.ids.size(); ++i) {
+  for (std::size_t i = 0; i < options.peers; ++i) {
     manifest->members.push_back({.id = roster.ids[i], .address = "", .only_dials = dialers[i]});
   }
+  manifest->join = gatehouse.Plan();
+  if (IsOpen(*manifest)) manifest->join.seats = KeysIn(options);
   manifest->training = plan;
   manifest->tau = options.tau;
   manifest->validators = options.validators;
@@ -136,6 +151,16 @@ SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
   return simulator;
 }
 
+// Gives an absent adversary its machine; its attack starts it only once.
+std::function<std::unique_ptr<protocol::Machine>()> OnlyOnce(
+    std::unique_ptr<protocol::Machine> machine) {
+  const auto held = std::make_shared<std::unique_ptr<protocol::Machine>>(std::move(machine));
+  return [held] {
+    OSTRAKA_CHECK(*held != nullptr);
+    return std::move(*held);
+  };
+}
+
 // Owns all objects of one run.
 class Cluster {
  public:
@@ -157,10 +182,15 @@ class Cluster {
   SimOptions options_;
   base::Rng rng_;
   Training training_;
-  std::vector<std::shared_ptr<const crypto::SigningKey>> keys_;
+  Keys keys_;
   Roster roster_;
   FaultPlan faults_;
   std::vector<bool> dialers_;  // by index: it only dials
+  struct Guests {
+    Gatehouse gatehouse;
+    std::shared_ptr<Turnover> turnover = nullptr;  // null: none
+  };
+  Guests guests_;
   std::shared_ptr<const protocol::Manifest> manifest_;
   std::shared_ptr<Coven> coven_;
   // The coven of the liars. Their confessions are separate, since no rule removes them for a lying
@@ -181,20 +211,27 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
     : options_(options),
       rng_(base::Rng(options.seed).Fork("cluster")),
       training_(training),
-      keys_(MakeKeys(rng_, options.peers)),
-      roster_(DrawRoster(rng_.Fork("byzantine"), keys_, options.byzantine)),
+      keys_(AllKeys(rng_, options)),
+      roster_(DrawRoster(rng_.Fork("byzantine"), keys_, options)),
       faults_(DrawFaults(rng_.Fork("faults"), options, roster_)),
       dialers_(DrawDialers(rng_.Fork("nat"), options)),
-      manifest_(MakeManifest(options, training.plan, roster_, dialers_)),
+      guests_{Gatehouse(rng_.Fork("gatehouse"), options,
+                        Keys(keys_.begin() + options.peers, keys_.end()))},
+      manifest_(MakeManifest(options, training.plan, roster_, dialers_, guests_.gatehouse)),
       jobs_(
           [this](const protocol::JobSpec& spec, const protocol::GradientFunction& gradients) {
             return protocol::RunJob(spec, gradients, executor_);
           },
           GradientsOf(*training_.trainer),
-          {.gradients = std::size_t{4} * options.peers, .others = 8}),
+          {.gradients = std::size_t{4} * KeysIn(options), .others = 8}),
       checkers_(WithUnlucky(roster_, options, faults_)),
       chronicle_(roster_, training.on_block) {
   roster_ = checkers_.roster();
+  if (options.turnover > 0) {
+    std::vector<std::uint32_t> guests(options.turnover);
+    std::iota(guests.begin(), guests.end(), KeysIn(options) - options.turnover);
+    guests_.turnover = std::make_shared<Turnover>(roster_, std::move(guests));
+  }
   std::vector<base::PeerId> colluders;
   for (std::uint32_t i = 0; i < roster_.ids.size(); ++i) {
     if (roster_.byzantine[i]) colluders.push_back(roster_.ids[i]);
@@ -237,33 +274,49 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
     protocol::PeerOptions peer{manifest_, keys_[i], verifier, training_.trainer->layout(),
                                initial,   {},       opener_};
-    if (roster_.byzantine[i]) {
+    const bool comes = roster_.Comes(i);
+    const bool cheats =
+        roster_.byzantine[i] && i < options_.peers + options_.comes + options_.intruders;
+    if (comes)
+      peer.credential = guests_.gatehouse.CredentialOf(manifest_->run_id, i - options_.peers);
+    if (cheats) {
       peer.post = std::make_shared<protocol::Post>(keys_[i]->id(), manifest_->run_id,
-                                                   !protocol::ReachAtGenesis(*manifest_).empty());
+                                                   protocol::CountsReach(*manifest_));
       if (FlipsReach(AdversaryAt(i).name))
         peer.declarations.only_dials = [](bool so_far) { return !so_far; };
     }
     if (const auto leaves = faults_.departures.find(i); leaves != faults_.departures.end()) {
       peer.declarations.leaving = LeavingFrom(leaves->second, roster_.IsHonest(i));
     }
-    const auto make = [peer, plain = options_.unprotected] {
-      return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
+    const bool takes_turn = i >= KeysIn(options_) - options_.turnover;
+    if (guests_.turnover != nullptr && roster_.IsHonest(i)) {
+      peer.declarations.leaving = [turnover = guests_.turnover, i](std::uint64_t) {
+        return turnover->MustLeave(i);
+      };
+    }
+    const auto make = [peer, turnover = takes_turn ? guests_.turnover : nullptr,
+                       plain = options_.unprotected] {
+      protocol::PeerOptions of_now = peer;
+      if (turnover != nullptr) of_now.anchor = turnover->head();
+      return plain ? protocol::MakePlainPeer(of_now) : protocol::MakePeer(of_now);
     };
-    std::unique_ptr<protocol::Machine> machine = make();
-    if (roster_.byzantine[i]) {
+    Simulator::Member& member = members.emplace_back();
+    member.id = keys_[i]->id();
+    if (!takes_turn) member.machine = make();
+    member.only_dials = dialers_[i];
+    member.absent = comes;
+    if (!cheats) member.remake = make;
+    if (cheats) {
       AdversaryOptions adversary = AdversaryAt(i);
       adversary.another = make;
       if (!options_.unprotected) adversary.post = peer.post;
       if (training_.flipped != nullptr)
         adversary.flipped_gradients = GradientsOf(*training_.flipped);
-      ASSIGN_OR_RETURN(machine, MakeAdversary(std::move(adversary), std::move(machine)));
+      ASSIGN_OR_RETURN(member.machine,
+                       MakeAdversary(std::move(adversary), std::move(member.machine)));
+      member.after_end = machine::AfterEnd::kFree;
     }
-    Simulator::Member& member = members.emplace_back();
-    member.id = keys_[i]->id();
-    member.machine = std::move(machine);
-    member.only_dials = dialers_[i];
-    if (!roster_.byzantine[i]) member.remake = make;
-    if (roster_.byzantine[i]) member.after_end = machine::AfterEnd::kFree;
+    if (comes && cheats) member.remake = OnlyOnce(std::move(member.machine));
   }
   return members;
 }
@@ -283,6 +336,9 @@ void Cluster::AddCheckers(Simulator& simulator) {
     checkers_.Add(std::make_unique<Agreement>(roster_));
     checkers_.Add(std::make_unique<BansKept>(roster_));
     checkers_.Add(std::make_unique<DepartureChecker>(roster_, opener_));
+    checkers_.Add(std::make_unique<ArrivalChecker>(roster_, guests_.gatehouse.Entitlements(),
+                                                   protocol::SeatsIn(*manifest_),
+                                                   IsTimely(options_)));
     add_observing(std::make_unique<RebornRejoins>(roster_, opener_));
     checkers_.Add(std::make_unique<PhaseOrder>(roster_, opener_));
     checkers_.Add(std::make_unique<DrawOrder>(roster_));
@@ -293,7 +349,7 @@ void Cluster::AddCheckers(Simulator& simulator) {
     add_observing(std::make_unique<Sizes>(roster_, manifest_, opener_));
     add_observing(std::make_unique<Queues>(
         roster_,
-        BoundsOf(options_.peers, base::ElementCount(training_.trainer->layout()), faults_.hold,
+        BoundsOf(KeysIn(options_), base::ElementCount(training_.trainer->layout()), faults_.hold,
                  manifest_->delta, options_.nat),
         opener_));
     if (!faults_.over) checkers_.Add(std::make_unique<HonestNeverLate>(roster_));
@@ -343,8 +399,15 @@ SimResult Cluster::Run(const TraceSink& trace, StepObserver* observer) {
   Simulator simulator(MakeSimulatorOptions(options_), std::move(members_), &jobs_);
   AddCheckers(simulator);
   ScheduleFaults(faults_, options_, rng_, simulator);
+  for (std::uint32_t i = options_.peers; i < KeysIn(options_) - options_.turnover; ++i) {
+    simulator.ScheduleRestart(guests_.gatehouse.starts()[i - options_.peers], i);
+  }
   Homecoming homecoming(roster_, options_.leave_for, &simulator);
-  simulator.AddObserver(&homecoming);
+  if (guests_.turnover == nullptr) simulator.AddObserver(&homecoming);
+  if (guests_.turnover != nullptr) {
+    guests_.turnover->Watch(&simulator);
+    simulator.AddObserver(guests_.turnover.get());
+  }
   LineSink lines(trace);
   if (trace) simulator.AddObserver(&lines);
   if (observer != nullptr) simulator.AddObserver(observer);
@@ -493,7 +556,7 @@ base::StatusOr<Roster> RosterOf(const SimOptions& options) {
   RETURN_IF_ERROR(CheckOptions(options));
   RETURN_IF_ERROR(crypto::Initialize());
   const base::Rng rng = base::Rng(options.seed).Fork("cluster");
-  return DrawRoster(rng.Fork("byzantine"), MakeKeys(rng, options.peers), options.byzantine);
+  return DrawRoster(rng.Fork("byzantine"), AllKeys(rng, options), options);
 }
 
 }  // namespace ostraka::sim

@@ -48,6 +48,10 @@ class Candidates {
 void DropFaults(const SimOptions& options, Candidates& candidates) {
   candidates.Lower<std::uint32_t>("fewer liars", &SimOptions::liars, 0);
   candidates.Lower<std::uint32_t>("fewer leave", &SimOptions::leaves, 0);
+  candidates.Lower<std::uint32_t>("fewer come", &SimOptions::comes, 0);
+  candidates.Lower<std::uint32_t>("a shorter turnover", &SimOptions::turnover, 0);
+  candidates.Lower<std::uint32_t>("fewer intruders", &SimOptions::intruders, 0);
+  candidates.Lower<std::uint32_t>("fewer forgers", &SimOptions::forgers, 0);
   candidates.Try<std::uint64_t>("no attacker leaves", &SimOptions::attackers_leave, {0});
   candidates.Try<std::string>("no cut", &SimOptions::cut, {"none"});
   candidates.Lower<std::uint32_t>("fewer crashes", &SimOptions::crashes, 0);

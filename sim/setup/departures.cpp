@@ -15,7 +15,7 @@ Departures DrawDepartures(base::Rng rng, const SimOptions& options, const Roster
   std::vector<std::uint32_t> honest;
   for (std::uint32_t peer = 0; peer < roster.ids.size(); ++peer) {
     if (roster.IsHonest(peer)) {
-      honest.push_back(peer);
+      if (!roster.Comes(peer)) honest.push_back(peer);
     } else if (options.attackers_leave > 0) {
       departures[peer] = options.attackers_leave;
     }

@@ -65,7 +65,8 @@ void DrawKills(base::Rng& rng, const SimOptions& options, const Roster& roster, 
     std::swap(honest[i], honest[i + rng.Below(honest.size() - i)]);
   }
   const std::uint32_t borne = FaultsBorne(options);
-  honest.resize(borne > options.byzantine ? borne - options.byzantine : 0);
+  const std::uint32_t faulty = options.byzantine + options.intruders;
+  honest.resize(borne > faulty ? borne - faulty : 0);
   for (const base::Time at : SpreadOver(rng, options, options.crashes)) {
     kill(honest[rng.Below(honest.size())], at);
   }

@@ -35,7 +35,7 @@ void UseTinyGpt(SimOptions& options) {
 
 base::Status CheckModel(const SimOptions& options) {
   if (options.model == kToyModel) {
-    if (options.dimension >= 2 * std::uint64_t{options.peers}) return base::OkStatus();
+    if (options.dimension >= 2 * std::uint64_t{KeysIn(options)}) return base::OkStatus();
     return base::InvalidArgument("dimension must be at least 2 x peers: a part has two elements");
   }
   if (options.model != kGptModel) {

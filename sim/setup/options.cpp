@@ -91,6 +91,10 @@ const std::vector<Field>& Fields() {
       OnlyIfSet(NumberField("leaves", &SimOptions::leaves)),
       OnlyIfSet(DurationField("leave_for_ns", &SimOptions::leave_for)),
       OnlyIfSet(NumberField("attackers_leave", &SimOptions::attackers_leave)),
+      OnlyIfSet(NumberField("comes", &SimOptions::comes)),
+      OnlyIfSet(NumberField("intruders", &SimOptions::intruders)),
+      OnlyIfSet(NumberField("forgers", &SimOptions::forgers)),
+      OnlyIfSet(NumberField("turnover", &SimOptions::turnover)),
       BoolField("await_removal", &SimOptions::await_removal),
       OnlyIfSet(BoolField("premises", &SimOptions::premises)),
       {"mode", [](const SimOptions& o) { return std::string(protocol::ModeName(o.mode)); },
@@ -188,6 +192,10 @@ std::uint32_t FaultsBorne(const SimOptions& options) {
   return protocol::FaultsBorne(options.mode, options.peers);
 }
 
+std::uint32_t KeysIn(const SimOptions& options) {
+  return options.peers + options.comes + options.turnover + options.intruders + options.forgers;
+}
+
 bool IsTimely(const SimOptions& options) {
   const protocol::Manifest manifest;
   base::Duration longest = options.delay_max + options.jitter;
@@ -213,10 +221,12 @@ base::Status CheckFaults(const SimOptions& options) {
   RETURN_IF_ERROR(Require(!options.lose_disk || options.blackouts == 0,
                           "a run in which all peers lose their disks at once is lost: make "
                           "blackouts 0, or let peers keep their disks"));
-  if (options.crashes == 0 || options.byzantine < FaultsBorne(options)) return base::OkStatus();
-  return base::FailedPrecondition(
-      "a crashed peer counts as faulty, and " + std::to_string(options.peers) + " peers bear " +
-      std::to_string(FaultsBorne(options)) + ": give a smaller byzantine, or crashes 0");
+  const std::uint32_t faulty = options.byzantine + options.intruders;
+  if (options.crashes == 0 || faulty < FaultsBorne(options)) return base::OkStatus();
+  return base::FailedPrecondition("a crashed peer counts as faulty, and " +
+                                  std::to_string(options.peers) + " peers bear " +
+                                  std::to_string(FaultsBorne(options)) +
+                                  ": give a smaller byzantine or fewer intruders, or crashes 0");
 }
 
 }  // namespace
@@ -268,6 +278,26 @@ base::Status CheckLeaves(const SimOptions& options) {
                      std::to_string(options.byzantine) + " faults: give fewer leaves");
 }
 
+// The genesis members and the intruders must bear all that are Byzantine, whoever else comes.
+base::Status CheckComes(const SimOptions& options) {
+  const std::uint32_t guests = KeysIn(options) - options.peers;
+  if (guests == 0) return base::OkStatus();
+  RETURN_IF_ERROR(Require(!options.unprotected,
+                          "nobody comes into an unprotected run: make comes, turnover, "
+                          "intruders and forgers 0"));
+  RETURN_IF_ERROR(
+      Require(KeysIn(options) <= wire::kMaxPeers,
+              "peers and those that come are more than " + std::to_string(wire::kMaxPeers)));
+  const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
+  const std::uint32_t stay = options.peers - std::min(options.peers, options.leaves);
+  const std::uint32_t faulty = options.byzantine + options.intruders;
+  const auto t_s = protocol::ThresholdsFor(options.mode, stay + options.intruders, t_a).t_s;
+  return Require(options.intruders == 0 || t_s >= faulty,
+                 std::to_string(stay) + " peers and " + std::to_string(options.intruders) +
+                     " intruders bear " + std::to_string(t_s) + " faults, not " +
+                     std::to_string(faulty) + ": give fewer intruders or a smaller byzantine");
+}
+
 }  // namespace
 
 base::Status CheckOptions(const SimOptions& options) {
@@ -307,6 +337,7 @@ base::Status CheckOptions(const SimOptions& options) {
                          options.leave_for.ns >= 0;
   RETURN_IF_ERROR(CheckFaults(options));
   RETURN_IF_ERROR(CheckLeaves(options));
+  RETURN_IF_ERROR(CheckComes(options));
   RETURN_IF_ERROR(Require(options.loss_permille <= 500 && options.duplicate_permille <= 1000 &&
                               options.stall_permille <= 1000,
                           "loss_permille must be at most 500, the other shares at most 1000"));

@@ -43,6 +43,16 @@ struct SimOptions {
   // From this step on all attackers say that they leave; 0: never.
   std::uint64_t attackers_leave = 0;
 
+  // Keys that come from outside in the first half of the run (sim/setup/arrivals.h): honest ones,
+  // each allowed by the manifest or with an invite of its own; attackers, all by one public invite;
+  // and keys that show what lets nobody in.
+  std::uint32_t comes = 0;
+  std::uint32_t intruders = 0;
+  std::uint32_t forgers = 0;
+  // So many honest keys come one after the other, the next one when the one before is in, and each
+  // time the member leaves that has been in for longest. Each begins at the newest block.
+  std::uint32_t turnover = 0;
+
   // The training.
   std::string model = "toy";  // of kModels (sim/setup/models.h)
   protocol::Mode mode = protocol::Mode::kMajority;
@@ -103,6 +113,8 @@ struct SimOptions {
 
 // t_s at the genesis of the run.
 std::uint32_t FaultsBorne(const SimOptions& options);
+// All that take part at some time.
+std::uint32_t KeysIn(const SimOptions& options);
 
 // True if every message of an honest member arrives within a quarter of Delta, and no honest peer
 // is killed or cut off. docs/seal.md calls such a network timely.

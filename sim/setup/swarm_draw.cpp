@@ -138,6 +138,7 @@ void DrawNetwork(base::Rng rng, SimOptions& options) {
 
 // A message to one that only dials goes by F + 1 carriers, so a large swarm of them takes minutes.
 constexpr std::uint32_t kMostPeersWithDialers = 16;
+constexpr std::uint32_t kMostPeersWithGuests = 24;
 
 // In one swarm of four some only dial, as many as leave an honest one to carry for them. A message
 // then takes two hops, and each a third of what one hop may take.
@@ -160,6 +161,16 @@ void DrawLeaves(base::Rng rng, SimOptions& options) {
     options.attackers_leave = options.attack_from_step + rng.Below(3);
   }
   while (options.leaves > 0 && !CheckOptions(options).ok()) --options.leaves;
+}
+
+// In one swarm of four others come in, by invites of every kind. Its own stream, as above.
+void DrawArrivals(base::Rng rng, SimOptions& options) {
+  if (options.unprotected || options.peers > kMostPeersWithGuests || !OneIn(rng, 4)) return;
+  options.comes = static_cast<std::uint32_t>(rng.Below(4));
+  options.forgers = OneIn(rng, 3) ? 5 : 0;
+  if (options.byzantine > 0) options.intruders = static_cast<std::uint32_t>(rng.Below(3));
+  while (options.intruders > 0 && !CheckOptions(options).ok()) --options.intruders;
+  if (!CheckOptions(options).ok()) options.comes = options.forgers = 0;
 }
 
 void DrawFaults(base::Rng rng, SimOptions& options) {
@@ -205,6 +216,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   DrawLiars(rng.Fork("liars"), only_attack, options);
   DrawFaults(rng.Fork("faults"), options);
   DrawLeaves(rng.Fork("leaves"), options);
+  DrawArrivals(rng.Fork("arrivals"), options);
   OSTRAKA_CHECK(!CheckOptions(base).ok() || CheckOptions(options).ok());
   return options;
 }

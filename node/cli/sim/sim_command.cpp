@@ -411,6 +411,23 @@ void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
       ->capture_default_str();
   command->add_option("--attackers-leave", sim.attackers_leave,
                       "the attackers say that they leave from this step on");
+  command
+      ->add_option("--comes", sim.comes,
+                   "number of honest keys that come in from outside, half of them by invite")
+      ->capture_default_str();
+  command
+      ->add_option("--intruders", sim.intruders,
+                   "number of attackers that come in by one public invite")
+      ->capture_default_str();
+  command
+      ->add_option("--turnover", sim.turnover,
+                   "number of honest keys that come one after the other, each time with the oldest "
+                   "member leaving")
+      ->capture_default_str();
+  command
+      ->add_option("--forgers", sim.forgers,
+                   "number of keys that ask to come in by what lets nobody in")
+      ->capture_default_str();
   OfferChoices(command->add_option("--mode", options->mode, "majority, balanced, third or checked"),
                ModeNames())
       ->capture_default_str();

@@ -1,0 +1,54 @@
+#include "sim/check/arrival_checker.h"
+
+#include <algorithm>
+#include <string>
+
+namespace ostraka::sim {
+
+base::Status ArrivalChecker::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  // It has caught up with a block: from here on it can ask.
+  const bool waits = roster_.Comes(peer) && !came_.contains(peer);
+  if (const auto* done = Observed<protocol::StepDone>(action)) {
+    if (waits) since_.try_emplace(peer, height_);
+    return OnBlock(*done->block);
+  }
+  return base::OkStatus();
+}
+
+base::Status ArrivalChecker::OnJoined(std::uint32_t peer, std::uint64_t step) {
+  const Entitlement& guest = guests_[peer - roster_.genesis];
+  if (++used_[guest.group] <= guest.uses) return base::OkStatus();
+  return base::FailedPrecondition("the block of step " + std::to_string(step) + " lets in " +
+                                  Named(roster_, peer) + ", and what it shows lets in " +
+                                  std::to_string(guest.uses));
+}
+
+base::Status ArrivalChecker::OnBlock(const wire::Block& block) {
+  if (block.genesis || HeightOf(block) <= height_) return base::OkStatus();
+  height_ = HeightOf(block);
+  for (const base::PeerId& id : block.joined) {
+    const auto peer = roster_.IndexOf(id);
+    if (!peer) return base::FailedPrecondition("a block lets in a key that nobody has");
+    since_.erase(*peer);
+    if (!roster_.Comes(*peer) || !came_.insert(*peer).second) continue;
+    RETURN_IF_ERROR(OnJoined(*peer, block.step));
+  }
+  for (const base::PeerId& id : block.members) {
+    const auto peer = roster_.IndexOf(id);
+    if (peer && roster_.Comes(*peer) && !came_.contains(*peer)) {
+      return base::FailedPrecondition(Named(roster_, *peer) + " is a member, and came never in");
+    }
+  }
+  if (block.members.size() > seats_) {
+    return base::FailedPrecondition("there are " + std::to_string(block.members.size()) +
+                                    " members, and " + std::to_string(seats_) + " seats");
+  }
+  for (const auto& [peer, since] : since_) {
+    if (!timely_ || !roster_.IsHonest(peer) || height_ < since + kBlocksToComeIn) continue;
+    return base::FailedPrecondition(Named(roster_, peer) + " asks since the block of height " +
+                                    std::to_string(since) + ", and is not let in");
+  }
+  return base::OkStatus();
+}
+
+}  // namespace ostraka::sim

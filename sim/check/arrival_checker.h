@@ -1,0 +1,48 @@
+// Checker "arrivals": who comes in from outside is let in by what its moderator or the manifest
+// said, once a use, and finds a seat; and an honest one is let in.
+//
+// Thread safety: none; one simulation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "sim/engine/checker.h"
+
+namespace ostraka::sim {
+
+// How many of the guests of one group may come in: those that share an invite.
+struct Entitlement {
+  std::uint32_t group = 0;
+  std::uint32_t uses = 0;
+};
+
+class ArrivalChecker final : public Checker {
+ public:
+  // `guests`: of those that come, in their order. `timely`: an honest guest that asks gets in
+  // within kBlocksToComeIn.
+  ArrivalChecker(const Roster& roster, std::vector<Entitlement> guests, std::size_t seats,
+                 bool timely)
+      : roster_(roster), guests_(std::move(guests)), seats_(seats), timely_(timely) {}
+  std::string_view name() const override { return "arrivals"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  // Probation, and the steps that the way to the head takes.
+  static constexpr std::uint64_t kBlocksToComeIn = 30;
+  base::Status OnBlock(const wire::Block& block);
+  base::Status OnJoined(std::uint32_t peer, std::uint64_t step);
+
+  Roster roster_;
+  std::vector<Entitlement> guests_;
+  std::size_t seats_;
+  bool timely_;
+  std::uint64_t height_ = 0;
+  std::set<std::uint32_t> came_;                  // guests, once
+  std::map<std::uint32_t, std::uint32_t> used_;   // by group
+  std::map<std::uint32_t, std::uint64_t> since_;  // guests that wait: the height at which each did
+};
+
+}  // namespace ostraka::sim

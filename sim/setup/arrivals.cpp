@@ -1,0 +1,114 @@
+#include "sim/setup/arrivals.h"
+
+#include <algorithm>
+
+#include "node/protocol/ground/invite.h"
+#include "sim/engine/latency.h"
+
+namespace ostraka::sim {
+namespace {
+
+constexpr std::uint64_t kNever = UINT64_MAX;
+constexpr std::uint64_t kEndedStep = 1;
+// From which on every genesis member runs.
+constexpr base::Time kFirstStart{300'000'000};
+
+std::shared_ptr<const crypto::SigningKey> DrawKey(base::Rng rng) {
+  base::Bytes seed(crypto::SigningKey::kSeedSize);
+  for (std::uint8_t& byte : seed) byte = static_cast<std::uint8_t>(rng.Next() >> 56);
+  return std::make_shared<const crypto::SigningKey>(crypto::SigningKey::FromSeed(seed));
+}
+
+Pass PassAt(std::uint32_t index, const SimOptions& options) {
+  if (index < options.comes) return index % 2 == 0 ? Pass::kInvite : Pass::kListed;
+  if (index < options.comes + options.intruders) return Pass::kPublic;
+  if (index >= options.comes + options.intruders + options.forgers) return Pass::kInvite;
+  constexpr Pass kBad[] = {Pass::kForged, Pass::kContested, Pass::kContested, Pass::kEnded,
+                           Pass::kCopied};
+  return kBad[(index - options.comes - options.intruders) % std::size(kBad)];
+}
+
+}  // namespace
+
+Gatehouse::Gatehouse(const base::Rng& rng, const SimOptions& options, const Keys& guests)
+    : moderator_(DrawKey(rng.Fork("moderator"))),
+      stranger_(DrawKey(rng.Fork("stranger"))),
+      public_uses_(std::max(1U, options.intruders)) {
+  const base::Duration run = options.delay_max * 8 * static_cast<std::int64_t>(options.steps);
+  for (std::uint32_t i = 0; i < guests.size(); ++i) {
+    guests_.push_back(guests[i]->id());
+    passes_.push_back(PassAt(i, options));
+    base::Rng own = rng.Fork("guest", i);
+    starts_.push_back(kFirstStart + Latency{{}, base::Duration{run.ns / 3}}.Draw(own));
+    holders_.push_back(DrawKey(own));
+  }
+}
+
+protocol::JoinPlan Gatehouse::Plan() const {
+  protocol::JoinPlan plan;
+  if (guests_.empty()) return plan;
+  plan.policy = protocol::JoinPolicy::kInvite;
+  plan.moderators = {moderator_->id()};
+  plan.quota = static_cast<std::uint32_t>(guests_.size());
+  for (std::size_t i = 0; i < guests_.size(); ++i) {
+    if (passes_[i] == Pass::kListed) plan.allow.push_back(guests_[i]);
+  }
+  std::sort(plan.allow.begin(), plan.allow.end());
+  return plan;
+}
+
+// The first of those that share an invite.
+std::size_t Gatehouse::GroupOf(std::size_t guest) const {
+  const Pass pass = passes_[guest];
+  if (pass != Pass::kPublic && pass != Pass::kContested) return guest;
+  return static_cast<std::size_t>(std::find(passes_.begin(), passes_.end(), pass) -
+                                  passes_.begin());
+}
+
+const crypto::SigningKey& Gatehouse::HolderOf(std::size_t guest) const {
+  return *holders_[GroupOf(guest)];
+}
+
+std::vector<Entitlement> Gatehouse::Entitlements() const {
+  std::vector<Entitlement> all;
+  for (std::size_t i = 0; i < guests_.size(); ++i) {
+    all.push_back({static_cast<std::uint32_t>(GroupOf(i)), UsesOf(passes_[i])});
+  }
+  return all;
+}
+
+std::uint32_t Gatehouse::UsesOf(Pass pass) const {
+  switch (pass) {
+    case Pass::kPublic:
+      return public_uses_;
+    case Pass::kInvite:
+    case Pass::kContested:
+    case Pass::kListed:
+      return 1;
+    case Pass::kForged:
+    case Pass::kCopied:
+    case Pass::kEnded:
+      return 0;
+  }
+  return 0;
+}
+
+std::optional<wire::Credential> Gatehouse::CredentialOf(const base::Digest& run_id,
+                                                        std::size_t guest) const {
+  const Pass pass = passes_[guest];
+  if (pass == Pass::kListed) return std::nullopt;
+  const crypto::SigningKey& holder = HolderOf(guest);
+  wire::Invite invite{.moderator = moderator_->id(),
+                      .holder = holder.id(),
+                      .uses = std::max(1U, UsesOf(pass)),
+                      .ends_step = pass == Pass::kEnded ? kEndedStep : kNever};
+  const crypto::Signature good = protocol::SignInvite(run_id, invite, *moderator_);
+  const base::PeerId& user = pass == Pass::kCopied ? stranger_->id() : guests_[guest];
+  wire::Credential credential = protocol::UseInvite(run_id, invite, good, holder, user);
+  if (pass == Pass::kForged) {
+    credential.by_moderator = stranger_->Sign(protocol::InviteDigest(run_id, invite));
+  }
+  return credential;
+}
+
+}  // namespace ostraka::sim

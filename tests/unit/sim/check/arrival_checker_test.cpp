@@ -1,0 +1,76 @@
+#include "sim/check/arrival_checker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/sim/checked_peers.h"
+
+namespace ostraka::sim {
+namespace {
+
+using testing::HasSubstr;
+
+// Peers 1 and 2 come: peer 1 is honest, peer 2 is not.
+Roster TwoCome() {
+  Roster roster = ThreePeers();
+  roster.genesis = 1;
+  return roster;
+}
+
+class ArrivalCheckerTest : public testing::Test {
+ protected:
+  wire::Block BlockWith(std::uint64_t step, std::vector<base::PeerId> members,
+                        std::vector<base::PeerId> joined = {}) {
+    wire::Block block = ABlock(step);
+    block.members = std::move(members);
+    block.joined = std::move(joined);
+    return block;
+  }
+  std::string See(const wire::Block& block, std::uint32_t peer = 0) {
+    return Fault(checker_.OnAction(peer, Done(block)));
+  }
+
+  const base::PeerId genesis_ = Key(0)->id();
+  const base::PeerId honest_ = Key(1)->id();
+  const base::PeerId other_ = Key(2)->id();
+  ArrivalChecker checker_{TwoCome(), {{0, 1}, {0, 1}}, 2, true};
+};
+
+TEST_F(ArrivalCheckerTest, AllowsOneToComeInByOneUse) {
+  EXPECT_EQ(See(BlockWith(3, {genesis_})), "");
+  EXPECT_EQ(See(BlockWith(4, {genesis_, honest_}, {honest_})), "");
+  EXPECT_EQ(See(BlockWith(5, {genesis_, honest_})), "");
+}
+
+TEST_F(ArrivalCheckerTest, FiresOnASecondUse) {
+  EXPECT_EQ(See(BlockWith(4, {genesis_, honest_}, {honest_})), "");
+  EXPECT_THAT(See(BlockWith(5, {genesis_, other_}, {other_})), HasSubstr("lets in 1"));
+}
+
+TEST_F(ArrivalCheckerTest, ALaterReturnIsNoUse) {
+  EXPECT_EQ(See(BlockWith(4, {genesis_, honest_}, {honest_})), "");
+  EXPECT_EQ(See(BlockWith(5, {genesis_})), "");
+  EXPECT_EQ(See(BlockWith(9, {genesis_, honest_}, {honest_})), "");
+}
+
+TEST_F(ArrivalCheckerTest, FiresOnAMemberThatNeverCameIn) {
+  EXPECT_THAT(See(BlockWith(4, {genesis_, honest_})), HasSubstr("came never in"));
+}
+
+TEST_F(ArrivalCheckerTest, FiresOnMoreMembersThanSeats) {
+  EXPECT_THAT(See(BlockWith(4, {genesis_, genesis_, genesis_})), HasSubstr("2 seats"));
+}
+
+TEST_F(ArrivalCheckerTest, FiresOnAnHonestGuestThatIsKeptOut) {
+  EXPECT_EQ(See(BlockWith(4, {genesis_}), 1), "") << "it follows";
+  EXPECT_EQ(See(BlockWith(20, {genesis_})), "");
+  EXPECT_THAT(See(BlockWith(40, {genesis_})), HasSubstr("not let in"));
+}
+
+TEST_F(ArrivalCheckerTest, AnAttackerMayBeKeptOut) {
+  EXPECT_EQ(See(BlockWith(4, {genesis_}), 2), "");
+  EXPECT_EQ(See(BlockWith(90, {genesis_})), "");
+}
+
+}  // namespace
+}  // namespace ostraka::sim
