@@ -13,6 +13,7 @@
 #include "node/cli/data/commands.h"
 #include "node/cli/dht/commands.h"
 #include "node/cli/doctor/commands.h"
+#include "node/cli/join/commands.h"
 #include "node/cli/manual/commands.h"
 #include "node/cli/model/commands.h"
 #include "node/cli/node/commands.h"
@@ -66,6 +67,8 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddNodeCommand(program, invocation);
   ostraka::cli::AddKeyCommand(program, invocation);
   ostraka::cli::AddRunCommand(program, invocation);
+  ostraka::cli::AddInviteCommand(program, invocation);
+  ostraka::cli::AddJoinCommand(program, invocation);
   ostraka::cli::AddStatusCommand(program, invocation);
   ostraka::cli::AddLeaveCommand(program, invocation);
   ostraka::cli::AddDoctorCommand(program, invocation);

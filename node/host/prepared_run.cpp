@@ -8,10 +8,12 @@
 #include "node/config/training.h"
 #include "node/host/report/recall.h"
 #include "node/os/endpoint.h"
+#include "node/protocol/ground/invite.h"
 #include "node/protocol/ground/names.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/state.h"
 #include "node/protocol/member/peer.h"
+#include "node/protocol/parts/followers.h"
 #include "node/protocol/rules/leaving.h"
 #include "node/train/data_source.h"
 #include "node/train/trainer_loader.h"
@@ -22,22 +24,58 @@ namespace {
 
 using protocol::Manifest;
 
-base::Status CheckMember(const Manifest& manifest, const base::PeerId& self) {
-  const bool member = std::any_of(manifest.members.begin(), manifest.members.end(),
-                                  [&](const protocol::Member& each) { return each.id == self; });
-  if (member) return base::OkStatus();
-  return base::FailedPrecondition("key " + self.Short() +
-                                  " is no member of this run: ask for a manifest that lists it");
+// As many as the machine takes for guests (node/protocol/parts/followers.h).
+constexpr std::size_t kStrangers = protocol::Followers::kMostGuests;
+
+bool IsOfManifest(const Manifest& manifest, const base::PeerId& self) {
+  return std::any_of(manifest.members.begin(), manifest.members.end(),
+                     [&](const protocol::Member& each) { return each.id == self; });
+}
+
+// Of who comes from outside: whether the run may let it in, as far as can be told before it asks.
+base::Status CheckComes(const Manifest& manifest, const base::PeerId& self,
+                        const std::optional<wire::Credential>& credential) {
+  const std::string key = "key " + self.Short();
+  switch (manifest.join.policy) {
+    case protocol::JoinPolicy::kClosed:
+      return base::FailedPrecondition(
+          key + " is no member of this run, which is closed: ask for a manifest that lists it");
+    case protocol::JoinPolicy::kAllowlist:
+      return base::FailedPrecondition(
+          key +
+          " is no member of this run, and is not in the list of those that may come "
+          "(join.allow): ask for a manifest that lists it");
+    case protocol::JoinPolicy::kInvite:
+      break;
+  }
+  if (!credential) {
+    return base::FailedPrecondition(
+        key + " needs an invite: ask a moderator for a link and give it with --invite");
+  }
+  const base::PeerId& moderator = credential->invite.moderator;
+  if (!protocol::IsModerator(manifest, moderator)) {
+    return base::FailedPrecondition("the invite is signed by " + moderator.Short() +
+                                    ", which is no moderator of this run: ask one of its "
+                                    "moderators for a link");
+  }
+  crypto::PlainVerifier verifier;
+  if (protocol::IsSigned(manifest.run_id, *credential, self, verifier)) return base::OkStatus();
+  return base::FailedPrecondition(
+      "the invite is not as its moderator signed it: it was damaged or altered, or is for another "
+      "run; ask for the link again");
 }
 
 // The largest blob that a member may send: a part; or, to a returning member, a chunk of a state,
 // the leaves of all its chunks, or a block. Blocks grow with the number of cases that n members can
-// have open and with the ballots on them. Attack: a graph may have very many small tensors, whose
-// leaves are longer than a chunk; a node that is asked for them must be able to send them.
+// have open and with the ballots on them, and with the keys and invites that the run knows. Attack:
+// a graph may have very many small tensors, whose leaves are longer than a chunk; a node that is
+// asked for them must be able to send them.
 std::uint64_t LargestBlob(const Manifest& manifest, const base::TensorLayout& layout) {
-  const std::uint64_t n = manifest.members.size();
+  const std::uint64_t n = protocol::SeatsIn(manifest);
+  const std::uint64_t keys = protocol::KeysIn(manifest);
   const std::uint64_t part = protocol::LargestPart(base::ElementCount(layout)) * sizeof(float);
-  const std::uint64_t block = std::min<std::uint64_t>(wire::kMaxBlockBytes, 65'536 + 640 * n * n);
+  const std::uint64_t block =
+      std::min<std::uint64_t>(wire::kMaxBlockBytes, 65'536 + 640 * n * n + 512 * keys);
   const std::size_t slots = protocol::SlotNamesOf(manifest.training.optimizer).size();
   std::uint64_t leaves = 0;
   for (const protocol::StatePiece& piece : protocol::StatePieces(layout, slots)) {
@@ -62,6 +100,16 @@ base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
         {member.id, own == network.addresses.end() ? member.address : own->second});
     if (member.id == options.key->id()) announced = member.address;
   }
+  // Members of the anchor: the address book of who comes when those of the genesis have gone.
+  const std::vector<base::PeerId> later =
+      options.anchor == nullptr ? std::vector<base::PeerId>{} : options.anchor->members;
+  for (const base::PeerId& peer : later) {
+    if (IsOfManifest(manifest, peer) || peer == options.key->id()) continue;
+    const auto own = network.addresses.find(peer);
+    if (own != network.addresses.end()) ++used;
+    transport.members.push_back(
+        {peer, own == network.addresses.end() ? std::string() : own->second});
+  }
   if (used < network.addresses.size()) {
     return base::InvalidArgument("an address is of a key that is no member of this run");
   }
@@ -71,6 +119,8 @@ base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
     ASSIGN_OR_RETURN(transport.listen, os::ListeningAddressFor(announced));
   }
   if (network.listen_socket.ok()) transport.listen.clear();
+  if (protocol::IsOpen(manifest)) transport.strangers = kStrangers;
+  transport.max_members = std::max(transport.max_members, protocol::KeysIn(manifest));
   transport.key = options.key;
   transport.max_blob_bytes = LargestBlob(manifest, layout);
   transport.allow_unhashed = options.unprotected;
@@ -79,6 +129,7 @@ base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
 }
 
 base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train::Trainer& trainer,
+                                         bool is_found,
                                          const std::shared_ptr<NodeOptions::Leaving>& leaving) {
   protocol::PeerOptions peer;
   peer.manifest = options.manifest;
@@ -93,8 +144,14 @@ base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train:
     peer.initial_parameters = std::make_shared<const std::vector<float>>(
         trainer.InitialParameters(options.manifest->run_id));
   }
-  if (options.network.reachable) {
-    peer.declarations.only_dials = [dials = !*options.network.reachable](bool) { return dials; };
+  peer.credential = options.credential;
+  peer.anchor = options.anchor;
+  std::optional<bool> reachable = options.network.reachable;
+  if (!reachable && !is_found && !IsOfManifest(*options.manifest, options.key->id())) {
+    reachable = false;
+  }
+  if (reachable) {
+    peer.declarations.only_dials = [dials = !*reachable](bool) { return dials; };
   }
   peer.declarations.leaving = [leaving](std::uint64_t) { return leaving->asked; };
   return MachineMaker([peer = std::move(peer), plain = options.unprotected] {
@@ -127,7 +184,15 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   const base::PeerId self = options.key->id();
   const base::Status valid = protocol::Validate(manifest);
   if (!valid.ok()) return base::InvalidArgument("manifest: " + base::MessageOf(valid));
-  RETURN_IF_ERROR(CheckMember(manifest, self));
+  const bool comes = !protocol::IsAllowed(manifest, self);
+  const base::Status may_come =
+      comes ? CheckComes(manifest, self, options.credential) : base::OkStatus();
+  if (!protocol::IsOpen(manifest)) RETURN_IF_ERROR(may_come);
+  if (options.unprotected && !IsOfManifest(manifest, self)) {
+    return base::FailedPrecondition(
+        "nobody comes into an unprotected run later: leave out "
+        "--unprotected, or use a key of the manifest");
+  }
   ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
                    config::TrainerOptionsOf(manifest, {.data = options.files.data,
                                                        .graph = options.files.graph,
@@ -137,14 +202,19 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   ASSIGN_OR_RETURN(node.trainer, train::MakeTrainer(trainer_options));
   const base::TensorLayout layout = node.trainer->layout();
   const std::uint64_t dimension = base::ElementCount(layout);
-  RETURN_IF_ERROR(config::CheckDimension(dimension, manifest.members.size()));
+  RETURN_IF_ERROR(config::CheckDimension(dimension, protocol::SeatsIn(manifest)));
   ASSIGN_OR_RETURN(node.transport, TransportOf(options, layout));
   const auto leaving = std::make_shared<NodeOptions::Leaving>();
   leaving->possible = [manifest = options.manifest, self](const wire::Block& head) {
     return protocol::MayBeListed(self, head, *manifest);
   };
   if (!options.unprotected) node.leaving = leaving;
-  ASSIGN_OR_RETURN(const MachineMaker honest, HonestMaker(options, *node.trainer, leaving));
+  const bool listens = !node.transport.listen.empty() || options.network.listen_socket.ok();
+  // Others that came later learn an address from the DHT alone. [Two that listened, and could not
+  // find each other, disputed.]
+  const bool is_found = listens && options.network.dht.mode != net::DhtMode::kOff;
+  ASSIGN_OR_RETURN(const MachineMaker honest,
+                   HonestMaker(options, *node.trainer, is_found, leaving));
   if (options.machine) {
     ASSIGN_OR_RETURN(node.machine, options.machine(honest, layout));
   } else {
@@ -158,6 +228,8 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
                                         .peer = self,
                                         .names = protocol::NamesOf(manifest.members)}));
   ASSIGN_OR_RETURN(node.restored, node.ledger->Restore());
+  // Who came in once needs no invite to come back.
+  if (node.restored == nullptr) RETURN_IF_ERROR(may_come);
   if (node.restored != nullptr) node.history = RecallHistory(options.files.data_dir);
   node.genesis = std::make_shared<const wire::Block>(protocol::GenesisHead(manifest));
   node.coin_seed = crypto::CoinSeed(*options.key, manifest.run_id);

@@ -26,7 +26,8 @@ struct PreparedRun {
 // One line for each error, with what is wrong and what to do.
 //   InvalidArgument     the manifest does not validate; an address or a path that does not fit the
 //                       manifest
-//   FailedPrecondition  the key is no member; the key or the folder is in use; another run's folder
+//   FailedPrecondition  the key is no member and may not come in; the key or the folder is in use;
+//                       another run's folder
 //   NotFound, Unavailable  a file, the trainer's library or the disk
 // REQUIRES: crypto::Initialize was called; what RunOptions requires.
 base::StatusOr<PreparedRun> Prepare(RunOptions options);

@@ -18,6 +18,7 @@
 #include "node/protocol/ground/machine.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/train/trainer.h"
+#include "node/wire/messages.h"
 
 namespace ostraka::host {
 
@@ -40,7 +41,8 @@ struct RunNetwork {
   std::string listen;
   os::Descriptor listen_socket{-1};  // a listening socket to use instead
   // What this member declares of itself in each step: it can be dialed from outside, or not.
-  // Nullopt: what the run says of it already, at first the manifest.
+  // Nullopt: what the run says of it already, at first the manifest; of one that is to come in,
+  // whether it listens and the DHT is on.
   std::optional<bool> reachable;
   // For all links together, in each direction; control messages count but never wait; 0: no limit.
   std::uint64_t max_bytes_per_second = 0;
@@ -62,6 +64,10 @@ using MachineMaker = std::function<std::unique_ptr<protocol::Machine>()>;
 struct RunOptions {
   std::shared_ptr<const protocol::Manifest> manifest;  // REQUIRES: not null
   std::shared_ptr<const crypto::SigningKey> key;       // REQUIRES: not null
+  // By which the key comes in, if it is not of the manifest and not of this data folder.
+  std::optional<wire::Credential> credential = {};
+  // Where it begins then (node/protocol/member/peer.h); null: at the genesis.
+  std::shared_ptr<const wire::Block> anchor = nullptr;
   RunFiles files;
   RunNetwork network;
   RunStates states;

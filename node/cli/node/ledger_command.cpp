@@ -14,6 +14,7 @@
 #include "node/cli/terminal/member_names.h"
 #include "node/cli/views/node_answers.h"
 #include "node/cli/views/node_json.h"
+#include "node/host/report/arrivals.h"
 #include "node/store/ledger_reader.h"
 
 namespace ostraka::cli {
@@ -70,7 +71,9 @@ std::string EventsOf(const wire::Block& block) {
   }
   for (const auto& peer : block.leaving) events += "leaving: " + peer.Short() + " ";
   for (const auto& peer : block.left) events += "left: " + peer.Short() + " ";
-  for (const auto& peer : block.joined) events += "returned " + peer.Short() + " ";
+  for (const auto& peer : block.joined) {
+    events += (host::CameWith(block, peer) ? "came: " : "returned ") + peer.Short() + " ";
+  }
   for (const auto& open : block.cases) {
     if (open.opened_step == block.step) events += CaseText(JsonOf(open.id)) + " ";
   }

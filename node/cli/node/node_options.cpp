@@ -8,6 +8,7 @@
 #include "node/cli/node/flipped_gradients.h"
 #include "node/cli/options/attack_options.h"
 #include "node/cli/options/choices.h"
+#include "node/cli/options/invite_link.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/terminal/byte_count.h"
 #include "node/cli/terminal/data_dir.h"
@@ -15,6 +16,7 @@
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
+#include "node/protocol/ground/invite.h"
 #include "node/protocol/ground/reach.h"
 #include "node/train/data_source.h"
 #include "sim/attacks/registry.h"
@@ -71,7 +73,7 @@ base::StatusOr<host::RunNetwork> NetworkOf(const NodeNetworkOptions& options,
   } else if (!options.reachable.empty()) {
     return base::InvalidArgument("--reachable must be yes or no");
   }
-  if (network.reachable && !protocol::ListsDialers(manifest)) {
+  if (network.reachable && !protocol::CountsReach(manifest)) {
     return base::InvalidArgument(
         "--reachable changes nothing in this run, whose manifest lists no member that only dials: "
         "leave it out (`ostraka run init --only-dials` lists one)");
@@ -118,6 +120,24 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> Attacker(
   return sim::MakeAdversary(std::move(adversary), honest());
 }
 
+// By the invite the key comes in, and members may be where it says.
+base::Status TakeInvite(const std::string& link_or_file, host::RunOptions& run) {
+  if (link_or_file.empty()) return base::OkStatus();
+  ASSIGN_OR_RETURN(const InviteText invite, ReadInvite(link_or_file));
+  const base::Digest& run_id = run.manifest->run_id;
+  if (invite.manifest.run_id != run_id) {
+    return base::FailedPrecondition(
+        "the invite is for run " + invite.manifest.run_id.Short() +
+        ", and the manifest is of run " + run_id.Short() +
+        ": use that run's manifest, or `ostraka join`, which needs none");
+  }
+  run.credential =
+      protocol::UseInvite(run_id, invite.invite, invite.by_moderator, invite.holder, run.key->id());
+  run.network.addresses = invite.addresses;
+  run.anchor = invite.anchor;
+  return base::OkStatus();
+}
+
 void AddNetworkOptions(CLI::App& command, NodeNetworkOptions& options) {
   command.add_option("--peers", options.peers,
                      "ID@HOST:PORT: addresses that replace those of the manifest");
@@ -157,13 +177,16 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options)
   run.states.checkpoint_every = options.states.checkpoint_every;
   run.states.keep_checkpoints = options.states.keep_checkpoints;
   ASSIGN_OR_RETURN(run.files.data_dir, DataDirOf(options.files.data_dir, run.manifest->run_id));
+  RETURN_IF_ERROR(TakeInvite(options.files.invite, run));
   run.files.lock_folders = LockFolders(options.files.key);
   run.files.data = options.files.data;
   run.files.graph = GraphFileOf(options.files.graph, options.files.manifest, *run.manifest);
   run.kernels = options.lab.kernels;
   run.files.origin = options.files.origin;
   run.files.record = options.files.record_frames;
+  std::map<base::PeerId, std::string> addresses = std::move(run.network.addresses);
   ASSIGN_OR_RETURN(run.network, NetworkOf(options.network, *run.manifest, run.files.data_dir));
+  run.network.addresses.merge(addresses);  // --peers come first
   run.unprotected = options.lab.unprotected;
   if (options.lab.Attacks()) {
     ASSIGN_OR_RETURN(
@@ -183,6 +206,12 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options)
 void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
   command.add_option("manifest", options.files.manifest, "the run's manifest")->required();
   command.add_option("--key", options.files.key, "identity key file")->required();
+  command.add_option("--invite", options.files.invite,
+                     "link or file by which a key comes in that the manifest does not name");
+  AddNodeSettings(command, options);
+}
+
+void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
   AddPassphraseOptions(command, options.files.passphrase);
   command.add_option(
       "--data-dir", options.files.data_dir,

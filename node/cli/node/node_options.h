@@ -24,6 +24,7 @@ namespace ostraka::cli {
 struct NodeFileOptions {
   std::string manifest;
   std::string key;
+  std::string invite;  // a link or a file; empty: the key needs none
   PassphraseOptions passphrase;
   std::string data_dir;
   std::string data;    // this node's copy of the run's data
@@ -70,11 +71,15 @@ struct NodeCommandOptions {
   NodeLabOptions lab;
 };
 
+// The manifest, the key and the invite, and AddNodeSettings.
 void AddNodeOptions(CLI::App& command, NodeCommandOptions& options);
+// What `ostraka node` and `ostraka join` share.
+void AddNodeSettings(CLI::App& command, NodeCommandOptions& options);
 
 // InvalidArgument: a bad option, or an address that other machines can reach without --http-remote.
-// Also the errors of ReadManifestFile, LoadKey and DataDirOf. The places of the status are named
-// and not yet answered (page_service.h). REQUIRES: called once, because it takes over --listen-fd.
+// Also the errors of ReadManifestFile, LoadKey, ReadInvite and DataDirOf. The places of the status
+// are named and not yet answered (page_service.h). REQUIRES: called once, because it takes over
+// --listen-fd.
 base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options);
 
 }  // namespace ostraka::cli

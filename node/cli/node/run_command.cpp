@@ -10,6 +10,7 @@
 
 #include "crypto/sign.h"
 #include "node/cli/node/commands.h"
+#include "node/cli/options/join_options.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/terminal/human.h"
 #include "node/cli/terminal/member_names.h"
@@ -33,6 +34,7 @@ struct RunOptions {
   std::vector<std::string> members;     // NAME=ID@HOST:PORT
   std::vector<std::string> only_dials;  // names or ids of some of them
   ManifestOptions manifest;
+  JoinOptions join;
   std::uint32_t faults = 0;
   std::string data;   // for check: where the run's data is on this machine
   std::string graph;  // for check: where its graph file is, if it trains one
@@ -106,6 +108,29 @@ void PrintMembers(const std::vector<protocol::Member>& members) {
   }
 }
 
+nlohmann::json JoinJson(const protocol::Manifest& manifest) {
+  const protocol::JoinPlan& join = manifest.join;
+  nlohmann::json allow = nlohmann::json::array();
+  nlohmann::json moderators = nlohmann::json::array();
+  for (const base::PeerId& id : join.allow) allow.push_back(id.Hex());
+  for (const base::PeerId& id : join.moderators) moderators.push_back(id.Hex());
+  return {{"policy", protocol::JoinPolicyName(join.policy)},
+          {"allow", allow},
+          {"moderators", moderators},
+          {"quota", join.quota},
+          {"seats", protocol::SeatsIn(manifest)}};
+}
+
+// What the mode bears is of the members at each time, and those that come may be faulty too.
+void PrintJoin(const protocol::Manifest& manifest) {
+  const protocol::JoinPlan& join = manifest.join;
+  if (join.policy == protocol::JoinPolicy::kClosed) return;
+  std::printf(
+      "others may come, to %zu members at once: %zu by their keys, and by invites of %zu "
+      "moderators at most %u each\n",
+      protocol::SeatsIn(manifest), join.allow.size(), join.moderators.size(), join.quota);
+}
+
 // A name with its hash cut to the 16 digits that people compare.
 std::string ShortName(const std::string& name) {
   const std::size_t at = name.find('@');
@@ -135,6 +160,7 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
                              {"optimizer", aggregation::OptimizerName(m.training.optimizer)},
                              {"schedule", protocol::ScheduleName(m.training.schedule)},
                              {"clip_norm", m.training.clip_norm}};
+    result["join"] = JoinJson(m);
     if (m.origin) {
       result["origin"] = {{"run_id", m.origin->run_id.Hex()},
                           {"step", m.origin->step},
@@ -162,6 +188,7 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
                                      ? "exact/1, equal in every bit on every machine"
                                      : "tolerant, equal within eps_g");
   PrintMembers(m.members);
+  PrintJoin(m);
 }
 
 base::Status CheckFaults(const protocol::Manifest& manifest, std::uint32_t faults) {
@@ -216,8 +243,8 @@ base::StatusOr<std::string> CheckTrainer(const protocol::Manifest& manifest,
     return "the model and the data: " + base::MessageOf(trainer.status());
   }
   if (!trainer.ok()) return trainer.status();
-  RETURN_IF_ERROR(
-      config::CheckDimension(base::ElementCount((*trainer)->layout()), manifest.members.size()));
+  RETURN_IF_ERROR(config::CheckDimension(base::ElementCount((*trainer)->layout()),
+                                         protocol::SeatsIn(manifest)));
   return std::string();
 }
 
@@ -238,6 +265,7 @@ base::Status Init(const RunOptions& options) {
     manifest.members.push_back(std::move(member));
   }
   RETURN_IF_ERROR(MarkDialers(options.only_dials, manifest.members));
+  ASSIGN_OR_RETURN(manifest.join, JoinPlanOf(options.join, manifest.members.size()));
   std::sort(manifest.members.begin(), manifest.members.end(),
             [](const auto& a, const auto& b) { return a.id < b.id; });
   RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
@@ -310,6 +338,7 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
   init->add_option("--faults", options->faults,
                    "refuse a mode that tolerates fewer faulty members");
   AddManifestOptions(*init, options->manifest);
+  AddJoinOptions(*init, options->join);
   init->add_flag("--json", options->json, "print one JSON object");
   init->footer(
       "Example: ostraka run init --out run.toml --member anna=$(cat anna.id)@10.0.0.1:7000 "

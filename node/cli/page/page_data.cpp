@@ -204,6 +204,14 @@ std::uint64_t VerifiedSamples(const PageRun& run, const host::MemberWork& work, 
   return state == MemberState::kBanned ? 0 : work.steps * run.manifest->training.batch_size;
 }
 
+// REQUIRES: it is a member.
+bool HasReturned(const Scene& scene, const PeerId& peer) {
+  const auto standing = scene.standings.find(peer);
+  if (standing == scene.standings.end()) return false;
+  const wire::Standing& of = standing->second;
+  return of.came_step == 0 || of.returned_step > of.came_step;
+}
+
 PageMember MemberOf(const PageRun& run, const Scene& scene, const PeerId& id) {
   PageMember member;
   member.peer = PeerOf(run, id);
@@ -217,7 +225,7 @@ PageMember MemberOf(const PageRun& run, const Scene& scene, const PeerId& id) {
   }
   const bool gone = member.state == MemberState::kDropped || member.state == MemberState::kLeft;
   member.asks = gone && scene.asking.contains(id);
-  member.returned = scene.standings.contains(id) && member.state != MemberState::kBanned && !gone;
+  member.returned = member.state != MemberState::kBanned && !gone && HasReturned(scene, id);
   const auto work = scene.history.work().find(id);
   if (work != scene.history.work().end()) {
     member.samples = VerifiedSamples(run, work->second, member.state);

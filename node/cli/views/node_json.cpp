@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "node/host/report/arrivals.h"
 #include "node/protocol/ground/state.h"
 
 namespace ostraka::cli {
@@ -68,6 +69,7 @@ json StepEvent(const wire::Block& block, std::optional<double> batch_loss) {
     for (const base::PeerId& peer : peers) list.push_back(peer.Hex());
     return list;
   };
+  const host::Admitted admitted = host::AdmittedBy(block);
   json event = {{"event", "step"},
                 {"step", block.step},
                 {"genesis", block.genesis},
@@ -76,7 +78,8 @@ json StepEvent(const wire::Block& block, std::optional<double> batch_loss) {
                 {"parts", block.columns.size()},
                 {"tau", block.tau},
                 {"cases", cases},
-                {"returned", hex_of(block.joined)}};
+                {"returned", hex_of(admitted.returned)}};
+  if (!admitted.came.empty()) event["came"] = hex_of(admitted.came);
   if (!block.leaving.empty()) event["leaving"] = hex_of(block.leaving);
   if (!block.left.empty()) event["left"] = hex_of(block.left);
   if (batch_loss) event["batch_loss"] = *batch_loss;

@@ -11,6 +11,7 @@
 #include "node/cli/terminal/member_names.h"
 #include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_view.h"
+#include "node/host/report/arrivals.h"
 #include "node/host/report/curve.h"
 #include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
@@ -67,7 +68,8 @@ class PeopleView final : public NodeEvents {
   void OnStepDone(const protocol::StepDone& done) override {
     const wire::Block& block = *done.block;
     for (const base::PeerId& peer : block.joined) {
-      Info(StepOf(block.step) + peer.Short() + " returned");
+      Info(StepOf(block.step) + peer.Short() +
+           (host::CameWith(block, peer) ? " came" : " returned"));
     }
     for (const base::PeerId& peer : block.left) Info(StepOf(block.step) + peer.Short() + " left");
     if (!block.genesis && !wire::Trained(block)) return Info(ClosingText(block));

@@ -84,6 +84,16 @@ void MemberFinder::OnLink(const base::PeerId& peer, bool up) {
   dial_back_->OnLink(peer);
 }
 
+void MemberFinder::Add(const base::PeerId& peer) {
+  if (stopped_) return;
+  reach_->Add(peer);
+  for (const auto& [member, known] : reach_->learned().members) {
+    if (member != peer) continue;
+    Found(peer, known.linked, net::AddressSource::kRemembered);
+    Found(peer, known.announced, net::AddressSource::kAnnounced);
+  }
+}
+
 void MemberFinder::Forget(const base::PeerId& peer) {
   reach_->Forget(peer);
   dial_back_->Forget(peer);

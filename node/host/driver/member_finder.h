@@ -45,6 +45,8 @@ class MemberFinder {
   void OnDialBack(const base::PeerId& from, const net::DialBackRecord& record) {
     dial_back_->OnRecord(from, record);
   }
+  // It has become a member: it is looked up in the DHT while it has no link.
+  void Add(const base::PeerId& peer);
   void Forget(const base::PeerId& peer);
   void Stop();
   net::ReachStatus status() const;

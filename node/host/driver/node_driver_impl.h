@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "node/host/driver/evaluations.h"
 #include "node/host/driver/machine_seat.h"
@@ -79,8 +80,9 @@ class NodeDriver::Impl {
   void On(protocol::Store& action);
   void On(const protocol::Observe& action);
   // MachineSeat performs SetTimer and CancelTimer itself.
-  void On(const protocol::SetTimer&) {}
-  void On(const protocol::CancelTimer&) {}
+  template <typename Timer>
+  requires(std::is_same_v<Timer, protocol::SetTimer> ||
+           std::is_same_v<Timer, protocol::CancelTimer>) void On(const Timer&) {}
   void LinkChanged(const base::PeerId& peer, bool up);
   void RepeatLastMessagesTo(const base::PeerId& peer);
   // Something that the machine asked for was refused.
@@ -94,6 +96,8 @@ class NodeDriver::Impl {
   void See(const protocol::Halted& seen);
   template <typename T>
   void See(const T&) {}
+  // The newest block: keys that have come since, and those that are about to.
+  void Meet(const wire::Block& block);
   void Ban(const base::PeerId& peer);
 
   // --- evaluations ---

@@ -1,7 +1,9 @@
+#include <set>
 #include <utility>
 #include <variant>
 
 #include "node/host/driver/node_driver_impl.h"
+#include "node/protocol/rules/standing.h"
 
 namespace ostraka::host {
 namespace {
@@ -26,6 +28,8 @@ NodeEnd EndOf(protocol::Halted::Why why) {
       return NodeEnd::kForked;
     case Why::kLeft:
       return NodeEnd::kLeft;
+    case Why::kRefused:
+      return NodeEnd::kRefused;
   }
   return NodeEnd::kFailed;
 }
@@ -99,6 +103,7 @@ void NodeDriver::Impl::RepeatLastMessagesTo(const base::PeerId& peer) {
 // complete waits for none of them at its end.
 void NodeDriver::Impl::See(const protocol::Resumed& seen) {
   disk_.Offer({seen.block, seen.state});
+  Meet(*seen.block);
   bool fewer = false;
   for (const wire::Standing& standing : seen.block->standings) {
     if (!standing.banned || !roster_.Remove(standing.peer)) continue;
@@ -112,6 +117,7 @@ void NodeDriver::Impl::See(const protocol::Resumed& seen) {
 void NodeDriver::Impl::See(const protocol::StepDone& seen) {
   const wire::Block& block = *seen.block;
   disk_.Offer(seen);
+  Meet(block);
   if (wire::Trained(block) && evaluations_.Due(block.step)) {
     Evaluate(block.step, seen.state.parameters);
   }
@@ -123,6 +129,27 @@ void NodeDriver::Impl::See(const protocol::StepDone& seen) {
   for (const wire::Standing& standing : block.standings) {
     if (standing.banned) Ban(standing.peer);
   }
+}
+
+void NodeDriver::Impl::Meet(const wire::Block& block) {
+  bool more = false;
+  for (const base::PeerId& peer : protocol::KeysOf(block)) {
+    if (peer == plan_.self || !roster_.Add(peer)) continue;
+    more = true;
+    const base::Status added = transport_->Add(peer, {});
+    if (!added.ok()) {
+      reporter_.Notice(net::NoticeLevel::kWarning, peer.Short() + " " + base::MessageOf(added));
+      continue;
+    }
+    finder_->Add(peer);
+    if (!transport_->IsUp(peer)) continue;
+    roster_.LinkChanged(peer, true);
+    finder_->OnLink(peer, true);
+  }
+  std::set<base::PeerId> coming;
+  for (const wire::Candidate& candidate : block.candidates) coming.insert(candidate.peer);
+  transport_->Expect(std::move(coming));
+  if (more) reporter_.Links(roster_.linked_count(), roster_.member_count());
 }
 
 void NodeDriver::Impl::Ban(const base::PeerId& peer) {

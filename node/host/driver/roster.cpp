@@ -14,6 +14,11 @@ Roster::Roster(boost::asio::io_context& io, std::set<base::PeerId> others,
       forget_(std::move(forget)),
       others_(std::move(others)) {}
 
+bool Roster::Add(const base::PeerId& peer) {
+  if (banned_.contains(peer)) return false;  // O2
+  return others_.insert(peer).second;
+}
+
 bool Roster::LinkChanged(const base::PeerId& peer, bool up) {
   if (!others_.contains(peer)) return false;
   if (up) {
@@ -37,10 +42,11 @@ bool Roster::Ban(const base::PeerId& peer) {
 }
 
 bool Roster::Remove(const base::PeerId& peer) {
-  if (others_.erase(peer) == 0) return false;  // O2, O3: at most once
+  if (!banned_.insert(peer).second) return false;  // O3: at most once
   linked_.erase(peer);
+  const bool was_member = others_.erase(peer) == 1;
   CheckInvariants();
-  return true;
+  return was_member;
 }
 
 void Roster::StopForgetting() {
@@ -52,6 +58,7 @@ void Roster::StopForgetting() {
 void Roster::CheckInvariants() const {
   OSTRAKA_CHECK(std::includes(others_.begin(), others_.end(), linked_.begin(), linked_.end()));
   for (const auto& [peer, timer] : forgetting_) OSTRAKA_CHECK(!others_.contains(peer));
+  for (const base::PeerId& peer : banned_) OSTRAKA_CHECK(!others_.contains(peer));
   OSTRAKA_CHECK(!stopped_ || forgetting_.empty());
 }
 

@@ -1,15 +1,15 @@
-// The other members of a run: the members that are not banned, and which of them have a link now.
-// A member that is banned while we watch is forgotten only after a while, so that it can still
-// learn of its ban.
+// The other keys of a run: those that are members, or were and may come back, and which of them
+// have a link now. A member that is banned while we watch is forgotten only after a while, so that
+// it can still learn of its ban.
 //
 // Promises:
 //   O1  Every linked peer is a member that is not banned.
-//   O2  Members only become fewer.
+//   O2  A member that was banned is none again.
 //   O3  `forget` is called once for each member that Ban removed, `forget_after` later, never
 //       within a call of the roster, and never after StopForgetting (CHECKed).
 //
 // May not know: why a member is banned; the transport.
-// Memory: one entry for each genesis member.
+// Memory: one entry for each key that the run has ever known.
 // What an attacker can do here: its own link goes up and down; each change is one event for people.
 //
 // Thread safety: none; the protocol thread.
@@ -34,6 +34,8 @@ class Roster {
   Roster(boost::asio::io_context& io, std::set<base::PeerId> others, base::Duration forget_after,
          Forget forget);
 
+  // A block knows `peer`. False if it is a member already, or was banned.
+  bool Add(const base::PeerId& peer);
   // False if `peer` does not count: it is banned, or no member.
   bool LinkChanged(const base::PeerId& peer, bool up);
   // `peer` was banned just now. False if it was banned before, or is no member.
@@ -56,6 +58,7 @@ class Roster {
   const Forget forget_;
   std::set<base::PeerId> others_;  // without this node
   std::set<base::PeerId> linked_;
+  std::set<base::PeerId> banned_;
   std::map<base::PeerId, os::Timer> forgetting_;
   bool stopped_ = false;  // forgetting
 };

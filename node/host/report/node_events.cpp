@@ -16,6 +16,8 @@ const char* NodeEndName(NodeEnd end) {
       return "failed";
     case NodeEnd::kLeft:
       return "left";
+    case NodeEnd::kRefused:
+      return "refused";
     case NodeEnd::kForked:
       return "forked";
     case NodeEnd::kInterrupted:

@@ -36,11 +36,12 @@ enum class NodeEnd : std::uint8_t {
   kDiverged,
   kFailed,       // also: the disk, the job pool or a library failed
   kLeft,         // it left the run, as a person had asked
+  kRefused,      // its key may not come into the run: the reason says why
   kForked,       // members decided one seal in two ways: people must compare their ledgers
   kInterrupted,  // stopped by a person or the system
 };
-const char* NodeEndName(
-    NodeEnd end);  // finished, banned, stalled, diverged, failed, left, forked, interrupted
+const char* NodeEndName(NodeEnd end);  // finished, banned, stalled, diverged, failed, left,
+                                       // refused, forked, interrupted
 
 struct NodeOutcome {
   NodeEnd end = NodeEnd::kFailed;

@@ -20,7 +20,7 @@ std::optional<ObservationLine> ObservationLines::Of(base::Time now,
   if (const auto* away = std::get_if<protocol::Away>(&seen)) {
     return ObservationLine{net::NoticeLevel::kWarning,
                            "out of the run since " + StepName(away->step) + ": " + away->reason +
-                               "; it follows, and asks to come back"};
+                               "; it follows, and asks to be let in"};
   }
   if (const auto* barred = std::get_if<protocol::Barred>(&seen)) {
     return ObservationLine{
@@ -53,7 +53,7 @@ std::optional<ObservationLine> ObservationLines::Of(base::Time now,
   }
   if (const auto* back = std::get_if<protocol::Back>(&seen)) {
     return ObservationLine{net::NoticeLevel::kInfo,
-                           "a member again, from " + StepName(back->step) + " on"};
+                           "a member from " + StepName(back->step) + " on"};
   }
   if (const auto* way = std::get_if<protocol::CatchingUp>(&seen)) {
     const bool just_told = last_catching_up_line_ && now - *last_catching_up_line_ < kTellEvery;

@@ -13,6 +13,10 @@
 // Thread safety: none; one owner.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
+#include "node/base/check.h"
 #include "node/base/rng.h"
 #include "node/base/time.h"
 #include "node/net/mesh/transport.h"
@@ -24,9 +28,17 @@ class Backoff {
   explicit Backoff(const TransportBackoff& options) : options_(options), next_(options.first) {}
 
   // The wait after another failure: `first`, doubled each time up to `longest`, with jitter.
-  Duration Next(base::Rng& rng);
+  Duration Next(base::Rng& rng) {
+    const Duration wait = next_;
+    next_ = std::min(next_ * 2, options_.longest);
+    OSTRAKA_CHECK(next_ <= std::max(options_.longest, options_.first));  // W1
+    const double factor = 1 + options_.jitter * (2 * rng.Unit() - 1);
+    return {static_cast<std::int64_t>(static_cast<double>(wait.ns) * factor)};
+  }
   // Resets the wait to `first` if the link's lifetime was at least `stable`.
-  void OnLinkEnded(Duration lifetime);
+  void OnLinkEnded(Duration lifetime) {
+    if (lifetime >= options_.stable) next_ = options_.first;
+  }
 
  private:
   TransportBackoff options_;

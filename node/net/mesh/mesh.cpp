@@ -31,7 +31,7 @@ Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls
       last_link_id_(rng_.Next() >> 1),
       tally_(events_.notice, options_.admission.stranger_notices),
       pool_(io, options_, std::move(tls), *this),
-      roster_(io, options_.key->id(), options_.backoff, options_.max_members),
+      roster_(io, options_.key->id(), options_.backoff, options_.max_members + options_.strangers),
       reception_(
           io, options_.admission, AlpnOfRun(options_.run_id),
           std::min(options_.timeouts.opening, options_.timeouts.handshake),
@@ -40,6 +40,7 @@ Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls
                                  const Closing& closing) { OnTurnedAway(remote, closing); },
            .is_member = [this](const PeerId& peer) { return roster_.IsMember(peer); },
            .vouches = [this](const std::string& group) { return roster_.book().Vouches(group); }}),
+      guests_(options_.strangers),
       ending_(io),
       look_timer_(io) {}
 
@@ -128,12 +129,15 @@ base::StatusOr<Hello> Mesh::OnAuthenticated(Connection& connection) {
 }
 
 void Mesh::OnHello(Connection& connection, const Hello& theirs) {
-  Member* member = MemberOf(connection);
-  if (member == nullptr) {
-    return connection.Close(
-        {Closing::Why::kRefused, "is not a member of this run", Refusal::kIdentity},
-        CloseCode::kRefused);
+  if (MemberOf(connection) == nullptr) {
+    const base::Status welcome = Welcome(connection);
+    if (!welcome.ok()) {
+      const Refusal refusal = options_.strangers == 0 ? Refusal::kIdentity : Refusal::kQuota;
+      return connection.Close({Closing::Why::kRefused, base::MessageOf(welcome), refusal},
+                              CloseCode::kRefused);
+    }
   }
+  Member* member = MemberOf(connection);
   if (member->forgotten) {
     return connection.Close(
         {Closing::Why::kRefused, "was removed from this run", Refusal::kIdentity},
@@ -251,7 +255,13 @@ void Mesh::OnGone(Connection& connection) {
       ScheduleDial(*member, member->dialing.NextWait(rng_));
     }
   }
+  const std::optional<PeerId> peer = connection.peer();
   pool_.Release(connection);
+  // Of a stranger nothing is kept beyond its connections.
+  if (peer && pool_.Of(*peer).empty() && guests_.Leave(*peer)) {
+    roster_.Remove(*peer);
+    reception_.SetMembers(roster_.members().size());
+  }
   StopOncePartedFromAll();
   if (ending_.stopping() && pool_.empty()) ending_.Finish();
 }
@@ -266,6 +276,7 @@ void Mesh::CheckInvariants() const {
     OSTRAKA_CHECK(!member.forgotten || !member.dialing.is_scheduled());
   }
   OSTRAKA_CHECK(up == tally_.counters().links_up);  // X4
+  guests_.CheckInvariants();
 }
 
 }  // namespace ostraka::net

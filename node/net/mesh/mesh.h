@@ -5,14 +5,17 @@
 //                   (link_choice.h) and        reception.h     incoming connections until a link
 //                   their dialing (dialing.h)  connection_pool.h  every connection until it is gone
 //   tally.h         counts and lines           ending.h        parting and stopping
+//   guests.h        places of strangers
 //
-// mesh.cpp: events of connections, and the link. mesh_members.cpp: members come, go and are dialed.
+// mesh.cpp: events of connections, and the link. mesh_members.cpp: members and strangers come, go
+// and are dialed.
 // mesh_end.cpp: the end.
 //
 // Promises:
 //   X1  link(peer, true) and link(peer, false) alternate for each peer, starting with true, also
 //       across Remove and Add. No event fires inside a call of this class.
-//   X2  Only a connection of a member becomes a link, and both ends agree on it (link_choice.h).
+//   X2  Only a connection of a member becomes a link, and both ends agree on it (link_choice.h). A
+//       stranger that has a place (guests.h) is one meanwhile.
 //   X3  A removed member has no dial, no scheduled dial and no open connection that is not closing.
 //   X4  `links_up` is the number of members with a link, and of removed ones whose link(false) is
 //       still to come.
@@ -37,6 +40,7 @@
 #include "node/net/link/connection.h"
 #include "node/net/mesh/connection_pool.h"
 #include "node/net/mesh/ending.h"
+#include "node/net/mesh/guests.h"
 #include "node/net/mesh/reception.h"
 #include "node/net/mesh/roster.h"
 #include "node/net/mesh/tally.h"
@@ -51,8 +55,6 @@ class Mesh final : private ConnectionOwner {
   // Ignores `options.members`: members come by Add.
   Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls,
        TransportEvents events);
-  Mesh(const Mesh&) = delete;
-  Mesh& operator=(const Mesh&) = delete;
 
   // These promise what Transport's functions of equal name promise.
   void Start();
@@ -65,6 +67,7 @@ class Mesh final : private ConnectionOwner {
   void Send(const PeerId& to, SharedBytes frame, SharedBlob blob);
   void Part(Duration deadline, std::function<void()> done);
   void Shutdown(Duration deadline, std::function<void()> done);
+  Guests& guests() { return guests_; }
   // Null: its link is down.
   Connection* LinkOf(const PeerId& peer) const;
   std::vector<PeerAddress> AddressesOf(const PeerId& peer) const { return roster_.book().Of(peer); }
@@ -95,6 +98,8 @@ class Mesh final : private ConnectionOwner {
   void LookAtLinks();
 
   // --- members and their dialing (mesh_members.cpp) ---
+  // A stranger gets a place, and is a member as long as it has it.
+  base::Status Welcome(const Connection& connection);
   void CloseAllOf(const PeerId& peer);
   bool MayDial(const Member& member) const;
   void DialFirst(Member& member);
@@ -122,6 +127,7 @@ class Mesh final : private ConnectionOwner {
   ConnectionPool pool_;
   Roster roster_;
   Reception reception_;
+  Guests guests_;  // each is in the roster, without an address
   OutgoingBlobs outgoing_;
   // Links of removed members whose link(false) is still to come.
   std::set<const Connection*> departed_;

@@ -4,6 +4,7 @@
 
 #include "node/base/check.h"
 #include "node/net/mesh/mesh.h"
+#include "node/os/steady_clock.h"
 
 namespace ostraka::net {
 namespace {
@@ -17,6 +18,11 @@ const Closing kRemoved{Closing::Why::kLocal, "was removed from this run"};
 base::Status Mesh::Add(const PeerId& peer, const std::vector<std::string>& addresses,
                        AddressSource source) {
   if (ending_.begun()) return base::FailedPrecondition("comes while this node ends");
+  if (guests_.Contains(peer)) {
+    RETURN_IF_ERROR(AddressBook::Check(addresses));
+    guests_.Leave(peer);
+    return SetAddresses(peer, addresses, source);
+  }
   RETURN_IF_ERROR(roster_.Add(peer, source, addresses));
   const std::size_t members = roster_.members().size();
   reception_.SetMembers(members);
@@ -51,6 +57,7 @@ bool Mesh::Remove(const PeerId& peer) {
   // could bring that one is not yet begun, and this is posted first.
   if (member->choice.link() != nullptr) departed_.insert(member->choice.link().get());
   CloseAllOf(peer);
+  guests_.Leave(peer);
   roster_.Remove(peer);
   reception_.SetMembers(roster_.members().size());
   CheckInvariants();
@@ -62,10 +69,25 @@ void Mesh::Forget(const PeerId& peer) {
   Member* member = roster_.Find(peer);
   if (member == nullptr || member->forgotten) return;
   member->forgotten = true;
+  guests_.Leave(peer);
   member->dialing.Cancel();
   CloseAllOf(peer);
   CheckInvariants();
   StopOncePartedFromAll();
+}
+
+// --- strangers -----------------------------------------------------------------------------------
+
+base::Status Mesh::Welcome(const Connection& connection) {
+  if (ending_.begun()) return base::Unavailable("comes while this node ends");
+  const PeerId peer = *connection.peer();
+  ASSIGN_OR_RETURN(const std::optional<PeerId> gives_way,
+                   guests_.Enter(os::SteadyNow(), peer, reception_.NetworkOf(connection)));
+  if (gives_way) Remove(*gives_way);
+  const base::Status added = roster_.Add(peer, AddressSource::kManifest, {});
+  if (!added.ok()) guests_.Leave(peer);
+  reception_.SetMembers(roster_.members().size());
+  return added;
 }
 
 void Mesh::CloseAllOf(const PeerId& peer) {

@@ -113,6 +113,11 @@ void Reception::NoteMember(HalfOpen& entry) {
   admission_.Begin(entry.standing);
 }
 
+std::string Reception::NetworkOf(const Connection& connection) const {
+  const auto entry = half_open_.find(&connection);
+  return entry == half_open_.end() || entry->second.is_loopback ? "" : entry->second.prefix;
+}
+
 void Reception::OnRefused(const Connection& connection) {
   const auto entry = half_open_.find(&connection);
   if (entry == half_open_.end()) return;

@@ -62,6 +62,8 @@ class Reception {
   // TLS has proven the peer's id. OK unless its peer, or all non-members together, already have too
   // many connections. A member's connection gets its charge back.
   base::Status OnProven(const Connection& connection);
+  // The AddressPrefix from which it came; empty for loopback.
+  std::string NetworkOf(const Connection& connection) const;
   // The connection was refused for what it sent or failed to send.
   void OnRefused(const Connection& connection);
   // It became the link, or its socket is closed.

@@ -159,6 +159,10 @@ std::vector<PeerAddress> Transport::AddressesOf(const PeerId& peer) const {
 
 bool Transport::Remove(const PeerId& peer) { return impl_->mesh.Remove(peer); }
 
+void Transport::Expect(std::set<PeerId> strangers) {
+  impl_->mesh.guests().Expect(std::move(strangers));
+}
+
 void Transport::Forget(const PeerId& peer) { impl_->mesh.Forget(peer); }
 
 void Transport::Part(Duration deadline, std::function<void()> done) {

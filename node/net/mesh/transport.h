@@ -36,6 +36,9 @@
 //   blobs.
 //        Beyond LinkLimits::carried_queue_bytes it is dropped and counted, that of the peer with
 //        most first, and no link closes for it (carried_lane.h).
+//   T12  With TransportOptions::strangers, a peer that was never added gets a link too: it is a
+//        member without addresses until its connections are gone, until Add makes it one for good,
+//        or until another stranger takes its place (guests.h).
 //
 // May not know: what is in a frame, what a member is to the run.
 //
@@ -45,7 +48,8 @@
 //   sent      control_queue_bytes, carried_queue_bytes, and bulk_queue_bytes in blobs, which the
 //             queues of all members and the machine share; one record, and 128 KiB of TLS and
 //             WebSocket
-// Per member, besides: its addresses, 8 KiB (address_book.h). There are at most max_members.
+// Per member, besides: its addresses, 8 KiB (address_book.h). There are at most max_members and
+// `strangers`.
 // Per connection that is not a link: 128 KiB, for at most twice half_open plus
 // half_open_per_address for each member address. Per connection in the lobby: 5 KiB, for at most
 // `waiting`.
@@ -65,6 +69,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -119,7 +124,9 @@ struct TransportOptions {
   // Add is called for each of them before Make returns. May contain this node; that item is
   // ignored.
   std::vector<TransportMember> members;
-  // Forgotten members count, removed ones do not.
+  // Strangers that may be linked at once; 0: members alone. Of one network Guests::kPerNetwork.
+  std::size_t strangers = 0;
+  // Forgotten members count, removed ones and strangers do not.
   std::size_t max_members = 2 * wire::kMaxPeers;
   std::uint64_t max_blob_bytes = 0;  // larger blobs are refused before allocation
   bool allow_unhashed = false;       // unprotected runs: blobs without a root are sent and accepted
@@ -199,7 +206,8 @@ class Transport {
   // because no limit of the queue counts them.
   void SendDialBack(const PeerId& to, const DialBackRecord& record);
 
-  // `peer` becomes a member: it is admitted, and dialed at `addresses` (none: it dials us).
+  // `peer` becomes a member: it is admitted, and dialed at `addresses` (none: it dials us). The
+  // link of a stranger stays.
   // InvalidArgument: this node itself, or AddressBook::Check's reasons. FailedPrecondition: it is a
   // member already, or was forgotten, or Part or Shutdown was called. Unavailable: there are
   // max_members. The message is phrased about `peer`. Errors change nothing. REQUIRES: `source` is
@@ -219,6 +227,8 @@ class Transport {
   // follows from the io_context), what is queued for it is dropped, it is no longer dialed, and it
   // is refused as any stranger. Add admits it again. False: it was no member.
   bool Remove(const PeerId& peer);
+  // Strangers that the run knows by now: they keep their places until the next call.
+  void Expect(std::set<PeerId> strangers);
   // `peer` was banned from the run: like Remove, but the peer keeps a place among the members, and
   // is told for ever that it was removed. Remove frees the place.
   void Forget(const PeerId& peer);

@@ -65,8 +65,6 @@ Reach::Reach(boost::asio::io_context& io, std::shared_ptr<const crypto::SigningK
   for (const TransportMember& member : members) {
     if (member.id != key_->id()) addresses_[member.id] = member.address;
   }
-  std::erase_if(options_.learned.members,
-                [this](const auto& entry) { return !addresses_.contains(entry.first); });
 }
 
 void Reach::Start(const std::string& listening) {
@@ -146,6 +144,11 @@ void Reach::OnLink(const base::PeerId& peer, bool up, const std::vector<PeerAddr
   LearnedMember& member = options_.learned.members[peer];
   unsaved_ = unsaved_ || member.linked != linked;
   member.linked = std::move(linked);
+}
+
+void Reach::Add(const base::PeerId& peer) {
+  if (peer == key_->id() || !addresses_.try_emplace(peer).second) return;
+  seeker_.Add(os::SteadyNow(), peer);
 }
 
 void Reach::Forget(const base::PeerId& peer) {

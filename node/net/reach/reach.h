@@ -69,6 +69,8 @@ class Reach {
   void Start(const std::string& listening);
   // The link to a member went up or down; `addresses` are the book's, the reached one first.
   void OnLink(const base::PeerId& peer, bool up, const std::vector<PeerAddress>& addresses);
+  // It has become one, without an address in the manifest. No-op if it is one already.
+  void Add(const base::PeerId& peer);
   // It is no member any more.
   void Forget(const base::PeerId& peer);
   // The end. What was learned since the last `save`; nullopt: nothing.

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "node/protocol/ground/invite.h"
 #include "tests/unit/host/members.h"
 #include "tests/unit/os/temp_folder.h"
 
@@ -133,6 +134,71 @@ TEST_F(PreparedRunTest, RefusesWhatDoesNotFitTheRun) {
   options.files.lock_folders = {};
   EXPECT_FALSE(RefusalOf(std::move(options)).empty()) << "a key that cannot be locked";
   EXPECT_FALSE(std::filesystem::exists(member().data_dir)) << "nothing is left behind";
+}
+
+// A key that the manifest does not name, of a run with this plan.
+class ComingTest : public PreparedRunTest {
+ protected:
+  RunOptions Comer(const protocol::JoinPlan& join) {
+    manifest_ = *run_->manifest();
+    manifest_.join = join;
+    RunOptions options = run_->OptionsOf(member());
+    options.manifest = std::make_shared<const protocol::Manifest>(manifest_);
+    options.key = comer_;
+    options.files.data_dir = dir_ + "/comer";
+    options.network.listen_socket = os::Descriptor(-1);
+    return options;
+  }
+  wire::Credential Invited(const crypto::SigningKey& by, std::uint32_t uses = 1) const {
+    const wire::Invite invite{by.id(), holder_->id(), uses, 10};
+    return protocol::UseInvite(manifest_.run_id, invite,
+                               protocol::SignInvite(manifest_.run_id, invite, by), *holder_,
+                               comer_->id());
+  }
+  static std::shared_ptr<const crypto::SigningKey> Key(std::uint8_t fill) {
+    return std::make_shared<const crypto::SigningKey>(
+        crypto::SigningKey::FromSeed(base::Bytes(crypto::SigningKey::kSeedSize, fill)));
+  }
+
+  const std::shared_ptr<const crypto::SigningKey> comer_ = Key(71), moderator_ = Key(72);
+  const std::shared_ptr<const crypto::SigningKey> holder_ = Key(73);
+  const protocol::JoinPlan by_invite_{protocol::JoinPolicy::kInvite, {}, {moderator_->id()}, 2, 6};
+  protocol::Manifest manifest_;
+};
+
+TEST_F(ComingTest, IsRefusedInOneLineThatSaysWhatToAskFor) {
+  EXPECT_THAT(RefusalOf(Comer({})), HasSubstr("which is closed: ask for a manifest"));
+  EXPECT_THAT(RefusalOf(Comer({protocol::JoinPolicy::kAllowlist, {Key(9)->id()}, {}, 1, 6})),
+              HasSubstr("not in the list"));
+  EXPECT_THAT(RefusalOf(Comer(by_invite_)), HasSubstr("needs an invite: ask a moderator"));
+  RunOptions options = Comer(by_invite_);
+  options.credential = Invited(*Key(9));
+  EXPECT_THAT(RefusalOf(std::move(options)), HasSubstr("no moderator of this run"));
+  options = Comer(by_invite_);
+  options.credential = Invited(*moderator_);
+  options.credential->invite.uses = 2;
+  EXPECT_THAT(RefusalOf(std::move(options)), HasSubstr("not as its moderator signed it"));
+  options = Comer(by_invite_);
+  options.credential = Invited(*moderator_);
+  options.unprotected = true;
+  EXPECT_THAT(RefusalOf(std::move(options)), HasSubstr("unprotected"));
+}
+
+TEST_F(ComingTest, ByAnInviteOrTheListItMayAsk) {
+  {
+    RunOptions options = Comer(by_invite_);
+    options.credential = Invited(*moderator_);
+    const auto prepared = Prepare(std::move(options));
+    ASSERT_TRUE(prepared.ok()) << prepared.status();
+    EXPECT_EQ(prepared->node.transport.strangers, 32u);
+    EXPECT_EQ(prepared->node.transport.members.size(), 4u);
+    EXPECT_EQ(prepared->node.transport.listen, "") << "nobody told it to listen";
+  }
+  EXPECT_TRUE(Prepare(Comer({protocol::JoinPolicy::kAllowlist, {comer_->id()}, {}, 1, 6})).ok());
+  RunOptions member_options = run_->OptionsOf(member());
+  const auto closed = Prepare(std::move(member_options));
+  ASSERT_TRUE(closed.ok()) << closed.status();
+  EXPECT_EQ(closed->node.transport.strangers, 0u);
 }
 
 TEST_F(PreparedRunTest, RefusesAFolderOfAnotherKey) {

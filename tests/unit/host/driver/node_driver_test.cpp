@@ -178,6 +178,36 @@ TEST_F(NodeDriverTest, ARemovedMemberHearsOfItAndIsThenForgotten) {
   EXPECT_EQ(a_.log.links.back(), (std::pair<std::size_t, std::size_t>(0, 0)));
 }
 
+// The manifest does not name it: it is linked as a stranger, and a block makes it a member.
+TEST_F(NodeDriverTest, AStrangerIsHeardAndCountsOnceABlockKnowsIt) {
+  a_.options.transport.strangers = 1;
+  std::vector<std::string> heard;
+  a_.step = [&](base::Time, const Input& input, Outbox& out) {
+    const auto* message = std::get_if<protocol::MessageReceived>(&input);
+    if (message == nullptr) return;
+    heard.push_back(TextOf(*message));
+    EXPECT_THAT(a_.log.links, ::testing::Each(std::pair<std::size_t, std::size_t>(0, 0)));
+    wire::Block block = *DoneWith(4, 1).block;
+    block.members = {a_.id(), b_.id()};
+    Tell(out, protocol::StepDone{std::make_shared<const wire::Block>(block), DoneWith(4, 1).state});
+    out.Add(protocol::Send{b_.id(), Frame("come in"), nullptr});
+    Halt(out, 4);
+  };
+  b_.step = [&](base::Time, const Input& input, Outbox& out) {
+    if (const auto* message = std::get_if<protocol::MessageReceived>(&input)) {
+      heard.push_back(TextOf(*message));
+      return Halt(out);
+    }
+    const auto* link = std::get_if<protocol::LinkChanged>(&input);
+    if (link != nullptr && link->up) out.Add(protocol::Send{a_.id(), Frame("may I"), nullptr});
+  };
+  MakeDriver(a_);
+  MakeDriver(b_);
+  Drive();
+  EXPECT_THAT(heard, ElementsAre("may I", "come in"));
+  EXPECT_THAT(a_.log.links, ::testing::Contains(std::pair<std::size_t, std::size_t>(1, 1)));
+}
+
 // A run that is complete may stay for members whose link is down, but for no member that was
 // banned.
 TEST_F(NodeDriverTest, ARestartedNodeForgetsAtOnceWhoWasBannedBefore) {

@@ -59,6 +59,19 @@ TEST_F(RosterTest, AMemberThatWasBannedLongAgoIsTheCallersToForget) {
   EXPECT_THAT(forgotten_, IsEmpty());
 }
 
+TEST_F(RosterTest, AKeyThatComesCountsUnlessItWasBanned) {
+  EXPECT_TRUE(roster_.Add(Id(9)));
+  EXPECT_FALSE(roster_.Add(Id(9)));
+  EXPECT_FALSE(roster_.Add(Id(1)));
+  EXPECT_TRUE(roster_.LinkChanged(Id(9), true));
+  EXPECT_EQ(roster_.member_count(), 4u);
+  EXPECT_TRUE(roster_.Ban(Id(9)));
+  EXPECT_FALSE(roster_.Add(Id(9)));
+  EXPECT_FALSE(roster_.Remove(Id(8))) << "banned before it was known";
+  EXPECT_FALSE(roster_.Add(Id(8)));
+  EXPECT_EQ(roster_.member_count(), 3u);
+}
+
 TEST_F(RosterTest, NobodyIsForgottenOnceTheRunEnds) {
   roster_.Ban(Id(2));
   roster_.StopForgetting();

@@ -18,8 +18,8 @@ std::string LineOf(const Observation& seen) {
 TEST(ObservationLines, SayWhatHappenedAndWhatComes) {
   EXPECT_EQ(LineOf(protocol::SlowSeal{7, 1, 2, "waits for b2"}), "step 7: waits for b2");
   EXPECT_EQ(LineOf(protocol::Away{7, "sealed absent"}),
-            "out of the run since step 7: sealed absent; it follows, and asks to come back");
-  EXPECT_EQ(LineOf(protocol::Back{9}), "a member again, from step 9 on");
+            "out of the run since step 7: sealed absent; it follows, and asks to be let in");
+  EXPECT_EQ(LineOf(protocol::Back{9}), "a member from step 9 on");
   const std::string barred = LineOf(protocol::Barred{7, 1007});
   EXPECT_EQ(barred.find("dropped in step 7"), 0U) << barred;
   EXPECT_NE(barred.find("from step 1007 on"), std::string::npos) << barred;

@@ -157,6 +157,23 @@ TEST_F(ReachTest, AnAddressThatIsOursAloneMakesItGiveUpWithALine) {
   EXPECT_EQ(b_.reach->Stop(), std::nullopt);
 }
 
+// Its key is not in the manifest, so nobody knows it before a block does.
+TEST_F(ReachTest, AMemberThatIsAddedIsLookedUpAndWhatWasLearnedOfItStays) {
+  Member d(3);
+  d.options.bootstraps = {a_.address};
+  b_.options.bootstraps = {a_.address};
+  b_.options.learned.members[d.id()] = {0, 0, {}, {"127.0.0.1:7"}};
+  for (Member* member : {&a_, &b_, &d}) member->Start(io_);
+  ASSERT_TRUE(RunUntil(io_, [&] { return d.found.contains(b_.id()); }));
+  EXPECT_FALSE(b_.found.contains(d.id()));
+  b_.reach->Add(d.id());
+  b_.reach->Add(b_.id());  // itself: nothing to look up
+  EXPECT_THAT(b_.reach->learned().members.at(d.id()).linked, ElementsAre("127.0.0.1:7"));
+  ASSERT_TRUE(RunUntil(io_, [&] { return b_.found.contains(d.id()); })) << b_.notices;
+  EXPECT_THAT(b_.found[d.id()], ElementsAre(d.address));
+  EXPECT_FALSE(b_.found.contains(b_.id()));
+}
+
 TEST_F(ReachTest, AForgottenMemberIsNeitherSoughtNorKept) {
   b_.options.learned.members[c_.id()] = {0, 0, {}, {"127.0.0.1:7"}};
   b_.Start(io_);

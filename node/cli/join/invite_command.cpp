@@ -1,0 +1,205 @@
+// ostraka invite new|show: what lets a key into a running run.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "crypto/key_file.h"
+#include "node/cli/join/commands.h"
+#include "node/cli/options/invite_link.h"
+#include "node/cli/options/manifest_options.h"
+#include "node/cli/terminal/exit_code.h"
+#include "node/cli/terminal/passphrase.h"
+#include "node/config/manifest_toml.h"
+#include "node/os/endpoint.h"
+#include "node/protocol/ground/invite.h"
+#include "node/store/ledger_reader.h"
+#include "node/train/exact/constants_file.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::cli {
+namespace {
+
+// Longer arguments are refused by Linux.
+constexpr std::size_t kLongestArgument = 128 << 10;
+
+struct NewOptions {
+  std::string manifest;
+  std::string key;
+  PassphraseOptions passphrase;
+  std::uint32_t uses = 1;
+  std::optional<std::uint64_t> until;
+  std::vector<std::string> peers;  // ID@HOST:PORT
+  std::string graph;
+  std::string data_dir;
+  std::string file;
+};
+
+base::StatusOr<std::string> TextOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMaxInviteBytes, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return base::Unavailable("cannot read " + path);
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+base::StatusOr<train::GraphFiles> GraphOfRun(const std::string& path) {
+  train::GraphFiles files;
+  if (path.empty()) return files;
+  ASSIGN_OR_RETURN(files.text, train::ReadGraphFile(path));
+  ASSIGN_OR_RETURN(const exact::Graph graph, train::GraphOf(files.text));
+  ASSIGN_OR_RETURN(files.constants, train::ReadConstants(path, graph));
+  return files;
+}
+
+base::StatusOr<std::map<base::PeerId, std::string>> AddressesOf(
+    const std::vector<std::string>& peers) {
+  std::map<base::PeerId, std::string> addresses;
+  for (const std::string& text : peers) {
+    const std::size_t at = text.find('@');
+    const auto id = base::PeerId::FromHexDigits(text.substr(0, at));
+    if (!id || at == std::string::npos || !os::ParseHostPort(text.substr(at + 1)).ok()) {
+      return base::InvalidArgument("--peers '" + text + "': write ID@HOST:PORT");
+    }
+    addresses[*id] = text.substr(at + 1);
+  }
+  return addresses;
+}
+
+base::Status CheckMayInvite(const protocol::Manifest& manifest, const base::PeerId& moderator,
+                            std::uint32_t uses) {
+  if (manifest.join.policy != protocol::JoinPolicy::kInvite) {
+    return base::FailedPrecondition("this run takes no invites (join.policy is " +
+                                    std::string(JoinPolicyName(manifest.join.policy)) +
+                                    "): make a manifest with `ostraka run init --moderator`");
+  }
+  if (!protocol::IsModerator(manifest, moderator)) {
+    return base::FailedPrecondition("key " + moderator.Short() +
+                                    " is no moderator of this run: give the key of one of those "
+                                    "in join.moderators");
+  }
+  const std::uint32_t most = std::min(manifest.join.quota, wire::kMaxInviteUses);
+  if (uses >= 1 && uses <= most) return base::OkStatus();
+  return base::InvalidArgument("--uses must be from 1 to " + std::to_string(most));
+}
+
+// The newest block of a node of the run, from its data folder; null: no folder was given.
+base::StatusOr<std::shared_ptr<const wire::Block>> AnchorFrom(const std::string& data_dir,
+                                                              const base::Digest& run_id) {
+  if (data_dir.empty()) return nullptr;
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(data_dir));
+  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
+  if (summary.run_id != run_id) {
+    return base::InvalidArgument(data_dir + " belongs to run " + summary.run_id.Short() +
+                                 ", and the manifest is of run " + run_id.Short());
+  }
+  ASSIGN_OR_RETURN(wire::Block block, ledger.LastBlock());
+  return std::make_shared<const wire::Block>(std::move(block));
+}
+
+base::Status New(const NewOptions& options) {
+  ASSIGN_OR_RETURN(std::string text, TextOf(options.manifest));
+  ASSIGN_OR_RETURN(protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
+  ASSIGN_OR_RETURN(const crypto::SigningKey key, LoadKey(options.key, options.passphrase));
+  RETURN_IF_ERROR(CheckMayInvite(manifest, key.id(), options.uses));
+  crypto::SigningKey holder = crypto::SigningKey::Generate();
+  const wire::Invite invite{.moderator = key.id(),
+                            .holder = holder.id(),
+                            .uses = options.uses,
+                            .ends_step = options.until.value_or(manifest.training.steps)};
+  const crypto::Signature signature = protocol::SignInvite(manifest.run_id, invite, key);
+  ASSIGN_OR_RETURN(auto addresses, AddressesOf(options.peers));
+  ASSIGN_OR_RETURN(train::GraphFiles graph,
+                   GraphOfRun(GraphFileOf(options.graph, options.manifest, manifest)));
+  ASSIGN_OR_RETURN(auto anchor, AnchorFrom(options.data_dir, manifest.run_id));
+  const std::string file =
+      WriteInvite({std::move(text), std::move(manifest), invite, signature, std::move(holder),
+                   std::move(addresses), std::move(graph), std::move(anchor)});
+  // What this command writes, the others must read.
+  RETURN_IF_ERROR(ParseInvite(file).status());
+  const std::string link = LinkOf(file);
+  if (!options.file.empty()) {
+    RETURN_IF_ERROR(crypto::WriteKeyFile(options.file, file));
+  } else if (link.size() >= kLongestArgument) {
+    return base::InvalidArgument("the invite is too long for a link: write it with --file");
+  } else {
+    std::printf("%s\n", link.c_str());
+  }
+  std::fprintf(stderr,
+               "lets in %u %s, until step %llu; whoever has it can use it: pass it on in private\n",
+               invite.uses, invite.uses == 1 ? "key" : "keys",
+               static_cast<unsigned long long>(invite.ends_step));
+  return base::OkStatus();
+}
+
+base::Status Show(const std::string& link_or_file) {
+  ASSIGN_OR_RETURN(const InviteText text, ReadInvite(link_or_file));
+  const protocol::Manifest& manifest = text.manifest;
+  const std::string from = text.anchor == nullptr
+                               ? "the genesis"
+                               : "the block of step " + std::to_string(text.anchor->step);
+  std::printf("run %s%s%s\nmoderator %s\nuses %u\nuntil step %llu of %llu\nbegins at %s\n",
+              manifest.run_id.Hex().c_str(), manifest.name.empty() ? "" : "  ",
+              PrintableLine(manifest.name).c_str(), text.invite.moderator.Hex().c_str(),
+              text.invite.uses, static_cast<unsigned long long>(text.invite.ends_step),
+              static_cast<unsigned long long>(manifest.training.steps), from.c_str());
+  return base::OkStatus();
+}
+
+void AddNew(CLI::App& command, Invocation& invocation) {
+  auto options = std::make_shared<NewOptions>();
+  auto* create = command.add_subcommand("new", "make an invite, and print it as a link");
+  create->add_option("--manifest", options->manifest, "the run's manifest")->required();
+  create->add_option("--key", options->key, "key file of a moderator")->required();
+  AddPassphraseOptions(*create, options->passphrase);
+  create->add_option("--uses", options->uses, "keys that it lets in")->capture_default_str();
+  create->add_option("--until", options->until,
+                     "step from which on it lets in nobody (default: the run's steps)");
+  create->add_option("--peers", options->peers,
+                     "ID@HOST:PORT: addresses of members that replace those of the manifest");
+  create->add_option("--graph", options->graph,
+                     "the run's graph file, if it trains one (default: the manifest's path and "
+                     ".graph)");
+  create->add_option("--data-dir", options->data_dir,
+                     "data folder of a node of the run: who comes begins at its newest block, so "
+                     "the invite works when the first members have gone");
+  create->add_option("--file", options->file,
+                     "write it to this new file (mode 0600) instead of printing a link");
+  create->footer("Example: ostraka invite new --manifest run.toml --key me.key --uses 3");
+  create->callback([options, &invocation] {
+    invocation.body = [options] {
+      const base::Status status = New(*options);
+      return status.ok() ? kDone : Fail(status);
+    };
+  });
+}
+
+void AddShow(CLI::App& command, Invocation& invocation) {
+  auto what = std::make_shared<std::string>();
+  auto* show = command.add_subcommand("show", "print what an invite is for, and check it");
+  show->add_option("invite", *what, "the link or the file")->required();
+  show->footer("Example: ostraka invite show invite.json");
+  show->callback([what, &invocation] {
+    invocation.body = [what] {
+      const base::Status status = Show(*what);
+      return status.ok() ? kDone : Fail(status);
+    };
+  });
+}
+
+}  // namespace
+
+void AddInviteCommand(CLI::App& program, Invocation& invocation) {
+  auto* command = program.add_subcommand("invite", "invites: what lets a key into a running run");
+  command->require_subcommand(1);
+  command->footer("Example: ostraka invite new --manifest run.toml --key me.key");
+  AddNew(*command, invocation);
+  AddShow(*command, invocation);
+}
+
+}  // namespace ostraka::cli

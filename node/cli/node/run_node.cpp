@@ -1,0 +1,113 @@
+#include "node/cli/node/run_node.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "node/cli/node/page_service.h"
+#include "node/cli/terminal/ink.h"
+#include "node/cli/views/node_json.h"
+#include "node/cli/views/node_view.h"
+#include "node/host/host.h"
+#include "node/os/endpoint.h"
+#include "node/os/stop_signals.h"
+#include "node/protocol/ground/names.h"
+
+namespace ostraka::cli {
+namespace {
+
+// A service manager that stops a node has no failure to report.
+constexpr const char* kSystemStop = "SIGTERM";
+constexpr const char* kCtrlC = "Ctrl-C";
+
+ExitCode ExitCodeOf(host::NodeEnd end, const std::string& stopped_by) {
+  if (end == host::NodeEnd::kInterrupted && stopped_by == kSystemStop) return kDone;
+  switch (end) {
+    case host::NodeEnd::kFinished:
+    case host::NodeEnd::kLeft:
+      return kDone;
+    case host::NodeEnd::kBanned:
+    case host::NodeEnd::kDiverged:
+    case host::NodeEnd::kRefused:
+    case host::NodeEnd::kForked:
+    case host::NodeEnd::kInterrupted:
+      return kNegative;
+    case host::NodeEnd::kStalled:
+    case host::NodeEnd::kFailed:
+      return kEnvironment;
+  }
+  return kEnvironment;
+}
+
+ExitCode Show(const NodeOutputOptions& output, const host::Run& run, const std::string& data_dir,
+              const std::string& stopped_by) {
+  const host::NodeReport& report = *run.report();
+  nlohmann::json result = ReportJson(report, run.self(), run.layout());
+  if (report.checkpoint.ok()) {
+    result["checkpoint"] = *report.checkpoint;
+    if (!output.events) {
+      std::fprintf(stderr, "the state is in %s\nthe model: ostraka export %s model.safetensors\n",
+                   report.checkpoint->c_str(), data_dir.c_str());
+    }
+  }
+  if (!output.events && !report.trouble.empty()) {
+    const std::string words = Ink(STDERR_FILENO).Bad("NOT WELL TRAINED");
+    std::fprintf(stderr, "%s: %s\n", words.c_str(), report.trouble.c_str());
+  }
+  if (output.events) result["event"] = "report";
+  if (output.events || output.json) PrintJson(result);
+  // A run whose result is lost has failed, whatever its outcome.
+  if (!report.checkpoint.ok() && report.steps_done > 0) return Fail(report.checkpoint.status());
+  return ExitCodeOf(report.outcome.end, stopped_by);
+}
+
+}  // namespace
+
+base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
+  const NodeOutputOptions& output = options.output;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Log> log,
+                   Log::Open(output.log, output.events ? LogLevel::kWarning : LogLevel::kInfo));
+  ASSIGN_OR_RETURN(host::RunOptions run_options, RunOptionsOf(options));
+  const std::shared_ptr<RunPage> page = ServePage(run_options);
+  const std::string data_dir = run_options.files.data_dir;
+  const std::unique_ptr<host::NodeEvents> events =
+      output.events
+          ? MakeJsonView(MemberNames(protocol::NamesOf(run_options.manifest->members)), *log)
+          : MakePeopleView({run_options.manifest, run_options.key->id(), data_dir,
+                            options.network.http.address},
+                           *log);
+  host::Host host;
+  ASSIGN_OR_RETURN(const std::shared_ptr<host::Run> run,
+                   host.Open(std::move(run_options), *events));
+  if (options.lab.Attacks()) {
+    std::fprintf(stderr, "this node is Byzantine: it attacks with %s\n",
+                 options.lab.attack.c_str());
+  }
+  std::string stopped_by;
+  {
+    bool leaving = false;
+    const os::StopSignals signals(host.io(), [&](const std::string& name) {
+      stopped_by = name;
+      // A person who ends a node goes away; whatever stops a service starts it again.
+      if (name != kCtrlC || std::exchange(leaving, true)) {
+        host.Stop(name);
+        return false;
+      }
+      run->Leave(name);
+      return true;
+    });
+    host.RunToTheEnd();
+  }
+  const ExitCode code = Show(output, *run, data_dir, stopped_by);
+  if (options.network.http.address.empty()) return code;
+  std::fflush(stdout);  // a parent process need not wait for the last page
+  const base::Status shown =
+      ServeLastPage(*page, os::WithPort(options.network.http.address, run->http_port()));
+  if (!shown.ok()) log->Say(LogLevel::kWarning, "no last page: " + base::MessageOf(shown));
+  return code;
+}
+
+}  // namespace ostraka::cli

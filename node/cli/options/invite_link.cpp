@@ -1,0 +1,218 @@
+#include "node/cli/options/invite_link.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "crypto/base64url.h"
+#include "node/base/check.h"
+#include "node/config/manifest_toml.h"
+#include "node/protocol/ground/invite.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFormat = "ostraka invite 1";
+
+base::Status Bad(const std::string& what) {
+  return base::InvalidArgument("the invite " + what + ": ask for the link again");
+}
+
+base::ByteView BytesOf(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+// The fields of an object, each taken once.
+class Fields {
+ public:
+  explicit Fields(const json& object) : object_(object) {}
+
+  // Empty if it is no text; then ok() is false.
+  std::string Text(const char* name) {
+    const auto field = object_.find(name);
+    if (field == object_.end() || !field->is_string()) return Failed(name);
+    return field->get<std::string>();
+  }
+  std::uint64_t Number(const char* name) {
+    const auto field = object_.find(name);
+    if (field != object_.end() && field->is_number_unsigned()) return field->get<std::uint64_t>();
+    Failed(name);
+    return 0;
+  }
+  base::PeerId Id(const char* name) {
+    const auto id = base::PeerId::FromHexDigits(Text(name));
+    if (!id) Failed(name);
+    return id.value_or(base::PeerId{});
+  }
+  // A name that is wrong, empty if there is none.
+  const std::string& failed() const { return failed_; }
+
+ private:
+  std::string Failed(const char* name) {
+    if (failed_.empty()) failed_ = name;
+    return "";
+  }
+  const json& object_;
+  std::string failed_;
+};
+
+// Two ids' worth of digits: the halves of a signature.
+std::optional<crypto::Signature> SignatureOf(const std::string& digits) {
+  constexpr std::size_t kHalf = 64;
+  if (digits.size() != 2 * kHalf) return std::nullopt;
+  crypto::Signature signature{};
+  for (std::size_t half = 0; half < 2; ++half) {
+    const auto part = base::PeerId::FromHexDigits(digits.substr(half * kHalf, kHalf));
+    if (!part) return std::nullopt;
+    std::copy(part->bytes.begin(), part->bytes.end(),
+              signature.bytes.begin() + static_cast<std::ptrdiff_t>(half * part->bytes.size()));
+  }
+  return signature;
+}
+
+base::StatusOr<std::map<base::PeerId, std::string>> AddressesOf(const json& object) {
+  std::map<base::PeerId, std::string> addresses;
+  const auto field = object.find("addresses");
+  if (field == object.end() || !field->is_object()) return Bad("is damaged at its addresses");
+  if (field->size() > wire::kMaxPeers) return Bad("names too many addresses");
+  for (const auto& [id, address] : field->items()) {
+    const auto peer = base::PeerId::FromHexDigits(id);
+    if (!peer || !address.is_string()) return Bad("is damaged at its addresses");
+    addresses[*peer] = address.get<std::string>();
+  }
+  return addresses;
+}
+
+// A block as a member of the run could have, by what can be seen without those before it.
+base::StatusOr<std::shared_ptr<const wire::Block>> AnchorOf(const base::Bytes& bytes,
+                                                            const protocol::Manifest& manifest) {
+  if (bytes.empty()) return nullptr;
+  auto block = wire::DecodeBlock(bytes);
+  if (!block.ok()) return Bad("is damaged at its block");
+  const bool fits = !block->decision.is_zero() && block->members.size() >= 3 &&
+                    block->thresholds == protocol::ThresholdsIn(manifest, block->members.size());
+  if (!fits) return Bad("has a block that is none of its run");
+  return std::make_shared<const wire::Block>(*std::move(block));
+}
+
+base::Status CheckSigned(const InviteText& text) {
+  const wire::Invite& invite = text.invite;
+  const base::Digest& run_id = text.manifest.run_id;
+  if (!protocol::IsModerator(text.manifest, invite.moderator)) {
+    return Bad("is signed by " + invite.moderator.Short() + ", which is no moderator of its run");
+  }
+  crypto::PlainVerifier verifier;
+  if (verifier.Verify(invite.moderator, protocol::InviteDigest(run_id, invite),
+                      text.by_moderator)) {
+    return base::OkStatus();
+  }
+  return Bad("is not as its moderator signed it, so it was damaged or altered");
+}
+
+base::StatusOr<InviteText> Take(const json& object) {
+  Fields fields(object);
+  if (fields.Text("format") != kFormat) {
+    return base::InvalidArgument("the invite is of another version of ostraka");
+  }
+  std::string manifest_text = fields.Text("manifest");
+  wire::Invite invite;
+  invite.moderator = fields.Id("moderator");
+  const std::uint64_t uses = fields.Number("uses");
+  invite.ends_step = fields.Number("until");
+  const auto signature = SignatureOf(fields.Text("by_moderator"));
+  const base::PeerId seed = fields.Id("holder_seed");
+  train::GraphFiles graph;
+  graph.text = fields.Text("graph");
+  const auto constants = crypto::FromBase64Url(fields.Text("constants"));
+  const auto anchor_bytes = crypto::FromBase64Url(fields.Text("anchor"));
+  if (!fields.failed().empty()) return Bad("is damaged at its field " + fields.failed());
+  if (!signature || !constants.ok() || !anchor_bytes.ok()) return Bad("is damaged");
+  if (uses < 1 || uses > wire::kMaxInviteUses) return Bad("has an impossible number of uses");
+  invite.uses = static_cast<std::uint32_t>(uses);
+  graph.constants.assign(constants->begin(), constants->end());
+  auto manifest = config::ParseManifest(manifest_text);
+  if (!manifest.ok()) {
+    return base::InvalidArgument("the invite's " + base::MessageOf(manifest.status()));
+  }
+  crypto::SigningKey holder = crypto::SigningKey::FromSeed(seed.view());
+  invite.holder = holder.id();
+  ASSIGN_OR_RETURN(auto addresses, AddressesOf(object));
+  ASSIGN_OR_RETURN(auto anchor, AnchorOf(*anchor_bytes, *manifest));
+  return InviteText{
+      std::move(manifest_text), *std::move(manifest), invite,           *signature,
+      std::move(holder),        std::move(addresses), std::move(graph), std::move(anchor)};
+}
+
+base::StatusOr<InviteText> ParseFile(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) return Bad("is no link that `ostraka invite new` made");
+  ASSIGN_OR_RETURN(InviteText invite, Take(object));
+  // One text for each invite: unknown and repeated fields differ from it, too.
+  if (WriteInvite(invite) != std::string(text) + "\n") return Bad("is damaged");
+  RETURN_IF_ERROR(CheckSigned(invite));
+  return invite;
+}
+
+}  // namespace
+
+std::string WriteInvite(const InviteText& invite) {
+  json addresses = json::object();
+  for (const auto& [peer, address] : invite.addresses) addresses[peer.Hex()] = address;
+  const json object = {
+      {"format", kFormat},
+      {"manifest", invite.manifest_text},
+      {"moderator", invite.invite.moderator.Hex()},
+      {"uses", invite.invite.uses},
+      {"until", invite.invite.ends_step},
+      {"by_moderator", base::ToHex(invite.by_moderator.bytes)},
+      {"holder_seed", base::ToHex(invite.holder.seed())},
+      {"addresses", addresses},
+      {"graph", invite.graph.text},
+      {"anchor", invite.anchor == nullptr ? std::string()
+                                          : crypto::ToBase64Url(wire::EncodeBlock(*invite.anchor))},
+      {"constants", crypto::ToBase64Url(BytesOf(invite.graph.constants))}};
+  return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string LinkOf(const std::string& file) {
+  OSTRAKA_CHECK(file.ends_with('\n'));
+  return std::string(kInviteScheme) +
+         crypto::ToBase64Url(BytesOf(std::string_view(file).substr(0, file.size() - 1)));
+}
+
+base::StatusOr<InviteText> ParseInvite(std::string_view text) {
+  if (text.size() > kMaxInviteBytes) return Bad("is longer than 2 MiB");
+  if (!text.starts_with(kInviteScheme)) return ParseFile(text);
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  const auto bytes = crypto::FromBase64Url(text.substr(kInviteScheme.size()));
+  if (!bytes.ok()) return Bad("is cut short or damaged");
+  const std::string file(bytes->begin(), bytes->end());
+  if (file.ends_with('\n')) return Bad("is damaged");
+  return ParseFile(file);
+}
+
+base::StatusOr<InviteText> ReadInvite(const std::string& link_or_file) {
+  if (link_or_file.starts_with(kInviteScheme)) return ParseInvite(link_or_file);
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(link_or_file, error);
+  const std::string path = is_folder ? link_or_file + "/" + kInviteFileName : link_or_file;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return base::NotFound("cannot read the invite " + path + ": give a link that begins with " +
+                          std::string(kInviteScheme) +
+                          ", or the file that `ostraka invite new --file` wrote");
+  }
+  std::string text(kMaxInviteBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return base::Unavailable("cannot read the invite " + path);
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return ParseInvite(text);
+}
+
+}  // namespace ostraka::cli

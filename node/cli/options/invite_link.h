@@ -1,0 +1,65 @@
+// An invite as people pass it on: everything that a machine needs to come into a run.
+//
+//   file  one line of JSON: {"addresses": {ID: "HOST:PORT", ...}, "anchor": base64url of a block,
+//   or
+//         empty, "by_moderator": 128 hexadecimal digits, "constants": base64url, "format": "ostraka
+//         invite 1", "graph": text, "holder_seed": 64 digits, "manifest": text, "moderator": ID,
+//         "until": step, "uses": number}
+//   link  "ostraka:" and the file in base64url, without its newline
+//
+// Whoever has it can use it: it holds the secret of the invite's own key. It vouches for nothing
+// but itself, so who takes one from a stranger trains whatever the stranger's manifest says.
+//
+// What an attacker can do here: texts come from strangers. Each invite has exactly one text, and
+// all others are refused; its length is limited, and it is one of the run that its manifest
+// describes, signed by a moderator that the manifest names.
+//
+// Thread safety: pure functions, except ReadInvite.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "crypto/sign.h"
+#include "node/base/status.h"
+#include "node/protocol/ground/manifest.h"
+#include "node/train/exact/graph_file.h"
+#include "node/wire/block.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::cli {
+
+inline constexpr std::size_t kMaxInviteBytes = 2 << 20;
+inline constexpr std::string_view kInviteScheme = "ostraka:";
+
+struct InviteText {
+  std::string manifest_text;
+  protocol::Manifest manifest;
+  wire::Invite invite;
+  crypto::Signature by_moderator{};
+  crypto::SigningKey holder;
+  std::map<base::PeerId, std::string> addresses;  // that replace those of the manifest
+  train::GraphFiles graph;                        // empty texts: the run trains none
+  // A block of the run from which on who comes follows it; null: the genesis. It is believed as the
+  // manifest is: both come from who gave the invite.
+  std::shared_ptr<const wire::Block> anchor = nullptr;
+};
+
+// REQUIRES: a moderator of the manifest signed the invite, which is the holder's.
+std::string WriteInvite(const InviteText& invite);  // the file
+std::string LinkOf(const std::string& file);
+
+// InvalidArgument, in one line that begins with "the invite": any other text than WriteInvite's,
+// with or without its newline, or LinkOf's. Any bytes are safe.
+base::StatusOr<InviteText> ParseInvite(std::string_view text);
+
+// Its name in the folder of a node that came by it.
+inline constexpr const char* kInviteFileName = "invite.json";
+// A link, the path of a file that holds one or an invite, or a folder with a file of that name.
+// NotFound: no such file.
+base::StatusOr<InviteText> ReadInvite(const std::string& link_or_file);
+
+}  // namespace ostraka::cli

@@ -1,0 +1,237 @@
+"""Keys from outside come into a running run by invites of its moderator, or are told why not."""
+import base64
+import json
+import re
+import signal
+import threading
+import time
+
+import harness
+from harness import Running, TestCase
+
+# A newcomer is a member within so many seconds of its start, while the run takes steps.
+SOON_S = 5
+
+
+class JoinCase(TestCase):
+    def open_run(self, steps, *options, count=4):
+        """Four members, and a moderator that is none of them."""
+        self.moderator = self.folder / "moderator.key"
+        moderator = harness.expect_ok("key", "new", self.moderator, "--no-passphrase").strip()
+        run = self.make_run(count=count, steps=steps, model="softmax",
+                            options=["--moderator", moderator, "--mode", "third", "--name", "open", *options])
+        return run
+
+    def invite(self, run, *options):
+        made = harness.run("invite", "new", "--manifest", run.manifest, "--key", self.moderator, *options)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return made.stdout.strip()
+
+    def start_all(self, run, *options):
+        """Started, with the first step done; their events are read from then on."""
+        nodes = [self.running(run.start(i, *options)) for i in range(len(run.ids))]
+        nodes[0].wait_for_event(event="step")
+        self.readers = []
+        self.read(nodes)
+        return nodes
+
+    def read(self, nodes):
+        """A node whose events nobody reads stops."""
+        readers = [threading.Thread(target=node.finish, daemon=True) for node in nodes]
+        self.readers += readers
+        for reader in readers:
+            reader.start()
+
+    def join(self, link, name, *options):
+        return self.running(Running("join", link, "--data-dir", self.folder / name, "--events", *options))
+
+    def await_members(self, node, count):
+        """The first block that it tells of with so many members."""
+        def matches(line):
+            event = json.loads(line)
+            return event["event"] == "step" and event["members"] == count
+        return json.loads(node.wait_for("stdout", matches))
+
+    def await_end(self, nodes):
+        for reader in self.readers:
+            reader.join(harness.DEADLINE_S)
+        for node in nodes:
+            self.assertEqual(node.process.returncode, 0, node.text["stderr"])
+        reports = [node.report() for node in nodes]
+        self.assertEqual(len({report["state_root"] for report in reports}), 1)
+        return reports
+
+    def finish_all(self, nodes, newcomers):
+        self.read(newcomers)
+        reports = self.await_end([*nodes, *newcomers])
+        for report in reports:
+            self.assertEqual(report["end"], "finished", report)
+            self.assertTrue(report["member"], report)
+            self.assertEqual(report["removals"], [], report)
+
+
+class JoinTest(JoinCase):
+    def test_a_newcomer_becomes_a_member_and_all_end_with_one_state(self):
+        run = self.open_run(200)
+        link = self.invite(run)
+        nodes = self.start_all(run)
+        began = time.monotonic()
+        newcomer = self.join(link, "newcomer")
+        self.await_members(newcomer, 5)
+        took = time.monotonic() - began
+        print(f"a member {took:.2f} s after its start")
+        self.assertLess(took, SOON_S)
+        self.finish_all(nodes, [newcomer])
+        shown = harness.expect_ok("key", "show", self.folder / "newcomer" / "node.key").strip()
+        self.assertEqual(newcomer.report()["peer"], shown)
+
+    def test_a_newcomer_that_is_killed_comes_back(self):
+        run = self.open_run(250)
+        link = self.invite(run)
+        nodes = self.start_all(run)
+        newcomer = self.join(link, "newcomer")
+        self.await_members(newcomer, 5)
+        newcomer.signal(signal.SIGKILL)
+        newcomer.finish()
+        folder = self.folder / "newcomer"
+        again = self.running(Running("join", folder, "--events"))
+        self.await_members(again, 5)
+        self.read([again])
+        self.await_end([*nodes, again])
+
+    def test_two_newcomers_share_an_invite_and_a_third_is_told_that_it_is_used_up(self):
+        run = self.open_run(300)
+        link = self.invite(run, "--uses", 2)
+        nodes = self.start_all(run)
+        newcomers = [self.join(link, "first")]
+        self.await_members(newcomers[0], 5)
+        newcomers.append(self.join(link, "second"))
+        self.await_members(newcomers[1], 6)
+        self.read(newcomers)
+        third = self.join(link, "third")
+        self.assertEqual(third.finish(), 1, third.text["stderr"])
+        self.assertEqual(third.report()["end"], "refused")
+        self.assertIn("this key may not come in: ", third.report()["reason"])
+        self.finish_all(nodes, [])
+        self.await_end(newcomers)
+
+    def test_two_newcomers_that_listen_find_each_other_by_the_dht(self):
+        run = self.open_run(400)
+        link = self.invite(run, "--uses", 2)
+        dht = ["--dht", "on", "--dht-network", "join-test"]
+        nodes = self.start_all(run, *dht)
+        first = self.join(link, "first", "--listen", "127.0.0.1:0", *dht)
+        self.await_members(first, 5)
+        second = self.join(link, "second", "--listen", "127.0.0.1:0", *dht)
+        self.read([second])
+        self.await_members(first, 6)
+        first.wait_for_event(event="links", up=5, of=5)
+        self.read([first])
+        self.finish_all(nodes, [])
+        self.await_end([first, second])
+
+    def test_several_come_at_once_and_another_after_one_has_left(self):
+        run = self.open_run(250)
+        nodes = self.start_all(run)
+        link = self.invite(run, "--uses", 3)
+        newcomers = [self.join(link, f"newcomer{i}") for i in range(3)]
+        for newcomer in newcomers:
+            self.await_members(newcomer, 7)
+        newcomers[0].signal(signal.SIGINT)
+        self.assertEqual(newcomers[0].finish(), 0, newcomers[0].text["stderr"])
+        self.assertEqual(newcomers[0].report()["end"], "left")
+        self.read(newcomers[1:])
+        # Steps are shorter than a block takes to it, and half of the members cannot hear it.
+        late = self.join(self.invite(run), "late")
+        self.await_members(late, 7)
+        self.read([late])
+        self.finish_all(nodes, [])
+        self.await_end([*newcomers[1:], late])
+
+    def test_an_invite_that_holds_a_later_block_begins_there(self):
+        run = self.open_run(400)
+        nodes = self.start_all(run)
+        first = self.join(self.invite(run), "first")
+        self.await_members(first, 5)
+        file = self.folder / "invite.json"
+        self.invite(run, "--data-dir", run.data_dir(0), "--file", file)
+        shown = harness.expect_ok("invite", "show", file)
+        self.assertGreater(int(re.search(r"begins at the block of step (\d+)", shown).group(1)), 0)
+        second = self.join(file, "second")
+        self.await_members(second, 6)
+        self.finish_all(nodes, [first, second])
+
+    def test_an_invite_that_has_ended_is_told(self):
+        run = self.open_run(150)
+        ended = self.invite(run, "--until", 1)
+        nodes = self.start_all(run)
+        late = self.join(ended, "late")
+        self.assertEqual(late.finish(), 1, late.text["stderr"])
+        self.assertEqual(late.report()["end"], "refused")
+        self.assertIn("this key may not come in: ", late.report()["reason"])
+        self.finish_all(nodes, [])
+
+    def test_an_allowed_key_needs_no_invite(self):
+        key = self.folder / "friend.key"
+        friend = harness.expect_ok("key", "new", key, "--no-passphrase").strip()
+        run = self.open_run(200, "--allow", friend)
+        nodes = self.start_all(run)
+        newcomer = self.running(Running("node", run.manifest, "--key", key, "--data-dir", self.folder / "friend",
+                                        "--events"))
+        self.await_members(newcomer, 5)
+        self.finish_all(nodes, [newcomer])
+
+
+class RefusalTest(JoinCase):
+    """What is refused before any network is asked: one line each."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_ = self.open_run(10)
+        self.link = self.invite(self.run_)
+        self.key = self.folder / "mine.key"
+        harness.expect_ok("key", "new", self.key, "--no-passphrase")
+
+    def node(self, manifest, *options):
+        return ["node", manifest, "--key", self.key, "--data-dir", self.folder / "data", *options]
+
+    def test_altered_or_cut(self):
+        invite = json.loads(base64.urlsafe_b64decode(self.link.removeprefix("ostraka:") + "=="))
+        invite["uses"] = 16
+        text = json.dumps(invite, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+        forged = "ostraka:" + base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+        self.refused(2, ["join", forged], "not as its moderator signed it")
+        self.refused(2, ["invite", "show", forged], "not as its moderator signed it")
+        self.refused(2, ["join", self.link[:-9]], "the invite")
+        self.refused(3, ["join", self.folder / "nothing"], "cannot read the invite")
+
+    def test_closed_or_another_run(self):
+        closed = harness.Run(self.folder / "closed", model="softmax")
+        self.addCleanup(closed.close)
+        self.refused(2, self.node(closed.manifest), "which is closed: ask for a manifest that lists it")
+        self.refused(2, self.node(closed.manifest, "--invite", self.link), "the invite is for run")
+        self.refused(2, self.node(self.run_.manifest), "needs an invite: ask a moderator for a link")
+        self.refused(2, ["invite", "new", "--manifest", closed.manifest, "--key", self.moderator],
+                     "takes no invites")
+
+    def test_who_may_not_sign(self):
+        self.refused(2, ["invite", "new", "--manifest", self.run_.manifest, "--key", self.key],
+                     "is no moderator of this run")
+        self.refused(2, ["invite", "new", "--manifest", self.run_.manifest, "--key", self.moderator, "--uses", 17],
+                     "--uses must be from 1 to 16")
+
+    def test_show_and_a_file(self):
+        path = self.folder / "invite.json"
+        self.assertEqual(self.invite(self.run_, "--file", path, "--uses", 3, "--until", 7), "")
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        shown = harness.expect_ok("invite", "show", path)
+        self.assertIn("uses 3\n", shown)
+        self.assertIn("until step 7 of 10\n", shown)
+        secret = json.loads(path.read_text())["holder_seed"]
+        self.assertNotIn(secret, shown)
+        self.refused(2, ["invite", "new", "--manifest", self.run_.manifest, "--key", self.moderator, "--file", path],
+                     "exists")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,171 @@
+#include "node/cli/options/invite_link.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "crypto/base64url.h"
+#include "tests/unit/cli/options/invite_fixture.h"
+#include "tests/unit/os/temp_folder.h"
+
+namespace ostraka::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class InviteLinkTest : public os::TempFolderTest {
+ protected:
+  static std::string Replaced(std::string text, const std::string& what, const std::string& by) {
+    const std::size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return text.replace(at, what.size(), by);
+  }
+  static std::string RefusalOf(const std::string& text) {
+    const auto parsed = ParseInvite(text);
+    EXPECT_FALSE(parsed.ok()) << text;
+    return parsed.ok() ? "" : base::MessageOf(parsed.status());
+  }
+
+  const std::string file_ = WriteInvite(MakeInvite());
+};
+
+TEST_F(InviteLinkTest, ReadsWhatItWritesInEachForm) {
+  for (const std::string& text :
+       {file_, file_.substr(0, file_.size() - 1), LinkOf(file_), LinkOf(file_) + "\n"}) {
+    const auto parsed = ParseInvite(text);
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    EXPECT_EQ(WriteInvite(*parsed), file_);
+    EXPECT_EQ(parsed->manifest.run_id, MakeInvite().manifest.run_id);
+    EXPECT_EQ(parsed->invite.uses, 2u);
+    EXPECT_EQ(parsed->invite.ends_step, 50u);
+    EXPECT_EQ(parsed->invite.holder, KeyOf(8).id());
+    EXPECT_EQ(parsed->addresses.size(), 1u);
+  }
+}
+
+TEST_F(InviteLinkTest, CarriesTheGraphAndItsConstants) {
+  InviteText invite = MakeInvite();
+  invite.graph.text = "a graph\n";
+  invite.graph.constants = std::string("\0\xff\x80 bytes", 9);
+  const auto parsed = ParseInvite(LinkOf(WriteInvite(invite)));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->graph.text, invite.graph.text);
+  EXPECT_EQ(parsed->graph.constants, invite.graph.constants);
+}
+
+wire::Block AnchorOf(const InviteText& invite) {
+  wire::Block block;
+  block.step = 41;
+  block.decision.bytes.fill(7);
+  for (std::uint8_t fill = 4; fill <= 7; ++fill) block.members.push_back(KeyOf(fill).id());
+  std::sort(block.members.begin(), block.members.end());
+  block.thresholds = protocol::ThresholdsIn(invite.manifest, block.members.size());
+  return block;
+}
+
+TEST_F(InviteLinkTest, CarriesTheBlockAtWhichItBegins) {
+  InviteText invite = MakeInvite();
+  invite.anchor = std::make_shared<const wire::Block>(AnchorOf(invite));
+  const auto parsed = ParseInvite(LinkOf(WriteInvite(invite)));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  ASSERT_NE(parsed->anchor, nullptr);
+  EXPECT_EQ(wire::BlockDigest(*parsed->anchor), wire::BlockDigest(*invite.anchor));
+  EXPECT_EQ(ParseInvite(file_)->anchor, nullptr);
+}
+
+TEST_F(InviteLinkTest, ABlockThatIsNoneOfItsRunIsRefused) {
+  InviteText invite = MakeInvite();
+  const auto refusal_of = [&](auto edit) {
+    wire::Block block = AnchorOf(invite);
+    edit(block);
+    invite.anchor = std::make_shared<const wire::Block>(std::move(block));
+    return RefusalOf(WriteInvite(invite));
+  };
+  EXPECT_THAT(refusal_of([](wire::Block& block) { block.thresholds.t_s = 0; }),
+              HasSubstr("a block that is none of its run"));
+  EXPECT_THAT(refusal_of([](wire::Block& block) { block.decision = {}; }),
+              HasSubstr("a block that is none of its run"));
+  EXPECT_THAT(refusal_of([](wire::Block& block) { block.members.clear(); }),
+              HasSubstr("a block that is none of its run"));
+  EXPECT_THAT(RefusalOf(Replaced(file_, "\"anchor\":\"\"", "\"anchor\":\"AAAA\"")),
+              HasSubstr("damaged"));
+}
+
+TEST_F(InviteLinkTest, WhatIsAlteredIsRefused) {
+  EXPECT_THAT(RefusalOf(Replaced(file_, "\"uses\":2", "\"uses\":3")),
+              HasSubstr("not as its moderator signed it"));
+  EXPECT_THAT(RefusalOf(Replaced(file_, "\"until\":50", "\"until\":500")),
+              HasSubstr("not as its moderator signed it"));
+  EXPECT_THAT(RefusalOf(Replaced(file_, KeyOf(9).id().Hex(), KeyOf(1).id().Hex())),
+              HasSubstr("no moderator of its run"));
+  EXPECT_THAT(RefusalOf(Replaced(file_, "\"holder_seed\":\"08", "\"holder_seed\":\"09")),
+              HasSubstr("not as its moderator signed it"));
+  // The manifest of another run, in which the moderator is one too.
+  InviteText other = MakeInvite(2);
+  other.by_moderator = MakeInvite(1).by_moderator;
+  EXPECT_THAT(RefusalOf(WriteInvite(other)), HasSubstr("not as its moderator signed it"));
+}
+
+TEST_F(InviteLinkTest, EveryOtherTextIsRefused) {
+  for (const std::string& text :
+       {std::string(),
+        std::string("ostraka:"),
+        std::string("{}"),
+        std::string("[]"),
+        std::string("nonsense"),
+        file_ + "\n",
+        " " + file_,
+        LinkOf(file_) + "=",
+        LinkOf(file_ + "\n"),
+        LinkOf(file_).substr(0, 300),
+        std::string(3 << 20, '['),
+        Replaced(file_, "\"uses\":2", "\"uses\":2.0"),
+        Replaced(file_, "\"uses\":2", "\"uses\":-2"),
+        Replaced(file_, "\"uses\":2", "\"uses\":\"2\""),
+        Replaced(file_, "\"uses\":2", "\"uses\":0"),
+        Replaced(file_, "\"uses\":2", "\"uses\":257"),
+        Replaced(file_, "\"uses\":2", "\"uses\":1,\"uses\":2"),
+        Replaced(file_, "\"uses\":2", "\"more\":0,\"uses\":2"),
+        Replaced(file_, "\"uses\":2", "\"uses\": 2"),
+        Replaced(file_, ",\"uses\":2", ""),
+        Replaced(file_, "\"graph\":\"\"", "\"graph\":7"),
+        Replaced(file_, "\"constants\":\"\"", "\"constants\":\"A\""),
+        Replaced(file_, "invite 1", "invite 2"),
+        Replaced(file_, "{\"", "[\""),
+        Replaced(file_, "192.0.2.1:7000\"", "192.0.2.1:7000\",\"x\":\"y\"")}) {
+    EXPECT_THAT(RefusalOf(text), StartsWith("the invite")) << text.substr(0, 80);
+  }
+}
+
+// A bit that flips somewhere never passes, in either form.
+TEST_F(InviteLinkTest, NoMutationIsAccepted) {
+  for (std::size_t at = 0; at < file_.size() - 1; at += 3) {
+    std::string text = file_;
+    text[at] = static_cast<char>(text[at] ^ (1 << (at % 7)));
+    const auto parsed = ParseInvite(text);
+    // Addresses and the graph are hints that nobody signed.
+    if (parsed.ok()) {
+      EXPECT_NE(parsed->addresses, MakeInvite().addresses) << at;
+    }
+  }
+  const std::string link = LinkOf(file_);
+  for (std::size_t size = 0; size < link.size(); size += 11) RefusalOf(link.substr(0, size));
+}
+
+TEST_F(InviteLinkTest, IsReadFromALinkOrAFile) {
+  const std::string path = dir_ + "/invite";
+  EXPECT_EQ(ReadInvite(path).status().code(), absl::StatusCode::kNotFound);
+  for (const std::string& text : {file_, LinkOf(file_) + "\n"}) {
+    std::ofstream(path) << text;
+    EXPECT_TRUE(ReadInvite(path).ok());
+  }
+  EXPECT_TRUE(ReadInvite(LinkOf(file_)).ok());
+  std::ofstream(path) << std::string(3 << 20, 'x');
+  EXPECT_THAT(base::MessageOf(ReadInvite(path).status()), HasSubstr("longer than 2 MiB"));
+}
+
+}  // namespace
+}  // namespace ostraka::cli
