@@ -52,8 +52,8 @@ deps-dev:
 build: deps-build  ## the release binary: build/release/ostraka
 	$(call build_preset,release)
 
-demo: build  ## eight peers train on real digits, three of them cheat and are banished
-	build/release/ostraka swarm --target $(DEMO_TARGET) $(DEMO)
+demo: build  ## eight peers train on real digits, three cheat and are banished; others come and go
+	build/release/ostraka swarm --join 1 --intrude 1 --leave 1 --target $(DEMO_TARGET) $(DEMO)
 
 python: deps-python  ## the Python module `ostraka`: build/release/python
 	$(call build_python,ostraka_python)

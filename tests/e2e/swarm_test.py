@@ -14,7 +14,7 @@ from harness import Running, TestCase, await_gone, children_of, expect_ok, run
 
 TOY = ["--model", "toy", "--hidden", "256"]
 KEYS = {"ok", "peers", "byzantine", "attack", "unprotected", "seed", "parameters", "steps", "removals", "returns",
-        "honest_banned", "honest_dropped", "names", "state_roots_equal", "metric", "loss", "seconds", "bytes_sent",
+        "came", "honest_banned", "honest_dropped", "names", "state_roots_equal", "metric", "loss", "seconds", "bytes_sent",
         "peak_rss_bytes", "problems", "seconds_per_step", "payload_bytes_per_step"}
 
 
@@ -160,6 +160,34 @@ class BanishTest(TestCase):
             mode = stat.S_IMODE((self.out / f"node{i}.key").stat().st_mode)
             self.assertEqual(mode, 0o600)
         self.assertIn(str(self.out), self.ended.stderr)
+
+
+
+class SecondActTest(TestCase):
+    """While eight train, three of them attackers, others come in and one leaves."""
+
+    def test_one_joins_one_intrudes_and_one_leaves(self):
+        with tempfile.TemporaryDirectory(prefix="ostraka-e2e-") as folder:
+            out = Path(folder) / "out"
+            ended = run("swarm", *TOY, "--steps", 150, "--join", 1, "--intrude", 1, "--leave", 1, "--json",
+                        "--out", out)
+            self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+            result = json.loads(ended.stdout)
+            names = {name: peer for peer, name in result["names"].items()}
+            self.assertEqual([one["peer"] for one in result["came"]], [names["node8"], names["node9"]])
+            self.assertIn(names["node9"], result["byzantine"])
+            removed = {removal["peer"] for removal in result["removals"]}
+            self.assertEqual(removed, set(result["byzantine"]))
+            self.assertIn("node8 (" + names["node8"][:8] + ") came in", ended.stderr)
+            self.assertIn("has left", ended.stderr)
+            explained = run("ledger", "show", out / "node8")
+            self.assertEqual(explained.returncode, 0, explained.stderr)
+
+    def test_a_second_act_that_cannot_be_is_refused(self):
+        for options, words in ((["--leave", 3], "three must stay"), (["--unprotected", "--join", 1], "no second act")):
+            ended = run("swarm", *TOY, "--steps", 20, *options)
+            self.assertEqual(ended.returncode, 2, ended.stderr)
+            self.assertIn(words, ended.stderr)
 
 
 class OutcomeTest(TestCase):

@@ -19,6 +19,7 @@
 #include "crypto/hash.h"
 #include "crypto/key_file.h"
 #include "node/cli/options/attack_options.h"
+#include "node/cli/swarm/second_act.h"
 #include "node/cli/terminal/process.h"
 #include "node/cli/terminal/stop_request.h"
 #include "node/config/manifest_toml.h"
@@ -94,7 +95,7 @@ class Swarm {
     RETURN_IF_ERROR(Plan());
     const StopRequest request;  // so that the nodes can be told and end cleanly
     const auto begin = std::chrono::steady_clock::now();
-    for (std::size_t i = 0; i < run_.nodes.size(); ++i) RETURN_IF_ERROR(Start(i));
+    for (std::size_t i = 0; i < options_.peers; ++i) RETURN_IF_ERROR(Start(i));
     RETURN_IF_ERROR(Watch(request));
     run_.seconds = std::chrono::duration<double>(last_end_ - begin).count();
     return std::move(run_);
@@ -112,9 +113,27 @@ class Swarm {
     RETURN_IF_ERROR(CheckHttp(options_.http));
     RETURN_IF_ERROR(CheckAttack(options_.attack, options_.attack_params));
     ASSIGN_OR_RETURN(const protocol::Mode mode, protocol::ParseMode(options_.manifest.mode));
+    RETURN_IF_ERROR(CheckSecondAct());
     return options_.unprotected
                ? base::OkStatus()
                : protocol::CheckTolerates(mode, options_.peers, options_.byzantine);
+  }
+
+  base::Status CheckSecondAct() const {
+    const std::uint64_t guests = std::uint64_t{options_.joins} + options_.intruders;
+    if (guests + options_.leaves == 0) return base::OkStatus();
+    if (options_.unprotected) {
+      return base::InvalidArgument(
+          "an unprotected swarm has no second act: leave out --join, --intrude and --leave");
+    }
+    if (options_.peers + guests > wire::kMaxPeers) {
+      return base::InvalidArgument("--peers, --join and --intrude are more than " +
+                                   std::to_string(wire::kMaxPeers));
+    }
+    const std::uint32_t honest = options_.peers - options_.byzantine;
+    if (options_.leaves + 3 <= honest) return base::OkStatus();
+    return base::InvalidArgument("--leave is " + std::to_string(options_.leaves) + " of " +
+                                 std::to_string(honest) + " honest nodes: three must stay");
   }
 
   // Prepares keys, sockets, the manifest and folders before the first process starts. Checks
@@ -134,27 +153,39 @@ class Swarm {
     }
     ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(trainer_options));
     run_.dimension = base::ElementCount(trainer->layout());
-    RETURN_IF_ERROR(config::CheckDimension(run_.dimension, options_.peers));
-    for (std::uint32_t i = 0; i < options_.peers; ++i) {
+    const std::uint32_t nodes = options_.peers + options_.joins + options_.intruders;
+    RETURN_IF_ERROR(config::CheckDimension(run_.dimension, nodes));
+    for (std::uint32_t i = 0; i < nodes; ++i) {
       ASSIGN_OR_RETURN(sockets_.emplace_back(), os::ListenOnLoopback());
       SwarmNode& node = run_.nodes.emplace_back();
       node.id = KeyOf(options_.seed, i).id();
-      node.byzantine = i >= options_.peers - options_.byzantine;
+      node.comes = i >= options_.peers;
+      node.byzantine = node.comes ? i >= options_.peers + options_.joins
+                                  : i >= options_.peers - options_.byzantine;
+      if (node.comes) continue;
       manifest.members.push_back({.id = node.id,
                                   .address = "127.0.0.1:" + std::to_string(sockets_.back().port),
                                   .name = SwarmNodeName(i)});
     }
     std::sort(manifest.members.begin(), manifest.members.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
+    OpenFor(options_, manifest);
     const std::string text = config::WriteManifest(manifest, NonceOf(options_.seed));
-    RETURN_IF_ERROR(config::ParseManifest(text).status());
+    ASSIGN_OR_RETURN(const protocol::Manifest parsed, config::ParseManifest(text));
     ASSIGN_OR_RETURN(run_.run_dir, MakeRunDir(options_.out_dir));
-    watcher_.OnPlanned(manifest);
-    return WriteFiles(text, graph);
+    scenes_ = PlanSecondAct(options_);
+    processes_.resize(run_.nodes.size());
+    starts_.resize(run_.nodes.size());
+    watcher_.OnPlanned(manifest, run_.nodes);
+    RETURN_IF_ERROR(WriteFiles(text, graph));
+    for (std::size_t i = options_.peers; i < run_.nodes.size(); ++i) {
+      RETURN_IF_ERROR(WriteFile(InviteFile(i), InviteFor(options_, text, parsed, i)));
+    }
+    return base::OkStatus();
   }
 
   base::Status WriteFiles(const std::string& manifest, const train::GraphFiles& graph) {
-    for (std::uint32_t i = 0; i < options_.peers; ++i) {
+    for (std::uint32_t i = 0; i < run_.nodes.size(); ++i) {
       ASSIGN_OR_RETURN(const std::string text,
                        crypto::EncodeKeyFile(KeyOf(options_.seed, i), std::nullopt));
       RETURN_IF_ERROR(crypto::WriteKeyFile(KeyFile(i), text));
@@ -186,6 +217,9 @@ class Swarm {
   std::string KeyFile(std::size_t i) const {
     return run_.run_dir + "/" + SwarmNodeName(i) + ".key";
   }
+  std::string InviteFile(std::size_t i) const {
+    return run_.run_dir + "/" + SwarmNodeName(i) + ".invite";
+  }
   std::string ManifestFile() const { return run_.run_dir + "/run.toml"; }
 
   base::Status Start(std::size_t index) {
@@ -216,8 +250,14 @@ class Swarm {
     if (index == 0) AddHttp(process.arguments);
     if (options_.unprotected) process.arguments.push_back("--unprotected");
     if (node.byzantine) AddAttack(process.arguments);
+    // The others learn no address of it, so it says that it only dials.
+    if (node.comes) {
+      process.arguments.insert(process.arguments.end(),
+                               {"--invite", InviteFile(index), "--reachable", "no"});
+    }
     ASSIGN_OR_RETURN(Process started, Process::Start(process));
-    processes_.push_back(std::move(started));
+    processes_[index].emplace(std::move(started));
+    starts_[index] = std::chrono::steady_clock::now();
     close(std::exchange(sockets_[index].fd, -1));
     return base::OkStatus();
   }
@@ -243,12 +283,15 @@ class Swarm {
   base::Status Watch(const StopRequest& request) {
     while (Running()) {
       std::vector<pollfd> fds;
-      for (const Process& process : processes_) fds.push_back({process.stdout_fd(), POLLIN, 0});
+      for (const auto& process : processes_) {
+        if (process) fds.push_back({process->stdout_fd(), POLLIN, 0});
+      }
       // The time-out only bounds the delay in noticing an exit without output.
       if (poll(fds.data(), fds.size(), 200) < 0 && errno != EINTR) {
         return base::Unavailable(std::string("poll failed: ") + std::strerror(errno));
       }
       for (std::size_t i = 0; i < processes_.size(); ++i) RETURN_IF_ERROR(Read(i));
+      RETURN_IF_ERROR(PlayScenes());
       EndStragglers();
       if (request.made() && !run_.interrupted) {
         run_.interrupted = true;
@@ -259,16 +302,35 @@ class Swarm {
   }
 
   bool Running() const {
-    return std::any_of(run_.nodes.begin(), run_.nodes.end(),
-                       [](const SwarmNode& node) { return node.exit_status < 0; });
+    for (std::size_t i = 0; i < run_.nodes.size(); ++i) {
+      if (processes_[i] && run_.nodes[i].exit_status < 0) return true;
+    }
+    return false;
+  }
+
+  // What is due by the blocks of the first node.
+  base::Status PlayScenes() {
+    while (!scenes_.empty() && reached_ >= scenes_.front().at_step && !run_.interrupted) {
+      const Scene scene = scenes_.front();
+      scenes_.erase(scenes_.begin());
+      SwarmNode& node = run_.nodes[scene.node];
+      if (scene.what == Scene::What::kComes) {
+        RETURN_IF_ERROR(Start(scene.node));
+      } else if (node.exit_status < 0) {
+        node.leaves = true;
+        processes_[scene.node]->Signal(SIGINT);
+      }
+      watcher_.OnScene(scene.node, node);
+    }
+    return base::OkStatus();
   }
 
   base::Status Read(std::size_t index) {
     SwarmNode& node = run_.nodes[index];
-    if (node.exit_status >= 0) return base::OkStatus();
+    if (!processes_[index] || node.exit_status >= 0) return base::OkStatus();
     // Poll before reading, so that everything written before the exit is read.
-    const std::optional<int> status = processes_[index].Poll();
-    ASSIGN_OR_RETURN(const std::vector<std::string> lines, processes_[index].ReadLines());
+    const std::optional<int> status = processes_[index]->Poll();
+    ASSIGN_OR_RETURN(const std::vector<std::string> lines, processes_[index]->ReadLines());
     for (const std::string& line : lines) {
       const nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
       if (event.is_discarded() || !event.contains("event")) {
@@ -297,8 +359,9 @@ class Swarm {
   void EndStragglers() {
     std::size_t honest_left = 0;
     bool finished = false;
-    for (const SwarmNode& node : run_.nodes) {
-      if (node.byzantine) continue;
+    for (std::size_t i = 0; i < run_.nodes.size(); ++i) {
+      const SwarmNode& node = run_.nodes[i];
+      if (node.byzantine || !processes_[i]) continue;
       if (node.exit_status < 0) ++honest_left;
       finished = finished || (node.report.is_object() && node.report["end"] == "finished");
     }
@@ -316,9 +379,10 @@ class Swarm {
   void StopRest(int signal) {
     for (std::size_t i = 0; i < run_.nodes.size(); ++i) {
       SwarmNode& node = run_.nodes[i];
-      if (node.exit_status >= 0 || (node.stopped && signal == SIGTERM)) continue;
+      if (!processes_[i] || node.exit_status >= 0) continue;
+      if (node.stopped && signal == SIGTERM) continue;
       node.stopped = true;
-      processes_[i].Signal(signal);
+      processes_[i]->Signal(signal);
     }
   }
 
@@ -340,20 +404,40 @@ class Swarm {
           {event["step"].get<std::uint64_t>(), NumberOf(event["loss"]), NumberOf(event["value"])});
     }
     if (event["event"] != "step") return;
+    reached_ = event["step"].get<std::uint64_t>();
     for (const nlohmann::json& peer : event["returned"]) {
       run_.returns.push_back({peer, event["step"]});
+    }
+    if (!event.contains("came")) return;
+    for (const nlohmann::json& peer : event["came"]) TakeNew({peer, event["step"]});
+  }
+
+  // A node that was started in the second act is admitted.
+  void TakeNew(SwarmReturn came) {
+    for (std::size_t i = 0; i < run_.nodes.size(); ++i) {
+      if (run_.nodes[i].id.Hex() != came.peer || !starts_[i]) continue;
+      const auto now = std::chrono::steady_clock::now();
+      came.seconds = std::chrono::duration<double>(now - *starts_[i]).count();
+      run_.came.push_back(came);
+      watcher_.OnCame(run_.came.back());
     }
   }
 
   void TellAll(int signal) {
-    for (const Process& process : processes_) process.Signal(signal);
+    for (const auto& process : processes_) {
+      if (process) process->Signal(signal);
+    }
   }
 
   const SwarmOptions& options_;
   SwarmWatcher& watcher_;
   SwarmRun run_;
   std::vector<os::ListeningSocket> sockets_;
-  std::vector<Process> processes_;
+  std::vector<std::optional<Process>> processes_;  // by node; none: not started yet
+  // By node; none: not started yet.
+  std::vector<std::optional<std::chrono::steady_clock::time_point>> starts_;
+  std::vector<Scene> scenes_;                          // that are still to come
+  std::uint64_t reached_ = 0;                          // step of the first node
   std::chrono::steady_clock::time_point last_end_;     // the newest report, or exit without one
   std::optional<std::size_t> honest_left_;             // still running after the end of the run
   std::chrono::steady_clock::time_point quiet_since_;  // when honest_left_ last changed

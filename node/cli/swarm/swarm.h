@@ -29,6 +29,10 @@ struct SwarmOptions {
   std::string attack = "sign_flip";
   std::vector<std::string> attack_params;
   std::uint64_t attack_from = 0;  // honest before this step
+  // The second act (second_act.h).
+  std::uint32_t joins = 0;
+  std::uint32_t intruders = 0;
+  std::uint32_t leaves = 0;
   ManifestOptions manifest;
   std::uint64_t seed = 0;
   std::vector<std::string>
@@ -51,6 +55,8 @@ struct SwarmOptions {
 struct SwarmNode {
   base::PeerId id;
   bool byzantine = false;
+  bool comes = false;   // it is not of the genesis
+  bool leaves = false;  // it was told to
   std::string data_dir;
   std::string log_file;
   nlohmann::json report;   // the node's final report; null until its end
@@ -63,10 +69,12 @@ struct SwarmNode {
 // The name of node `index` in the manifest, and of its folder and its log.
 std::string SwarmNodeName(std::size_t index);
 
-// The return of a dropped member, as the first honest node reports it.
+// The return of a dropped member, or the admission of a new one, as the first honest node reports
+// it.
 struct SwarmReturn {
   std::string peer;  // hex
   std::uint64_t step = 0;
+  std::optional<double> seconds = {};  // since a new one was started
 };
 
 struct SwarmRun {
@@ -76,6 +84,7 @@ struct SwarmRun {
   double seconds = 0;                    // from the first start to the last report
   std::vector<host::CurvePoint> losses;  // the first honest node's evaluations
   std::vector<SwarmReturn> returns;
+  std::vector<SwarmReturn> came;  // new ones
   bool interrupted = false;
   // A node that failed to start, for which the others were stopped. If a node is lost later the
   // others go on: the protocol must bear that.
@@ -87,7 +96,12 @@ class SwarmWatcher {
  public:
   virtual ~SwarmWatcher() = default;
   // Once, before the first node starts.
-  virtual void OnPlanned(const protocol::Manifest& manifest) = 0;
+  virtual void OnPlanned(const protocol::Manifest& manifest,
+                         const std::vector<SwarmNode>& nodes) = 0;
+  // A new node was started, or a member told to leave.
+  virtual void OnScene(std::size_t index, const SwarmNode& node) = 0;
+  // A new member was admitted.
+  virtual void OnCame(const SwarmReturn& came) = 0;
   // `event` is a line that node `index` printed (node/cli/views/node_json.h).
   virtual void OnEvent(std::size_t index, const SwarmNode& node, const nlohmann::json& event) = 0;
   // Node `index` ended without a report; the others continue.

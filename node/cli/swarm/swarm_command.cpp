@@ -66,9 +66,20 @@ class LiveView final : public SwarmWatcher {
         ink_(STDERR_FILENO),
         progress_(options.manifest.manifest.training.steps) {}
 
-  void OnPlanned(const protocol::Manifest& manifest) override {
-    names_ = MemberNames(protocol::NamesOf(manifest.members));
+  void OnPlanned(const protocol::Manifest& manifest, const std::vector<SwarmNode>& nodes) override {
+    MemberNames::Map names;
+    for (std::size_t i = 0; i < nodes.size(); ++i) names.emplace(nodes[i].id, SwarmNodeName(i));
+    names_ = MemberNames(std::move(names));
     update_ = protocol::UpdateText(manifest.training);
+  }
+  void OnScene(std::size_t index, const SwarmNode& node) override {
+    const char* role = node.byzantine ? " (an attacker, by a public invite)" : " (by an invite)";
+    Line(SwarmNodeName(index) + (node.comes ? " asks to come in" : " leaves") +
+         (node.comes ? role : ""));
+  }
+  void OnCame(const SwarmReturn& came) override {
+    Line("step " + std::to_string(came.step) + ": " + came.peer.substr(0, 16) + " came in, " +
+         FourDigits(*came.seconds) + " s after its start");
   }
   void OnEvent(std::size_t index, const SwarmNode&, const json& event) override {
     // Announce with the first event, so that a failed start prints only its error.
@@ -107,6 +118,11 @@ class LiveView final : public SwarmWatcher {
   void OnStep(const json& event) {
     for (const json& peer : event["returned"]) {
       Line("step " + event["step"].dump() + ": " + ShortId(peer) + " returned");
+    }
+    if (event.contains("left")) {
+      for (const json& peer : event["left"]) {
+        Line("step " + event["step"].dump() + ": " + ShortId(peer) + " has left");
+      }
     }
     if (event.contains("closes")) return;  // nothing was trained in it
     progress_.Done(event["step"].get<std::uint64_t>(), Now());
@@ -153,6 +169,7 @@ void PrintNodes(const SwarmRun& run, const json& result) {
     const SwarmNode& node = run.nodes[i];
     std::string end = node.report.is_null() ? "lost" : node.report["end"].get<std::string>();
     std::string why;
+    if (node.comes && !node.started) end = "absent";
     for (const json& removal : result["removals"]) {
       if (removal["peer"] != node.id.Hex()) continue;
       end = RemovalWord(removal);
@@ -255,6 +272,14 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
       ->capture_default_str();
   command->add_option("--attack-param", options->attack_params, "name=value");
   command->add_option("--attack-from", options->attack_from, "honest before this step");
+  command
+      ->add_option("--join", options->joins,
+                   "honest keys that come in by invites while the others train")
+      ->capture_default_str();
+  command
+      ->add_option("--intrude", options->intruders, "attackers that come in by one public invite")
+      ->capture_default_str();
+  command->add_option("--leave", options->leaves, "honest nodes that leave")->capture_default_str();
   AddManifestOptions(*command, options->manifest);
   command->add_option("--seed", options->seed, "seed of keys, run and initial parameters")
       ->capture_default_str();

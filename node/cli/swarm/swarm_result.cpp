@@ -47,12 +47,16 @@ void Add(const SwarmNode& node, Tally& tally) {
     tally.first = &report;
     tally.removals = report["removals"];
   }
+  // It ended before the others.
+  if (node.leaves && report["end"] == "left") return;
   const json& first = *tally.first;
   if (report["steps"] != first["steps"]) {
     tally.same_step = false;
     return;
   }
-  tally.removals_agree = tally.removals_agree && report["removals"] == first["removals"];
+  // A new member knows of those before its time by their standings alone.
+  const bool same = node.comes || report["removals"] == first["removals"];
+  tally.removals_agree = tally.removals_agree && same;
   tally.roots_equal = tally.roots_equal && report.contains("state_root") &&
                       first.contains("state_root") && report["state_root"] == first["state_root"];
 }
@@ -70,7 +74,8 @@ void CountRemovals(const SwarmRun& run, Tally& tally) {
 
 // Whether the protocol promises to remove peers with this attack.
 bool MustRemove(const SwarmOptions& options) {
-  if (options.unprotected || options.byzantine == 0 || options.attack == "none") return false;
+  const std::uint32_t attackers = options.byzantine + options.intruders;
+  if (options.unprotected || attackers == 0 || options.attack == "none") return false;
   const auto attack = sim::FindAttack(options.attack);
   return !attack.ok() || attack->outcome != sim::KnownAttack::Outcome::kContained;
 }
@@ -97,6 +102,11 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
     if (!holds) problems.push_back(problem);
   };
   require(!run.interrupted, "interrupted");
+  const std::size_t came = run.came.size();
+  const std::size_t guests = std::size_t{options.joins} + options.intruders;
+  require(run.interrupted || came == guests, std::to_string(guests - came) + " of " +
+                                                 std::to_string(guests) +
+                                                 " that came were not let in");
   for (std::size_t i = 0; i < run.nodes.size(); ++i) {
     const SwarmNode& node = run.nodes[i];
     const std::string name = "node " + std::to_string(i) + " (" + node.id.Short() + ") ";
@@ -105,19 +115,21 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
       // itself.
       if (run.not_started && run.not_started != i) continue;
       if (node.byzantine && node.stopped) continue;
+      if (node.comes && !node.started) continue;  // counted as not let in
       require(false, name + "ended without a report, status " + std::to_string(node.exit_status) +
                          (node.last_words.empty() ? "" : " (" + node.last_words + ")") + ": see " +
                          node.log_file);
-    } else if (!node.byzantine && node.report["end"] != "finished") {
+    } else if (!node.byzantine && node.report["end"] != "finished" &&
+               !(node.leaves && node.report["end"] == "left")) {
       require(false, name + node.report["end"].get<std::string>() + ": " +
                          node.report["reason"].get<std::string>());
     }
   }
   if (MustRemove(options)) {
     const std::size_t removed = tally.byzantine_removed.size();
-    require(removed == options.byzantine, std::to_string(options.byzantine - removed) + " of " +
-                                              std::to_string(options.byzantine) +
-                                              " Byzantine peers were neither banned nor dropped");
+    const std::size_t all = std::size_t{options.byzantine} + options.intruders;
+    require(removed == all, std::to_string(all - removed) + " of " + std::to_string(all) +
+                                " Byzantine peers were neither banned nor dropped");
   }
   std::set<std::string> honest = tally.honest_banned;
   honest.insert(tally.honest_dropped.begin(), tally.honest_dropped.end());
@@ -151,6 +163,10 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
   for (const SwarmReturn& back : run.returns) {
     returns.push_back({{"peer", back.peer}, {"step", back.step}});
   }
+  json came = json::array();
+  for (const SwarmReturn& one : run.came) {
+    came.push_back({{"peer", one.peer}, {"step", one.step}, {"seconds", *one.seconds}});
+  }
   const json problems = ProblemsOf(options, run, tally);
   json losses = json::array();
   for (const host::CurvePoint& point : run.losses) losses.push_back(point.loss);
@@ -166,6 +182,7 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
       {"steps", tally.first == nullptr ? json(0) : (*tally.first)["steps"]},
       {"removals", tally.removals},
       {"returns", returns},
+      {"came", came},
       {"honest_banned", tally.honest_banned.size()},
       {"honest_dropped", tally.honest_dropped.size()},
       {"state_roots_equal", tally.roots_equal && tally.same_step && tally.honest_reports > 0},
