@@ -161,6 +161,13 @@ class JoinTest(JoinCase):
         self.await_members(second, 6)
         self.finish_all(nodes, [first, second])
 
+    def test_who_finds_nobody_is_told_what_to_do(self):
+        run = self.open_run(100)
+        newcomer = self.join(self.invite(run), "newcomer")
+        newcomer.wait_for("stderr", lambda line: "ask a moderator for a fresh invite" in line)
+        newcomer.signal(signal.SIGTERM)
+        self.assertEqual(newcomer.finish(), 0, newcomer.text["stderr"])
+
     def test_an_invite_that_has_ended_is_told(self):
         run = self.open_run(150)
         ended = self.invite(run, "--until", 1)

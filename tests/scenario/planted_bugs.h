@@ -34,6 +34,9 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kFirstTauGoesOn, "first tau goes on", "applied", 1},
     {base::Bug::kTimersPileUp, "timers pile up", "queues", 1},
     {base::Bug::kReturnsWithoutAdmission, "returns without admission", "rejoin_only", 8},
+    {base::Bug::kAnyCredential, "any credential", "arrivals", 18},
+    {base::Bug::kInvitesNeverEnd, "invites never end", "arrivals", 18},
+    {base::Bug::kInvitesAreNotCounted, "invites are not counted", "arrivals", 18},
 };
 inline constexpr PlantedBug kCanary = {base::Bug::kCanary, "canary", "honest_suspected", 1};
 

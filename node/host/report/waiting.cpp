@@ -46,7 +46,8 @@ std::optional<Waiting> WaitingOf(const NodeStatus& status) {
   Waiting waiting{.step = status.progress.step,
                   .begun = status.met,
                   .since = status.since_progress,
-                  .peers = AwaitedBy(status)};
+                  .peers = AwaitedBy(status),
+                  .follows = status.progress.phase == "follow"};
   if (waiting.peers.empty()) return std::nullopt;
   return waiting;
 }
@@ -65,7 +66,11 @@ std::string WaitingText(const Waiting& waiting,
   if (waiting.peers.size() > named) {
     text += " and " + std::to_string(waiting.peers.size() - named) + " more";
   }
-  return text + (waiting.begun ? "; nothing is lost" : "; the run begins when all have started");
+  if (waiting.begun) return text + "; nothing is lost";
+  if (!waiting.follows) return text + "; the run begins when all have started";
+  return text +
+         ": the run may be over, or go on without those that this node knows; then ask a moderator "
+         "for a fresh invite";
 }
 
 std::optional<std::string> WaitLog::Of(const std::optional<Waiting>& now) {

@@ -31,6 +31,7 @@ struct Waiting {
   bool begun = false;               // a step began, or a block was seen
   base::Duration since;             // since the last progress
   std::vector<base::PeerId> peers;  // for these; not empty
+  bool follows = false;             // others have begun the run, and this node comes to it
 };
 
 // Longer than ten rounds of the slowest messages that a run on the Internet should have, so that a

@@ -81,6 +81,10 @@ TEST(WaitingText, SaysForWhomAndForHowLong) {
             "step 463: waiting 65 s for a100, b200, c300; nothing is lost");
   EXPECT_EQ(WaitingText(waiting, FourDigits, 2),
             "step 463: waiting 65 s for a100, b200 and 1 more; nothing is lost");
+  EXPECT_EQ(WaitingText({0, false, Seconds(65), {kA}, true}, FourDigits, 2),
+            "waiting 65 s for " + FourDigits(kA) +
+                ": the run may be over, or go on without those that this node knows; then ask a "
+                "moderator for a fresh invite");
   EXPECT_EQ(WaitingText({0, false, Seconds(65), {kA}}, FourDigits, 2),
             "waiting 65 s for a100; the run begins when all have started");
 }
