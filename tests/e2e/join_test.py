@@ -163,7 +163,7 @@ class JoinTest(JoinCase):
 
     def test_who_finds_nobody_is_told_what_to_do(self):
         run = self.open_run(100)
-        newcomer = self.join(self.invite(run), "newcomer")
+        newcomer = self.running(Running("join", self.invite(run), "--data-dir", self.folder / "newcomer"))
         newcomer.wait_for("stderr", lambda line: "ask a moderator for a fresh invite" in line)
         newcomer.signal(signal.SIGTERM)
         self.assertEqual(newcomer.finish(), 0, newcomer.text["stderr"])
