@@ -159,6 +159,8 @@ void DrawLeaves(base::Rng rng, SimOptions& options) {
   options.leave_for = DrawMilliseconds(rng, 0, 20'000);
   if (options.byzantine > 0 && OneIn(rng, 3)) {
     options.attackers_leave = options.attack_from_step + rng.Below(3);
+    // Who goes may have done too little to be removed: one void column, say, is borne.
+    options.await_removal = false;
   }
   while (options.leaves > 0 && !CheckOptions(options).ok()) --options.leaves;
 }
@@ -168,7 +170,9 @@ void DrawArrivals(base::Rng rng, SimOptions& options) {
   if (options.unprotected || options.peers > kMostPeersWithGuests || !OneIn(rng, 4)) return;
   options.comes = static_cast<std::uint32_t>(rng.Below(4));
   options.forgers = OneIn(rng, 3) ? 5 : 0;
-  if (options.byzantine > 0) options.intruders = static_cast<std::uint32_t>(rng.Below(3));
+  // While the network is cut, only t_a members may be Byzantine (DrawFaults).
+  if (options.byzantine > 0 && options.cut == "none")
+    options.intruders = static_cast<std::uint32_t>(rng.Below(3));
   while (options.intruders > 0 && !CheckOptions(options).ok()) --options.intruders;
   if (!CheckOptions(options).ok()) options.comes = options.forgers = 0;
 }

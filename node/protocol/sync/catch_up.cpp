@@ -304,9 +304,15 @@ std::optional<std::pair<SharedBlock, ModelState>> CatchUp::TakeState() {
 
 // --- asking -------------------------------------------------------------------------------------
 
-PeerId CatchUp::MemberOfTurn(std::size_t turn) const {
+PeerId CatchUp::MemberOfTurn(std::size_t turn, base::Time now) {
   std::vector<PeerId> others = LinkableIn(*head_, self_);
   std::erase(others, self_);
+  std::erase_if(shunned_, [now](const auto& one) { return one.second <= now; });
+  std::vector<PeerId> willing;
+  for (const PeerId& peer : others) {
+    if (!shunned_.contains(peer)) willing.push_back(peer);
+  }
+  if (!willing.empty()) others = std::move(willing);
   return others.empty() ? self_ : others[turn % others.size()];
 }
 
@@ -324,12 +330,16 @@ void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
     return;
   }
   if (open == open_.end() && key.IsBulk() && BulkRequests() >= kBulkRequests) return;
+  // A question to follow is asked again and again, whether it was answered or not.
+  const bool answerable = key.kind != wire::PullKind::kHead;
+  const bool timed_out = open != open_.end() && !open->second.refuted;
+  if (timed_out && answerable) shunned_[open->second.to] = now + patience_ * kShunned;
   // Each request has its own round of all members: with one common round, requests that time out
   // together could meet one silent member for ever.
   Open& entry = open == open_.end() ? open_[key] : open->second;
   entry.turn = open == open_.end() ? turn_++ : entry.turn + 1;
   entry.asked = now;
-  entry.to = MemberOfTurn(entry.turn);
+  entry.to = MemberOfTurn(entry.turn, now);
   entry.refuted = false;
   wake_ = std::min(wake_.value_or(now + patience_), now + patience_);
   out.push_back({entry.to, key.step,

@@ -36,7 +36,8 @@
 // that was asked moves the request on to the next member; of any other member it changes nothing
 // [it closed the request once, and each false chunk had the next member send the piece again]. A
 // member can attest to false heads, of which at most kEntriesAMember are kept, and can answer
-// slowly: each request then moves on to the next member after `patience`.
+// slowly: each request then moves on to the next member after `patience`,
+// and no other one goes to it for a while.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -92,7 +93,7 @@ class CatchUp {
           bool trust_state, base::Duration patience);
   void HashInto(crypto::Hasher& hasher) const {
     crypto::Feed(hasher, view_, state_, trust_state_, head_, confirmed_, attests_, unproven_,
-                 chain_, reported_, fetch_, fetched_, results_, open_, turn_, wake_);
+                 chain_, reported_, fetch_, fetched_, results_, open_, turn_, shunned_, wake_);
   }
   friend struct FingerprintProbe;
 
@@ -195,8 +196,11 @@ class CatchUp {
   void AskHead(base::Time now, std::vector<Request>& out);
   void AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out);
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);
-  // Not one without a path to this member: each in vain costs `patience`.
-  PeerId MemberOfTurn(std::size_t turn) const;
+  // Not one without a path to this member, nor one that let a request time out lately, as long as
+  // there are others: each in vain costs `patience`. [Where that is longer than some steps, one
+  // silent member kept a newcomer from ever being at the head.]
+  PeerId MemberOfTurn(std::size_t turn, base::Time now);
+  static constexpr std::int64_t kShunned = 16;  // times `patience`
   SharedBlock BlockAt(std::uint64_t height) const;
 
   const PeerId self_;
@@ -218,7 +222,8 @@ class CatchUp {
   std::optional<std::pair<SharedBlock, ModelState>> fetched_;
   std::map<std::uint64_t, std::vector<SharedBlob>> results_;  // by step, of the next few blocks
   std::map<Key, Open> open_;
-  std::size_t turn_ = 0;  // of the next new request
+  std::size_t turn_ = 0;                  // of the next new request
+  std::map<PeerId, base::Time> shunned_;  // until then: members that let a request time out
   std::optional<base::Time> wake_;
 };
 
