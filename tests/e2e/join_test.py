@@ -72,7 +72,7 @@ class JoinCase(TestCase):
 
 class JoinTest(JoinCase):
     def test_a_newcomer_becomes_a_member_and_all_end_with_one_state(self):
-        run = self.open_run(200)
+        run = self.open_run(150)
         link = self.invite(run)
         nodes = self.start_all(run)
         began = time.monotonic()
@@ -86,7 +86,7 @@ class JoinTest(JoinCase):
         self.assertEqual(newcomer.report()["peer"], shown)
 
     def test_a_newcomer_that_is_killed_comes_back(self):
-        run = self.open_run(250)
+        run = self.open_run(180)
         link = self.invite(run)
         nodes = self.start_all(run)
         newcomer = self.join(link, "newcomer")
@@ -100,7 +100,7 @@ class JoinTest(JoinCase):
         self.await_end([*nodes, again])
 
     def test_two_newcomers_share_an_invite_and_a_third_is_told_that_it_is_used_up(self):
-        run = self.open_run(300)
+        run = self.open_run(200)
         link = self.invite(run, "--uses", 2)
         nodes = self.start_all(run)
         newcomers = [self.join(link, "first")]
@@ -116,7 +116,7 @@ class JoinTest(JoinCase):
         self.await_end(newcomers)
 
     def test_two_newcomers_that_listen_find_each_other_by_the_dht(self):
-        run = self.open_run(400)
+        run = self.open_run(250)
         link = self.invite(run, "--uses", 2)
         dht = ["--dht", "on", "--dht-network", "join-test"]
         nodes = self.start_all(run, *dht)
@@ -131,7 +131,7 @@ class JoinTest(JoinCase):
         self.await_end([first, second])
 
     def test_several_come_at_once_and_another_after_one_has_left(self):
-        run = self.open_run(250)
+        run = self.open_run(180)
         nodes = self.start_all(run)
         link = self.invite(run, "--uses", 3)
         newcomers = [self.join(link, f"newcomer{i}") for i in range(3)]
@@ -149,7 +149,7 @@ class JoinTest(JoinCase):
         self.await_end([*newcomers[1:], late])
 
     def test_an_invite_that_holds_a_later_block_begins_there(self):
-        run = self.open_run(400)
+        run = self.open_run(250)
         nodes = self.start_all(run)
         first = self.join(self.invite(run), "first")
         self.await_members(first, 5)
