@@ -60,12 +60,7 @@ class LineSink final : public StepObserver {
 
 Keys MakeKeys(const base::Rng& rng, std::uint32_t count) {
   Keys keys;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    base::Rng own = rng.Fork("key", i);
-    base::Bytes seed(crypto::SigningKey::kSeedSize);
-    for (std::uint8_t& byte : seed) byte = static_cast<std::uint8_t>(own.Next() >> 56);
-    keys.push_back(std::make_shared<const crypto::SigningKey>(crypto::SigningKey::FromSeed(seed)));
-  }
+  for (std::uint32_t i = 0; i < count; ++i) keys.push_back(DrawKey(rng.Fork("key", i)));
   std::sort(keys.begin(), keys.end(),
             [](const auto& a, const auto& b) { return a->id() < b->id(); });
   return keys;

@@ -10,15 +10,6 @@ namespace {
 
 constexpr std::uint64_t kNever = UINT64_MAX;
 constexpr std::uint64_t kEndedStep = 1;
-// From which on every genesis member runs.
-constexpr base::Time kFirstStart{300'000'000};
-
-std::shared_ptr<const crypto::SigningKey> DrawKey(base::Rng rng) {
-  base::Bytes seed(crypto::SigningKey::kSeedSize);
-  for (std::uint8_t& byte : seed) byte = static_cast<std::uint8_t>(rng.Next() >> 56);
-  return std::make_shared<const crypto::SigningKey>(crypto::SigningKey::FromSeed(seed));
-}
-
 Pass PassAt(std::uint32_t index, const SimOptions& options) {
   if (index < options.comes) return index % 2 == 0 ? Pass::kInvite : Pass::kListed;
   if (index < options.comes + options.intruders) return Pass::kPublic;
@@ -30,16 +21,22 @@ Pass PassAt(std::uint32_t index, const SimOptions& options) {
 
 }  // namespace
 
+std::shared_ptr<const crypto::SigningKey> DrawKey(base::Rng rng) {
+  base::Bytes seed(crypto::SigningKey::kSeedSize);
+  for (std::uint8_t& byte : seed) byte = static_cast<std::uint8_t>(rng.Next() >> 56);
+  return std::make_shared<const crypto::SigningKey>(crypto::SigningKey::FromSeed(seed));
+}
+
 Gatehouse::Gatehouse(const base::Rng& rng, const SimOptions& options, const Keys& guests)
     : moderator_(DrawKey(rng.Fork("moderator"))),
       stranger_(DrawKey(rng.Fork("stranger"))),
       public_uses_(std::max(1U, options.intruders)) {
-  const base::Duration run = options.delay_max * 8 * static_cast<std::int64_t>(options.steps);
+  const base::Duration run = ExpectedLength(options);
   for (std::uint32_t i = 0; i < guests.size(); ++i) {
     guests_.push_back(guests[i]->id());
     passes_.push_back(PassAt(i, options));
     base::Rng own = rng.Fork("guest", i);
-    starts_.push_back(kFirstStart + Latency{{}, base::Duration{run.ns / 3}}.Draw(own));
+    starts_.push_back(kAllRun + Latency{{}, base::Duration{run.ns / 3}}.Draw(own));
     holders_.push_back(DrawKey(own));
   }
 }

@@ -16,17 +16,14 @@ constexpr base::Duration kFlap = base::Seconds(1);
 constexpr Latency kFlaky = {base::Milliseconds(100), base::Milliseconds(2'900)};
 // How long a peer that lost its disk runs before it is killed again.
 constexpr base::Duration kAgain = base::Seconds(3);
-// The time from which on every process runs.
-constexpr base::Time kFirstKill{300'000'000};
 
 // Random times, one in each of `count` equal stretches of the run.
 std::vector<base::Time> SpreadOver(base::Rng& rng, const SimOptions& options, std::uint32_t count) {
-  // The approximate virtual time of a step is seven delays, disks and jobs.
-  const base::Duration run = options.delay_max * 8 * static_cast<std::int64_t>(options.steps);
+  const base::Duration run = ExpectedLength(options);
   std::vector<base::Time> times;
   for (std::uint32_t k = 0; k < count; ++k) {
     const base::Duration each{run.ns / count};
-    times.push_back(kFirstKill + each * static_cast<std::int64_t>(k) + Latency{{}, each}.Draw(rng));
+    times.push_back(kAllRun + each * static_cast<std::int64_t>(k) + Latency{{}, each}.Draw(rng));
   }
   return times;
 }
@@ -50,7 +47,7 @@ void DrawKills(base::Rng& rng, const SimOptions& options, const Roster& roster, 
   const auto kill = [&](std::uint32_t peer, base::Time down) {
     if (!options.lose_disk) return void(kill_once(peer, down, false));
     // A disk lost while the run begins is a run that never begins (docs/protocol.md, Open).
-    const base::Time begun = kFirstKill + options.delay_max * 20;
+    const base::Time begun = kAllRun + options.delay_max * 20;
     const base::Time up = kill_once(peer, std::max(down, begun), true);
     // A second kill, with the disk that it has by then, likely before a block has removed it [a
     // peer that fell back on blocks that it had just fetched took part again, and signed slots that

@@ -196,6 +196,10 @@ std::uint32_t KeysIn(const SimOptions& options) {
   return options.peers + options.comes + options.turnover + options.intruders + options.forgers;
 }
 
+base::Duration ExpectedLength(const SimOptions& options) {
+  return options.delay_max * 8 * static_cast<std::int64_t>(options.steps);
+}
+
 bool IsTimely(const SimOptions& options) {
   const protocol::Manifest manifest;
   base::Duration longest = options.delay_max + options.jitter;

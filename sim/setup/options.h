@@ -116,6 +116,11 @@ std::uint32_t FaultsBorne(const SimOptions& options);
 // All that take part at some time.
 std::uint32_t KeysIn(const SimOptions& options);
 
+// The virtual time that a run may take: a step takes seven delays, disks and jobs.
+base::Duration ExpectedLength(const SimOptions& options);
+// From which on every process of the genesis runs.
+inline constexpr base::Time kAllRun{300'000'000};
+
 // True if every message of an honest member arrives within a quarter of Delta, and no honest peer
 // is killed or cut off. docs/seal.md calls such a network timely.
 bool IsTimely(const SimOptions& options);

@@ -128,24 +128,15 @@ bool Has(const std::vector<PeerId>& list, const PeerId& peer) {
   return std::find(list.begin(), list.end(), peer) != list.end();
 }
 
-template <typename Entry>
-const Entry* EntryOf(const std::vector<Entry>& list, const PeerId& peer) {
-  for (const Entry& entry : list) {
-    if (entry.peer == peer) return &entry;
-  }
-  return nullptr;
-}
-
 class Notes {
  public:
   Notes(const Block& head, const Manifest& manifest, const naive::Sealed& sealed,
         const Block& block, Coverage& coverage)
-      : head_(head), manifest_(manifest), block_(block), coverage_(coverage) {
-    for (const naive::Entry& entry : sealed.proofs) {
-      if (entry.state != naive::Entry::State::kPresent) continue;
-      const auto proof = wire::DecodeProof(entry.message->envelope.body);
-      if (proof.ok()) proofs_.push_back(*proof);
-    }
+      : head_(head),
+        manifest_(manifest),
+        block_(block),
+        coverage_(coverage),
+        proofs_(ProofsOf(sealed)) {
     const std::vector<PeerId> in_role = InRole(head);
     for (std::size_t i = 0; i < head.members.size(); ++i) {
       if (sealed.commits[i].state != naive::Entry::State::kAbsent) continue;
@@ -374,6 +365,16 @@ void Notes::OfNumbers() {
 }
 
 }  // namespace
+
+std::vector<wire::Proof> ProofsOf(const naive::Sealed& sealed) {
+  std::vector<wire::Proof> proofs;
+  for (const naive::Entry& entry : sealed.proofs) {
+    if (entry.state != naive::Entry::State::kPresent) continue;
+    auto proof = wire::DecodeProof(entry.message->envelope.body);
+    if (proof.ok()) proofs.push_back(*std::move(proof));
+  }
+  return proofs;
+}
 
 Coverage NothingYet() {
   Coverage coverage;

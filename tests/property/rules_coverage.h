@@ -20,4 +20,15 @@ Coverage NothingYet();
 void NoteSituations(const wire::Block& head, const Manifest& manifest, const naive::Sealed& sealed,
                     const wire::Block& block, Coverage& coverage);
 
+// What the parts of this share. Null if no entry is of `peer`.
+template <typename Entry>
+const Entry* EntryOf(const std::vector<Entry>& list, const PeerId& peer) {
+  for (const Entry& entry : list) {
+    if (entry.peer == peer) return &entry;
+  }
+  return nullptr;
+}
+// Those that are sealed present and can be read.
+std::vector<wire::Proof> ProofsOf(const naive::Sealed& sealed);
+
 }  // namespace ostraka::protocol

@@ -14,10 +14,8 @@ namespace {
 constexpr std::uint64_t kModerator = 1 << 20;
 constexpr std::uint64_t kHolders = 2 << 20;
 
-crypto::SigningKey DrawKey(std::uint64_t seed, std::uint64_t index) {
-  return crypto::SigningKey::FromSeed(
-      crypto::Hasher(crypto::kDomainSwarmKey).UpdateU64(seed).UpdateU64(index).Finish().view());
-}
+// It signs the invites, and is no member.
+crypto::SigningKey ModeratorOf(std::uint64_t seed) { return SwarmKey(seed, kModerator); }
 
 std::uint32_t Guests(const SwarmOptions& options) { return options.joins + options.intruders; }
 
@@ -41,7 +39,10 @@ std::vector<Scene> PlanSecondAct(const SwarmOptions& options) {
   return scenes;
 }
 
-crypto::SigningKey ModeratorOf(std::uint64_t seed) { return DrawKey(seed, kModerator); }
+crypto::SigningKey SwarmKey(std::uint64_t seed, std::uint64_t index) {
+  return crypto::SigningKey::FromSeed(
+      crypto::Hasher(crypto::kDomainSwarmKey).UpdateU64(seed).UpdateU64(index).Finish().view());
+}
 
 void OpenFor(const SwarmOptions& options, protocol::Manifest& manifest) {
   if (Guests(options) == 0) return;
@@ -56,8 +57,8 @@ std::string InviteFor(const SwarmOptions& options, const std::string& manifest_t
   const bool intrudes = index >= std::size_t{options.peers} + options.joins;
   const std::uint64_t holder = intrudes ? 0 : index;
   const crypto::SigningKey moderator = ModeratorOf(options.seed);
-  InviteText text{manifest_text, manifest, {}, {}, DrawKey(options.seed, kHolders + holder), {}, {},
-                  nullptr};
+  InviteText text{
+      manifest_text, manifest, {}, {}, SwarmKey(options.seed, kHolders + holder), {}, {}, nullptr};
   text.invite = {.moderator = moderator.id(),
                  .holder = text.holder.id(),
                  .uses = intrudes ? options.intruders : 1,

@@ -31,8 +31,8 @@ struct Scene {
 // watched. By step.
 std::vector<Scene> PlanSecondAct(const SwarmOptions& options);
 
-// Who signs the invites of this swarm; it is no member.
-crypto::SigningKey ModeratorOf(std::uint64_t seed);
+// The key of node `index` of the swarm of that seed.
+crypto::SigningKey SwarmKey(std::uint64_t seed, std::uint64_t index);
 // The manifest's rules for a swarm with a second act; as it is without one.
 void OpenFor(const SwarmOptions& options, protocol::Manifest& manifest);
 // The invite file of a node that comes in. `index` is that of the node.

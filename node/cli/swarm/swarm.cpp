@@ -39,11 +39,6 @@ double NumberOf(const nlohmann::json& value) {
   return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
-crypto::SigningKey KeyOf(std::uint64_t seed, std::uint64_t index) {
-  return crypto::SigningKey::FromSeed(
-      crypto::Hasher(crypto::kDomainSwarmKey).UpdateU64(seed).UpdateU64(index).Finish().view());
-}
-
 base::Digest NonceOf(std::uint64_t seed) {
   return crypto::Hasher(crypto::kDomainSwarmNonce).UpdateU64(seed).Finish();
 }
@@ -158,7 +153,7 @@ class Swarm {
     for (std::uint32_t i = 0; i < nodes; ++i) {
       ASSIGN_OR_RETURN(sockets_.emplace_back(), os::ListenOnLoopback());
       SwarmNode& node = run_.nodes.emplace_back();
-      node.id = KeyOf(options_.seed, i).id();
+      node.id = SwarmKey(options_.seed, i).id();
       node.comes = i >= options_.peers;
       node.byzantine = node.comes ? i >= options_.peers + options_.joins
                                   : i >= options_.peers - options_.byzantine;
@@ -187,7 +182,7 @@ class Swarm {
   base::Status WriteFiles(const std::string& manifest, const train::GraphFiles& graph) {
     for (std::uint32_t i = 0; i < run_.nodes.size(); ++i) {
       ASSIGN_OR_RETURN(const std::string text,
-                       crypto::EncodeKeyFile(KeyOf(options_.seed, i), std::nullopt));
+                       crypto::EncodeKeyFile(SwarmKey(options_.seed, i), std::nullopt));
       RETURN_IF_ERROR(crypto::WriteKeyFile(KeyFile(i), text));
       const std::string name = SwarmNodeName(i);
       run_.nodes[i].data_dir = run_.run_dir + "/" + name;

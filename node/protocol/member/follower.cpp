@@ -21,15 +21,6 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-namespace {
-
-bool IsCandidate(const Block& head, const PeerId& peer) {
-  return std::any_of(head.candidates.begin(), head.candidates.end(),
-                     [&](const wire::Candidate& each) { return each.peer == peer; });
-}
-
-}  // namespace
-
 bool Follower::MustBeAdmitted() const {
   return must_rejoin_ && !base::Planted(base::Bug::kReturnsWithoutAdmission);
 }
@@ -235,16 +226,22 @@ Outcome Follower::SendRejoin() {
     const auto refusal = RefusalOf(head, *uses_.manifest, OwnArrival(), step);
     // The next block may admit a candidate of this one. [A newcomer that was killed just when it
     // was admitted came back without its invite, and took the block before for the newest.]
-    if (refusal && IsCandidate(head, uses_.self)) return Outcome::Wait();
+    if (refusal && CandidateOf(head, uses_.self) != nullptr) return Outcome::Wait();
     if (refusal)
       return Outcome::Halt(Halted::Why::kRefused, "this key may not come in: " + *refusal);
   }
-  if (must_rejoin_ && !asks_since_) {
-    asks_since_ = step + 1;
-    uses_.journal->StoreAsks(step);
-  }
-  SayRejoin(step, wire::BlockDigest(head));
+  AskToBeAdmitted(step);
   return Outcome::Wait();
+}
+
+// F2: an admission up to `newest`, the newest height that is known here, may be an earlier store's.
+void Follower::AskToBeAdmitted(std::uint64_t newest) {
+  const Block& head = uses_.chain->head();
+  if (must_rejoin_ && !asks_since_) {
+    asks_since_ = newest + 1;
+    uses_.journal->StoreAsks(newest);
+  }
+  SayRejoin(HeightOf(head), wire::BlockDigest(head));
 }
 
 // Where steps are shorter than what a block takes to come here, this node is always some blocks
@@ -262,11 +259,7 @@ void Follower::AskOnTheWay() {
   if (standing != nullptr && (standing->banned || step < standing->barred_until)) return;
   const bool returns = MayReturn(head, uses_.self, step);
   if (!returns && RefusalOf(head, *uses_.manifest, OwnArrival(), step)) return;
-  if (must_rejoin_ && !asks_since_) {
-    asks_since_ = newest + 1;  // F2: an admission up to there may be an earlier store's
-    uses_.journal->StoreAsks(newest);
-  }
-  SayRejoin(step, wire::BlockDigest(head));
+  AskToBeAdmitted(newest);
 }
 
 void Follower::SayRejoin(std::uint64_t step, const Digest& block) {

@@ -109,6 +109,7 @@ class Follower {
   void ShowCredential();
   Outcome SendRejoin();
   void AskOnTheWay();
+  void AskToBeAdmitted(std::uint64_t newest);
   void SayRejoin(std::uint64_t step, const Digest& block);
   void SayBarred();
 

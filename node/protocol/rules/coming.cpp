@@ -34,6 +34,18 @@ std::uint32_t AdmittedBy(const std::vector<Moderator>& moderators, const PeerId&
   return found == moderators.end() ? 0 : found->admitted;
 }
 
+// The entry of that key in a list that ascends by it; a fresh one, if there is none.
+template <typename Entry, typename Key>
+Entry& EntryFor(std::vector<Entry>& entries, Key Entry::*key_of, const Key& key) {
+  const auto place = std::lower_bound(
+      entries.begin(), entries.end(), key,
+      [&](const Entry& entry, const Key& wanted) { return entry.*key_of < wanted; });
+  if (place != entries.end() && (*place).*key_of == key) return *place;
+  Entry& fresh = *entries.emplace(place);
+  fresh.*key_of = key;
+  return fresh;
+}
+
 // What of a run the admissions of one block use up.
 struct Ledger {
   std::size_t seats_taken = 0;
@@ -117,12 +129,6 @@ std::map<What, std::size_t> CountOf(const SealedStep& sealed, const Block& head,
   return count;
 }
 
-const Candidate* CandidateOf(const Block& head, const PeerId& peer) {
-  const auto found = std::find_if(head.candidates.begin(), head.candidates.end(),
-                                  [&](const Candidate& one) { return one.peer == peer; });
-  return found == head.candidates.end() ? nullptr : &*found;
-}
-
 // Since when it has been confirmed in every block by what it shows now; nullopt if it is new, or
 // shows something else: a gap starts again.
 std::optional<std::uint64_t> SinceOf(const Block& head, const Arrival& one) {
@@ -201,24 +207,10 @@ class Desk {
     ++ledger_.seats_taken;
     if (StandingOf(head_.standings, one.peer) == nullptr) ++ledger_.keys;
     if (!one.voucher) return;
-    auto& invites = ledger_.invites;
-    const auto invite = std::lower_bound(
-        invites.begin(), invites.end(), one.voucher->invite,
-        [](const UsedInvite& used, const Digest& digest) { return used.invite < digest; });
-    if (invite != invites.end() && invite->invite == one.voucher->invite) {
-      ++invite->used;
-    } else {
-      invites.insert(invite, {one.voucher->invite, 1, one.voucher->ends_step});
-    }
-    auto& moderators = ledger_.moderators;
-    const auto moderator = std::lower_bound(
-        moderators.begin(), moderators.end(), one.voucher->moderator,
-        [](const Moderator& known, const PeerId& peer) { return known.peer < peer; });
-    if (moderator != moderators.end() && moderator->peer == one.voucher->moderator) {
-      ++moderator->admitted;
-    } else {
-      moderators.insert(moderator, {one.voucher->moderator, 1});
-    }
+    UsedInvite& invite = EntryFor(ledger_.invites, &UsedInvite::invite, one.voucher->invite);
+    if (invite.used == 0) invite.ends_step = one.voucher->ends_step;
+    ++invite.used;
+    ++EntryFor(ledger_.moderators, &Moderator::peer, one.voucher->moderator).admitted;
   }
 
   std::uint64_t step_;
@@ -229,6 +221,12 @@ class Desk {
 };
 
 }  // namespace
+
+const Candidate* CandidateOf(const Block& head, const PeerId& peer) {
+  const auto found = std::find_if(head.candidates.begin(), head.candidates.end(),
+                                  [&](const Candidate& one) { return one.peer == peer; });
+  return found == head.candidates.end() ? nullptr : &*found;
+}
 
 std::optional<std::string> RefusalOf(const Block& head, const Manifest& manifest,
                                      const Arrival& arrival, std::uint64_t step) {

@@ -40,6 +40,9 @@ using wire::Voucher;
 // Half of the slots.
 inline constexpr std::size_t kPlacesOfInvite = wire::kMaxArrivals / 2;
 
+// Null if `peer` is no candidate of `head`.
+const Candidate* CandidateOf(const Block& head, const PeerId& peer);
+
 // Why the key may not come in by the step after `head`, in one line for people; nullopt if it may.
 // A key that may return (MayReturn) is refused: it needs no voucher.
 std::optional<std::string> RefusalOf(const Block& head, const Manifest& manifest,

@@ -36,8 +36,8 @@
 // that was asked moves the request on to the next member; of any other member it changes nothing
 // [it closed the request once, and each false chunk had the next member send the piece again]. A
 // member can attest to false heads, of which at most kEntriesAMember are kept, and can answer
-// slowly: each request then moves on to the next member after `patience`,
-// and no other one goes to it for a while.
+// slowly: each request then moves on to the next member after `patience`, and no other one goes to
+// it for a while.
 //
 // Thread safety: none; one owner.
 #pragma once

@@ -53,25 +53,15 @@ constexpr const char* kOthers[] = {
     "peak: falls",
 };
 
-template <typename Entry>
-const Entry* EntryOf(const std::vector<Entry>& list, const PeerId& peer) {
-  for (const Entry& entry : list) {
-    if (entry.peer == peer) return &entry;
-  }
-  return nullptr;
-}
-
 class AdmissionNotes {
  public:
   AdmissionNotes(const Block& head, const Manifest& manifest, const naive::Sealed& sealed,
                  const Block& block, Coverage& coverage)
-      : head_(head), manifest_(manifest), block_(block), coverage_(coverage) {
-    for (const naive::Entry& entry : sealed.proofs) {
-      if (entry.state != naive::Entry::State::kPresent) continue;
-      const auto proof = wire::DecodeProof(entry.message->envelope.body);
-      if (proof.ok()) proofs_.push_back(*proof);
-    }
-  }
+      : head_(head),
+        manifest_(manifest),
+        block_(block),
+        coverage_(coverage),
+        proofs_(ProofsOf(sealed)) {}
   void OfArrivals();
   void OfFreshDisputes();
 
