@@ -24,7 +24,7 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kMeanForClip, "mean for clip", "aggregation", 1},
     {base::Bug::kToleranceHundredfold, "tolerance x 100", "columns", 1},
     {base::Bug::kLockIgnored, "lock ignored", "honest_suspected", 1502},
-    {base::Bug::kFewSendersSuffice, "column rule without 2b + 1", "columns", 12},
+    {base::Bug::kFewSendersSuffice, "column rule without 2b + 1", "columns", 1},
     {base::Bug::kTargetsBeforeProof, "targets drawn before their PROOF", "draw_order", 1},
     {base::Bug::kAbsenceBans, "absence bans", "honest_removed", 8},
     {base::Bug::kEvidenceOfAnotherStep, "evidence judged by another step", "honest_removed", 98},
