@@ -8,6 +8,9 @@
 #include <dlfcn.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <limits>
+#include <map>
+
 namespace ostraka::exact::testing {
 namespace {
 
@@ -15,24 +18,34 @@ using at::Tensor;
 
 std::vector<std::int64_t> AxesWithHeadsFirst() { return {0, 2, 1, 3}; }
 
-Tensor Attention(const Instruction& instruction, const std::vector<Tensor>& a) {
+// What a causal mask hides, by length: made once, as a module keeps it in a buffer.
+using Masks = std::map<std::int64_t, Tensor>;
+
+const Tensor& HiddenOf(Masks& masks, std::int64_t length) {
+  Tensor& mask = masks[length];
+  if (!mask.defined()) mask = at::triu(at::ones({length, length}, at::kBool), 1);
+  return mask;
+}
+
+Tensor Attention(const Instruction& instruction, const std::vector<Tensor>& a, Masks& masks) {
   const Tensor q = a[0].permute(AxesWithHeadsFirst());
   const std::int64_t repeats = q.size(1) / a[1].size(2);
   const auto heads = [&](const Tensor& x) {
-    return at::repeat_interleave(x.permute(AxesWithHeadsFirst()), repeats, 1);
+    const Tensor each = x.permute(AxesWithHeadsFirst());
+    return repeats == 1 ? each : at::repeat_interleave(each, repeats, 1);
   };
   Tensor scores = at::matmul(q, heads(a[1]).transpose(-1, -2)) * instruction.attributes.scale;
   if (a.size() == 4) scores = scores + a[3];
   if (instruction.attributes.causal != 0) {
-    const Tensor hidden = at::triu(at::ones({q.size(2), q.size(2)}, at::kBool), 1);
-    scores = scores.masked_fill(hidden, -std::numeric_limits<float>::infinity());
+    scores =
+        scores.masked_fill(HiddenOf(masks, q.size(2)), -std::numeric_limits<float>::infinity());
   }
   return at::matmul(at::softmax(scores, -1), heads(a[2]))
       .permute(AxesWithHeadsFirst())
       .contiguous();
 }
 
-Tensor Apply(const Instruction& instruction, const std::vector<Tensor>& a) {
+Tensor Apply(const Instruction& instruction, const std::vector<Tensor>& a, Masks& masks) {
   const Attributes& attributes = instruction.attributes;
   switch (instruction.op) {
     case Op::kReshape:
@@ -50,7 +63,7 @@ Tensor Apply(const Instruction& instruction, const std::vector<Tensor>& a) {
     case Op::kLinear:
       return a.size() == 3 ? at::linear(a[0], a[1], a[2]) : at::linear(a[0], a[1]);
     case Op::kAttention:
-      return Attention(instruction, a);
+      return Attention(instruction, a, masks);
     case Op::kEmbedding:
       return at::embedding(a[0], a[1]);
     case Op::kAdd:
@@ -101,15 +114,11 @@ Tensor Apply(const Instruction& instruction, const std::vector<Tensor>& a) {
   return {};
 }
 
-void UseOneThread() {
-  static const bool done = [] {
-    at::set_num_threads(1);
-    using SetThreads = void(int);
-    auto* set = reinterpret_cast<SetThreads*>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
-    if (set != nullptr) set(1);
-    return true;
-  }();
-  OSTRAKA_CHECK(done);
+void UseThreads(int threads) {
+  at::set_num_threads(threads);
+  using SetThreads = void(int);
+  auto* set = reinterpret_cast<SetThreads*>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
+  if (set != nullptr) set(threads);
 }
 
 // The declared values of a problem; parameters want a gradient.
@@ -143,26 +152,53 @@ std::vector<Tensor> Declared(const Problem& problem) {
 
 }  // namespace
 
-Gradient TorchGradientOf(const Problem& problem) {
-  UseOneThread();
+struct TorchGraph::State {
+  Graph graph;
+  std::vector<Tensor> declared;
+  std::vector<Tensor> parameters;
+  Masks masks;
+  Tensor loss;
+  std::vector<Tensor> gradients;
+};
+
+TorchGraph::TorchGraph(const Problem& problem, int threads) : state_(new State) {
+  UseThreads(threads);
+  state_->graph = problem.graph;
+  state_->declared = Declared(problem);
+  const auto count = static_cast<std::ptrdiff_t>(problem.graph.parameters.size());
+  state_->parameters.assign(state_->declared.begin(), state_->declared.begin() + count);
+}
+
+TorchGraph::~TorchGraph() = default;
+
+void TorchGraph::Run() {
   const at::AutoGradMode with_gradients(true);
-  std::vector<Tensor> values = Declared(problem);
-  const auto parameter_count = static_cast<std::ptrdiff_t>(problem.graph.parameters.size());
-  const std::vector<Tensor> parameters(values.begin(), values.begin() + parameter_count);
-  for (const Instruction& instruction : problem.graph.instructions) {
+  std::vector<Tensor> values = state_->declared;
+  for (const Instruction& instruction : state_->graph.instructions) {
     std::vector<Tensor> operands;
     for (const ValueId operand : instruction.operands) operands.push_back(values[operand]);
-    values.push_back(Apply(instruction, operands));
+    values.push_back(Apply(instruction, operands, state_->masks));
   }
-  const Tensor loss = values[problem.graph.loss];
+  state_->loss = values[state_->graph.loss];
+  values.clear();
+  state_->gradients = torch::autograd::grad({state_->loss}, state_->parameters);
+}
+
+Gradient TorchGraph::result() const {
   Gradient result;
-  for (const Tensor& gradient : torch::autograd::grad({loss}, parameters)) {
+  for (const Tensor& gradient : state_->gradients) {
     const Tensor rows = gradient.contiguous();
     const auto* data = rows.data_ptr<float>();
     result.values.insert(result.values.end(), data, data + rows.numel());
   }
-  result.loss = loss.item<float>();
+  result.loss = state_->loss.item<float>();
   return result;
+}
+
+Gradient TorchGradientOf(const Problem& problem) {
+  TorchGraph graph(problem, 1);
+  graph.Run();
+  return graph.result();
 }
 
 }  // namespace ostraka::exact::testing
