@@ -12,10 +12,10 @@
 #include "node/cli/join/commands.h"
 #include "node/cli/options/invite_link.h"
 #include "node/cli/options/manifest_options.h"
+#include "node/cli/options/peer_addresses.h"
 #include "node/cli/terminal/exit_code.h"
 #include "node/cli/terminal/passphrase.h"
 #include "node/config/manifest_toml.h"
-#include "node/os/endpoint.h"
 #include "node/protocol/ground/invite.h"
 #include "node/store/ledger_reader.h"
 #include "node/train/exact/constants_file.h"
@@ -55,20 +55,6 @@ base::StatusOr<train::GraphFiles> GraphOfRun(const std::string& path) {
   ASSIGN_OR_RETURN(const exact::Graph graph, train::GraphOf(files.text));
   ASSIGN_OR_RETURN(files.constants, train::ReadConstants(path, graph));
   return files;
-}
-
-base::StatusOr<std::map<base::PeerId, std::string>> AddressesOf(
-    const std::vector<std::string>& peers) {
-  std::map<base::PeerId, std::string> addresses;
-  for (const std::string& text : peers) {
-    const std::size_t at = text.find('@');
-    const auto id = base::PeerId::FromHexDigits(text.substr(0, at));
-    if (!id || at == std::string::npos || !os::ParseHostPort(text.substr(at + 1)).ok()) {
-      return base::InvalidArgument("--peers '" + text + "': write ID@HOST:PORT");
-    }
-    addresses[*id] = text.substr(at + 1);
-  }
-  return addresses;
 }
 
 base::Status CheckMayInvite(const protocol::Manifest& manifest, const base::PeerId& moderator,
@@ -113,7 +99,7 @@ base::Status New(const NewOptions& options) {
                             .uses = options.uses,
                             .ends_step = options.until.value_or(manifest.training.steps)};
   const crypto::Signature signature = protocol::SignInvite(manifest.run_id, invite, key);
-  ASSIGN_OR_RETURN(auto addresses, AddressesOf(options.peers));
+  ASSIGN_OR_RETURN(auto addresses, PeerAddresses(options.peers));
   ASSIGN_OR_RETURN(train::GraphFiles graph,
                    GraphOfRun(GraphFileOf(options.graph, options.manifest, manifest)));
   ASSIGN_OR_RETURN(auto anchor, AnchorFrom(options.data_dir, manifest.run_id));

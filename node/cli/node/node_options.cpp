@@ -10,6 +10,7 @@
 #include "node/cli/options/choices.h"
 #include "node/cli/options/invite_link.h"
 #include "node/cli/options/manifest_options.h"
+#include "node/cli/options/peer_addresses.h"
 #include "node/cli/terminal/byte_count.h"
 #include "node/cli/terminal/data_dir.h"
 #include "node/cli/views/node_answers.h"
@@ -24,23 +25,15 @@
 namespace ostraka::cli {
 namespace {
 
-base::StatusOr<std::map<base::PeerId, std::string>> AddressesOf(
+base::StatusOr<std::map<base::PeerId, std::string>> MemberAddresses(
     const std::vector<std::string>& peers, const protocol::Manifest& manifest) {
-  std::map<base::PeerId, std::string> addresses;
-  for (const std::string& text : peers) {
-    const std::size_t at = text.find('@');
-    const auto id = base::PeerId::FromHexDigits(text.substr(0, at));
-    if (!id || at == std::string::npos) {
-      return base::InvalidArgument("--peers '" + text + "': write ID@HOST:PORT");
-    }
-    const auto address = os::ParseHostPort(text.substr(at + 1));
-    if (!address.ok()) return base::InvalidArgument("--peers " + base::MessageOf(address.status()));
-    const auto& members = manifest.members;
+  ASSIGN_OR_RETURN(auto addresses, PeerAddresses(peers));
+  const auto& members = manifest.members;
+  for (const auto& [id, address] : addresses) {
     if (std::none_of(members.begin(), members.end(),
-                     [&id](const protocol::Member& member) { return member.id == *id; })) {
-      return base::InvalidArgument("--peers: " + id->Short() + " is no member of this run");
+                     [&peer = id](const protocol::Member& member) { return member.id == peer; })) {
+      return base::InvalidArgument("--peers: " + id.Short() + " is no member of this run");
     }
-    addresses[*id] = text.substr(at + 1);
   }
   return addresses;
 }
@@ -58,7 +51,7 @@ base::StatusOr<host::RunNetwork> NetworkOf(const NodeNetworkOptions& options,
                                            const std::string& data_dir) {
   host::RunNetwork network;
   network.listen_socket = os::Descriptor(options.listen_fd);
-  ASSIGN_OR_RETURN(network.addresses, AddressesOf(options.peers, manifest));
+  ASSIGN_OR_RETURN(network.addresses, MemberAddresses(options.peers, manifest));
   if (!options.listen.empty()) {
     const auto address = os::ParseHostPort(options.listen);
     if (!address.ok()) {
