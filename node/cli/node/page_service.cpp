@@ -1,5 +1,6 @@
 #include "node/cli/node/page_service.h"
 
+#include <optional>
 #include <utility>
 
 #include "node/cli/views/node_answers.h"
@@ -23,11 +24,15 @@ std::shared_ptr<RunPage> ServePage(host::RunOptions& run) {
   const MemberNames names = facts.names;
   auto page = std::make_shared<RunPage>(std::move(facts), run.files.data_dir);
   host::StatusService& service = run.network.status;
-  service.answer = [page, names, steps = run.manifest->training.steps](
-                       std::string_view path, const host::NodeStatus& status,
-                       const host::RunHistory& history) {
-    auto answer = page->Answer(path, status, history);
-    return answer ? *std::move(answer) : AnswerHttp(path, status, steps, names);
+  service.answer = [page, names, manifest = run.manifest](std::string_view path,
+                                                          const host::NodeStatus& status,
+                                                          const host::RunHistory& history) {
+    if (auto answer = page->Answer(path, status, history)) return *std::move(answer);
+    std::optional<host::Door> door;
+    if (history.block() != nullptr) {
+      door = host::DoorOf(*manifest, *history.block(), history.vouched());
+    }
+    return AnswerHttp(path, status, manifest->training.steps, names, door);
   };
   service.last = [page](const host::NodeStatus& status, const host::RunHistory& history) {
     page->Keep(status, history);

@@ -125,10 +125,14 @@ nlohmann::json JoinJson(const protocol::Manifest& manifest) {
 void PrintJoin(const protocol::Manifest& manifest) {
   const protocol::JoinPlan& join = manifest.join;
   if (join.policy == protocol::JoinPolicy::kClosed) return;
-  std::printf(
-      "others may come, to %zu members at once: %zu by their keys, and by invites of %zu "
-      "moderators at most %u each\n",
-      protocol::SeatsIn(manifest), join.allow.size(), join.moderators.size(), join.quota);
+  std::string who;
+  if (!join.allow.empty()) who = std::to_string(join.allow.size()) + " by their keys";
+  for (const base::PeerId& moderator : join.moderators) {
+    who += (who.empty() ? "" : ", ") + std::to_string(join.quota) + " by invites of " +
+           moderator.Short();
+  }
+  std::printf("others may come, to %zu members at once: at most %s\n", protocol::SeatsIn(manifest),
+              who.c_str());
 }
 
 // A name with its hash cut to the 16 digits that people compare.

@@ -174,6 +174,7 @@ class Text {
     Line("links", links);
     Forwarded(status);
     Unlinked(status);
+    if (status.contains("join")) Door(status.at("join"));
     if (status.contains("reach_warning")) Line("FEW", status.at("reach_warning"));
     if (status.contains("dht")) Dht(status.at("dht"));
     if (status.contains("port_mapping")) Router(status.at("port_mapping"));
@@ -230,6 +231,29 @@ class Text {
       Line("away", ShortOf(peer.at("peer")) +
                        (line.empty() ? " has no address here, and is to dial us" : line));
     }
+  }
+
+  // Who may come in, and who asks to.
+  void Door(const json& door) {
+    const std::string policy = door.at("policy");
+    std::string line = Count(door.at("members")) + " of " + Count(door.at("seats")) + " taken";
+    const auto kept = door.at("kept").get<std::uint64_t>();
+    if (kept > 0) line += ", " + std::to_string(kept) + " more kept for members that may return";
+    line += policy == "closed" ? "; nobody else comes in" : "; others come by " + policy;
+    Line("seats", line + "; bears " + Count(door.at("bears")) + " faulty");
+    for (const json& moderator : door.at("moderators")) {
+      Line("invites", "of " + ShortOf(moderator.at("peer")) + " have let in " +
+                          Count(moderator.at("admitted")) + " of " + Count(moderator.at("quota")) +
+                          " keys");
+    }
+    for (const json& asking : door.at("asking")) {
+      Line("asks", ShortOf(asking.at("peer")) + ": confirmed in " + Count(asking.at("blocks")) +
+                       " of " + Count(asking.at("needed")) + " blocks" +
+                       (asking.contains("moderator")
+                            ? ", by an invite of " + ShortOf(asking.at("moderator"))
+                            : ""));
+    }
+    if (door.contains("asking_more")) Line("", Count(door.at("asking_more")) + " more ask");
   }
 
   void Router(const json& router) {

@@ -225,6 +225,8 @@ PageMember MemberOf(const PageRun& run, const Scene& scene, const PeerId& id) {
   }
   const bool gone = member.state == MemberState::kDropped || member.state == MemberState::kLeft;
   member.asks = gone && scene.asking.contains(id);
+  const auto moderator = scene.history.vouched().find(id);
+  if (moderator != scene.history.vouched().end()) member.vouched = PeerOf(run, moderator->second);
   member.returned = member.state != MemberState::kBanned && !gone && HasReturned(scene, id);
   const auto work = scene.history.work().find(id);
   if (work != scene.history.work().end()) {
@@ -268,6 +270,25 @@ std::vector<PageMember> MembersOf(const PageRun& run, const NodeStatus& status,
   std::sort(members.begin(), members.end(),
             [&](const PageMember& a, const PageMember& b) { return order(a) < order(b); });
   return members;
+}
+
+PageDoor DoorOf(const PageRun& run, const RunHistory& history) {
+  const host::Door door = host::DoorOf(*run.manifest, *history.block(), history.vouched());
+  PageDoor page{std::string(protocol::JoinPolicyName(door.policy)),
+                door.seats,
+                door.members,
+                door.kept,
+                door.bears,
+                {},
+                {}};
+  for (const host::Door::Moderator& each : door.moderators) {
+    page.moderators.push_back({PeerOf(run, each.peer), each.admitted, each.quota});
+  }
+  for (const host::Door::Asking& each : door.asking) {
+    page.asking.push_back({PeerOf(run, each.peer), each.blocks, each.needed});
+    if (each.moderator) page.asking.back().moderator = PeerOf(run, *each.moderator);
+  }
+  return page;
 }
 
 std::vector<std::size_t> LeadersOf(const std::vector<PageMember>& members) {
@@ -376,6 +397,7 @@ PageData PageDataOf(const PageRun& run, const NodeStatus& status, const RunHisto
   data.leaders = {LeadersOf(data.members), history.counted_from().value_or(0)};
   if (history.block() != nullptr && !run.unprotected) {
     data.late_allowed_ms = protocol::AllowanceMs(*history.block(), manifest);
+    data.door = DoorOf(run, history);
   }
   data.removals = RemovalsOf(run, history);
   data.price = PriceOf(history.spans());

@@ -86,18 +86,41 @@ struct PageMember {
   PagePeer peer;
   bool self = false;
   MemberState state = MemberState::kReady;
-  bool only_dials = false;    // it declares that it cannot be dialed
-  bool carried = false;       // without a link: its messages come by way of others
-  std::string address;        // where it is dialed first; empty: nowhere
-  bool returned = false;      // was dropped, and is a member again
-  bool asks = false;          // is dropped, and asks to return
-  std::uint64_t samples = 0;  // verified: page_data.cpp
-  double share = 0;           // of all members' verified samples
-  std::uint64_t checked = 0;  // RunHistory, H2
-  std::uint64_t checks = 0;   // likewise
+  bool only_dials = false;               // it declares that it cannot be dialed
+  bool carried = false;                  // without a link: its messages come by way of others
+  std::string address;                   // where it is dialed first; empty: nowhere
+  bool returned = false;                 // was dropped, and is a member again
+  bool asks = false;                     // is dropped, and asks to return
+  std::optional<PagePeer> vouched = {};  // the moderator whose invite let it in
+  std::uint64_t samples = 0;             // verified: page_data.cpp
+  double share = 0;                      // of all members' verified samples
+  std::uint64_t checked = 0;             // RunHistory, H2
+  std::uint64_t checks = 0;              // likewise
   std::uint64_t late_ms = 0;  // for which it delayed the others and that is not forgiven yet
   std::uint64_t sent = 0;     // bytes from this node to it
   std::uint64_t received = 0;
+};
+
+// Who may come in, how many places there are, and who asks.
+struct PageDoor {
+  std::string policy;  // as in JSON
+  std::size_t seats = 0;
+  std::size_t members = 0;
+  std::size_t kept = 0;
+  std::uint32_t bears = 0;
+  struct Moderator {
+    PagePeer peer;
+    std::uint32_t admitted = 0;
+    std::uint32_t quota = 0;
+  };
+  std::vector<Moderator> moderators;
+  struct Asking {
+    PagePeer peer;
+    std::uint64_t blocks = 0;
+    std::uint64_t needed = 0;
+    std::optional<PagePeer> moderator = {};
+  };
+  std::vector<Asking> asking;
 };
 
 struct PageProof {
@@ -164,6 +187,7 @@ struct PageData {
   std::optional<PagePrice> price;
   std::vector<host::StepSpan> spans;
   std::optional<host::SealedRoot> root;
+  std::optional<PageDoor> door;
 };
 
 PageData PageDataOf(const PageRun& run, const host::NodeStatus& status,

@@ -15,6 +15,7 @@ namespace {
 
 // Longer lists say how many more there are; the command line has them whole.
 constexpr std::size_t kAwaitedShown = 8;
+constexpr std::size_t kAskingShown = 16;
 constexpr std::size_t kLeadersShown = 10;
 constexpr std::size_t kRemovalsShown = 20;
 constexpr std::size_t kProofsShown = 2;
@@ -266,6 +267,7 @@ std::string StateCell(const PageMember& member) {
   if (member.carried) text += " <small>forwarded</small>";
   if (member.returned) text += " <small>returned</small>";
   if (member.asks) text += " <small>asks to return</small>";
+  if (member.vouched) text += " <small>invited by " + ShortWho(*member.vouched) + "</small>";
   return Cell(text);
 }
 
@@ -300,6 +302,38 @@ std::string MembersSection(const PageData& data) {
       "members", "Members",
       ScrollTable("Table of members", "Members: state, work, lag and bytes", heads, rows) +
           Tag("p", "class=\"note\"", notes));
+}
+
+std::string AskingItem(const PageDoor::Asking& asking) {
+  std::string text = ShortWho(asking.peer) + " asks to come in: confirmed in " +
+                     CountText(asking.blocks) + " of " + CountText(asking.needed) + " blocks";
+  if (asking.moderator) text += ", by an invite of " + ShortWho(*asking.moderator);
+  return Tag("li", "", text + ".");
+}
+
+std::string DoorSection(const PageData& data) {
+  if (!data.door) return "";
+  const PageDoor& door = *data.door;
+  std::string seats = CountText(door.members) + " of " + CountText(door.seats) + " seats are taken";
+  if (door.kept > 0)
+    seats += ", " + CountText(door.kept) + " more kept for members that may return";
+  seats += door.policy == "closed" ? ". The run is closed: nobody else comes in."
+                                   : ". Others come in by " + Html(door.policy) + ".";
+  seats += " The run bears " + CountText(door.bears) + " faulty members.";
+  std::string items;
+  for (const PageDoor::Moderator& moderator : door.moderators) {
+    items +=
+        Tag("li", "",
+            "Invites of " + ShortWho(moderator.peer) + " have let in " +
+                CountText(moderator.admitted) + " of " + CountText(moderator.quota) + " keys.");
+  }
+  const std::size_t shown = std::min(door.asking.size(), kAskingShown);
+  for (std::size_t i = 0; i < shown; ++i) items += AskingItem(door.asking[i]);
+  if (door.asking.size() > shown) {
+    items += Tag("li", "", CountText(door.asking.size() - shown) + " more ask.");
+  }
+  return Section("door", "Who may come in",
+                 Tag("p", "", seats) + (items.empty() ? "" : Tag("ul", "", items)));
 }
 
 std::string LeadersSection(const PageData& data) {
@@ -437,7 +471,8 @@ std::string PageMain(const PageData& data) {
          Who(data.self.peer) + "</p></header>\n" + Banner(data) + Figures(data) +
          "<div class=\"columns\">\n<div>\n" + LearningSection(data) + PhaseSection(data) +
          "</div>\n<div>\n" + NowSection(data) + PriceSection(data) + LeadersSection(data) +
-         "</div>\n</div>\n" + MembersSection(data) + RemovalsSection(data) + Foot(data) + "</main>";
+         "</div>\n</div>\n" + MembersSection(data) + DoorSection(data) + RemovalsSection(data) +
+         Foot(data) + "</main>";
 }
 
 std::string PageDocument(const PageData& data) {

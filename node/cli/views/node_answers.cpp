@@ -84,6 +84,35 @@ json RouterJson(const net::RouterPortStatus& router) {
   return result;
 }
 
+json DoorJson(const host::Door& door) {
+  json result = {{"policy", protocol::JoinPolicyName(door.policy)},
+                 {"seats", door.seats},
+                 {"members", door.members},
+                 {"kept", door.kept},
+                 {"bears", door.bears},
+                 {"moderators", json::array()},
+                 {"asking", json::array()},
+                 {"vouched", json::object()}};
+  for (const host::Door::Moderator& moderator : door.moderators) {
+    result["moderators"].push_back({{"peer", moderator.peer.Hex()},
+                                    {"admitted", moderator.admitted},
+                                    {"quota", moderator.quota}});
+  }
+  for (const host::Door::Asking& asking : door.asking) {
+    if (result["asking"].size() == kAskingInStatus) break;
+    json entry = {
+        {"peer", asking.peer.Hex()}, {"blocks", asking.blocks}, {"needed", asking.needed}};
+    if (asking.moderator) entry["moderator"] = asking.moderator->Hex();
+    result["asking"].push_back(std::move(entry));
+  }
+  for (const auto& [peer, moderator] : door.vouched) {
+    result["vouched"][peer.Hex()] = moderator.Hex();
+  }
+  const std::size_t more = door.asking.size() - result["asking"].size();
+  if (more > 0) result["asking_more"] = more;
+  return result;
+}
+
 }  // namespace
 
 json NamesJson(const MemberNames::Map& names) {
@@ -102,7 +131,8 @@ MemberNames NamesOf(const json& result) {
   return MemberNames(std::move(names));
 }
 
-json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames& names) {
+json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames& names,
+                const std::optional<host::Door>& door) {
   const host::Health health = host::HealthOf(status);
   json waits_for = json::array();
   for (const auto& missing : status.progress.missing) {
@@ -145,6 +175,7 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
   for (const auto& [peer, reason] : status.traffic.of_another) {
     result["of_another_run"].push_back({{"peer", peer.Hex()}, {"reason", reason}});
   }
+  if (door) result["join"] = DoorJson(*door);
   if (!status.reach_warning.empty()) result["reach_warning"] = status.reach_warning;
   if (earlier > 0) result["removals_earlier"] = earlier;
   if (status.reach.router.asked) result["port_mapping"] = RouterJson(status.reach.router);
@@ -171,16 +202,15 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
 }
 
 http::HttpResponse AnswerHttp(std::string_view path, const NodeStatus& status, std::uint64_t steps,
-                              const MemberNames& names) {
+                              const MemberNames& names, const std::optional<host::Door>& door) {
   http::HttpResponse response;
   if (path == "/metrics") {
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     response.body = MetricsText(status, steps, names);
   } else if (path == "/status") {
     response.content_type = "application/json";
-    response.body =
-        StatusJson(status, steps, names).dump(-1, ' ', false, json::error_handler_t::replace) +
-        "\n";
+    const json answer = StatusJson(status, steps, names, door);
+    response.body = answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   } else if (path == "/healthz") {
     const host::Health health = host::HealthOf(status);
     response.status = health.ok ? 200 : 503;

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "node/cli/terminal/member_names.h"
+#include "node/host/report/door.h"
 #include "node/host/report/node_status.h"
 #include "node/http/http_server.h"
 
@@ -23,11 +25,12 @@ inline constexpr char kStatusSocketName[] = "status.sock";
 inline constexpr std::size_t kRemovalsInStatus = 64;
 inline constexpr std::size_t kWaitsInStatus = 256;
 inline constexpr std::size_t kDialsInStatus = 16;
+inline constexpr std::size_t kAskingInStatus = 64;
 
 // The contract of /status and `ostraka status --json` (docs/json.md). `steps` and `names` come from
-// the manifest.
+// the manifest; there is no door before the first block.
 nlohmann::json StatusJson(const host::NodeStatus& status, std::uint64_t steps,
-                          const MemberNames& names);
+                          const MemberNames& names, const std::optional<host::Door>& door);
 
 // {ID: NAME}, as "names" of several commands (docs/json.md), and back. Without names it is empty,
 // and so is that of an object that has none. Throws json::exception if it is of another shape.
@@ -40,6 +43,7 @@ std::string MetricsText(const host::NodeStatus& status, std::uint64_t steps,
 
 // Answers /status, /metrics and /healthz (503 with the reason if not healthy); 404 lists them.
 http::HttpResponse AnswerHttp(std::string_view path, const host::NodeStatus& status,
-                              std::uint64_t steps, const MemberNames& names);
+                              std::uint64_t steps, const MemberNames& names,
+                              const std::optional<host::Door>& door = std::nullopt);
 
 }  // namespace ostraka::cli

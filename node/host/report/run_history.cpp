@@ -154,7 +154,21 @@ void RunHistory::Count(const wire::Block& block, const std::vector<protocol::Rul
                      [&peer](const PastRemoval& past) { return past.removal.peer == peer; });
     if (last != removals_.rend()) last->returned = block.step;
   }
+  CountVouchers(block);
   CountWork(block);
+}
+
+// A block counts the use of an invite and forgets whose it was: the candidacy before it tells.
+void RunHistory::CountVouchers(const wire::Block& block) {
+  for (const base::PeerId& peer : block.joined) {
+    const auto candidate = candidates_.find(peer);
+    if (candidate == candidates_.end()) continue;
+    if (vouched_.size() < kMostPeers) vouched_[peer] = candidate->second;
+  }
+  candidates_.clear();
+  for (const wire::Candidate& candidate : block.candidates) {
+    if (candidate.voucher) candidates_[candidate.peer] = candidate.voucher->moderator;
+  }
 }
 
 void RunHistory::CountChecks(const std::vector<wire::Assignment>& validators) {

@@ -34,6 +34,7 @@
 
 #include "node/base/time.h"
 #include "node/host/report/curve.h"
+#include "node/host/report/door.h"
 #include "node/protocol/ground/machine.h"
 #include "node/train/trainer.h"
 #include "node/wire/evidence_codec.h"
@@ -121,6 +122,8 @@ class RunHistory {
   const std::string& metric() const { return metric_; }  // empty before the first evaluation
   // The first step of which work is counted; nullopt before it.
   std::optional<std::uint64_t> counted_from() const { return counted_from_; }
+  // Of keys that came by an invite, as far as the candidacy was seen.
+  const Vouchers& vouched() const { return vouched_; }
   // Why what the ledger had kept is missing here; empty if it is not.
   const std::string& unread() const { return unread_; }
   // Why this node takes no part for now; empty if it does.
@@ -147,6 +150,7 @@ class RunHistory {
   void Count(const wire::Block& block, const std::vector<protocol::RuledCase>& ruled);
   void CountChecks(const std::vector<wire::Assignment>& validators);
   bool WasRecalled(std::uint64_t step) const { return recalled_ && step <= *recalled_; }
+  void CountVouchers(const wire::Block& block);
   void CountWork(const wire::Block& block);
   MemberWork* WorkOf(const base::PeerId& peer);
   void EndSpan(base::Time now, std::uint64_t step);
@@ -167,6 +171,9 @@ class RunHistory {
   std::optional<std::uint64_t> recalled_;  // the newest step of a recalled block
   std::optional<std::uint64_t> counted_from_;
   std::string unread_;
+  // Who vouches for the candidates of the newest block that was seen or recalled.
+  Vouchers candidates_;
+  Vouchers vouched_;
 };
 
 }  // namespace ostraka::host

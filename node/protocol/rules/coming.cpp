@@ -12,16 +12,6 @@ namespace {
 using wire::Moderator;
 using wire::UsedInvite;
 
-// Seats that are taken or kept.
-std::size_t SeatsTaken(const Block& head, std::uint64_t step) {
-  std::size_t taken = head.members.size();
-  for (const Standing& standing : head.standings) {
-    const bool kept = !standing.banned && KeepsSeat(standing, step);
-    if (kept && !IsMember(head.members, standing.peer)) ++taken;
-  }
-  return taken;
-}
-
 std::uint32_t UsesOf(const std::vector<UsedInvite>& invites, const Digest& invite) {
   const auto used = std::find_if(invites.begin(), invites.end(),
                                  [&](const UsedInvite& one) { return one.invite == invite; });
@@ -221,6 +211,15 @@ class Desk {
 };
 
 }  // namespace
+
+std::size_t SeatsTaken(const Block& head, std::uint64_t step) {
+  std::size_t taken = head.members.size();
+  for (const Standing& standing : head.standings) {
+    const bool kept = !standing.banned && KeepsSeat(standing, step);
+    if (kept && !IsMember(head.members, standing.peer)) ++taken;
+  }
+  return taken;
+}
 
 const Candidate* CandidateOf(const Block& head, const PeerId& peer) {
   const auto found = std::find_if(head.candidates.begin(), head.candidates.end(),

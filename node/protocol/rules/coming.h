@@ -43,6 +43,9 @@ inline constexpr std::size_t kPlacesOfInvite = wire::kMaxArrivals / 2;
 // Null if `peer` is no candidate of `head`.
 const Candidate* CandidateOf(const Block& head, const PeerId& peer);
 
+// Seats that `step` may not give away: those of members, and of keys that keep theirs.
+std::size_t SeatsTaken(const Block& head, std::uint64_t step);
+
 // Why the key may not come in by the step after `head`, in one line for people; nullopt if it may.
 // A key that may return (MayReturn) is refused: it needs no voucher.
 std::optional<std::string> RefusalOf(const Block& head, const Manifest& manifest,

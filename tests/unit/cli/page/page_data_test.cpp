@@ -306,5 +306,27 @@ TEST_F(PageDataTest, ProofsStandBesideTheBanOfTheirAccused) {
   EXPECT_THAT(data.removals[1].proofs, IsEmpty());
 }
 
+TEST_F(PageDataTest, TheDoorSaysWhoAsksAndWhoVouches) {
+  scene_.manifest->join = {protocol::JoinPolicy::kInvite, {}, {PeerOf(20)}, 4, 8};
+  wire::Voucher voucher;
+  voucher.moderator = PeerOf(20);
+  wire::Block asks = scene_.BlockOf(1);
+  asks.candidates = {{PeerOf(7), 1, 1, voucher}};
+  scene_.Done(asks);
+  ASSERT_TRUE(scene_.Data().door.has_value());
+  const PageDoor door = *scene_.Data().door;
+  EXPECT_EQ(door.policy, "invite");
+  EXPECT_EQ(door.seats, 8u);
+  ASSERT_THAT(door.asking, SizeIs(1));
+  EXPECT_EQ(door.asking[0].moderator->id, PeerOf(20).Hex());
+  wire::Block comes = scene_.BlockOf(2);
+  comes.members.push_back(PeerOf(7));
+  comes.joined = {PeerOf(7)};
+  scene_.Done(comes);
+  const PageData data = scene_.Data();
+  EXPECT_EQ(scene_.Member(data, 7).vouched->id, PeerOf(20).Hex());
+  EXPECT_FALSE(scene_.Member(data, 1).vouched.has_value());
+}
+
 }  // namespace
 }  // namespace ostraka::cli

@@ -286,5 +286,21 @@ TEST(PageHtmlTest, ACurveOrALeaderboardThatBeginsLateSaysSo) {
   EXPECT_THAT(PageMain(data), Not(HasSubstr("is missing here")));
 }
 
+TEST(PageHtmlTest, TheDoorIsThereOnceThereIsABlock) {
+  PageData data = Filled("x");
+  data.door.reset();
+  EXPECT_THAT(PageMain(data), Not(HasSubstr("Who may come in")));
+  data.door = PageDoor{"invite", 16, 9, 1, 4, {{{std::string(64, '1'), ""}, 2, 8}}, {}};
+  data.door->asking = {{{std::string(64, '2'), "<b>"}, 3, 5, PagePeer{std::string(64, '1'), ""}}};
+  const std::string html = PageMain(data);
+  EXPECT_THAT(html, HasSubstr("9 of 16 seats are taken, 1 more kept for members that may return"));
+  EXPECT_THAT(html, HasSubstr("Others come in by invite. The run bears 4 faulty members."));
+  EXPECT_THAT(html, HasSubstr("have let in 2 of 8 keys."));
+  EXPECT_THAT(html, HasSubstr("confirmed in 3 of 5 blocks, by an invite of "));
+  EXPECT_THAT(html, Not(HasSubstr("<b>")));
+  data.door->policy = "closed";
+  EXPECT_THAT(PageMain(data), HasSubstr("The run is closed: nobody else comes in."));
+}
+
 }  // namespace
 }  // namespace ostraka::cli

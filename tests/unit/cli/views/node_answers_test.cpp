@@ -94,5 +94,24 @@ TEST(NodeAnswersTest, TheStatusSaysWhoDialedAndWhatToOpen) {
   EXPECT_FALSE(StatusOf(status)["dial_back"].contains("advice")) << "it declares so";
 }
 
+TEST(NodeAnswersTest, TheStatusSaysWhoMayComeInAndWhoAsks) {
+  host::Door door{protocol::JoinPolicy::kInvite, 16, 9, 1, 4, {{PeerOf(20), 2, 8}}, {}, {}};
+  door.asking.push_back({PeerOf(30), 3, 5, PeerOf(20)});
+  door.vouched[PeerOf(7)] = PeerOf(20);
+  const auto join = [&door] {
+    return json::parse(AnswerHttp("/status", {}, 10, {}, door).body)["join"];
+  };
+  EXPECT_EQ(join()["policy"], "invite");
+  EXPECT_EQ(join()["kept"], 1);
+  EXPECT_EQ(join()["moderators"][0]["quota"], 8);
+  EXPECT_EQ(join()["asking"][0]["moderator"], PeerOf(20).Hex());
+  EXPECT_EQ(join()["vouched"][PeerOf(7).Hex()], PeerOf(20).Hex());
+  EXPECT_FALSE(join().contains("asking_more"));
+  door.asking.resize(100);
+  EXPECT_EQ(join()["asking"].size(), 64u);
+  EXPECT_EQ(join()["asking_more"], 36);
+  EXPECT_FALSE(StatusOf({}).contains("join")) << "before the first block";
+}
+
 }  // namespace
 }  // namespace ostraka::cli

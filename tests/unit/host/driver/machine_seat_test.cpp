@@ -27,7 +27,9 @@ class WaitingMachine final : public protocol::Machine {
   }
   void CheckInvariants() const override {}
   base::Digest Fingerprint() const override { return {}; }
-  protocol::Progress progress() const override { return {.step = 4, .phase = "prove"}; }
+  protocol::Progress progress() const override {
+    return {.step = 4, .phase = "prove", .missing = {}};
+  }
 
  private:
   FakeMachine::StepFunction step_;

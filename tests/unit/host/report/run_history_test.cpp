@@ -14,6 +14,7 @@ using base::PeerId;
 using base::Time;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::SizeIs;
 
 PeerId PeerOf(std::uint8_t n) {
@@ -306,6 +307,24 @@ TEST_F(RunHistoryTest, EvaluationsBecomeTheCurve) {
   history_.SeeEvaluation(9, {.metric = "accuracy", .value = 0.5, .loss = 1.5});
   EXPECT_EQ(history_.metric(), "accuracy");
   EXPECT_THAT(history_.curve().Points(), ElementsAre(CurvePoint{9, 1.5, 0.5}));
+}
+
+TEST_F(RunHistoryTest, RemembersWhoVouchedForAKeyThatCameIn) {
+  wire::Voucher voucher;
+  voucher.moderator = PeerOf(20);
+  wire::Block asks = BlockOf(3);
+  asks.candidates = {{PeerOf(8), 2, 3, voucher}, {PeerOf(9), 2, 3, {}}};
+  wire::Block comes = BlockOf(4);
+  comes.joined = {PeerOf(8), PeerOf(9)};
+  history_.RecallBlock({}, asks);
+  EXPECT_THAT(history_.vouched(), IsEmpty());
+  history_.See(At(0), Done(comes));
+  EXPECT_THAT(history_.vouched(), ElementsAre(Pair(PeerOf(8), PeerOf(20))));
+  wire::Block again = BlockOf(6);
+  again.joined = {PeerOf(9)};
+  history_.See(At(0), Done(BlockOf(5)));
+  history_.See(At(0), Done(again));
+  EXPECT_THAT(history_.vouched(), SizeIs(1)) << "no candidacy in the block before";
 }
 
 }  // namespace
