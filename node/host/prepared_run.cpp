@@ -228,7 +228,7 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
                                         .peer = self,
                                         .names = protocol::NamesOf(manifest.members)}));
   ASSIGN_OR_RETURN(node.restored, node.ledger->Restore());
-  // Who came in once needs no invite to come back.
+  // A node that was a member once needs no invite to come back.
   if (node.restored == nullptr) RETURN_IF_ERROR(may_come);
   if (node.restored != nullptr) node.history = RecallHistory(options.files.data_dir);
   node.genesis = std::make_shared<const wire::Block>(protocol::GenesisHead(manifest));

@@ -1,14 +1,14 @@
 // An invite as people pass it on: everything that a machine needs to come into a run.
 //
-//   file  one line of JSON: {"addresses": {ID: "HOST:PORT", ...}, "anchor": base64url of a block,
-//   or
-//         empty, "by_moderator": 128 hexadecimal digits, "constants": base64url, "format": "ostraka
-//         invite 1", "graph": text, "holder_seed": 64 digits, "manifest": text, "moderator": ID,
-//         "until": step, "uses": number}
+//   file  one line of JSON: {"addresses": {ID: "HOST:PORT", ...},
+//         "anchor": base64url of a block, or empty, "by_moderator": 128 hexadecimal digits,
+//         "constants": base64url, "format": "ostraka invite 1", "graph": text,
+//         "holder_seed": 64 digits, "manifest": text, "moderator": ID, "until": step,
+//         "uses": number}
 //   link  "ostraka:" and the file in base64url, without its newline
 //
 // Whoever has it can use it: it holds the secret of the invite's own key. It vouches for nothing
-// but itself, so who takes one from a stranger trains whatever the stranger's manifest says.
+// but itself: a volunteer that takes one from a stranger trains whatever that manifest says.
 //
 // What an attacker can do here: texts come from strangers. Each invite has exactly one text, and
 // all others are refused; its length is limited, and it is one of the run that its manifest

@@ -1,5 +1,5 @@
-// The places of strangers: peers that the run has not named, and that may have come to ask for it
-// to let them in. Whoever drives the mesh says which of them the run knows by now.
+// The places of strangers: peers that the run has not named, and that may ask to be let in. The
+// mesh's driver says which of them the run knows by now.
 //
 //   proven key ─► Enter ─► a place ─► Leave: its connections are gone, it is a member (Mesh::Add),
 //                                     or it gave way to another stranger

@@ -1,8 +1,8 @@
-// Invites: what a moderator signs, what who comes signs, and what the run counts of them
+// Invites: what a moderator signs, what a newcomer signs, and what the run counts of them
 // (docs/decisions/0027).
 //
-// An invite has a key of its own, the holder's, which travels in the link. Who comes signs its own
-// key with it: a REJOIN is seen by all members, and a credential that is copied from it lets nobody
+// An invite has a key of its own, the holder's, which travels in the link. The newcomer signs its
+// own key with it: all members see a REJOIN, and a credential that is copied from it lets nobody
 // else in.
 //
 // Thread safety: pure functions.
