@@ -1,9 +1,9 @@
 // Times a whole exact gradient beside libtorch's, in alternation, and compares planned with
 // measured memory.
 //
-// usage: gradient_bench [--smoke] [--level avx2|avx512|neon|scalar] [--threads N]   times
-//        gradient_bench --memory                                                   planned and
-//        measured bytes gradient_bench --hashes of libtorch's gradients
+// usage: gradient_bench [--smoke] [--level avx2|avx512|neon|scalar] [--threads N]
+//        gradient_bench --memory    planned and measured bytes; exit code 1: the plan does not hold
+//        gradient_bench --hashes    of libtorch's gradients of the models of exact_digests
 //
 // Times are the fastest of repeats of about 10 s a model. libtorch runs the same graph by eager
 // operations (tests/unit/exact/torch/torch_graph.h). OPENBLAS_CORETYPE chooses its OpenBLAS
@@ -124,8 +124,9 @@ std::uint64_t StatusBytes(const char* name) {
   return 0;
 }
 
-// Each in a process of its own: memory that one model leaves behind is not the next one's.
-void MeasureModel(const Named& model, const Kernels& kernels, std::size_t threads) {
+// Whether the plan is no less than what was measured, and no more than a tenth above it. Each in a
+// process of its own: memory that one model leaves behind is not the next one's.
+bool PlanHolds(const Named& model, const Kernels& kernels, std::size_t threads) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
@@ -146,9 +147,10 @@ void MeasureModel(const Named& model, const Kernels& kernels, std::size_t thread
         static_cast<double>(measured) / (1 << 20),
         static_cast<double>(measured) / static_cast<double>(planned));
     std::fflush(stdout);
-    _exit(0);
+    _exit(measured <= planned && planned - measured <= planned / 10 ? 0 : 1);
   }
-  waitpid(child, nullptr, 0);
+  int status = 1;
+  return waitpid(child, &status, 0) == child && status == 0;
 }
 
 void HashModels(std::size_t threads) {
@@ -194,11 +196,15 @@ int Main(int argc, char** argv) {
   }
   std::printf("level %s, %zu threads\n", std::string(LevelName(kernels->level)).c_str(),
               options.threads);
+  bool holds = true;
   for (const Named& model : Models(options.smoke)) {
-    if (options.memory || options.smoke) MeasureModel(model, *kernels, options.threads);
-    if (!options.memory) TimeModel(model, *kernels, options);
+    if (options.memory) {
+      holds = PlanHolds(model, *kernels, options.threads) && holds;
+    } else {
+      TimeModel(model, *kernels, options);
+    }
   }
-  return 0;
+  return holds ? 0 : 1;
 }
 
 }  // namespace

@@ -77,13 +77,14 @@ def unprotected(binary, seeds):
 def price(binary, seeds):
     """What protection costs: seconds a step by part, bytes against the butterfly's floor, memory."""
     del seeds  # sizes, not seeds
-    print("| parameters | run | compute ms | aggregate ms | agree ms | total ms | payload MB a step and node "
-          "| floor 2d(k-1)/k floats, MB | all bytes / payload | peak MiB a node |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    for hidden in (133, 1333, 13333):  # mlp 64-h-10: 75 h + 10 parameters
+    print("| parameters | run | compute ms | aggregate ms | agree ms | total ms | samples a second "
+          "| payload MB a step and node | floor 2d(k-1)/k floats, MB | all bytes / payload | peak MiB a node |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    batch = 32
+    for hidden in (133, 1333, 13333, 40000):  # mlp 64-h-10: 75 h + 10 parameters
         for name, flags in (("protected", []), ("plain", ["--unprotected"])):
             run = swarm(binary, "--attack", "none", "--byzantine", 0, "--hidden", hidden, "--steps", 40,
-                        "--evaluate-every", 0, *flags)
+                        "--batch-size", batch, "--evaluate-every", 0, *flags)
             seconds = run["seconds_per_step"]
             # One of eight validates from step 2 on, so that k = 7 aggregate; plain averaging has k = 8.
             k = 7 if name == "protected" else 8
@@ -91,7 +92,8 @@ def price(binary, seeds):
             all_bytes = run["bytes_sent"] / run["peers"] / run["steps"]
             print(f"| {run['parameters']} | {name} | {seconds['compute'] * 1e3:.1f} | "
                   f"{seconds['aggregate'] * 1e3:.1f} | {seconds['agree'] * 1e3:.1f} | "
-                  f"{seconds['total'] * 1e3:.1f} | {run['payload_bytes_per_step'] / 1e6:.3f} | "
+                  f"{seconds['total'] * 1e3:.1f} | {k * batch / seconds['total']:.0f} | "
+                  f"{run['payload_bytes_per_step'] / 1e6:.3f} | "
                   f"{floor / 1e6:.3f} | {all_bytes / run['payload_bytes_per_step']:.2f} | "
                   f"{run['peak_rss_bytes'] / 2**20:.0f} |", flush=True)
 
