@@ -131,6 +131,17 @@ Field MillisecondsField(std::string key, std::string comment, base::Duration& va
           [&value] { return std::to_string(value.ns / 1'000'000); }};
 }
 
+Field SwitchField(std::string section, std::string key, std::string comment, bool& value) {
+  return {std::move(section), std::move(key), std::move(comment),
+          [&value](const toml::node& node) -> Status {
+            const auto given = node.value_exact<bool>();
+            if (!given) return InvalidArgument("must be true or false");
+            value = *given;
+            return base::OkStatus();
+          },
+          [&value] { return std::string(value ? "true" : "false"); }};
+}
+
 Field DigestField(std::string section, std::string key, std::string comment, base::Digest& value) {
   return {std::move(section), std::move(key), std::move(comment),
           [&value](const toml::node& node) -> Status {
@@ -300,6 +311,13 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
                         "the largest value to which measured delays may raise it", m.delta_ceiling),
       MillisecondsField("part_timeout_ms", "how long an aggregator waits for parts",
                         m.part_timeout),
+      Since(10,
+            SwitchField("deadlines", "adaptive",
+                        "true: that wait follows the run, not below part_floor_ms", m.adaptive)),
+      Since(10,
+            MillisecondsField("part_floor_ms",
+                              "the least wait for parts: what the slowest member needs for them",
+                              m.part_floor)),
       MillisecondsField("seal_timeout_ms", "how long the fast path may take", m.seal_timeout),
       MillisecondsField("patience_ms",
                         "a member that finishes a step's work within this time is never late",

@@ -208,6 +208,9 @@ struct Block {
   // the newest block that had it.
   std::uint32_t peak_t_s = 0;
   std::uint64_t peak_step = 0;
+  // How long an aggregator waits for parts in the next step; 0: as long as the manifest says
+  // (node/protocol/ground/deadlines.h).
+  std::uint64_t part_us = 0;
 };
 
 // True if the step of `block` trained: it is neither the genesis nor a closing step.

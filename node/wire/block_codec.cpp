@@ -310,6 +310,7 @@ base::Status ReadNext(schema::Block::Reader root, Block& out) {
   out.t_s_in_role = root.getTSInRole();
   if (root.getAnyRemoval()) out.last_removal_step = root.getLastRemovalStep();
   out.delta_us = root.getDeltaUs();
+  out.part_us = root.getPartUs();
   RETURN_IF_ERROR(ReadAdmissions(root, out));
   return ReadClosing(root, out);
 }
@@ -364,6 +365,7 @@ void WriteNext(const Block& block, schema::Block::Builder root) {
       block.moderators, [&](unsigned size) { return root.initModerators(size); }, WriteModerator);
   root.setPeakTS(block.peak_t_s);
   root.setPeakStep(block.peak_step);
+  root.setPartUs(block.part_us);
 }
 
 void WriteBlock(const Block& block, schema::Block::Builder root) {

@@ -472,4 +472,5 @@ struct Block {
   moderators @35 :List(Moderator);
   peakTS @36 :UInt32;
   peakStep @37 :UInt64;
+  partUs @38 :UInt64;           # microseconds; zero: as long as the manifest says
 }

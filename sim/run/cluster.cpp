@@ -122,6 +122,9 @@ std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options
   manifest->training = plan;
   manifest->tau = options.tau;
   manifest->validators = options.validators;
+  manifest->adaptive = options.part_floor.ns > 0;
+  if (manifest->adaptive) manifest->part_floor = options.part_floor;
+  manifest->patience = manifest->patience + options.gradient_time * 2;
   if (options.exact) {
     manifest->compute_profile = protocol::kExact;
     manifest->eps_g = 0;
@@ -143,6 +146,7 @@ SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
   simulator.drift_ppm = options.drift_ppm;
   simulator.fsync = {base::Duration{options.fsync_max.ns / 8},
                      base::Duration{options.fsync_max.ns - options.fsync_max.ns / 8}};
+  simulator.jobs.gradient = simulator.jobs.gradient + options.gradient_time;
   return simulator;
 }
 

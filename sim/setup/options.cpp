@@ -145,6 +145,8 @@ const std::vector<Field>& Fields() {
        }},
       DurationField("cut_at_ns", &SimOptions::cut_at),
       DurationField("cut_for_ns", &SimOptions::cut_for),
+      OnlyIfSet(DurationField("part_floor_ns", &SimOptions::part_floor)),
+      OnlyIfSet(DurationField("gradient_time_ns", &SimOptions::gradient_time)),
       DurationField("time_limit_ns", &SimOptions::time_limit),
   };
   return kFields;
@@ -197,7 +199,8 @@ std::uint32_t KeysIn(const SimOptions& options) {
 }
 
 base::Duration ExpectedLength(const SimOptions& options) {
-  return options.delay_max * 8 * static_cast<std::int64_t>(options.steps);
+  const base::Duration step = options.delay_max * 8 + options.gradient_time;
+  return step * static_cast<std::int64_t>(options.steps);
 }
 
 bool IsTimely(const SimOptions& options) {
@@ -302,6 +305,15 @@ base::Status CheckComes(const SimOptions& options) {
                      std::to_string(faulty) + ": give fewer intruders or a smaller byzantine");
 }
 
+// The manifest's part timeout is the default one.
+base::Status CheckWaits(const SimOptions& options) {
+  const base::Duration most = protocol::Manifest{}.part_timeout;
+  RETURN_IF_ERROR(Require(options.part_floor * 2 <= most,
+                          "part_floor must be at most 10 s, half of the longest wait for parts"));
+  return Require(options.gradient_time * 2 <= most,
+                 "gradient_time must be at most 10 s, half of the longest wait for parts");
+}
+
 }  // namespace
 
 base::Status CheckOptions(const SimOptions& options) {
@@ -334,11 +346,12 @@ base::Status CheckOptions(const SimOptions& options) {
   }
   RETURN_IF_ERROR(CheckModel(options));
   RETURN_IF_ERROR(Require(options.bytes_per_second > 0, "bytes_per_second must be positive"));
-  const bool delays_ok = options.delay_min.ns >= 0 && options.delay_max >= options.delay_min &&
-                         options.jitter.ns >= 0 && options.fsync_max.ns >= 0 &&
-                         options.time_limit.ns >= 0 && options.crash_down.ns >= 0 &&
-                         options.cut_at.ns >= 0 && options.cut_for.ns >= 0 &&
-                         options.leave_for.ns >= 0;
+  const bool delays_ok =
+      options.delay_min.ns >= 0 && options.delay_max >= options.delay_min &&
+      options.jitter.ns >= 0 && options.fsync_max.ns >= 0 && options.time_limit.ns >= 0 &&
+      options.crash_down.ns >= 0 && options.cut_at.ns >= 0 && options.cut_for.ns >= 0 &&
+      options.leave_for.ns >= 0 && options.part_floor.ns >= 0 && options.gradient_time.ns >= 0;
+  RETURN_IF_ERROR(CheckWaits(options));
   RETURN_IF_ERROR(CheckFaults(options));
   RETURN_IF_ERROR(CheckLeaves(options));
   RETURN_IF_ERROR(CheckComes(options));

@@ -104,6 +104,12 @@ struct SimOptions {
   base::Duration cut_at = base::Seconds(5);
   base::Duration cut_for = base::Seconds(20);
 
+  // The wait for parts follows the run, not below this (node/protocol/rules/part_wait.h); 0: it is
+  // the manifest's.
+  base::Duration part_floor;
+  // What a gradient takes beside the time that its bytes take.
+  base::Duration gradient_time;
+
   // Virtual time after which a run counts as without progress; 0: two minutes, and one minute more
   // for every step.
   base::Duration time_limit;

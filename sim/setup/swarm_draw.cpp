@@ -178,6 +178,12 @@ void DrawArrivals(base::Rng rng, SimOptions& options) {
   if (!CheckOptions(options).ok()) options.comes = options.forgers = 0;
 }
 
+// In one swarm of four the wait for parts follows the run. Its own stream, as above.
+void DrawWaits(base::Rng rng, SimOptions& options) {
+  if (options.unprotected || !OneIn(rng, 4)) return;
+  options.part_floor = DrawMilliseconds(rng, 500, 8'000);
+}
+
 void DrawFaults(base::Rng rng, SimOptions& options) {
   if (options.byzantine < FaultsBorne(options) && OneIn(rng, 3)) {
     options.crashes = static_cast<std::uint32_t>(1 + rng.Below(4));
@@ -222,6 +228,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   DrawFaults(rng.Fork("faults"), options);
   DrawLeaves(rng.Fork("leaves"), options);
   DrawArrivals(rng.Fork("arrivals"), options);
+  DrawWaits(rng.Fork("waits"), options);
   OSTRAKA_CHECK(!CheckOptions(base).ok() || CheckOptions(options).ok());
   return options;
 }

@@ -152,6 +152,7 @@ std::string FirstDifference(const Block& a, const Block& b) {
   compare.Field("moderators", a.moderators, b.moderators);
   compare.Field("peak t_s", a.peak_t_s, b.peak_t_s);
   compare.Field("peak step", a.peak_step, b.peak_step);
+  compare.Field("part us", a.part_us, b.part_us);
   compare.Field("cases", a.cases, b.cases);
   compare.Field("disputes", a.disputes, b.disputes);
   compare.Field("lateness", a.lateness, b.lateness);

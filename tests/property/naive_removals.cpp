@@ -146,9 +146,9 @@ std::vector<wire::Dispute> DisputesAfter(const Step& step, const Slowness& slown
     if (step.number < old.since + 100) since[{old.worker, old.aggregator}] = old.since;
   }
   for (const auto& pair : slowness.new_pairs) {
-    if (!since.contains(pair)) since[pair] = step.number + 900;
+    if (!since.contains(pair) && !step.excused) since[pair] = step.number + 900;
   }
-  for (std::size_t j = 0; j < step.columns(); ++j) {
+  for (std::size_t j = 0; j < step.columns() && !step.excused; ++j) {
     for (const PeerId& worker : step.roles.workers) {
       const std::pair pair(worker, step.roles.owners[j]);
       const bool failed = IsLeftOut(step, worker, j) || SaysMissing(step, worker, j);
@@ -293,8 +293,40 @@ std::vector<wire::Lateness> LatenessAfter(const Step& step, const Slowness& slow
   return after;
 }
 
+// "Something did not come in time": a pair that fails each other, a member that is absent before
+// the coin.
+std::uint64_t JudgeWait(Step& step) {
+  const Manifest& manifest = *step.manifest;
+  if (!manifest.adaptive) return 0;
+  bool late = false;
+  for (std::size_t j = 0; j < step.columns(); ++j) {
+    for (const PeerId& worker : step.roles.workers) {
+      if (worker == step.roles.owners[j]) continue;
+      late = late || IsLeftOut(step, worker, j) || SaysMissing(step, worker, j);
+    }
+  }
+  for (const PeerId& member : step.last->members) {
+    Gravity gravest = Gravity::kDrop;
+    bool lost = false;
+    for (const Loss& loss : step.losses) {
+      if (loss.pass != kSeals || loss.peer != member) continue;
+      lost = true;
+      gravest = std::max(gravest, loss.gravity);
+    }
+    const bool absent = lost && gravest == Gravity::kDrop;
+    late = late || (absent && !step.other_parameters.contains(member));
+  }
+  const auto most = static_cast<std::uint64_t>(manifest.part_timeout.ns) / 1000;
+  const auto least = static_cast<std::uint64_t>(manifest.part_floor.ns) / 1000;
+  std::uint64_t wait = step.last->part_us;
+  if (wait == 0 || wait > most) wait = most;
+  if (!late) return std::max(least, wait - wait / 50);
+  step.excused = wait <= most / 2;
+  return step.excused ? wait + wait : most;
+}
+
 std::vector<wire::Dispute> JudgeDisputes(Step& step, const Slowness& slowness) {
-  JudgeLivePairs(step);
+  if (!step.excused) JudgeLivePairs(step);
   const std::vector<wire::Dispute> disputes = DisputesAfter(step, slowness);
   JudgeTooManyPairs(step, disputes);
   return disputes;
@@ -333,6 +365,10 @@ std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& 
     const Gravity gravity = WorstOf(step, peer)->gravity;
     if (gravity == Gravity::kBan) {
       standing.banned = true;
+      continue;
+    }
+    if (step.excused && gravity == Gravity::kDrop) {
+      standing.last_drop_step = step.number;
       continue;
     }
     const bool is_first = standing.drops == 0;

@@ -28,6 +28,9 @@ std::vector<wire::Lateness> LatenessAfter(const Step& step, const Slowness& slow
                                           const std::vector<PeerId>& members,
                                           const std::vector<PeerId>& joined);
 
+// protocol.md 6, "The wait for parts". Sets Step::excused, and gives Block::part_us.
+std::uint64_t JudgeWait(Step& step);
+
 // Passes 6 and 7. All disputes that live on or begin, by (worker, aggregator).
 std::vector<wire::Dispute> JudgeDisputes(Step& step, const Slowness& slowness);
 

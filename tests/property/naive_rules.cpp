@@ -248,6 +248,7 @@ std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
   JudgeWithheldResults(step);
   JudgeEchoes(step);
   const Slowness slowness = JudgeSlowness(step);
+  const std::uint64_t part_us = JudgeWait(step);
   const std::vector<wire::Dispute> disputes = JudgeDisputes(step, slowness);
   ForgiveUntimely(step);
 
@@ -283,6 +284,7 @@ std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
   }
   block.tau = NextTau(step, fates);
   block.delta_us = NextDelta(step);
+  block.part_us = part_us;
   block.state_root = StateRootOf(step);
   block.closing = ClosingOf(step, block);
   DeclareReach(step, block);

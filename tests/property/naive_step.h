@@ -57,6 +57,7 @@ struct Step {
   std::set<PeerId> two_commits;
   Digest randomness;  // r^t
 
+  bool excused = false;      // the wait for parts may have been too short
   std::vector<Loss> losses;  // in the order in which they are found
 
   std::size_t columns() const { return roles.parts.size(); }

@@ -19,13 +19,18 @@ namespace {
 
 base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& manifest) {
   constexpr std::uint64_t kDayMs = 86'400'000;
-  if (std::max({options.part_timeout_ms, options.delta_ms, options.patience_ms}) > kDayMs) {
+  if (std::max({options.part_timeout_ms, options.part_floor_ms.value_or(0), options.delta_ms,
+                options.patience_ms}) > kDayMs) {
     return base::InvalidArgument(
-        "--part-timeout-ms, --delta-ms and --patience-ms must be at most a day, " +
+        "--part-timeout-ms, --part-floor-ms, --delta-ms and --patience-ms must be at most a day, " +
         std::to_string(kDayMs));
   }
   manifest.delta = base::Milliseconds(static_cast<std::int64_t>(options.delta_ms));
   manifest.part_timeout = base::Milliseconds(static_cast<std::int64_t>(options.part_timeout_ms));
+  manifest.adaptive = options.part_floor_ms.has_value();
+  if (manifest.adaptive) {
+    manifest.part_floor = base::Milliseconds(static_cast<std::int64_t>(*options.part_floor_ms));
+  }
   manifest.patience = base::Milliseconds(static_cast<std::int64_t>(options.patience_ms));
   // Validate refuses a manifest in which a seal ends before its parts can arrive.
   manifest.seal_timeout = std::max(manifest.seal_timeout, manifest.part_timeout * 3);
@@ -210,6 +215,9 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
       .add_option("--part-timeout-ms", options.part_timeout_ms,
                   "how long an aggregator waits for parts")
       ->capture_default_str();
+  command.add_option("--part-floor-ms", options.part_floor_ms,
+                     "let that wait follow the run, from this to --part-timeout-ms "
+                     "(docs/operating.md; default: it does not)");
   command
       .add_option("--delta-ms", options.delta_ms,
                   "four times the longest delay of a message: 1000 for the Internet, 250 at home")

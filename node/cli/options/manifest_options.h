@@ -31,6 +31,7 @@ struct ManifestOptions {
   exact::ModelOptions sizes = {.layers = 2, .width = 64, .heads = 4, .context = 64};  // gpt, albert
   std::string mode = "majority";
   std::uint64_t part_timeout_ms = 20'000;
+  std::optional<std::uint64_t> part_floor_ms;  // none: the wait for parts is not adaptive
   std::uint64_t delta_ms = 1000;
   std::uint64_t patience_ms = 1000;
 };

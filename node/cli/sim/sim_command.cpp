@@ -154,6 +154,9 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   ASSIGN_OR_RETURN(result.leave_for, SecondsOf("--leave-for", options.seconds.leave_for));
   ASSIGN_OR_RETURN(result.cut_at, SecondsOf("--cut-at", options.seconds.cut_at));
   ASSIGN_OR_RETURN(result.cut_for, SecondsOf("--cut-for", options.seconds.cut_for));
+  ASSIGN_OR_RETURN(result.part_floor, SecondsOf("--part-floor", options.seconds.part_floor));
+  ASSIGN_OR_RETURN(result.gradient_time,
+                   SecondsOf("--gradient-time", options.seconds.gradient_time));
   ASSIGN_OR_RETURN(result.skew, SecondsOf("--skew", options.seconds.skew));
   if (!options.byzantine_given && !options.swarm_test) TakeFewerAttackers(result);
   return result;
@@ -477,6 +480,11 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
       ->add_option("--stalls", sim.stall_permille,
                    "of 1000 stores, the number that take 5 times as long")
       ->capture_default_str();
+  command->add_option("--gradient-time", options->seconds.gradient_time,
+                      "seconds that a gradient takes at least");
+  command->add_option(
+      "--part-floor", options->seconds.part_floor,
+      "seconds: the wait for parts follows the run, not below this; 0: it does not");
   command->add_option("--skew", options->seconds.skew, "most seconds by which clocks differ")
       ->capture_default_str();
   command->add_option("--drift", sim.drift_ppm, "most ppm by which clocks are fast or slow")

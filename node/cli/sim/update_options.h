@@ -20,6 +20,8 @@ namespace ostraka::cli {
 struct SimSeconds {
   double crash_down = 2;
   double leave_for = 2;
+  double part_floor = 0;
+  double gradient_time = 0;
   double cut_at = 5;
   double cut_for = 20;
   double skew = 0;

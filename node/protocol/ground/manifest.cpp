@@ -189,6 +189,10 @@ base::Status ValidateDeadlines(const Manifest& manifest) {
   RETURN_IF_ERROR(Require(manifest.delta <= manifest.delta_ceiling,
                           "delta_ms must not be above delta_ceiling_ms"));
   RETURN_IF_ERROR(Require(manifest.part_timeout.ns > 0, "part_timeout_ms must be positive"));
+  RETURN_IF_ERROR(Require(manifest.part_floor.ns >= 1'000'000, "part_floor_ms must be at least 1"));
+  RETURN_IF_ERROR(Require(!manifest.adaptive || manifest.part_floor * 2 <= manifest.part_timeout,
+                          "part_floor_ms must be at most half of part_timeout_ms where adaptive is "
+                          "true: lower it, or leave adaptive out"));
   RETURN_IF_ERROR(Require(manifest.patience.ns >= 1'000'000, "patience_ms must be at least 1"));
   return Require(manifest.seal_timeout > manifest.part_timeout,
                  "seal_timeout_ms must be above part_timeout_ms: a seal waits for the aggregators");

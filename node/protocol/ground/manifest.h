@@ -140,6 +140,9 @@ struct Manifest {
   base::Duration delta = base::Seconds(1);
   base::Duration delta_ceiling = base::Seconds(30);
   base::Duration part_timeout = base::Seconds(20);  // an aggregator waits this long for parts
+  // True: that wait follows the run, from `part_floor` to `part_timeout` (deadlines.h).
+  bool adaptive = false;
+  base::Duration part_floor = base::Seconds(4);
   base::Duration seal_timeout = base::Seconds(60);  // then the fast path has failed
   // The time that a step's work may take on the slowest machine that the run wants to keep. A
   // member within it is never late, however fast the others are (node/protocol/rules/lateness.h).

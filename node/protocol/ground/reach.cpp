@@ -5,6 +5,7 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
+#include "node/protocol/ground/deadlines.h"
 #include "node/protocol/ground/state.h"
 
 namespace ostraka::protocol {
@@ -118,6 +119,7 @@ Block GenesisHead(const Manifest& manifest) {
   head.peak_t_s = head.thresholds.t_s;
   head.tau = manifest.tau > 0 ? manifest.tau : manifest.tau_initial;
   head.delta_us = static_cast<std::uint64_t>(manifest.delta.ns / 1'000);
+  if (manifest.adaptive) head.part_us = PartWaitAtGenesis(manifest);
   head.reach = ReachAtGenesis(manifest);
   return head;
 }

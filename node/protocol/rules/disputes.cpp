@@ -12,7 +12,7 @@
 namespace ostraka::protocol {
 namespace {
 
-using Pair = std::pair<PeerId, PeerId>;  // worker, aggregator
+using Pair = WorkerAndAggregator;
 
 // Its COMMIT, sealed and well-formed, promises a part that the owner can use: one of the parameters
 // that the owner's COMMIT names too. [In profile exact/1 an owner takes no other part. Where no
@@ -52,7 +52,8 @@ std::size_t Witnesses(const SealedStep& sealed, const Block& head, States states
   return count;
 }
 
-// Pairs that fail each other in this step. Nobody is in dispute with itself.
+}  // namespace
+
 std::set<Pair> FailedPairs(const SealedStep& sealed, const Block& head) {
   std::set<Pair> failed;
   for (std::uint32_t j = 0; j < sealed.roles.owners.size(); ++j) {
@@ -67,8 +68,6 @@ std::set<Pair> FailedPairs(const SealedStep& sealed, const Block& head) {
   }
   return failed;
 }
-
-}  // namespace
 
 std::vector<LivePair> LivePairsOf(const Block& head, const Roles& roles) {
   std::vector<LivePair> pairs;
@@ -140,11 +139,16 @@ void RuleOnLivePairs(const SealedStep& sealed, const Block& head, Docket& docket
   docket.EndPass();
 }
 
+std::vector<Dispute> LivingDisputes(const Block& head, std::uint64_t step) {
+  std::vector<Dispute> living = head.disputes;
+  std::erase_if(living, [step](const Dispute& one) { return step >= one.since + kDisputeSteps; });
+  return living;
+}
+
 std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& head,
                                    const std::set<Pair>& late) {
   std::map<Pair, std::uint64_t> since;
-  for (const Dispute& dispute : head.disputes) {
-    if (sealed.step >= dispute.since + kDisputeSteps) continue;
+  for (const Dispute& dispute : LivingDisputes(head, sealed.step)) {
     since.emplace(Pair{dispute.worker, dispute.aggregator}, dispute.since);
   }
   static_assert(kLateDisputeSteps >= kDisputeSteps);

@@ -67,6 +67,10 @@ base::Bytes HeldBitmap(const Block& head, const std::set<std::size_t>& parts,
 bool HeldPart(const base::Bytes& held, std::size_t index);
 bool HeldResult(const base::Bytes& held, std::size_t index, std::size_t disputes);
 
+using WorkerAndAggregator = std::pair<PeerId, PeerId>;
+// Pairs that fail each other in this step. Nobody is in dispute with itself.
+std::set<WorkerAndAggregator> FailedPairs(const SealedStep& sealed, const Block& head);
+
 // --- the passes of a block over its docket (judgement.cpp) ---
 
 // Drops the owner of every column whose aggregate more workers miss than the fault bound. Ends no
@@ -74,10 +78,12 @@ bool HeldResult(const base::Bytes& held, std::size_t index, std::size_t disputes
 void DropWithholders(const SealedStep& sealed, const Block& head, Docket& docket);
 // Drops the loser of every live pair that failed again.
 void RuleOnLivePairs(const SealedStep& sealed, const Block& head, Docket& docket);
-// The head's disputes that live on and this step's failures, by (worker, aggregator). Pairs in
+// The head's disputes that live on in `step`.
+std::vector<Dispute> LivingDisputes(const Block& head, std::uint64_t step);
+// Those and this step's failures, by (worker, aggregator). Pairs in
 // `late` are in dispute for kLateDisputeSteps (lateness.h): their `since` lies in the future.
 std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& head,
-                                   const std::set<std::pair<PeerId, PeerId>>& late = {});
+                                   const std::set<WorkerAndAggregator>& late = {});
 // Drops each peer that `disputes` pair with more than max(1, peak t_s) peers that stay and are not
 // fresh, or is fresh itself. Ends the pass.
 void DropDisputed(const std::vector<Dispute>& disputes, const Block& head, std::uint64_t step,

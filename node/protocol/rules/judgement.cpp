@@ -11,6 +11,7 @@
 #include "node/protocol/rules/coming.h"
 #include "node/protocol/rules/lateness.h"
 #include "node/protocol/rules/leaving.h"
+#include "node/protocol/rules/part_wait.h"
 #include "node/protocol/rules/voids.h"
 #include "node/wire/bitmap.h"
 
@@ -160,9 +161,15 @@ bool AreVoidsKept(const Voids& voids, const Block& block) {
   return standing != nullptr && standing->left_step > standing->returned_step;
 }
 
+struct Going {
+  const std::vector<PeerId>& leavers;
+  bool excused = false;  // drops are not counted
+};
+
 // The members after the block, and the consequences of removals. REQUIRES: GoingWith's.
 void SettleMembers(const SealedStep& sealed, const Block& head, const Manifest& manifest,
-                   const std::vector<PeerId>& leavers, const Docket& docket, Block& block) {
+                   const Going& going, const Docket& docket, Block& block) {
+  const std::vector<PeerId>& leavers = going.leavers;
   const auto losers = docket.Losers();
   block.removals = docket.Removals(sealed.step);
   block.last_removal_step =
@@ -176,8 +183,8 @@ void SettleMembers(const SealedStep& sealed, const Block& head, const Manifest& 
   for (const PeerId& leaver : leavers) {
     if (docket.Stays(leaver) && !IsMember(block.left, leaver)) block.leaving.push_back(leaver);
   }
-  block.standings =
-      StandingsAfter(head, losers, block.left, {block.joined, admissions.came}, sealed.step);
+  block.standings = StandingsAfter(head, {losers, going.excused}, block.left,
+                                   {block.joined, admissions.came}, sealed.step);
   block.members = block.joined;
   for (const PeerId& member : head.members) {
     if (docket.Stays(member) && !IsMember(block.left, member)) block.members.push_back(member);
@@ -246,8 +253,11 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   const auto lateness = LatenessAfter(slowness, head, manifest);
   DropLate(lateness, head, manifest, docket);
   docket.EndPass();
-  RuleOnLivePairs(sealed, head, docket);
-  const std::vector<Dispute> disputes = DisputesAfter(sealed, head, slowness.new_pairs);
+  const PartWait wait = RuleOnPartWait(sealed, head, manifest, faults);
+  if (!wait.excuses) RuleOnLivePairs(sealed, head, docket);
+  const std::vector<Dispute> disputes = wait.excuses
+                                            ? LivingDisputes(head, sealed.step)
+                                            : DisputesAfter(sealed, head, slowness.new_pairs);
   DropDisputed(disputes, head, sealed.step, docket);
   ForgiveUntimely(head, docket);
 
@@ -264,13 +274,14 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   if (head.closing == 0) {
     block.cases = CasesAfter(sealed, head, counted, manifest.compute_profile == kExact, docket);
   }
-  SettleMembers(sealed, head, manifest, leavers, docket, block);
+  SettleMembers(sealed, head, manifest, {leavers, wait.excuses}, docket, block);
   block.disputes = KeptDisputes(disputes, block.members);
   block.lateness = KeptLateness(lateness, head, manifest, block.members, block.joined);
   std::erase_if(voids, [&](const Voids& one) { return !AreVoidsKept(one, block); });
   block.voids = std::move(voids);
   block.tau = NextTau(sealed, head, manifest, judged.fates);
   block.delta_us = NextDelta(sealed, head, manifest);
+  block.part_us = wait.next_us;
   block.state_root = SealedStateRoot(sealed, head.thresholds);
   if (CountsReach(manifest)) block.reach = ReachAfter(head, sealed.step, DeclaredReach(sealed));
   block.closing = ClosingAfter(head, manifest.training, block);

@@ -6,9 +6,13 @@
 namespace ostraka::protocol {
 namespace {
 
-void Note(Standing& standing, FaultKind fault, std::uint64_t step) {
+void Note(Standing& standing, FaultKind fault, bool excused, std::uint64_t step) {
   if (fault == FaultKind::kBan) {
     standing.banned = true;
+    return;
+  }
+  if (fault == FaultKind::kDrop && excused) {
+    standing.last_drop_step = step;
     return;
   }
   // A first silence may be a crash; one that comes after the coin, or again, has to wait.
@@ -52,15 +56,15 @@ bool IsKey(const Block& head, const PeerId& peer) {
   return IsMember(head.members, peer) || StandingOf(head.standings, peer) != nullptr;
 }
 
-std::vector<Standing> StandingsAfter(const Block& head, const std::map<PeerId, FaultKind>& losers,
+std::vector<Standing> StandingsAfter(const Block& head, const Removed& removed,
                                      const std::vector<PeerId>& left, const Admitted& admitted,
                                      std::uint64_t step) {
   std::map<PeerId, Standing> standings;
   for (const Standing& standing : head.standings) standings.emplace(standing.peer, standing);
-  for (const auto& [peer, fault] : losers) {
+  for (const auto& [peer, fault] : removed.losers) {
     Standing& standing = standings[peer];
     standing.peer = peer;
-    Note(standing, fault, step);
+    Note(standing, fault, removed.excused, step);
   }
   for (const PeerId& peer : left) {
     Standing& standing = standings[peer];

@@ -31,6 +31,11 @@ const Standing* StandingOf(const std::vector<Standing>& standings, const PeerId&
 std::vector<PeerId> KeysOf(const Block& head);
 bool IsKey(const Block& head, const PeerId& peer);
 
+// Who is removed by a block.
+struct Removed {
+  const std::map<PeerId, FaultKind>& losers;
+  bool excused = false;  // the drops are not counted (part_wait.h)
+};
 // Who is admitted by a block: all, and those of them that had no seat.
 struct Admitted {
   const std::vector<PeerId>& joined;
@@ -39,7 +44,7 @@ struct Admitted {
 // The head's standings, by key, with the removals, departures and admissions of the block of `step`
 // added. A member that leaves less than kBarredSteps after a return has a drop counted, which bars
 // it. Attack: keys that take turns in coming and going.
-std::vector<Standing> StandingsAfter(const Block& head, const std::map<PeerId, FaultKind>& losers,
+std::vector<Standing> StandingsAfter(const Block& head, const Removed& removed,
                                      const std::vector<PeerId>& left, const Admitted& admitted,
                                      std::uint64_t step);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "node/base/check.h"
+#include "node/protocol/ground/deadlines.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -23,7 +24,7 @@ LateWatch::Options DueWatch::Options() const {
   options.opened = uses_.turn->now();
   options.delta = uses_.chain->delta();
   options.patience = uses_.manifest->patience;
-  options.deadline = SealDeadline(*uses_.manifest, uses_.chain->delta());
+  options.deadline = SealDeadlineAfter(head, *uses_.manifest);
   options.members = SealersOf(head).size();
   options.quorum = head.thresholds.quorum();
   options.fault_bound = FaultBound(head.thresholds);

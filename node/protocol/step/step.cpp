@@ -6,6 +6,7 @@
 
 #include "node/base/check.h"
 #include "node/base/planted.h"
+#include "node/protocol/ground/deadlines.h"
 #include "node/protocol/mail/message_types.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
@@ -91,7 +92,7 @@ Step::Step(const Uses& uses, const Digest& private_seed, std::optional<Time> bef
 
 void Step::Begin(const std::set<PeerId>& refused) {
   const Block& head = uses_.chain->head();
-  OpenSeal(Phase::kA, 0, SealDeadline(*uses_.manifest, uses_.chain->delta()));
+  OpenSeal(Phase::kA, 0, SealDeadlineAfter(head, *uses_.manifest));
   due_.BeginA();
   asks_.ForRefusedParts(refused, pairs_);
   // Honest members may begin more than a Delta apart, but decided the last seal within it.
@@ -106,7 +107,7 @@ void Step::Begin(const std::set<PeerId>& refused) {
 // that takes its time. Attack: else a peer that sends at the last moment would have the member that
 // waits for it blamed.
 void Step::SetBulkTimer(Time from) {
-  pairs_.ForwardUntil(from + uses_.manifest->part_timeout);
+  pairs_.ForwardUntil(from + PartWaitAfter(uses_.chain->head(), *uses_.manifest));
   const Time until = pairs_.forward_until() + uses_.chain->delta() * 2;
   uses_.turn->Do(SetTimer{kBulkTimer, std::max(until, uses_.turn->now())});
 }
@@ -236,7 +237,7 @@ Outcome Step::TrySealB() {
 
 void Step::BeginProve() {
   uses_.stage->Enter(Stage::kProve);
-  OpenSeal(Phase::kC, 0, SealDeadline(*uses_.manifest, uses_.chain->delta()));
+  OpenSeal(Phase::kC, 0, SealDeadlineAfter(uses_.chain->head(), *uses_.manifest));
   due_.BeginC();
   clock_.Lap(clock_.times.agree_ns, uses_.turn->now());
   SetBulkTimer(uses_.turn->now());

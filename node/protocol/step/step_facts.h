@@ -48,9 +48,6 @@ const Inbox::Version* Usable(const Inbox& inbox, const StepFacts& facts, const I
                              const PeerId& sender);
 
 // Durations that the components of a step share.
-inline base::Duration SealDeadline(const Manifest& manifest, base::Duration delta) {
-  return manifest.part_timeout * 2 + delta * 2;
-}
 // Delay for SealOptions::moment. Uses the manifest's Delta, not the head's, which grows with
 // measured lag: each lag contains such a moment, so using the head's Delta would feed growth back
 // into itself [one cheat of eight, that gave its messages to one honest member at first, drove

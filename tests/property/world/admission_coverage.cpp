@@ -51,6 +51,10 @@ constexpr const char* kOthers[] = {
     "dispute: too many, but for those with newcomers",
     "peak: higher than what the run bears",
     "peak: falls",
+    "wait: a quiet step takes from it",
+    "wait: doubles",
+    "wait: is the manifest's again",
+    "wait: a drop that is not counted",
 };
 
 class AdmissionNotes {
@@ -64,6 +68,7 @@ class AdmissionNotes {
         proofs_(ProofsOf(sealed)) {}
   void OfArrivals();
   void OfFreshDisputes();
+  void OfTheWait();
 
  private:
   void OfArrival(const wire::Arrival& arrival);
@@ -155,6 +160,22 @@ void AdmissionNotes::OfFreshDisputes() {
   }
 }
 
+void AdmissionNotes::OfTheWait() {
+  if (!manifest_.adaptive) return;
+  If(block_.part_us < head_.part_us, "wait: a quiet step takes from it");
+  If(block_.part_us > head_.part_us && block_.part_us < 2 * head_.part_us,
+     "wait: is the manifest's again");
+  if (block_.part_us != 2 * head_.part_us) return;
+  If(true, "wait: doubles");
+  for (const wire::Removal& removal : block_.removals) {
+    const wire::Standing* before = EntryOf(head_.standings, removal.peer);
+    const wire::Standing* after = EntryOf(block_.standings, removal.peer);
+    If(removal.kind == wire::RemovalKind::kDrop &&
+           after->drops == (before == nullptr ? 0 : before->drops),
+       "wait: a drop that is not counted");
+  }
+}
+
 }  // namespace
 
 std::vector<const char*> AdmissionSituations() {
@@ -168,6 +189,7 @@ void NoteAdmissions(const Block& head, const Manifest& manifest, const naive::Se
   AdmissionNotes admissions(head, manifest, sealed, block, coverage);
   admissions.OfArrivals();
   admissions.OfFreshDisputes();
+  admissions.OfTheWait();
 }
 
 }  // namespace ostraka::protocol

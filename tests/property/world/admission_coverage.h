@@ -1,5 +1,5 @@
-// Which situations of docs/protocol.md 7, "Coming in", and of disputes with newcomers a block
-// shows: the part of rules_coverage.h that is about keys from outside.
+// Which situations of docs/protocol.md 7, "Coming in", of disputes with newcomers, and of 6, "The
+// wait for parts", a block shows: the part of rules_coverage.h about what came after version 8.
 //
 // Thread safety: pure functions.
 #pragma once

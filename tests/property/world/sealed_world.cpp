@@ -42,6 +42,8 @@ SealedWorld::SealedWorld(std::uint64_t seed, std::uint32_t n, Mode mode,
     if (i >= n) strangers_.push_back(key->id());
   }
   DrawManifest(n, mode);
+  manifest_.adaptive = base::Rng(seed).Fork("adaptive").Chance(1, 4);
+  manifest_.part_floor = base::Milliseconds(manifest_.part_timeout.ns / 1'000'000 / 16);
   std::vector<PeerId> guests;
   for (std::uint32_t i = door_.DrawGuestCount(); i > 0; --i) {
     const Key key = scene::KeyNumber(n + 1 + i);
@@ -59,6 +61,9 @@ SealedWorld::SealedWorld(std::uint64_t seed, std::uint32_t n, Mode mode,
   head_.tau = manifest_.tau > 0 ? manifest_.tau : manifest_.tau_initial;
   head_.delta_us = static_cast<std::uint64_t>(manifest_.delta.ns / 1000);
   head_.peak_t_s = head_.thresholds.t_s;
+  if (manifest_.adaptive) {
+    head_.part_us = static_cast<std::uint64_t>(manifest_.part_timeout.ns / 1000) / 16;
+  }
 }
 
 void SealedWorld::DrawManifest(std::uint32_t n, Mode mode) {

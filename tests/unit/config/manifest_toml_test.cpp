@@ -190,6 +190,9 @@ Manifest AnyManifest() {
   manifest.seal_timeout =
       manifest.part_timeout + base::Milliseconds(*rc::gen::inRange(1, 1'000'000));
   manifest.patience = base::Milliseconds(*rc::gen::inRange(1, 1'000'000));
+  manifest.part_floor = base::Milliseconds(*rc::gen::inRange(1, 1'000'000));
+  manifest.adaptive =
+      manifest.part_floor * 2 <= manifest.part_timeout && *rc::gen::arbitrary<bool>();
   return manifest;
 }
 
@@ -249,6 +252,8 @@ RC_GTEST_PROP(ManifestProperty, RoundTrips, ()) {
   RC_ASSERT(read->part_timeout == wrote.part_timeout);
   RC_ASSERT(read->seal_timeout == wrote.seal_timeout);
   RC_ASSERT(read->patience == wrote.patience);
+  RC_ASSERT(read->adaptive == wrote.adaptive);
+  RC_ASSERT(read->part_floor == wrote.part_floor);
   RC_ASSERT(read->join.policy == wrote.join.policy);
   RC_ASSERT(read->join.allow == wrote.join.allow);
   RC_ASSERT(read->join.moderators == wrote.join.moderators);
@@ -320,12 +325,26 @@ TEST(ManifestTest, NamesOfMembersAreReadAndMakeAnotherRun) {
 }
 
 // Keys that files of protocol version 6 lack.
-const std::set<std::string> kNewKeys = {"optimizer", "schedule", "decay_steps", "clip_norm",
-                                        "beta1",     "beta2",    "epsilon"};
+const std::set<std::string> kNewKeys = {"optimizer", "schedule", "decay_steps",
+                                        "clip_norm", "beta1",    "beta2",
+                                        "epsilon",   "adaptive", "part_floor_ms"};
+
+// A manifest as it was before the wait for parts could follow the run.
+std::string TextOfVersion9() {
+  std::istringstream lines(With("protocol_version = 10", "protocol_version = 9"));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("adaptive = ") && !line.starts_with("part_floor_ms = ")) {
+      text += line + "\n";
+    }
+  }
+  return text;
+}
 
 // A manifest as it was before anybody could come in.
 std::string TextOfVersion8() {
-  const std::string text = With("protocol_version = 9", "protocol_version = 8");
+  std::string text = TextOfVersion9();
+  text.replace(text.find("version = 9"), 11, "version = 8");
   const std::size_t from = text.find("[join]");
   return text.substr(0, from) + text.substr(text.find("[[members]]"));
 }
@@ -373,7 +392,18 @@ TEST(ManifestTest, OneOfVersion8WithoutJoinIsOfAClosedRun) {
   ExpectRefused(TextOfVersion8(), {"the manifest asks for 8"});
   std::string text = TextOfVersion8();
   text.replace(text.find("version = 8"), 11, "version = 9");
-  ExpectRefused(text, {"no section [join]"});
+  const auto younger = ParseManifest(text, Versions::kEarlierToo);
+  EXPECT_TRUE(Contains(base::MessageOf(younger.status()), "no section [join]"));
+}
+
+TEST(ManifestTest, OneOfVersion9HasAWaitThatDoesNotFollowTheRun) {
+  const auto old = ParseManifest(TextOfVersion9(), Versions::kEarlierToo);
+  ASSERT_TRUE(old.ok()) << old.status();
+  EXPECT_FALSE(old->adaptive);
+  ExpectRefused(TextOfVersion9(), {"the manifest asks for 9"});
+  std::string text = TextOfVersion9();
+  text.replace(text.find("version = 9"), 11, "version = 10");
+  ExpectRefused(text, {"[deadlines] lacks 'adaptive'"});
 }
 
 TEST(ManifestTest, WhoMayComeIn) {
@@ -444,7 +474,7 @@ std::string Joined(const std::vector<std::string>& lines) {
 TEST(ManifestTest, EveryMisspeltKeyIsRefusedWithItsLineAndTheRightKey) {
   const std::vector<std::string> lines = LinesOf(SampleText());
   const std::vector<KeyLine> keys = KeyLines(lines);
-  EXPECT_EQ(keys.size(), 50U) << "43 keys and those of three members";
+  EXPECT_EQ(keys.size(), 52U) << "45 keys and those of three members";
   for (const KeyLine& key : keys) {
     std::string swapped = key.key;
     std::swap(swapped[0], swapped[1]);
@@ -473,6 +503,7 @@ TEST(ManifestTest, EveryWrongTypeIsNamedWithLineAndKey) {
   for (const KeyLine& key : KeyLines(lines)) {
     if (key.section == "members") continue;
     for (const std::string value : {"[1, 2]", "{ a = 1 }", "true", "1979-05-27"}) {
+      if (key.key == "adaptive" && value == "true") continue;
       std::vector<std::string> changed = lines;
       changed[key.number - 1] = key.key + " = " + value;
       ExpectRefused(Joined(changed), {"manifest line " + std::to_string(key.number) + ": ",
@@ -504,6 +535,12 @@ TEST(ManifestTest, MalformedAndOutOfRangeNumbers) {
                 {"milliseconds"});
   ExpectRefused(With("seal_timeout_ms = 60000", "seal_timeout_ms = 20000"),
                 {"seal_timeout_ms must be above part_timeout_ms"});
+  ExpectRefused(With("part_floor_ms = 4000", "part_floor_ms = 0"), {"milliseconds"});
+  EXPECT_TRUE(ParseManifest(With("part_floor_ms = 4000", "part_floor_ms = 15000")).ok());
+  std::string text = With("adaptive = false", "adaptive = true");
+  EXPECT_TRUE(ParseManifest(text).ok());
+  text.replace(text.find("part_floor_ms = 4000"), 20, "part_floor_ms = 10001");
+  ExpectRefused(text, {"part_floor_ms must be at most half of part_timeout_ms"});
 }
 
 TEST(ManifestTest, InfAndNanAreRefusedWhereverANumberStands) {

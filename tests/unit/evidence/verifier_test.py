@@ -67,7 +67,7 @@ class MessagesTest(unittest.TestCase):
     def test_bodies_and_blocks_are_read(self):
         for name in ("commit", "aggregate", "reveal", "proof", "echo", "status", "propose", "vote", "lock"):
             ostraka_evidence.decode(ostraka_evidence.messages.BODIES[name], wire(name))
-        for name in ("block", "block_arrival", "block_exact", "block_leaving", "block_reach", "block_closes"):
+        for name in ("block", "block_arrival", "block_part", "block_exact", "block_leaving", "block_reach", "block_closes"):
             ostraka_evidence.decode(ostraka_evidence.messages.BLOCK, wire(name))
 
     def test_who_comes_in(self):
@@ -80,6 +80,8 @@ class MessagesTest(unittest.TestCase):
         self.assertEqual([moderator["admitted"] for moderator in block["moderators"]], [3])
         self.assertEqual((block["peak_t_s"], block["peak_step"]), (2, 41))
         self.assertEqual(block["standings"][-1]["came_step"], 30)
+        waits = ostraka_evidence.decode(ostraka_evidence.messages.BLOCK, wire("block_part"))
+        self.assertEqual((block["part_us"], waits["part_us"]), (0, 4_000_000))
 
 
 class RolesTest(unittest.TestCase):

@@ -138,15 +138,15 @@ inline auto Fields(const Forward& f) { return std::tuple(f.from, f.to, f.frame);
 inline auto Fields(const Voids& v) { return std::tuple(v.peer, v.count, v.last_step); }
 
 inline auto Fields(const Block& b) {
-  return std::tuple(b.step, b.genesis, b.decision, b.previous, b.randomness, b.members,
-                    b.thresholds.n, b.thresholds.t_s, b.thresholds.t_a,
-                    std::bit_cast<std::uint64_t>(b.tau), b.columns, FieldsOfAll(b.removals),
-                    FieldsOfAll(b.cases), b.state_root, b.result_roots, FieldsOfAll(b.aggregated),
-                    FieldsOfAll(b.drawn), b.proven, b.owing, FieldsOfAll(b.disputes),
-                    FieldsOfAll(b.standings), FieldsOfAll(b.candidates), b.joined,
-                    b.last_removal_step, b.delta_us, FieldsOfAll(b.lateness), FieldsOfAll(b.voids),
-                    b.closing, FieldsOfAll(b.reach), b.leaving, b.left, b.t_s_in_role,
-                    FieldsOfAll(b.invites), FieldsOfAll(b.moderators), b.peak_t_s, b.peak_step);
+  return std::tuple(
+      b.step, b.genesis, b.decision, b.previous, b.randomness, b.members, b.thresholds.n,
+      b.thresholds.t_s, b.thresholds.t_a, std::bit_cast<std::uint64_t>(b.tau), b.columns,
+      FieldsOfAll(b.removals), FieldsOfAll(b.cases), b.state_root, b.result_roots,
+      FieldsOfAll(b.aggregated), FieldsOfAll(b.drawn), b.proven, b.owing, FieldsOfAll(b.disputes),
+      FieldsOfAll(b.standings), FieldsOfAll(b.candidates), b.joined, b.last_removal_step,
+      b.delta_us, FieldsOfAll(b.lateness), FieldsOfAll(b.voids), b.closing, FieldsOfAll(b.reach),
+      b.leaving, b.left, b.t_s_in_role, FieldsOfAll(b.invites), FieldsOfAll(b.moderators),
+      b.peak_t_s, b.peak_step, b.part_us);
 }
 
 inline auto Fields(const EvidenceFile& f) {

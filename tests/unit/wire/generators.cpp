@@ -254,6 +254,7 @@ void FillNext(Block& block) {
       peer_of);
   block.peak_t_s = AnyInteger<std::uint32_t>();
   block.peak_step = AnyInteger<std::uint64_t>();
+  block.part_us = AnyInteger<std::uint64_t>();
   block.reach = Ascending(
       ListOf(8,
              [] {

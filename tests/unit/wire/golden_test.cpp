@@ -70,6 +70,7 @@ TEST(GoldenTest, BlockAndEvidence) {
                DecodeBlock);
   ExpectVector("block_arrival", SampleArrivalBlock(), EncodeBlock(SampleArrivalBlock()),
                DecodeBlock);
+  ExpectVector("block_part", SamplePartBlock(), EncodeBlock(SamplePartBlock()), DecodeBlock);
   ExpectVector("block_exact", SampleExactBlock(), EncodeBlock(SampleExactBlock()), DecodeBlock);
   ExpectVector("evidence", SampleEvidence(), EncodeEvidence(SampleEvidence()), DecodeEvidence);
 }

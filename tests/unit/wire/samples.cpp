@@ -329,6 +329,12 @@ Block SampleArrivalBlock() {
   return block;
 }
 
+Block SamplePartBlock() {
+  Block block = SampleArrivalBlock();
+  block.part_us = 4'000'000;
+  return block;
+}
+
 Block SampleReachBlock() {
   Block block = SampleBlock();
   block.reach = {{.peer = Filled<PeerId>(0x01), .only_dials = true, .changes_from = 140},
@@ -456,6 +462,7 @@ std::vector<NamedBytes> AllSamples() {
       {"rejoin_guest", Encode(SampleGuestRejoin())},
       {"proof_arrival", Encode(SampleArrivalProof())},
       {"block_arrival", EncodeBlock(SampleArrivalBlock())},
+      {"block_part", EncodeBlock(SamplePartBlock())},
       {"block_leaving", EncodeBlock(SampleLeavingBlock())},
       {"block", EncodeBlock(SampleBlock())},
       {"block_closes", EncodeBlock(SampleClosingBlock())},

@@ -47,6 +47,7 @@ Rejoin SampleGuestRejoin();  // with a credential
 Voucher SampleVoucher();
 Proof SampleArrivalProof();
 Block SampleArrivalBlock();
+Block SamplePartBlock();  // with a wait for parts that follows the run
 Pull SamplePull();
 Vector SampleVector();
 BlockMessage SampleBlockMessage();

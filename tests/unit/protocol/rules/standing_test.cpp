@@ -22,16 +22,16 @@ class StandingTest : public testing::Test {
  protected:
   StandingTest() : view_(ViewBefore(ManifestOf(8), kStep)) {}
   Standing After(FaultKind fault, std::uint64_t step) {
-    view_.standings = StandingsAfter(view_, {{PeerNumber(3), fault}}, {}, {{}, {}}, step);
+    view_.standings = StandingsAfter(view_, {{{PeerNumber(3), fault}}}, {}, {{}, {}}, step);
     return *StandingOf(view_.standings, PeerNumber(3));
   }
   void Leaves(std::uint32_t number, std::uint64_t step) {
-    view_.standings = StandingsAfter(view_, {}, {PeerNumber(number)}, {{}, {}}, step);
+    view_.standings = StandingsAfter(view_, {{}}, {PeerNumber(number)}, {{}, {}}, step);
   }
   void IsAdmitted(std::uint32_t number, bool came, std::uint64_t step) {
     const std::vector<PeerId> joined = {PeerNumber(number)};
     view_.standings =
-        StandingsAfter(view_, {}, {}, {joined, came ? joined : std::vector<PeerId>()}, step);
+        StandingsAfter(view_, {{}}, {}, {joined, came ? joined : std::vector<PeerId>()}, step);
   }
   const Standing& Of(std::uint32_t number) const {
     return *StandingOf(view_.standings, PeerNumber(number));
@@ -63,7 +63,7 @@ TEST_F(StandingTest, ABanIsForEver) {
 TEST_F(StandingTest, AreByKeyAndKeepTheOthers) {
   view_.standings = {{PeerNumber(5), true, 0, 0, 0}};
   const auto standings =
-      StandingsAfter(view_, {{PeerNumber(7), FaultKind::kDrop}, {PeerNumber(1), FaultKind::kBan}},
+      StandingsAfter(view_, {{{PeerNumber(7), FaultKind::kDrop}, {PeerNumber(1), FaultKind::kBan}}},
                      {}, {{}, {}}, kStep);
   ASSERT_EQ(standings.size(), 3u);
   EXPECT_EQ(standings[0].peer, PeerNumber(1));

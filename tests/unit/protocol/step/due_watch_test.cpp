@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "node/protocol/ground/deadlines.h"
 #include "node/wire/codec.h"
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
@@ -28,14 +29,14 @@ class DueWatchTest : public testing::Test {
              {&sealing_, &column_, &pairs_, &results_}) {}
 
   void OpenA() {
-    sealing_.Open(Phase::kA, 0, SealDeadline(*w_.manifest, w_.chain.delta()), std::nullopt);
+    sealing_.Open(Phase::kA, 0, SealDeadlineAfter(w_.chain.head(), *w_.manifest), std::nullopt);
     due_.BeginA();
     w_.out.actions().clear();
   }
   void OpenC() {
     w_.ReadA();
     w_.ReadB();
-    sealing_.Open(Phase::kC, 0, SealDeadline(*w_.manifest, w_.chain.delta()), std::nullopt);
+    sealing_.Open(Phase::kC, 0, SealDeadlineAfter(w_.chain.head(), *w_.manifest), std::nullopt);
     due_.BeginC();
     w_.out.actions().clear();
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "node/protocol/ground/deadlines.h"
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
@@ -74,7 +75,7 @@ TEST(StepFactsTest, OfTwoVersionsTheOneWithTheRightParentCounts) {
 TEST(StepFactsTest, MomentFollowsTheManifestAndNotTheMeasuredDelta) {
   const StepWorld w([](Manifest&, Block& head) { head.delta_us = 21'000'000; });
   EXPECT_EQ(MomentOf(*w.manifest), base::Milliseconds(125));
-  EXPECT_EQ(SealDeadline(*w.manifest, w.chain.delta()), base::Seconds(2 * 20 + 2 * 21));
+  EXPECT_EQ(SealDeadlineAfter(w.chain.head(), *w.manifest), base::Seconds(2 * 20 + 2 * 21));
 }
 
 }  // namespace
