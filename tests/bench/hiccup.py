@@ -2,8 +2,10 @@
 """What a hiccup of an honest node costs: the table of docs/operating.md, "Slow machines".
 
 usage: OSTRAKA=BINARY tests/bench/hiccup.py [--seconds 1,5,30] [--runs 5] [--nodes 5] [--delta-ms 1000]
+                                           [--part-floor-ms N]
 
-Real nodes on this machine, with the manifest's default deadlines. One is stopped (SIGSTOP) in the middle of the run for
+Real nodes on this machine, with the manifest's default deadlines, or with an adaptive wait for parts that has come
+down to its floor. One is stopped (SIGSTOP) in the middle of the run for
 so long and goes on (SIGCONT). Printed: how long the others waited for their next step, how long after it went on it was
 a member again (null: not within 60 steps), what of its allowance it was charged with at most, and what a block removed it for.
 """
@@ -51,13 +53,20 @@ def status(folder):
         return {}
 
 
-def measure(seconds, nodes, delta_ms, steps):
+# A step takes a fiftieth from the wait for parts: so many take it from 10 s to below 2 s.
+DESCENT = 85
+
+
+def measure(seconds, nodes, delta_ms, steps, part_floor_ms):
     with tempfile.TemporaryDirectory() as folder:
         made = harness.Run(folder, count=nodes, steps=steps)
         made.replace("delta_ms = 250", f"delta_ms = {delta_ms}")
+        if part_floor_ms:
+            made.replace("adaptive = false", "adaptive = true")
+            made.replace("part_floor_ms = 4000", f"part_floor_ms = {part_floor_ms}")
         watched = [Watched(made.start(i)) for i in range(nodes)]
         try:
-            watched[0].await_steps(30)
+            watched[0].await_steps(DESCENT if part_floor_ms else 30)
             began, before = time.monotonic(), len(watched[0].steps())
             watched[-1].running.signal(signal.SIGSTOP)
             time.sleep(seconds)
@@ -90,10 +99,12 @@ def main():
     parser.add_argument("--nodes", type=int, default=5)
     parser.add_argument("--delta-ms", type=int, default=1000)
     parser.add_argument("--steps", type=int, default=20000)
+    parser.add_argument("--part-floor-ms", type=int, default=0, help="adaptive; 0: not")
     args = parser.parse_args()
     for seconds in args.seconds.split(","):
         for _ in range(args.runs):
-            print(json.dumps(measure(float(seconds), args.nodes, args.delta_ms, args.steps)), flush=True)
+            print(json.dumps(measure(float(seconds), args.nodes, args.delta_ms, args.steps,
+                                     args.part_floor_ms)), flush=True)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ class LiveTest(StatusTestCase):
         self.start_others()
         self.first.wait_for_event(event="evaluation")
         by_folder, by_address = self.status(), self.status(where=f"127.0.0.1:{self.port}")
-        self.assertEqual(set(by_folder), STATUS_KEYS | {"eta_seconds", "seconds_per_step", "batch", "metric",
+        self.assertEqual(set(by_folder), STATUS_KEYS | {"join", "eta_seconds", "seconds_per_step", "batch", "metric",
                                                         "trend"})
         for status in (by_folder, by_address):
             self.assertGreaterEqual(status["step"], 3)
