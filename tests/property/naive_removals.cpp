@@ -367,7 +367,9 @@ std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& 
       standing.banned = true;
       continue;
     }
-    if (step.excused && gravity == Gravity::kDrop) {
+    const bool is_long_ago =
+        standing.last_drop_step == 0 || step.number - standing.last_drop_step >= 1000;
+    if (step.excused && gravity == Gravity::kDrop && is_long_ago) {
       standing.last_drop_step = step.number;
       continue;
     }

@@ -11,7 +11,9 @@ void Note(Standing& standing, FaultKind fault, bool excused, std::uint64_t step)
     standing.banned = true;
     return;
   }
-  if (fault == FaultKind::kDrop && excused) {
+  const bool is_first =
+      standing.last_drop_step == 0 || step >= standing.last_drop_step + kBarredSteps;
+  if (fault == FaultKind::kDrop && excused && is_first) {
     standing.last_drop_step = step;
     return;
   }

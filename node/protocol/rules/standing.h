@@ -34,7 +34,9 @@ bool IsKey(const Block& head, const PeerId& peer);
 // Who is removed by a block.
 struct Removed {
   const std::map<PeerId, FaultKind>& losers;
-  bool excused = false;  // the drops are not counted (part_wait.h)
+  // The first drop of each in kBarredSteps is not counted (part_wait.h). [Attack: if none were,
+  // one member could be silent every 35 steps for ever, and each time the others wait.]
+  bool excused = false;
 };
 // Who is admitted by a block: all, and those of them that had no seat.
 struct Admitted {

@@ -82,6 +82,21 @@ TEST_F(PartWaitTest, ALateStepDoublesTheWaitAndExcusesAtMostAtHalfOfTheManifests
   }
 }
 
+// Attack: silent every 35 steps, for ever.
+TEST_F(PartWaitTest, OnlyTheFirstDropOfAThousandStepsIsExcused) {
+  struct Row {
+    std::uint64_t last;
+    std::uint32_t drops;
+  };
+  for (const Row& row : {Row{kStep + 800, 0}, Row{kStep + 801, 1}, Row{kStep + 1799, 1}}) {
+    HonestStep step = MakeHonestStep({.step = kStep + 1800});
+    step.manifest.adaptive = true;
+    step.head.part_us = 4 * kSecond;
+    step.head.standings = {{.peer = PeerNumber(6), .last_drop_step = row.last}};
+    EXPECT_EQ(Drops(step.Judge(Absent(6)), 6), row.drops) << row.last;
+  }
+}
+
 TEST_F(PartWaitTest, AnExcusedStepOpensNoDispute) {
   LeaveOut();
   EXPECT_TRUE(step_.Judge().disputes.empty());
