@@ -36,6 +36,13 @@ bool IsCounted(const Step& step, std::size_t column, ColumnFate fate) {
 
 // --- slowness ---
 
+// protocol.md 6, "The wait for parts": P of this step.
+std::uint64_t WaitUs(const Step& step) {
+  const auto most = static_cast<std::uint64_t>(step.manifest->part_timeout.ns) / 1000;
+  const std::uint64_t told = step.last->part_us;
+  return !step.manifest->adaptive || told == 0 || told > most ? most : told;
+}
+
 // protocol.md 6, "What is charged": D and the allowance of two.
 std::uint64_t DeadlineMs(const Step& step) {
   return 2 * Milliseconds(step.manifest->part_timeout) + 2 * step.last->delta_us / 1'000;
@@ -74,8 +81,7 @@ void Excuse(const Step& step, const std::map<PeerId, std::uint64_t>& own,
     std::uint64_t excused = own.at(worker);
     if (aggregates[owner] > excused && !AreInDispute(step, worker, owner)) {
       slowness.new_pairs.emplace(worker, owner);
-      const std::uint64_t once =
-          Milliseconds(step.manifest->part_timeout) + 2 * step.last->delta_us / 1'000;
+      const std::uint64_t once = WaitUs(step) / 1'000 + 2 * step.last->delta_us / 1'000;
       excused = std::max(excused, once);
     }
     aggregates[owner] -= std::min(aggregates[owner], excused);
@@ -314,12 +320,12 @@ std::uint64_t JudgeWait(Step& step) {
       gravest = std::max(gravest, loss.gravity);
     }
     const bool absent = lost && gravest == Gravity::kDrop;
-    late = late || (absent && !step.other_parameters.contains(member));
+    if (absent && !step.other_parameters.contains(member)) step.were_late.insert(member);
   }
+  late = late || !step.were_late.empty();
   const auto most = static_cast<std::uint64_t>(manifest.part_timeout.ns) / 1000;
   const auto least = static_cast<std::uint64_t>(manifest.part_floor.ns) / 1000;
-  std::uint64_t wait = step.last->part_us;
-  if (wait == 0 || wait > most) wait = most;
+  const std::uint64_t wait = WaitUs(step);
   if (!late) return std::max(least, wait - wait / 50);
   step.excused = wait <= most / 2;
   return step.excused ? wait + wait : most;
@@ -369,7 +375,8 @@ std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& 
     }
     const bool is_long_ago =
         standing.last_drop_step == 0 || step.number - standing.last_drop_step >= 1000;
-    if (step.excused && gravity == Gravity::kDrop && is_long_ago) {
+    const bool was_late = step.excused && step.were_late.contains(peer);
+    if (was_late && gravity == Gravity::kDrop && is_long_ago) {
       standing.last_drop_step = step.number;
       continue;
     }

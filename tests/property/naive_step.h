@@ -57,8 +57,9 @@ struct Step {
   std::set<PeerId> two_commits;
   Digest randomness;  // r^t
 
-  bool excused = false;      // the wait for parts may have been too short
-  std::vector<Loss> losses;  // in the order in which they are found
+  bool excused = false;        // the wait for parts may have been too short
+  std::set<PeerId> were_late;  // those that were absent, in an adaptive run
+  std::vector<Loss> losses;    // in the order in which they are found
 
   std::size_t columns() const { return roles.parts.size(); }
 };

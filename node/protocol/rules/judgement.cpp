@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "node/protocol/ground/numbers.h"
@@ -163,7 +164,7 @@ bool AreVoidsKept(const Voids& voids, const Block& block) {
 
 struct Going {
   const std::vector<PeerId>& leavers;
-  bool excused = false;  // drops are not counted
+  const std::set<PeerId>& excused;  // by the wait for parts
 };
 
 // The members after the block, and the consequences of removals. REQUIRES: GoingWith's.
@@ -274,7 +275,7 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   if (head.closing == 0) {
     block.cases = CasesAfter(sealed, head, counted, manifest.compute_profile == kExact, docket);
   }
-  SettleMembers(sealed, head, manifest, {leavers, wait.excuses}, docket, block);
+  SettleMembers(sealed, head, manifest, {leavers, wait.excused}, docket, block);
   block.disputes = KeptDisputes(disputes, block.members);
   block.lateness = KeptLateness(lateness, head, manifest, block.members, block.joined);
   std::erase_if(voids, [&](const Voids& one) { return !AreVoidsKept(one, block); });

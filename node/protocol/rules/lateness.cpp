@@ -4,6 +4,8 @@
 #include <functional>
 #include <optional>
 
+#include "node/protocol/ground/deadlines.h"
+
 namespace ostraka::protocol {
 namespace {
 
@@ -75,7 +77,8 @@ void Excuse(const PeerId& worker, std::uint64_t own_ms, const std::vector<PeerId
             const Block& head, const Manifest& manifest, Figures& aggregates,
             LatenessRuling& ruling) {
   // An owner waits for parts until its part timer.
-  const std::uint64_t once = Milliseconds(manifest.part_timeout) + 2 * head.delta_us / 1'000;
+  const std::uint64_t once =
+      Milliseconds(PartWaitAfter(head, manifest)) + 2 * head.delta_us / 1'000;
   for (const PeerId& owner : owners) {
     std::uint64_t& figure = aggregates[owner];
     std::uint64_t excused = own_ms;

@@ -16,8 +16,8 @@
 // Only a part goes to one member alone: its owner, whose AGG is late if the part is. So an AGG
 // names the worker that its owner waited for (Aggregate::slowest), and the owner is excused
 //   up to the figure of the worker's own messages, for which nothing excuses the worker;
-//   up to part_timeout + 2 Delta if that is not enough and the pair is not in dispute: then the
-//   pair comes into dispute (disputes.h), and from then on all members see when the part comes.
+//   up to the wait for parts + 2 Delta if that is not enough and the pair is not in dispute: then
+//   the pair comes into dispute (disputes.h), and from then on all members see when the part comes.
 // So each pair has the second excuse once, whichever of the two lies; and a member in dispute with
 // more members than can lie is dropped.
 //

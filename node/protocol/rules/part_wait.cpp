@@ -1,6 +1,7 @@
 #include "node/protocol/rules/part_wait.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "node/protocol/ground/deadlines.h"
 #include "node/protocol/rules/disputes.h"
@@ -16,10 +17,12 @@ std::uint64_t Microseconds(base::Duration duration) {
 
 // A COMMIT, AGG or PROOF did not come in time. Who is silent at REVEAL knows the coin, and is not
 // excused; other parameters are no question of time.
-bool SomebodyWasAbsent(const SealedStep& sealed, const SealedFaults& faults) {
-  return std::any_of(faults.begin(), faults.end(), [&](const auto& one) {
-    return one.second.kind == FaultKind::kDrop && !sealed.astray.contains(one.first);
-  });
+std::set<PeerId> Absent(const SealedStep& sealed, const SealedFaults& faults) {
+  std::set<PeerId> absent;
+  for (const auto& [peer, fault] : faults) {
+    if (fault.kind == FaultKind::kDrop && !sealed.astray.contains(peer)) absent.insert(peer);
+  }
+  return absent;
 }
 
 }  // namespace
@@ -29,11 +32,12 @@ PartWait RuleOnPartWait(const SealedStep& sealed, const Block& head, const Manif
   if (!manifest.adaptive) return {};
   const std::uint64_t wait = Microseconds(PartWaitAfter(head, manifest));
   const std::uint64_t most = Microseconds(manifest.part_timeout);
-  if (FailedPairs(sealed, head).empty() && !SomebodyWasAbsent(sealed, faults)) {
-    return {std::max(Microseconds(manifest.part_floor), wait - wait / kQuietSteps), false};
+  std::set<PeerId> absent = Absent(sealed, faults);
+  if (FailedPairs(sealed, head).empty() && absent.empty()) {
+    return {std::max(Microseconds(manifest.part_floor), wait - wait / kQuietSteps)};
   }
-  if (2 * wait > most) return {most, false};
-  return {2 * wait, true};
+  if (2 * wait > most) return {most};
+  return {2 * wait, true, std::move(absent)};
 }
 
 }  // namespace ostraka::protocol

@@ -4,8 +4,8 @@
 // A step in which nobody was late takes a fiftieth from the wait. In one in which a member was
 // absent, or a part or a result failed to pass, the wait was perhaps too short, so it doubles; and
 // as long as twice the wait is not above the manifest's, that step *excuses*: it opens no dispute,
-// judges no disputed pair, and a member's first drop in kBarredSteps (standing.h) is not counted.
-// Beyond that the rules are those of a run whose wait is the manifest's.
+// judges no disputed pair, and a member's first absence in kBarredSteps (standing.h) is not
+// counted. Beyond that the rules are those of a run whose wait is the manifest's.
 //
 // Attack: framing. A short wait makes honest members late, and what follows from lateness is only
 // lost turns. [A lower median of what members state for their lateness is set by colluders near
@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/rules/columns.h"
@@ -27,6 +28,7 @@ namespace ostraka::protocol {
 struct PartWait {
   std::uint64_t next_us = 0;  // Block::part_us; 0: the manifest's, for ever
   bool excuses = false;
+  std::set<PeerId> excused = {};  // that were absent in a step that excuses
 };
 // `faults`: what the seals show, the gravest of each.
 PartWait RuleOnPartWait(const SealedStep& sealed, const Block& head, const Manifest& manifest,

@@ -66,7 +66,7 @@ std::vector<Standing> StandingsAfter(const Block& head, const Removed& removed,
   for (const auto& [peer, fault] : removed.losers) {
     Standing& standing = standings[peer];
     standing.peer = peer;
-    Note(standing, fault, removed.excused, step);
+    Note(standing, fault, removed.excused.contains(peer), step);
   }
   for (const PeerId& peer : left) {
     Standing& standing = standings[peer];

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "node/protocol/ground/manifest.h"
@@ -34,9 +35,9 @@ bool IsKey(const Block& head, const PeerId& peer);
 // Who is removed by a block.
 struct Removed {
   const std::map<PeerId, FaultKind>& losers;
-  // The first drop of each in kBarredSteps is not counted (part_wait.h). [Attack: if none were,
-  // one member could be silent every 35 steps for ever, and each time the others wait.]
-  bool excused = false;
+  // Of these a drop that is the first in kBarredSteps is not counted (part_wait.h). [Attack: if
+  // none were, one member could be silent every 35 steps for ever, and each time the others wait.]
+  std::set<PeerId> excused = {};
 };
 // Who is admitted by a block: all, and those of them that had no seat.
 struct Admitted {

@@ -97,6 +97,17 @@ TEST_F(PartWaitTest, OnlyTheFirstDropOfAThousandStepsIsExcused) {
   }
 }
 
+// Attack: misdeeds under cover of somebody's absence.
+TEST_F(PartWaitTest, OnlyAbsenceIsExcused) {
+  for (const PeerId& member : step_.head.members) {
+    step_.ProofOf(member).hasty = base::Bytes{1U << 6};
+  }
+  const Block block = step_.Judge(Absent(7));
+  EXPECT_EQ(Removed(block), (std::vector<int>{6, 7}));
+  EXPECT_EQ(Drops(block, 6), 1u);
+  EXPECT_EQ(Drops(block, 7), 0u);
+}
+
 TEST_F(PartWaitTest, AnExcusedStepOpensNoDispute) {
   LeaveOut();
   EXPECT_TRUE(step_.Judge().disputes.empty());
