@@ -53,7 +53,7 @@ void RunOne(std::string_view text) {
   }
   OSTRAKA_CHECK(invite->holder.id() == invite->invite.holder);
   OSTRAKA_CHECK(protocol::IsModerator(invite->manifest, invite->invite.moderator));
-  // The link of a good file is good, and says the same.
+  // The link of a good file reads as that file.
   if (file.size() > kMaxInviteBytes / 2) return;
   const auto again = ParseInvite(LinkOf(file));
   OSTRAKA_CHECK(again.ok() && WriteInvite(*again) == file);

@@ -233,7 +233,7 @@ class Text {
     }
   }
 
-  // Who may come in, and who asks to.
+  // Seats, the moderators' quotas, and the keys that ask to come in.
   void Door(const json& door) {
     const std::string policy = door.at("policy");
     std::string line = Count(door.at("members")) + " of " + Count(door.at("seats")) + " taken";

@@ -101,7 +101,7 @@ struct PageMember {
   std::uint64_t received = 0;
 };
 
-// Who may come in, how many places there are, and who asks.
+// The door of the run: its policy, its seats, and the keys that ask to come in.
 struct PageDoor {
   std::string policy;  // as in JSON
   std::size_t seats = 0;

@@ -1,4 +1,4 @@
-// The door of a run, for people: who may come in, how many places there are, who asks.
+// The door of a run, for people: its policy, its seats, and the keys that ask to come in.
 //
 // Thread safety: pure functions.
 #pragma once

@@ -171,7 +171,7 @@ class RunHistory {
   std::optional<std::uint64_t> recalled_;  // the newest step of a recalled block
   std::optional<std::uint64_t> counted_from_;
   std::string unread_;
-  // Who vouches for the candidates of the newest block that was seen or recalled.
+  // The moderators that vouch for candidates of the newest block that was seen or recalled.
   Vouchers candidates_;
   Vouchers vouched_;
 };

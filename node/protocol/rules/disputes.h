@@ -80,8 +80,8 @@ void DropWithholders(const SealedStep& sealed, const Block& head, Docket& docket
 void RuleOnLivePairs(const SealedStep& sealed, const Block& head, Docket& docket);
 // The head's disputes that live on in `step`.
 std::vector<Dispute> LivingDisputes(const Block& head, std::uint64_t step);
-// Those and this step's failures, by (worker, aggregator). Pairs in
-// `late` are in dispute for kLateDisputeSteps (lateness.h): their `since` lies in the future.
+// LivingDisputes and this step's failures, by (worker, aggregator). Pairs in `late` are in dispute
+// for kLateDisputeSteps (lateness.h): their `since` lies in the future.
 std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& head,
                                    const std::set<WorkerAndAggregator>& late = {});
 // Drops each peer that `disputes` pair with more than max(1, peak t_s) peers that stay and are not

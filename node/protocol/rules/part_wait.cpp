@@ -15,8 +15,8 @@ std::uint64_t Microseconds(base::Duration duration) {
   return static_cast<std::uint64_t>(duration.ns / 1'000);
 }
 
-// A COMMIT, AGG or PROOF did not come in time. Who is silent at REVEAL knows the coin, and is not
-// excused; other parameters are no question of time.
+// Members whose COMMIT, AGG or PROOF did not come in time. A member that is silent at REVEAL knows
+// the coin, and is not among them; nor is one with other parameters, which are no question of time.
 std::set<PeerId> Absent(const SealedStep& sealed, const SealedFaults& faults) {
   std::set<PeerId> absent;
   for (const auto& [peer, fault] : faults) {

@@ -32,7 +32,7 @@ const Standing* StandingOf(const std::vector<Standing>& standings, const PeerId&
 std::vector<PeerId> KeysOf(const Block& head);
 bool IsKey(const Block& head, const PeerId& peer);
 
-// Who is removed by a block.
+// The keys that a block removes.
 struct Removed {
   const std::map<PeerId, FaultKind>& losers;
   // Of these a drop that is the first in kBarredSteps is not counted (part_wait.h). [Attack: if
