@@ -139,26 +139,21 @@ void RuleOnLivePairs(const SealedStep& sealed, const Block& head, Docket& docket
   docket.EndPass();
 }
 
-std::vector<Dispute> LivingDisputes(const Block& head, std::uint64_t step) {
-  std::vector<Dispute> living = head.disputes;
-  std::erase_if(living, [step](const Dispute& one) { return step >= one.since + kDisputeSteps; });
-  return living;
-}
-
-std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& head,
-                                   const std::set<Pair>& late) {
+std::vector<Dispute> DisputesAfter(const Block& head, std::uint64_t step,
+                                   const std::set<Pair>& failed, const std::set<Pair>& late) {
   std::map<Pair, std::uint64_t> since;
-  for (const Dispute& dispute : LivingDisputes(head, sealed.step)) {
+  for (const Dispute& dispute : head.disputes) {
+    if (step >= dispute.since + kDisputeSteps) continue;
     since.emplace(Pair{dispute.worker, dispute.aggregator}, dispute.since);
   }
   static_assert(kLateDisputeSteps >= kDisputeSteps);
   for (const Pair& pair : late) {
-    since.emplace(pair, sealed.step + kLateDisputeSteps - kDisputeSteps);
+    since.emplace(pair, step + kLateDisputeSteps - kDisputeSteps);
   }
-  for (const Pair& pair : FailedPairs(sealed, head)) since.emplace(pair, sealed.step);
+  for (const Pair& pair : failed) since.emplace(pair, step);
 
   std::vector<Dispute> disputes;
-  for (const auto& [pair, step] : since) disputes.push_back({pair.first, pair.second, step});
+  for (const auto& [pair, from] : since) disputes.push_back({pair.first, pair.second, from});
   return disputes;
 }
 

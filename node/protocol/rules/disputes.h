@@ -78,12 +78,12 @@ std::set<WorkerAndAggregator> FailedPairs(const SealedStep& sealed, const Block&
 void DropWithholders(const SealedStep& sealed, const Block& head, Docket& docket);
 // Drops the loser of every live pair that failed again.
 void RuleOnLivePairs(const SealedStep& sealed, const Block& head, Docket& docket);
-// The head's disputes that live on in `step`.
-std::vector<Dispute> LivingDisputes(const Block& head, std::uint64_t step);
-// LivingDisputes and this step's failures, by (worker, aggregator). Pairs in `late` are in dispute
-// for kLateDisputeSteps (lateness.h): their `since` lies in the future.
-std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& head,
-                                   const std::set<WorkerAndAggregator>& late = {});
+// The head's disputes that live on in `step`, and those that pairs in `failed` come into, by
+// (worker, aggregator). Pairs in `late` are in dispute for kLateDisputeSteps (lateness.h): their
+// `since` lies in the future.
+std::vector<Dispute> DisputesAfter(const Block& head, std::uint64_t step,
+                                   const std::set<WorkerAndAggregator>& failed,
+                                   const std::set<WorkerAndAggregator>& late);
 // Drops each peer that `disputes` pair with more than max(1, peak t_s) peers that stay and are not
 // fresh, or is fresh itself. Ends the pass.
 void DropDisputed(const std::vector<Dispute>& disputes, const Block& head, std::uint64_t step,

@@ -254,11 +254,12 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   const auto lateness = LatenessAfter(slowness, head, manifest);
   DropLate(lateness, head, manifest, docket);
   docket.EndPass();
-  const PartWait wait = RuleOnPartWait(sealed, head, manifest, faults);
+  const auto failed = FailedPairs(sealed, head);
+  const PartWait wait = RuleOnPartWait(sealed, head, manifest, {faults, !failed.empty()});
   if (!wait.excuses) RuleOnLivePairs(sealed, head, docket);
-  const std::vector<Dispute> disputes = wait.excuses
-                                            ? LivingDisputes(head, sealed.step)
-                                            : DisputesAfter(sealed, head, slowness.new_pairs);
+  const std::vector<Dispute> disputes =
+      wait.excuses ? DisputesAfter(head, sealed.step, {}, {})
+                   : DisputesAfter(head, sealed.step, failed, slowness.new_pairs);
   DropDisputed(disputes, head, sealed.step, docket);
   ForgiveUntimely(head, docket);
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "node/protocol/ground/deadlines.h"
-#include "node/protocol/rules/disputes.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -28,12 +27,12 @@ std::set<PeerId> Absent(const SealedStep& sealed, const SealedFaults& faults) {
 }  // namespace
 
 PartWait RuleOnPartWait(const SealedStep& sealed, const Block& head, const Manifest& manifest,
-                        const SealedFaults& faults) {
+                        const StepFailures& failures) {
   if (!manifest.adaptive) return {};
   const std::uint64_t wait = Microseconds(PartWaitAfter(head, manifest));
   const std::uint64_t most = Microseconds(manifest.part_timeout);
-  std::set<PeerId> absent = Absent(sealed, faults);
-  if (FailedPairs(sealed, head).empty() && absent.empty()) {
+  std::set<PeerId> absent = Absent(sealed, failures.faults);
+  if (!failures.of_pairs && absent.empty()) {
     return {std::max(Microseconds(manifest.part_floor), wait - wait / kQuietSteps)};
   }
   if (2 * wait > most) return {most};

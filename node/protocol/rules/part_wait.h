@@ -30,8 +30,12 @@ struct PartWait {
   bool excuses = false;
   std::set<PeerId> excused = {};  // that were absent in a step that excuses
 };
-// `faults`: what the seals show, the gravest of each.
+// What of the step may have come too late.
+struct StepFailures {
+  const SealedFaults& faults;  // what the seals show, the gravest of each
+  bool of_pairs = false;       // FailedPairs (disputes.h) has some
+};
 PartWait RuleOnPartWait(const SealedStep& sealed, const Block& head, const Manifest& manifest,
-                        const SealedFaults& faults);
+                        const StepFailures& failures);
 
 }  // namespace ostraka::protocol

@@ -154,7 +154,8 @@ TEST_F(DisputeTest, LivesAHundredStepsFromItsFirstFailure) {
   };
   for (const Row& row : {Row{kStep - 99, kStep - 99}, Row{kStep - 100, kStep}}) {
     step_.head.disputes = {Between(row.since)};
-    const auto disputes = DisputesAfter(step_.sealed, step_.head);
+    const auto disputes =
+        DisputesAfter(step_.head, kStep, FailedPairs(step_.sealed, step_.head), {});
     ASSERT_EQ(disputes.size(), 1u);
     EXPECT_EQ(disputes[0].since, row.after);
   }
