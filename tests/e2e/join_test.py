@@ -52,6 +52,12 @@ class JoinCase(TestCase):
             return event["event"] == "step" and event["members"] == count
         return json.loads(node.wait_for("stdout", matches))
 
+    def await_membership(self, node, name):
+        """Its number of members says nothing where one left before it came."""
+        node.wait_for_event(event="started")
+        key = harness.expect_ok("key", "show", self.folder / name / "node.key").strip()
+        node.wait_for("stdout", lambda line: key in json.loads(line).get("came", []))
+
     def await_end(self, nodes):
         for reader in self.readers:
             reader.join(harness.DEADLINE_S)
@@ -131,19 +137,20 @@ class JoinTest(JoinCase):
         self.await_end([first, second])
 
     def test_several_come_at_once_and_another_after_one_has_left(self):
-        run = self.open_run(180)
+        run = self.open_run(250)
         nodes = self.start_all(run)
         link = self.invite(run, "--uses", 3)
         newcomers = [self.join(link, f"newcomer{i}") for i in range(3)]
         for newcomer in newcomers:
             self.await_members(newcomer, 7)
-        newcomers[0].signal(signal.SIGINT)
-        self.assertEqual(newcomers[0].finish(), 0, newcomers[0].text["stderr"])
-        self.assertEqual(newcomers[0].report()["end"], "left")
         self.read(newcomers[1:])
+        newcomers[0].signal(signal.SIGINT)
+        newcomers[0].wait_for_event(event="halted", end="left")
         # Steps are shorter than a block takes to it, and half of the members cannot hear it.
         late = self.join(self.invite(run), "late")
-        self.await_members(late, 7)
+        self.await_membership(late, "late")
+        self.assertEqual(newcomers[0].finish(), 0, newcomers[0].text["stderr"])
+        self.assertEqual(newcomers[0].report()["end"], "left")
         self.read([late])
         self.finish_all(nodes, [])
         self.await_end([*newcomers[1:], late])

@@ -9,9 +9,13 @@ namespace ostraka::net {
 void Mesh::Part(Duration deadline, std::function<void()> done) {
   ending_.Begin(
       true, deadline, [this] { OnEndDeadline(); }, std::move(done));
+  const bool can_be_dialed = options_.listen_fd >= 0 || !options_.listen.empty();
   for (auto& [id, member] : roster_.members()) {
     if (member.choice.link() != nullptr) {
       member.choice.link()->CloseWhenFlushed(kLeavingReason);
+    } else if (!can_be_dialed && roster_.book().Of(id).empty()) {
+      // Neither side can dial the other: only members that carry can tell it our last messages.
+      member.parted = true;
     } else {
       // The member may have been away for long: reset its back-off to short waits.
       member.dialing.ResetBackoff();

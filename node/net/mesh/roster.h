@@ -46,7 +46,8 @@ struct Member {
 
   const base::PeerId id;
   bool forgotten = false;
-  bool parted = false;  // it announced that it needs nothing more, or has read our last messages
+  // It announced that it needs nothing more, has read our last messages, or is out of reach.
+  bool parted = false;
   std::string told_refusal;      // why it is of another run, as last told people; until a link
   bool has_new_address = false;  // it came during a round of dials
   LinkChoice choice;

@@ -237,9 +237,9 @@ class Transport {
   // other end has read everything that is queued on it. A link that is down, or goes down before
   // that, is first made anew: link(peer, true) fires, and what is sent from within that event is
   // delivered too. Members are not awaited if they have left through Part or Shutdown, have
-  // forgotten us, or were forgotten. Calls `done` once, from the io_context, when no member is
-  // awaited and everything is closed, or after `deadline`. REQUIRES: exactly one of Part and
-  // Shutdown is called, once.
+  // forgotten us, were forgotten, or can neither be dialed nor dial this node. Calls `done` once,
+  // from the io_context, when no member is awaited and everything is closed, or after `deadline`.
+  // REQUIRES: exactly one of Part and Shutdown is called, once.
   void Part(Duration deadline, std::function<void()> done);
 
   // Stops accepting and dialing, sends what is queued, closes every link, and calls `done` once,

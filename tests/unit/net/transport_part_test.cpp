@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <utility>
+
 #include "node/net/mesh/transport.h"
 #include "tests/unit/net/transport_net.h"
 
@@ -65,6 +69,15 @@ TEST_F(TransportPart, AMemberThatOnlyDialsUsIsAwaitedToo) {
   b_.Start(io_);
   ASSERT_TRUE(RunUntil(io_, [&] { return done_ == 1; }));
   ASSERT_EQ(b_.messages.size(), 1u);
+}
+
+TEST_F(TransportPart, AMemberThatNeitherCanDialNorBeDialedIsNotAwaited) {
+  a_.options.members = {{b_.id(), ""}};
+  close(std::exchange(a_.options.listen_fd, -1));
+  a_.Start(io_);
+  Part(a_);
+  ASSERT_TRUE(RunUntil(io_, [&] { return done_ == 1; }));
+  EXPECT_FALSE(a_.Noticed("may lack our last messages")) << a_.AllNotices();
 }
 
 // What the system has taken is not yet what the member has read.
