@@ -148,6 +148,7 @@ base::StatusOr<std::unique_ptr<Ledger>> Ledger::Open(LedgerOptions options) {
     RETURN_IF_ERROR(Configure(database, path));
     RETURN_IF_ERROR(CheckExisting(database, options));
   }
+  RETURN_IF_ERROR(database.Execute(kHandoversTable));
   ASSIGN_OR_RETURN(std::vector<Extent> used, UsedExtents(database));
   ASSIGN_OR_RETURN(BulkFile bulk,
                    BulkFile::Open(options.data_dir + "/" + kBulkFileName, std::move(used)));

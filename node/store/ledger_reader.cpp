@@ -199,6 +199,21 @@ base::StatusOr<base::Bytes> LedgerReader::EvidenceFile(const base::Digest& diges
   return row.Blob(0);
 }
 
+base::StatusOr<std::vector<HandoverRow>> LedgerReader::Handovers() {
+  std::vector<HandoverRow> handovers;
+  ASSIGN_OR_RETURN(
+      const std::int64_t tables,
+      database_.QueryInteger("SELECT count(*) FROM sqlite_schema WHERE name = 'handovers'"));
+  if (tables == 0) return handovers;
+  ASSIGN_OR_RETURN(sqlite::Statement rows,
+                   database_.Prepare("SELECT height, file FROM handovers ORDER BY height"));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool found, rows.Step());
+    if (!found) return handovers;
+    handovers.push_back({static_cast<std::uint64_t>(rows.Integer(0)), rows.Blob(1)});
+  }
+}
+
 base::StatusOr<std::vector<MetricRow>> LedgerReader::Metrics(const std::string& name) {
   ASSIGN_OR_RETURN(
       sqlite::Statement rows,

@@ -37,6 +37,11 @@ struct LedgerSummary {
   std::map<PeerId, std::string> names;  // of members that have one
 };
 
+struct HandoverRow {
+  std::uint64_t height = 0;  // of its block
+  base::Bytes file;
+};
+
 struct EvidenceRow {
   Digest digest;
   // Absent if the evidence file could not be decoded when it was stored.
@@ -74,6 +79,8 @@ class LedgerReader {
   // Evidence against `accused`, or all; ordered by step.
   base::StatusOr<std::vector<EvidenceRow>> Evidence(const std::optional<PeerId>& accused);
   base::StatusOr<base::Bytes> EvidenceFile(const Digest& digest);
+  // The files, by height (proofs/evidence/handover.h); none in a ledger of an older version.
+  base::StatusOr<std::vector<HandoverRow>> Handovers();
   // The series `name`, ordered by step. A value that is no finite number is stored as none, and
   // read as not a number.
   base::StatusOr<std::vector<MetricRow>> Metrics(const std::string& name);

@@ -33,6 +33,15 @@ base::StatusOr<crypto::SharedBlob> ReadBulk(const BulkFile& bulk, const sqlite::
       "starts with an empty one fetches what it needs from the others and asks to come back");
 }
 
+base::StatusOr<std::optional<Record>> NewestHandover(sqlite::Database& database) {
+  ASSIGN_OR_RETURN(
+      sqlite::Statement row,
+      database.Prepare("SELECT height, file FROM handovers ORDER BY height DESC LIMIT 1"));
+  ASSIGN_OR_RETURN(const bool found, row.Step());
+  if (!found) return std::optional<Record>();
+  return Record{RecordKind::kHandover, KeyOfHeight(row.Integer(0)), row.Blob(1)};
+}
+
 }  // namespace
 
 base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
@@ -95,6 +104,7 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
                    database_.Prepare("SELECT value FROM meta WHERE key = 'fork'"));
   ASSIGN_OR_RETURN(const bool forked, fork.Step());
   if (forked) restored->fork = fork.Text(0);
+  ASSIGN_OR_RETURN(restored->handover, NewestHandover(database_));
   return std::shared_ptr<const protocol::Restored>(std::move(restored));
 }
 

@@ -11,7 +11,8 @@ namespace ostraka::store {
 inline constexpr char kLedgerFileName[] = "ledger.sqlite";
 // "OSTK": lets `file ledger.sqlite` and this program recognize a ledger.
 inline constexpr std::int64_t kLedgerApplicationId = 0x4f53544b;
-// Increased with every change of the tables, which must come with a migration.
+// Increased with every change that a program of before would misread, which must come with a
+// migration. A table that is new is created when a node opens a ledger that lacks it.
 inline constexpr std::int64_t kLedgerSchemaVersion = 3;
 // The id of a member follows, in the table meta.
 inline constexpr char kLedgerNameKey[] = "name of ";
@@ -102,6 +103,14 @@ CREATE TABLE metrics (
   value REAL,
   PRIMARY KEY (step, name)
 ) WITHOUT ROWID;
+)sql";
+
+inline constexpr char kHandoversTable[] = R"sql(
+-- Who the members were, proven to whoever knows the genesis (docs/evidence.md, 6).
+CREATE TABLE IF NOT EXISTS handovers (
+  height INTEGER PRIMARY KEY,  -- of its block
+  file   BLOB NOT NULL
+);
 )sql";
 
 }  // namespace ostraka::store

@@ -73,6 +73,7 @@ struct LedgerTables::Statements {
   sqlite::Statement get_block;
   sqlite::Statement add_removal;
   sqlite::Statement add_evidence;
+  sqlite::Statement add_handover;
   sqlite::Statement add_metric;
   sqlite::Statement prune_slots;
   sqlite::Statement prune_blocks;
@@ -131,6 +132,7 @@ base::Status LedgerTables::PrepareStatements() {
       {&statements_->add_evidence,
        "INSERT INTO evidence (digest, step, kind, accused, file) VALUES (?1, ?2, ?3, ?4, ?5) "
        "ON CONFLICT DO NOTHING"},
+      {&statements_->add_handover, "INSERT INTO handovers VALUES (?1, ?2) ON CONFLICT DO NOTHING"},
       {&statements_->add_metric, "INSERT OR REPLACE INTO metrics VALUES (?1, ?2, ?3)"},
       // Slots sort by step, so a deletion visits only the deleted rows.
       {&statements_->prune_slots, "DELETE FROM slots WHERE slot < ?1"},
@@ -164,6 +166,10 @@ base::Status LedgerTables::Apply(const Record& record) {
       return ApplyState(record);
     case RecordKind::kResult:
       return ApplyResult(record);
+    case RecordKind::kHandover:
+      return statements_->add_handover.Bind(1, Signed(BigEndian(record.key)))
+          .Bind(2, record.value)
+          .Run();
     case RecordKind::kFork:
       return statements_->note_fork.Bind(1, std::string(record.value.begin(), record.value.end()))
           .Run();

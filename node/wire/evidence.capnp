@@ -30,3 +30,10 @@ struct Evidence {
   # sealedBan: the block that bans; gradient: the block before the step; else empty. As sealed.
   block @6 :Data;
 }
+
+# A block of other members than those that its signers knew, and the COMMITs that build on it.
+struct Handover {
+  version @0 :UInt32;     # 1
+  block @1 :Data;         # as sealed
+  frames @2 :List(Data);  # signed frames exactly as received, by sender
+}

@@ -1,5 +1,5 @@
-// An evidence file as a plain struct, and its bytes (node/wire/evidence.capnp). Checks only the
-// form; proofs/evidence judges whether the file proves anything.
+// An evidence file and a handover as plain structs, and their bytes (node/wire/evidence.capnp).
+// Checks only the form; proofs/evidence judges whether a file proves anything.
 //
 // Thread safety: plain values and pure functions.
 #pragma once
@@ -41,10 +41,20 @@ struct EvidenceFile {
   Bytes block = {};
 };
 
+// Leads a reader from the members of one view of a run to those of a later block.
+struct Handover {
+  Bytes block;                // EncodeBlock of that block
+  std::vector<Bytes> frames;  // COMMITs of the next step, signed frames exactly as received
+};
+
 // Canonical bytes: equal claims with equal frames give equal files. Takes any value; one over the
 // limits encodes to bytes that DecodeEvidence refuses.
 Bytes EncodeEvidence(const EvidenceFile& file);
 // Takes any bytes; returns InvalidArgument with a reason. Does not decode the frames.
 base::StatusOr<EvidenceFile> DecodeEvidence(base::ByteView bytes);
+
+// As for evidence, with its limits.
+Bytes EncodeHandover(const Handover& handover);
+base::StatusOr<Handover> DecodeHandover(base::ByteView bytes);
 
 }  // namespace ostraka::wire

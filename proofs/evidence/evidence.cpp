@@ -1,8 +1,8 @@
 #include "proofs/evidence/evidence.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "crypto/domains.h"
@@ -10,6 +10,7 @@
 #include "node/base/check.h"
 #include "node/base/planted.h"
 #include "node/wire/codec.h"
+#include "proofs/evidence/judges.h"
 #include "proofs/evidence/kinds.h"
 
 namespace ostraka::evidence {
@@ -38,56 +39,37 @@ Objections CheckExempt(const Slot& slot) {
   return std::nullopt;
 }
 
-bool IsMember(const KnownRun& run, const PeerId& peer) {
-  return std::binary_search(run.members.begin(), run.members.end(), peer);
-}
+// What a reader brings to a file.
+struct Reader {
+  crypto::Verifier& verifier;
+  std::span<const KnownRun> views = {};  // empty: no manifest
+  const HonestRoot* honest = nullptr;
+};
 
-// Frames of members, ordered by sender, as many as needed.
-base::StatusOr<std::vector<Bytes>> JudgesOf(const std::vector<base::SharedBytes>& frames,
-                                            const KnownRun& run) {
-  std::map<PeerId, base::SharedBytes> by_sender;
-  for (const base::SharedBytes& frame : frames) {
-    ASSIGN_OR_RETURN(const SignedEnvelope opened, wire::Open(frame));
-    if (IsMember(run, opened.envelope.sender)) by_sender.emplace(opened.envelope.sender, frame);
-  }
-  std::vector<Bytes> judges;
-  for (const auto& [sender, frame] : by_sender) {
-    if (judges.size() <= run.faults) judges.push_back(*frame);
-  }
-  return judges;
-}
-
-// The signers must be members of the run, exactly one more than the fault bound, so that one of
-// them is honest. The exact number ensures that nobody can add or omit signatures.
-Objections CheckJudges(const wire::EvidenceFile& file, const Frames& frames, const KnownRun* run) {
+// Any view's members may judge what was done since: each has an honest one among its F + 1.
+Objections CheckJudges(const wire::EvidenceFile& file, const Frames& frames,
+                       std::span<const KnownRun> views) {
   if (IsOwnWord(file.kind)) return std::nullopt;
-  if (run == nullptr) {
+  if (views.empty()) {
     return Objection{Outcome::kMissingData,
                      std::to_string(frames.size()) +
                          " keys signed that it is guilty: the run's manifest "
                          "must say whose they are"};
   }
-  if (run->run_id != file.slot.run_id)
+  if (views.front().run_id != file.slot.run_id)
     return NotProven("the evidence is of another run than the manifest");
-  const bool members = std::all_of(frames.begin(), frames.end(), [&](const auto& frame) {
-    return IsMember(*run, frame.envelope.sender);
-  });
-  if (!members) return NotProven("not only members signed that it is guilty");
-  if (frames.size() == run->faults + 1) {
-    if (file.kind == EvidenceKind::kVerdict) return internal::CheckBan(file, frames, *run);
-    return std::nullopt;
+  Objections objection;
+  for (const KnownRun& view : views) {
+    if (view.since > file.slot.step) continue;
+    Objections of_view = internal::CheckSigners(frames, view);
+    if (!of_view) {
+      if (file.kind == EvidenceKind::kVerdict) return internal::CheckBan(file, frames, view);
+      return std::nullopt;
+    }
+    if (!objection) objection = std::move(of_view);
   }
-  return NotProven(std::to_string(frames.size()) + " members signed that it is guilty; as " +
-                   std::to_string(run->faults) + " can be at fault, it must be " +
-                   std::to_string(run->faults + 1));
+  return objection ? objection : NotProven("no view of the run is as old as its judges");
 }
-
-// What a reader brings to a file.
-struct Reader {
-  crypto::Verifier& verifier;
-  const KnownRun* run = nullptr;
-  const HonestRoot* honest = nullptr;
-};
 
 Objections MissingData(std::string reason) {
   return Objection{Outcome::kMissingData, std::move(reason)};
@@ -95,12 +77,12 @@ Objections MissingData(std::string reason) {
 
 Objections CheckGradient(const wire::EvidenceFile& file, const Frames& frames,
                          const Reader& reader) {
-  if (reader.run == nullptr || reader.honest == nullptr) {
+  if (reader.views.empty() || reader.honest == nullptr) {
     return MissingData(
         "its gradient must be computed: that needs the run's manifest, its data and the parameters "
         "of the step");
   }
-  if (reader.run->run_id != file.slot.run_id) {
+  if (reader.views.front().run_id != file.slot.run_id) {
     return NotProven("the evidence is of another run than the manifest");
   }
   auto block = wire::DecodeBlock(file.block);
@@ -130,7 +112,7 @@ Objections CheckFrames(const wire::EvidenceFile& file, const Frames& frames, con
     }
   }
   if (file.kind == EvidenceKind::kGradient) return CheckGradient(file, frames, reader);
-  return CheckJudges(file, frames, reader.run);
+  return CheckJudges(file, frames, reader.views);
 }
 
 Objections CheckFile(const wire::EvidenceFile& file, const Reader& reader) {
@@ -179,7 +161,9 @@ Finding Judge(ByteView file, const Reader& reader) {
 base::StatusOr<Bytes> MakeProven(const wire::EvidenceFile& file, const KnownRun* run) {
   Bytes bytes = wire::EncodeEvidence(file);
   crypto::PlainVerifier verifier;
-  const Finding finding = Judge(bytes, {.verifier = verifier, .run = run});
+  const std::span<const KnownRun> views =
+      run == nullptr ? std::span<const KnownRun>() : std::span(run, 1);
+  const Finding finding = Judge(bytes, {.verifier = verifier, .views = views});
   if (finding.outcome != Outcome::kProven) return base::InvalidArgument(finding.reason);
   return bytes;
 }
@@ -222,12 +206,19 @@ Finding Verify(ByteView file) {
 
 Finding VerifyInRun(ByteView file, const KnownRun& run) {
   crypto::PlainVerifier verifier;
-  return Judge(file, {.verifier = verifier, .run = &run});
+  return Judge(file, {.verifier = verifier, .views = {&run, 1}});
 }
 
-Finding VerifyByComputing(ByteView file, const KnownRun& run, const HonestRoot& honest) {
+Finding VerifyInViews(ByteView file, const Views& views) {
+  OSTRAKA_CHECK(!views.empty());
   crypto::PlainVerifier verifier;
-  return Judge(file, {.verifier = verifier, .run = &run, .honest = &honest});
+  return Judge(file, {.verifier = verifier, .views = views});
+}
+
+Finding VerifyByComputing(ByteView file, const Views& views, const HonestRoot& honest) {
+  OSTRAKA_CHECK(!views.empty());
+  crypto::PlainVerifier verifier;
+  return Judge(file, {.verifier = verifier, .views = views, .honest = &honest});
 }
 
 base::StatusOr<Bytes> MakeEquivocation(ByteView frame_a, ByteView frame_b) {
@@ -268,7 +259,7 @@ base::StatusOr<Bytes> MakeSealedBan(const PeerId& accused, const wire::Block& bl
   file.kind = EvidenceKind::kSealedBan;
   file.accused = accused;
   file.block = wire::EncodeBlock(block);
-  ASSIGN_OR_RETURN(file.frames, JudgesOf(commit_frames, run));
+  ASSIGN_OR_RETURN(file.frames, internal::JudgesOf(commit_frames, run));
   file.slot.run_id = run.run_id;
   file.slot.step = block.step;
   file.slot.phase = wire::Phase::kC;
@@ -297,7 +288,7 @@ base::StatusOr<Bytes> MakeVerdict(const PeerId& accused,
   wire::EvidenceFile file;
   file.kind = EvidenceKind::kVerdict;
   file.accused = accused;
-  ASSIGN_OR_RETURN(file.frames, JudgesOf(proof_frames, run));
+  ASSIGN_OR_RETURN(file.frames, internal::JudgesOf(proof_frames, run));
   file.slot.run_id = run.run_id;
   for (const Bytes& frame : file.frames) {
     ASSIGN_OR_RETURN(const SignedEnvelope opened, OpenCopy(frame));

@@ -97,18 +97,27 @@ Finding Verify(ByteView file);
 // verdict are their judges' and count only in a run within its fault bound.
 bool IsOwnWord(EvidenceKind kind);
 
-// The part of a run's manifest that a sealed_ban or verdict needs.
+// What a sealed_ban or verdict needs to know of a run: who was a member, by its manifest or by a
+// handover (proofs/evidence/handover.h).
 struct KnownRun {
   Digest run_id;
-  std::vector<PeerId> members;  // of the genesis, by key
-  std::size_t faults = 0;       // the fault bound: max(t_s, t_a) at the genesis
+  std::vector<PeerId> members;  // of the genesis or a block, by key
+  std::size_t faults = 0;       // the fault bound: max(t_s, t_a) after that block
   // Profile exact/1: the kinds of cases whose loser is only suspended, unless it was found guilty
   // twice (docs/protocol.md 6). Votes in them prove no ban.
   std::set<wire::CaseKind> suspending = {};
+  // They judge what was done in this step and after it.
+  std::uint64_t since = 0;
 };
+// What a reader knows of one run: the members of its genesis, and of later blocks. Equal but for
+// members, faults and since.
+using Views = std::vector<KnownRun>;
+
 // Verify with the manifest's data: no file is kMissingData. Files of other kinds are judged
 // independently of the run.
 Finding VerifyInRun(ByteView file, const KnownRun& run);
+// The same, with any of several views as judges. REQUIRES: there is one.
+Finding VerifyInViews(ByteView file, const Views& views);
 
 // What a well-formed file of kind gradient says of a worker.
 struct GradientClaim {
@@ -120,9 +129,9 @@ struct GradientClaim {
 // Computes the root that the worker's COMMIT would have if it were true; nullopt if no gradient was
 // due from it. An error says in one line what is missing.
 using HonestRoot = std::function<base::StatusOr<std::optional<Digest>>(const GradientClaim&)>;
-// VerifyInRun, that also judges files of kind gradient. `honest` is called only for such a file
-// that is proven but for the gradient itself.
-Finding VerifyByComputing(ByteView file, const KnownRun& run, const HonestRoot& honest);
+// VerifyInViews, that also judges files of kind gradient. `honest` is called only for such a file
+// that is proven but for the gradient itself. REQUIRES: there is a view.
+Finding VerifyByComputing(ByteView file, const Views& views, const HonestRoot& honest);
 
 // False if the body of slot.type does not decode, which no honest peer signs. Types that are never
 // evidence count as readable.

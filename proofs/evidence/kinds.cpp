@@ -10,6 +10,7 @@
 #include "node/wire/block.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
+#include "proofs/evidence/judges.h"
 
 namespace ostraka::evidence::internal {
 namespace {
@@ -174,17 +175,6 @@ Objections CheckFalseStatus(const EvidenceFile& file, const Frames& frames) {
   return std::nullopt;
 }
 
-// Requires one frame per judge, ordered by sender.
-Objections CheckOrder(const Frames& frames) {
-  const auto not_ascending = [](const wire::SignedEnvelope& a, const wire::SignedEnvelope& b) {
-    return !(a.envelope.sender < b.envelope.sender);
-  };
-  if (std::adjacent_find(frames.begin(), frames.end(), not_ascending) != frames.end()) {
-    return Malformed("the frames must be in the order of their senders, one each");
-  }
-  return std::nullopt;
-}
-
 // Cases in which a PROOF votes against `accused`; with a run, in such a way that it may be banned.
 base::StatusOr<std::set<wire::CaseId>> CasesAgainst(const PeerId& accused, const Bytes& body,
                                                     const KnownRun* run) {
@@ -261,15 +251,7 @@ Objections CheckSealedBan(const EvidenceFile& file, const Frames& frames) {
   const Slot sealed{file.slot.run_id, 0, block->step, Phase::kC, MessageType::kProof, 0, 0};
   if (block->genesis || !bans) return NotProven("the block does not ban the accused");
   if (file.slot != sealed) return NotProven("the file names another slot than the block's seal c");
-  Slot next = CommitSlotOf(sealed);
-  ++next.step;
-  const Digest digest = wire::BlockDigest(*block);
-  for (const wire::SignedEnvelope& frame : frames) {
-    if (frame.envelope.slot != next || frame.envelope.entry != digest) {
-      return NotProven("a frame is no commit that builds on the block");
-    }
-  }
-  return CheckOrder(frames);
+  return CheckBuilding(frames, file.slot.run_id, *block);
 }
 
 }  // namespace

@@ -46,6 +46,8 @@ ENVELOPE = Struct("envelope", [], [One("slot", SLOT), Id("entry"), Id("sender"),
 EVIDENCE = Struct("evidence", [Field("version", 0, 32), Field("kind", 32, 16, len(KINDS) - 1)],
                   [Id("accused"), One("slot", SLOT), Blobs("frames", MAX_PEERS, MAX_FRAME),
                    Ids("attachments", 2 * MAX_PEERS), Bytes("block", MAX_FILE)])
+HANDOVER = Struct("handover", [Field("version", 0, 32)],
+                  [Bytes("block", MAX_FILE), Blobs("frames", MAX_PEERS, MAX_FRAME)])
 
 
 def ascending(what, keys):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A second verifier of ostraka's evidence, written from docs/evidence.md: no code of the node is used.
 
-usage: ostraka_evidence.py [--manifest RUN.toml [--state PARAMETERS [--data FILE] [--graph FILE]]] FILE...
+usage: ostraka_evidence.py [--manifest RUN.toml [--handovers FOLDER] [--state PARAMETERS [--data FILE] [--graph FILE]]] FILE...
 
 Prints one line a file. Exit code, of the worst file: 0 proven, 1 not proven, 2 malformed, 3 data missing (a
 sealed_ban or verdict without the manifest of its run, a gradient without that and the parameters of its step, or a
@@ -14,25 +14,17 @@ import struct
 import sys
 import tomllib
 
-import nacl.exceptions
-import nacl.signing
-
+import handovers
 import messages
 from canonical import Refused, decode
+from frames import Malformed, NotProven, commit_slot, in_order, need, open_frame, proof_slot, signed, type_of
 from hashing import hashed, u64
 
-Frame = collections.namedtuple("Frame", "signature digest slot entry sender body")
-# suspending: the kinds of cases in which votes other than `twice` only suspend.
-Run = collections.namedtuple("Run", "run_id members faults honest_root suspending", defaults=(None, frozenset()))
+# suspending: the kinds of cases in which votes other than `twice` only suspend. since: the members judge what was done
+# in this step and later.
+Run = collections.namedtuple("Run", "run_id members faults honest_root suspending since",
+                             defaults=(None, frozenset(), 0))
 Finding = collections.namedtuple("Finding", "verdict reason kind accused step", defaults=(None, None, None))
-
-
-class Malformed(Exception):
-    pass
-
-
-class NotProven(Exception):
-    pass
 
 
 class NoManifest(Exception):
@@ -41,35 +33,6 @@ class NoManifest(Exception):
 
 class MissingData(Exception):
     pass
-
-
-def type_of(slot):
-    return messages.TYPES[slot["type"]]
-
-
-def open_frame(frame):
-    """signature (64) | envelope. Raises Refused."""
-    if not 64 <= len(frame) <= messages.MAX_FRAME:
-        raise Refused("frame: wrong length")
-    signature, core = frame[:64], frame[64:]
-    envelope = decode(messages.ENVELOPE, core)
-    slot = envelope["slot"]
-    service = type_of(slot) in messages.SERVICES
-    longest = messages.MAX_FRAME if service or type_of(slot) == "proof" else messages.MAX_SMALL_BODY
-    if len(envelope["body"]) > longest:
-        raise Refused("frame: body too long")
-    if service == any(signature):
-        raise Refused("frame: services are not signed, and everything else is")
-    return Frame(signature, hashed("envelope/1", core), slot, envelope["entry"], envelope["sender"],
-                 envelope["body"])
-
-
-def signed(frame):
-    try:
-        nacl.signing.VerifyKey(frame.sender).verify(frame.digest, frame.signature)
-        return True
-    except (nacl.exceptions.BadSignatureError, nacl.exceptions.ValueError):
-        return False
 
 
 def under_root(root, leaf, index, count, path):
@@ -102,20 +65,6 @@ def readable(frame, what):
     if body is None:
         raise NotProven(f"the {what} cannot be read")
     return body
-
-
-def need(holds, reason):
-    if not holds:
-        raise NotProven(reason)
-
-
-def commit_slot(slot):
-    return dict(slot, phase=messages.PHASES.index("a"), type=messages.TYPES.index("commit"), draw=0, iteration=0)
-
-
-def proof_slot(of_run, step):
-    return dict(run_id=of_run["run_id"], incarnation=0, step=step, phase=messages.PHASES.index("c"),
-                type=messages.TYPES.index("proof"), draw=0, iteration=0)
 
 
 def is_double(bits):
@@ -219,12 +168,6 @@ def false_status(file, frames, run):
     return "denied in a status what it had echoed or locked"
 
 
-def in_order(frames):
-    senders = [frame.sender for frame in frames]
-    if any(a >= b for a, b in zip(senders, senders[1:])):
-        raise Malformed("the frames must be in the order of their senders, one each")
-
-
 def condemned(vote):
     """The peer that a vote condemns, or None."""
     case = vote["about"]
@@ -270,11 +213,7 @@ def sealed_ban(file, frames, run):
     need(bans and not block["genesis"], "the block does not ban the accused")
     sealed = proof_slot(file["slot"], block["step"])
     need(file["slot"] == sealed, "the file names another slot than the block's seal c")
-    builds = dict(commit_slot(sealed), step=block["step"] + 1)
-    digest = hashed("block/1", file["block"])
-    need(all(frame.slot == builds and frame.entry == digest for frame in frames),
-         "a frame is no commit that builds on the block")
-    in_order(frames)
+    handovers.check_building(frames, sealed["run_id"], block["step"], file["block"])
     return "banned by a block that more members than can be at fault built on"
 
 
@@ -332,8 +271,23 @@ def check_frames(file, kind, check, run):
     return reason, frames
 
 
-def verify(data, run=None):
-    """A Finding for any bytes. `run`: what a manifest says (read_manifest), or None."""
+def check_judges(file, kind, frames, views):
+    """Any view may judge what was done since; the objection of the first one is told."""
+    problem = NotProven("no view of the run is as old as its judges")
+    for view in reversed([view for view in views if view.since <= file["slot"]["step"]]):
+        try:
+            handovers.check_signers(frames, view)
+            need(kind != "verdict" or common_cases(file, frames, lambda vote: banned(vote, view)),
+                 "in this run such votes suspend, and ban only who is found guilty twice")
+            return
+        except NotProven as objection:
+            problem = objection
+    raise problem
+
+
+def verify(data, run=None, views=()):
+    """A Finding for any bytes. `run`: what a manifest says (read_manifest), or None; `views`: it and those that
+    handovers lead to (handovers.follow_all)."""
     kind = accused = step = None
     try:
         if len(data) > messages.MAX_FILE:
@@ -351,11 +305,7 @@ def verify(data, run=None):
                 return Finding("missing_data", "the run's manifest must say whose the signatures are", kind, accused,
                                step)
             need(file["slot"]["run_id"] == run.run_id, "the evidence is of another run than the manifest")
-            need(all(frame.sender in run.members for frame in frames), "not only members signed")
-            need(len(frames) == run.faults + 1,
-                 f"{len(frames)} members signed; as {run.faults} can be at fault, it must be one more than these")
-            need(kind != "verdict" or common_cases(file, frames, lambda vote: banned(vote, run)),
-                 "in this run such votes suspend, and ban only who is found guilty twice")
+            check_judges(file, kind, frames, views or [run])
         return Finding("proven", reason, kind, accused, step)
     except (Refused, Malformed) as problem:
         return Finding("malformed", str(problem))
@@ -401,6 +351,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--manifest", help="of the run: a sealed_ban or verdict needs it")
+    parser.add_argument("--handovers", help="a folder of handovers, which prove who came after the genesis (default: "
+                        "handovers/ beside the files)")
     parser.add_argument("--state", help="for a gradient: the parameters of its step, or a folder of such files")
     parser.add_argument("--data", help="for a gradient: the run's data, as for `ostraka node`; the digits need none")
     parser.add_argument("--graph", help="for a gradient: the run's graph file, if it is not beside the manifest; constants lie beside it")
@@ -414,6 +366,9 @@ def main():
         return EXIT_CODES["missing_data"]
     except NoManifest as problem:
         print(f"{options.manifest}: {problem}", file=sys.stderr)
+        return EXIT_CODES["malformed"]
+    except Malformed as problem:
+        print(problem, file=sys.stderr)
         return EXIT_CODES["malformed"]
 
 
@@ -449,10 +404,11 @@ def judge_files(options):
         run = read_manifest(text)
         if options.state:
             run = with_kernels(run, text, options)
+    views = handovers.follow_all(run, handovers.read_all(options.handovers, options.files)) if run else []
     worst = 0
     for path in options.files:
         with open(path, "rb") as file:
-            finding = verify(file.read(messages.MAX_FILE + 1), run)
+            finding = verify(file.read(messages.MAX_FILE + 1), run, views)
         worst = max(worst, EXIT_CODES[finding.verdict])
         who = f" {finding.accused} in step {finding.step}:" if finding.accused else ""
         print(f"{path}: {finding.verdict}:{who} {finding.reason}")

@@ -64,6 +64,9 @@ std::shared_ptr<const protocol::Restored> Disk::Restored() const {
       case RecordKind::kFork:
         restored->fork = std::string(record.value.begin(), record.value.end());
         break;
+      case RecordKind::kHandover:
+        restored->handover = record;  // keys ascend
+        break;
       case RecordKind::kEvidence:
         break;
     }

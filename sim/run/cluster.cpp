@@ -10,6 +10,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
+#include "node/protocol/ground/known_run.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/member/peer.h"
 #include "sim/adversary/adversary.h"
@@ -30,6 +31,7 @@
 #include "sim/engine/memo_verifier.h"
 #include "sim/engine/simulator.h"
 #include "sim/premises/premise_checkers.h"
+#include "sim/premises/stranger_checker.h"
 #include "sim/setup/arrivals.h"
 #include "sim/setup/departures.h"
 #include "sim/setup/fault_plan.h"
@@ -342,6 +344,7 @@ void Cluster::AddCheckers(Simulator& simulator) {
     checkers_.Add(std::make_unique<PhaseOrder>(roster_, opener_));
     checkers_.Add(std::make_unique<DrawOrder>(roster_));
     checkers_.Add(std::make_unique<GuiltSpreads>(roster_));
+    checkers_.Add(std::make_unique<StrangerChecker>(roster_, protocol::KnownRunOf(*manifest_)));
     add_observing(std::make_unique<Aggregation>(roster_));
     add_observing(std::make_unique<Columns>(roster_, manifest_, opener_));
     add_observing(std::make_unique<Applied>(roster_, manifest_, opener_));

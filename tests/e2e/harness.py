@@ -3,6 +3,7 @@
 Every wait is for something that the program says or does, and every wait has a deadline that fails
 the test. Children are started in sessions of their own, so that no test can leave one behind.
 """
+import collections
 import contextlib
 import json
 import os
@@ -57,6 +58,7 @@ class Running:
         self.deadline = time.monotonic() + DEADLINE_S
         self.text = {"stdout": "", "stderr": ""}
         self._partial = {"stdout": b"", "stderr": b""}
+        self._read = collections.deque()  # (stream, line), not yet seen by a wait
         self._open = {self.process.stdout: "stdout", self.process.stderr: "stderr"}
 
     @property
@@ -65,7 +67,12 @@ class Running:
 
     def _lines(self):
         """Yields (stream, line) until both streams end; AssertionError at the deadline."""
-        while self._open:
+        while self._read or self._open:
+            if self._read:
+                name, line = self._read.popleft()
+                self.text[name] += line + "\n"
+                yield name, line
+                continue
             ready, _, _ = select.select(list(self._open), [], [],
                                         max(0, self.deadline - time.monotonic()))
             if not ready:
@@ -77,22 +84,14 @@ class Running:
                     del self._open[file]
                 self._partial[name] += data
                 *lines, self._partial[name] = self._partial[name].split(b"\n")
-                for line in lines:
-                    text = line.decode(errors="replace")
-                    self.text[name] += text + "\n"
-                    yield name, text
+                self._read += [(name, line.decode(errors="replace")) for line in lines]
 
     def wait_for(self, stream, matches):
         """The first line from now on that matches(line)."""
-        found = None
         for name, line in self._lines():
-            # Lines that came with it stay queued for the next wait.
-            if found is None and name == stream and matches(line):
-                found = line
-                break
-        if found is None:
-            raise AssertionError("ended early; stderr:\n" + self.text["stderr"])
-        return found
+            if name == stream and matches(line):
+                return line
+        raise AssertionError("ended early; stderr:\n" + self.text["stderr"])
 
     def wait_for_event(self, **wanted):
         """The next line of `node --events` that has these keys and values."""

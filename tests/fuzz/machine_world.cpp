@@ -192,6 +192,7 @@ std::shared_ptr<const protocol::Restored> MachineWorld::RestoredOf(const Node& n
     if (key.first == RecordKind::kMember) restored->member = true;
     if (key.first == RecordKind::kAsks)
       restored->asks_since = protocol::HeightOfBlockKey(record.key);
+    if (key.first == RecordKind::kHandover) restored->handover = record;
     if (key.first == RecordKind::kFork)
       restored->fork = std::string(record.value.begin(), record.value.end());
     if (key.first == RecordKind::kBlock) newest_block = key.second;

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -29,7 +30,8 @@ constexpr std::size_t kShortDigits = 16;
 
 struct EvidenceCommandOptions {
   std::vector<std::string> files;
-  std::string data_dir;  // for export
+  std::vector<std::string> handovers;  // empty: kHandoverFolder beside the files
+  std::string data_dir;                // for export
   GradientJudge::Sources sources;
   std::string out_dir;
   bool json = false;
@@ -52,6 +54,20 @@ json JsonOf(const evidence::Finding& finding) {
   result["accused"] = finding.accused.Hex();
   result["slot"] = JsonOf(finding.slot);
   return result;
+}
+
+base::StatusOr<GradientJudge> MakeJudge(const EvidenceCommandOptions& options) {
+  GradientJudge::Sources sources = options.sources;
+  std::vector<std::string> paths = options.handovers;
+  if (paths.empty() && !sources.manifest.empty()) {
+    for (const std::string& file : options.files) {
+      const auto folder = std::filesystem::path(file).parent_path() / kHandoverFolder;
+      std::error_code error;  // what cannot be looked at is no folder
+      if (std::filesystem::is_directory(folder, error)) paths.push_back(folder.string());
+    }
+  }
+  ASSIGN_OR_RETURN(sources.handovers, ReadHandovers(paths));
+  return GradientJudge::Make(std::move(sources));
 }
 
 // The names that the manifest gives; without one none.
@@ -97,7 +113,7 @@ void PrintFinding(const evidence::Finding& finding, const MemberNames& names) {
 
 // The exit code is that of the worst file.
 base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
-  ASSIGN_OR_RETURN(const GradientJudge judge, GradientJudge::Make(options.sources));
+  ASSIGN_OR_RETURN(const GradientJudge judge, MakeJudge(options));
   const MemberNames names = NamesOf(judge);
   ExitCode worst = kDone;
   json findings = json::array();
@@ -170,7 +186,7 @@ base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
     return base::InvalidArgument(options.files.front() + ": " + base::MessageOf(file.status()) +
                                  ": give a file from `swarm --out` or `evidence export`");
   }
-  ASSIGN_OR_RETURN(const GradientJudge judge, GradientJudge::Make(options.sources));
+  ASSIGN_OR_RETURN(const GradientJudge judge, MakeJudge(options));
   const MemberNames names = NamesOf(judge);
   json shown = JsonOf(judge.Judge(bytes));
   shown["id"] = evidence::IdOf(bytes).Hex();
@@ -231,6 +247,9 @@ void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
     one->add_option("--manifest", sources.manifest,
                     "the run's manifest: sealed_ban and verdict are judged by its members, "
                     "who are shown by their names");
+    one->add_option("--handovers", options->handovers,
+                    "handovers, or folders with them: of a run whose genesis members have gone, "
+                    "they prove who came later (default: handovers/ beside the files)");
     one->add_option("--state", sources.state,
                     "for kind gradient: the parameters of its step, which a node keeps in "
                     "DIR/evidence/parameters-STEP.safetensors, or a folder of such files");

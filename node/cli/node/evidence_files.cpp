@@ -9,11 +9,13 @@
 #include "node/store/ledger_reader.h"
 #include "node/wire/evidence_codec.h"
 #include "node/wire/limits.h"
+#include "proofs/evidence/evidence.h"
 
 namespace ostraka::cli {
 namespace {
 
 constexpr std::size_t kIdDigits = 8;
+constexpr char kHandoverSuffix[] = ".handover";
 
 std::string FileName(const store::EvidenceRow& row) {
   return "step" + (row.step ? std::to_string(*row.step) : "?") + "-" +
@@ -44,6 +46,22 @@ base::Status CopyParameters(const std::string& data_dir, const std::string& out_
   return base::Unavailable("cannot write '" + copy.string() + "': " + error.message());
 }
 
+// Members make the same handover of different COMMITs, so the name tells them apart.
+base::Status WriteHandovers(store::LedgerReader& ledger, const std::string& out_dir) {
+  ASSIGN_OR_RETURN(const std::vector<store::HandoverRow> rows, ledger.Handovers());
+  if (rows.empty()) return base::OkStatus();
+  const std::string folder = out_dir + "/" + kHandoverFolder;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return base::Unavailable("cannot make folder '" + folder + "': " + error.message());
+  for (const store::HandoverRow& row : rows) {
+    const std::string id = evidence::IdOf(row.file).Hex().substr(0, kIdDigits);
+    const std::string name = std::to_string(row.height) + "-" + id + kHandoverSuffix;
+    RETURN_IF_ERROR(WriteFile(folder + "/" + name, row.file));
+  }
+  return base::OkStatus();
+}
+
 }  // namespace
 
 base::Status WriteEvidenceFiles(const std::string& data_dir, const std::string& out_dir,
@@ -61,7 +79,7 @@ base::Status WriteEvidenceFiles(const std::string& data_dir, const std::string& 
       RETURN_IF_ERROR(CopyParameters(data_dir, out_dir, *row.step));
     }
   }
-  return base::OkStatus();
+  return WriteHandovers(ledger, out_dir);
 }
 
 base::StatusOr<base::Bytes> ReadEvidenceFile(const std::string& path) {
@@ -72,6 +90,32 @@ base::StatusOr<base::Bytes> ReadEvidenceFile(const std::string& path) {
   if (file.bad()) return base::Unavailable("cannot read '" + path + "': give an evidence file");
   bytes.resize(static_cast<std::size_t>(file.gcount()));
   return bytes;
+}
+
+base::StatusOr<std::vector<base::Bytes>> ReadHandovers(const std::vector<std::string>& paths) {
+  std::set<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;  // what cannot be looked at is no folder
+    if (!std::filesystem::is_directory(path, error)) {
+      files.insert(path);
+      continue;
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+      if (entry.path().extension() == kHandoverSuffix) files.insert(entry.path().string());
+    }
+    if (error) return base::NotFound("cannot read '" + path + "': " + error.message());
+  }
+  std::vector<base::Bytes> handovers;
+  for (const std::string& file : files) {
+    ASSIGN_OR_RETURN(base::Bytes bytes, ReadEvidenceFile(file));
+    const auto decoded = wire::DecodeHandover(bytes);
+    if (!decoded.ok()) {
+      return base::InvalidArgument(file + ": " + base::MessageOf(decoded.status()) +
+                                   ": give handovers from `evidence export` or `swarm --out`");
+    }
+    handovers.push_back(std::move(bytes));
+  }
+  return handovers;
 }
 
 }  // namespace ostraka::cli

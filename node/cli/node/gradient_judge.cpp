@@ -9,6 +9,7 @@
 #include "node/protocol/ground/known_run.h"
 #include "node/store/checkpoint.h"
 #include "node/train/trainer_loader.h"
+#include "proofs/evidence/handover.h"
 
 namespace ostraka::cli {
 namespace {
@@ -39,6 +40,8 @@ base::StatusOr<GradientJudge> GradientJudge::Make(Sources sources) {
   if (judge.sources_.manifest.empty()) return judge;
   ASSIGN_OR_RETURN(judge.manifest_, config::ReadManifestFile(judge.sources_.manifest,
                                                              config::Versions::kEarlierToo));
+  ASSIGN_OR_RETURN(judge.views_, evidence::FollowAll(protocol::KnownRunOf(*judge.manifest_),
+                                                     judge.sources_.handovers));
   if (judge.sources_.state.empty()) return judge;
   std::string graph = judge.sources_.graph;
   const std::string beside = judge.sources_.manifest + ".graph";
@@ -53,10 +56,9 @@ base::StatusOr<GradientJudge> GradientJudge::Make(Sources sources) {
 
 evidence::Finding GradientJudge::Judge(const base::Bytes& file) const {
   if (!manifest_) return evidence::Verify(file);
-  const evidence::KnownRun run = protocol::KnownRunOf(*manifest_);
-  if (trainer_ == nullptr) return evidence::VerifyInRun(file, run);
+  if (trainer_ == nullptr) return evidence::VerifyInViews(file, views_);
   return evidence::VerifyByComputing(
-      file, run, [this](const evidence::GradientClaim& claim) { return HonestRoot(claim); });
+      file, views_, [this](const evidence::GradientClaim& claim) { return HonestRoot(claim); });
 }
 
 base::StatusOr<std::optional<base::Digest>> GradientJudge::HonestRoot(

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "node/base/bytes.h"
 #include "node/base/status.h"
@@ -25,6 +26,7 @@ class GradientJudge {
     std::string state;
     std::string data;   // as of `ostraka node --data`
     std::string graph;  // as of `ostraka node --graph`
+    std::vector<base::Bytes> handovers = {};
   };
 
   // Reads the manifest; model and data only if `state` is given. InvalidArgument: sources that a
@@ -44,6 +46,7 @@ class GradientJudge {
 
   Sources sources_;
   std::optional<protocol::Manifest> manifest_;
+  evidence::Views views_;                    // empty without a manifest
   std::unique_ptr<train::Trainer> trainer_;  // null without `state`
 };
 

@@ -53,6 +53,7 @@ enum class RecordKind : std::uint8_t {
               // for people, the last one counts. This key then signs nothing more in this run
   kAsks = 7,  // key: height of the first block that can count a REJOIN that this key signed from
               // this store, written with the first REJOIN; no value
+  kHandover = 8,  // key: height of its block; value: a handover (proofs/evidence/handover.h)
 };
 struct Record {
   RecordKind kind = RecordKind::kSlot;
@@ -72,6 +73,7 @@ struct Restored {
   bool member = false;
   std::optional<std::uint64_t> asks_since;  // the height of a kAsks record
   std::optional<std::string> fork;          // the value of a kFork record
+  std::optional<Record> handover;           // the newest kHandover
 };
 
 struct Started {

@@ -123,6 +123,10 @@ void Journal::StoreEvidence(const Bytes& file) {
   StoreOne({RecordKind::kEvidence, Bytes(id.bytes.begin(), id.bytes.end()), file});
 }
 
+void Journal::StoreHandover(const wire::Block& block, const Bytes& file) {
+  StoreOne({RecordKind::kHandover, BlockKey(block.genesis, block.step), file});
+}
+
 void Journal::StoreAsks(std::uint64_t step) {
   StoreOne({RecordKind::kAsks, BlockKey(false, step), {}});
 }

@@ -84,6 +84,7 @@ class Journal {
   void StoreState(const wire::Block& block, const ModelState& state);
   void StoreResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob);
   void StoreEvidence(const Bytes& file);
+  void StoreHandover(const wire::Block& block, const Bytes& file);
   // The first REJOIN of this store is signed in `step`.
   void StoreAsks(std::uint64_t step);
   // `last`: the line after which nothing more is found out.

@@ -83,6 +83,7 @@ base::StatusOr<std::vector<wire::SignedEnvelope>> Beginning::Restore(const Resto
   ASSIGN_OR_RETURN(const Blocks blocks, RestoreBlocks(restored));
   if (!restored.member) uses_.follower->MustRejoin();  // B3
   uses_.follower->AskedSince(restored.asks_since);
+  if (restored.handover) RETURN_IF_ERROR(uses_.charges->Restore(*restored.handover));
   RETURN_IF_ERROR(RestoreState(restored, blocks));
   RETURN_IF_ERROR(RestoreResults(restored, blocks));
   PlanReplay(blocks);

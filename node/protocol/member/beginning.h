@@ -26,6 +26,7 @@
 #include "crypto/hash_into.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/member/follower.h"
+#include "node/protocol/parts/charges.h"
 #include "node/protocol/parts/genesis_seal.h"
 
 namespace ostraka::protocol {
@@ -42,6 +43,7 @@ class Beginning {
     Chain* chain;
     GenesisSeal* genesis;
     Follower* follower;
+    Charges* charges;
     SharedBlock anchor;  // null: the genesis
   };
   explicit Beginning(Uses uses) : uses_(std::move(uses)) {}

@@ -67,7 +67,7 @@ void Ending::ProveBans() {
     if (HasFinished(member)) commits.push_back(uses_.inbox->Find(place, member)->message->frame);
   }
   if (!uses_.charges->AreEnough(commits.size())) return;
-  uses_.charges->ProveBans(head, commits);
+  uses_.charges->ProveBlock(head, commits);
   bans_proven_ = true;
 }
 

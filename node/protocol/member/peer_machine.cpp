@@ -28,7 +28,7 @@ PeerMachine::PeerMachine(PeerOptions options)
                  &parts_.journal, &parts_.jobs, &parts_.chain, &parts_.inbox, &parts_.check,
                  std::move(options.credential)}),
       beginning_({parts_.self, parts_.manifest, &parts_.turn, &parts_.voice, &parts_.journal,
-                  &parts_.jobs, &parts_.chain, &parts_.genesis, &follower_,
+                  &parts_.jobs, &parts_.chain, &parts_.genesis, &follower_, &parts_.charges,
                   std::move(options.anchor)}),
       ending_({parts_.self, &parts_.turn, &parts_.voice, &parts_.chain, &parts_.inbox,
                &parts_.followers, &parts_.charges}),

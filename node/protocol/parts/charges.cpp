@@ -1,9 +1,9 @@
 #include "node/protocol/parts/charges.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "node/base/check.h"
-#include "node/protocol/ground/known_run.h"
 #include "node/protocol/rules/judgement.h"
 #include "node/wire/limits.h"
 #include "proofs/evidence/evidence.h"
@@ -69,20 +69,28 @@ void Charges::ProveImpossibleNumbers(const SealedStep& sealed, const Block& head
 }
 
 bool Charges::AreEnough(std::size_t signers) const {
-  return signers > KnownRunOf(*manifest_).faults;
+  return signers > std::min(handovers_.genesis().faults, handovers_.view().faults);
 }
 
-// More members of the genesis than can be at fault convince whoever trusts the manifest. Where
-// fewer are left the votes convince, if more than can be at fault voted.
-void Charges::ProveBans(const Block& head, const std::vector<SharedBytes>& commits) {
-  const evidence::KnownRun run = KnownRunOf(*manifest_);
+// More members of a view than can be at fault convince whoever knows it. Where fewer are left the
+// votes convince, if more than can be at fault voted.
+void Charges::ProveBlock(const Block& head, const std::vector<SharedBytes>& commits) {
   for (const wire::Removal& removal : head.removals) {
     if (!wire::IsBan(removal.kind)) continue;
-    const auto made = evidence::MakeSealedBan(removal.peer, head, commits, run);
+    const auto made = ByJudges([&](const evidence::KnownRun& judges) {
+      return evidence::MakeSealedBan(removal.peer, head, commits, judges);
+    });
     Keep(made);
     if (made.ok()) verdicts_.erase(removal.peer);
   }
   StoreVerdicts();
+  handovers_.Extend(head, commits);
+}
+
+template <typename Make>
+base::StatusOr<Bytes> Charges::ByJudges(const Make& make) const {
+  auto made = make(handovers_.genesis());
+  return made.ok() ? std::move(made) : make(handovers_.view());
 }
 
 void Charges::TakeVotes(const SealedStep& sealed,
@@ -92,10 +100,11 @@ void Charges::TakeVotes(const SealedStep& sealed,
     votes_.Note(member, proofs.at(member), body, head.cases);
   }
   StoreVerdicts();
-  const evidence::KnownRun run = KnownRunOf(*manifest_);
   for (const wire::Removal& removal : block.removals) {
     if (removal.kind != wire::RemovalKind::kVerdict) continue;
-    auto made = votes_.ProofAgainst(removal.peer, run);
+    auto made = ByJudges([&](const evidence::KnownRun& judges) {
+      return votes_.ProofAgainst(removal.peer, judges);
+    });
     if (made.ok()) verdicts_.emplace(removal.peer, *std::move(made));
   }
   votes_.ForgetAllBut(block.cases);
@@ -115,6 +124,7 @@ std::vector<Bytes> Charges::ForProof() const {
 }
 
 void Charges::CheckInvariants() const {
+  handovers_.CheckInvariants();
   OSTRAKA_CHECK(!shown_.contains(self_));              // C3
   OSTRAKA_CHECK(shown_.size() <= KeysIn(*manifest_));  // C2
   for (const auto& [accused, file] : shown_) OSTRAKA_CHECK(file.size() <= wire::kMaxEvidenceBytes);

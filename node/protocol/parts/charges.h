@@ -7,7 +7,9 @@
 //       file that a PROOF cannot carry is stored and does not take the place of a shorter one: such
 //       files are one a slot, as the first rival of a slot alone is looked at.
 //   C3  No file is made against this member's own key: that is for others to find.
-//   C4  A ban by verdict gets a file even if no member says anything more: the votes prove it until
+//   C4  Judges of a file are members of the genesis where these suffice, so that the manifest is
+//       enough to verify it; else those of the newest handover (handovers.h).
+//   C5  A ban by verdict gets a file even if no member says anything more: the votes prove it until
 //       the COMMITs of the next step do (sealed_ban).
 //
 // May not know: seals in progress, links, time. Its findings end no wait and remove nobody; only
@@ -30,6 +32,7 @@
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/mail/inbox.h"
 #include "node/protocol/mail/journal.h"
+#include "node/protocol/parts/handovers.h"
 #include "node/protocol/parts/vote_record.h"
 #include "node/protocol/rules/columns.h"
 
@@ -38,12 +41,17 @@ namespace ostraka::protocol {
 class Charges {
  public:
   Charges(const PeerId& self, std::shared_ptr<const Manifest> manifest, Journal* journal)
-      : self_(self), manifest_(std::move(manifest)), journal_(journal) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, shown_, votes_, verdicts_); }
+      : self_(self),
+        manifest_(std::move(manifest)),
+        journal_(journal),
+        handovers_(self, *manifest_, journal) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, handovers_, shown_, votes_, verdicts_);
+  }
   friend struct FingerprintProbe;
 
   // Stores a file; nothing if none could be made. Not every fault has a file: a message may be bad
-  // only against messages of others. Then the block that bans is the proof (ProveBans).
+  // only against messages of others. Then the block that bans is the proof (ProveBlock).
   void Keep(const base::StatusOr<Bytes>& made);
   // Stores a file and shows it in this member's PROOFs.
   void Show(const PeerId& accused, base::StatusOr<Bytes> made);
@@ -58,8 +66,10 @@ class Charges {
                               const std::map<PeerId, wire::SharedMessage>& proofs);
   // Whether the COMMITs of so many members convince whoever trusts the manifest.
   bool AreEnough(std::size_t signers) const;
-  // Bans of `head`, proven by COMMITs of the next step that build on it.
-  void ProveBans(const Block& head, const std::vector<SharedBytes>& commits);
+  // Bans of `head`, and who its members are, proven by COMMITs of the next step that build on it.
+  void ProveBlock(const Block& head, const std::vector<SharedBytes>& commits);
+  // The newest handover of this store, before anything else.
+  base::Status Restore(const Record& handover) { return handovers_.Restore(handover); }
   // The votes of a sealed step in the cases of `head`; of the bans of `block`, the step's outcome,
   // those that are verdicts, as far as votes prove them.
   void TakeVotes(const SealedStep& sealed, const std::map<PeerId, wire::SharedMessage>& proofs,
@@ -77,9 +87,14 @@ class Charges {
   void CheckInvariants() const;
 
  private:
+  // What `make` makes with the members of the genesis as judges, else with those of the view.
+  template <typename Make>
+  base::StatusOr<Bytes> ByJudges(const Make& make) const;
+
   PeerId self_;
   std::shared_ptr<const Manifest> manifest_;
   Journal* journal_;
+  Handovers handovers_;
   std::map<PeerId, Bytes> shown_;
   VoteRecord votes_;                  // in cases that are open
   std::map<PeerId, Bytes> verdicts_;  // of the last block's bans, until they are stored

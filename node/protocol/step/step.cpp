@@ -173,7 +173,7 @@ Outcome Step::TrySealA() {
 Outcome Step::TakeSealA() {
   facts_.reading.ReadSealA(uses_.chain->head(), TakeSealed());
   KeepUnreadable();
-  uses_.charges->ProveBans(uses_.chain->head(), SealedCommits());
+  uses_.charges->ProveBlock(uses_.chain->head(), SealedCommits());
   facts_.parent_b = CloseSeal();
   if (muted()) return Outcome::Leave("what this node sent in phase A came too late");
   uses_.stage->Enter(Stage::kReveal);

@@ -20,7 +20,7 @@ const Digest kParameters = wire::Filled(0x32);
 class GradientEvidenceTest : public testing::Test {
  protected:
   Finding Judge(const Bytes& file) {
-    return VerifyByComputing(file, RunOfJudges(1), [this](const GradientClaim& claim) {
+    return VerifyByComputing(file, {RunOfJudges(1)}, [this](const GradientClaim& claim) {
       ++asked_;
       last_ = claim;
       return honest_;
@@ -64,7 +64,7 @@ TEST_F(GradientEvidenceTest, AnotherRunIsNotComputed) {
   KnownRun other = RunOfJudges(1);
   other.run_id = wire::Filled(9);
   const Finding finding =
-      VerifyByComputing(GradientFile(kFalse, kParameters), other,
+      VerifyByComputing(GradientFile(kFalse, kParameters), {other},
                         [](const GradientClaim&) -> base::StatusOr<std::optional<Digest>> {
                           ADD_FAILURE() << "computed for another run";
                           return std::optional(kTrue);

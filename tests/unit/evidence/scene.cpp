@@ -381,8 +381,15 @@ wire::Block BanningBlock() {
 }
 
 std::vector<base::SharedBytes> CommitsBuildingOn(const wire::Block& block) {
+  std::vector<std::uint8_t> judges;
+  for (std::uint8_t judge = 10; judge < 10 + kJudges; ++judge) judges.push_back(judge);
+  return CommitsOf(judges, block);
+}
+
+std::vector<base::SharedBytes> CommitsOf(const std::vector<std::uint8_t>& members,
+                                         const wire::Block& block) {
   std::vector<base::SharedBytes> frames;
-  for (std::uint8_t judge = 10; judge < 10 + kJudges; ++judge) {
+  for (const std::uint8_t judge : members) {
     const crypto::SigningKey key = wire::SampleKey(judge);
     Turn turn = {.key = &key, .incarnation = 0, .step = block.step + 1, .coin_count = 2};
     frames.push_back(wire::Seal({.slot = SlotOf(turn, MessageType::kCommit, 0),

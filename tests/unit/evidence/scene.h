@@ -43,6 +43,9 @@ inline constexpr std::uint8_t kJudges = 4;
 wire::Block BanningBlock();
 std::vector<base::SharedBytes> CommitsBuildingOn(const wire::Block& block);
 KnownRun RunOfJudges(std::size_t faults);
+// COMMITs of the members of these numbers (SampleKey) that build on it, in that order.
+std::vector<base::SharedBytes> CommitsOf(const std::vector<std::uint8_t>& members,
+                                         const wire::Block& block);
 // PROOFs in which those members vote `verdict` in a case in which the cheater accuses an honest
 // peer; the last one a step after the others.
 std::vector<base::SharedBytes> ProofsVoting(wire::Verdict verdict);

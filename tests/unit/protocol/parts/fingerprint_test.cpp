@@ -34,7 +34,12 @@ struct FingerprintProbe {
     EXPECT_FEEDS(chain, served_.begin()->second.leaves);
   }
   static void OfCharges() {
-    Charges charges({}, nullptr, nullptr);
+    const auto manifest = std::make_shared<Manifest>();
+    manifest->members = {{.id = {}}};
+    Charges charges({}, manifest, nullptr);
+    EXPECT_FEEDS(charges, handovers_.view_.members);
+    EXPECT_FEEDS(charges, handovers_.view_.since);
+    EXPECT_FEEDS_AFTER(charges, charges.handovers_.may_begin_late_ = true);
     EXPECT_FEEDS(charges, shown_);
     EXPECT_FEEDS(charges, votes_.cases_);
     EXPECT_FEEDS(charges, votes_.cases_.begin()->second);

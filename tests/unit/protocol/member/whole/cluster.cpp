@@ -141,6 +141,7 @@ std::shared_ptr<const Restored> Cluster::RestoredOf(std::size_t index) const {
     if (key.first == RecordKind::kState) restored.state = record;
     if (key.first == RecordKind::kMember) restored.member = true;
     if (key.first == RecordKind::kAsks) restored.asks_since = HeightOfBlockKey(record.key);
+    if (key.first == RecordKind::kHandover) restored.handover = record;
     if (key.first == RecordKind::kFork)
       restored.fork = std::string(record.value.begin(), record.value.end());
     if (key.first == RecordKind::kBlock) newest_block = key.second;

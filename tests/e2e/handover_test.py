@@ -1,0 +1,89 @@
+"""When every member of the genesis has left, strangers still verify who was banned: the manifest and handovers suffice."""
+import json
+import signal
+import subprocess
+import unittest
+from pathlib import Path
+
+import harness
+from join_case import JoinCase
+
+VERIFIER = Path(__file__).resolve().parents[2] / "proofs" / "verifier" / "ostraka_evidence.py"
+DEBIAN_PYTHON = "/usr/bin/python3"  # python3-nacl is for it
+DHT = ["--dht", "on", "--dht-network", "handover-test"]
+
+
+class HandoverTest(JoinCase):
+    def come(self, link, name, *options):
+        """A newcomer that has become a member, and where it listens."""
+        node = self.join(link, name, "--listen", "127.0.0.1:0", *DHT, *options)
+        port = node.wait_for_event(event="started")["port"]
+        key = self.folder / name / "node.key"
+        peer = harness.expect_ok("key", "show", key).strip()
+        node.wait_for("stdout", lambda line: peer in json.loads(line).get("came", []))
+        self.read([node])
+        return node, f"{peer}@127.0.0.1:{port}"
+
+    def leave(self, nodes):
+        for node in nodes:
+            node.signal(signal.SIGINT)
+        for node in nodes:
+            node.process.wait(harness.DEADLINE_S)
+
+    def export(self, *data_folders):
+        out = self.folder / "evidence"
+        for folder in data_folders:
+            harness.expect_ok("evidence", "export", folder, out)
+        return sorted(out.glob("*sealed_ban*.evidence"))
+
+    def judge(self, *arguments):
+        """(exit code, verdicts) of both verifiers, which agree."""
+        words = list(map(str, arguments))
+        first = harness.run("evidence", "verify", "--json", *words)
+        second = subprocess.run([DEBIAN_PYTHON, VERIFIER, *words], check=False, stdin=subprocess.DEVNULL,
+                                capture_output=True, text=True, timeout=60)
+        self.assertEqual(second.returncode, first.returncode, first.stdout + second.stdout + second.stderr)
+        return first.returncode, first.stdout + first.stderr
+
+    def test_a_ban_after_the_last_genesis_member_has_left_is_proven_by_both_verifiers(self):
+        run = self.open_run(100_000)
+        founders = self.start_all(run, *DHT)
+        link = self.invite(run, "--uses", 4)
+        newcomers, addresses = zip(*[self.come(link, f"newcomer{i}") for i in range(4)])
+        peers = [word for address in addresses for word in ("--peers", address)]
+        late = self.invite(run, "--data-dir", run.data_dir(0), *peers)
+        self.leave(founders)
+        cheat = self.folder / "cheat.key"
+        accused = harness.expect_ok("key", "new", cheat, "--no-passphrase").strip()
+        liar = self.join(late, "cheat", "--key", cheat, "--attack", "sign_flip", "--colluders", accused)
+        liar.finish()  # it ends when it is banned
+        self.leave(newcomers[:1])
+        # The first newcomer has seen all that came after it; what was before is proven by a founder's folder.
+        files = self.export(run.data_dir(0), self.folder / "newcomer0")
+        self.assertEqual(len(files), 1, files)
+        code, said = self.judge("--manifest", run.manifest, *files)
+        self.assertEqual(code, 0, said)
+        self.assertIn(accused, said)
+        (self.folder / "none").mkdir()
+        code, said = self.judge("--manifest", run.manifest, "--handovers", self.folder / "none", *files)
+        self.assertEqual(code, 1, said)
+        self.assertIn("not only members signed", said)
+
+
+class MisuseTest(JoinCase):
+    def test_what_is_no_handover_is_named(self):
+        run = self.open_run(10)
+        folder = self.folder / "handovers"
+        folder.mkdir()
+        (folder / "7-beef.handover").write_bytes(b"\0" * 40)
+        (self.folder / "a.evidence").write_bytes(b"no evidence")
+        ended = harness.run("evidence", "verify", "--manifest", run.manifest, self.folder / "a.evidence")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("7-beef.handover: ", ended.stderr)
+        ended = harness.run("evidence", "verify", "--manifest", run.manifest, "--handovers", self.folder / "gone",
+                            self.folder / "a.evidence")
+        self.assertIn("gone", ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
