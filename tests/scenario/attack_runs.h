@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +15,13 @@
 #include "sim/run/cluster.h"
 
 namespace ostraka::sim {
+
+// How many seeds a test takes of each swarm: the environment's OSTRAKA_SEEDS, else one. The figures
+// of docs/benchmarks.md are from 200.
+inline std::uint64_t SeedsOfEach() {
+  const char* const given = std::getenv("OSTRAKA_SEEDS");
+  return given == nullptr ? 1 : std::max(1UL, std::strtoul(given, nullptr, 10));
+}
 
 struct Swarm {
   std::uint32_t peers = 8;

@@ -30,7 +30,7 @@ class HonestCome
 // All come in, no column is void, nobody is dropped, and all end with one state.
 TEST_P(HonestCome, VoidsNoColumnAndDropsNobody) {
   const auto [peers, validators, comes] = GetParam();
-  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsOfEach(); ++seed) {
     SimOptions options = Coming(peers, comes, seed);
     options.validators = validators;
     const SimResult result = RunWithoutHarm(options);

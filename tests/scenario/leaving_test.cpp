@@ -28,7 +28,7 @@ class HonestLeave
 // Two leave and come back: no column is void, nobody is dropped, all end with one state.
 TEST_P(HonestLeave, VoidsNoColumnAndDropsNobody) {
   const auto [peers, validators, leaves] = GetParam();
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsOfEach(); ++seed) {
     SimOptions options = LeavingFrom({peers, 0}, leaves, seed);
     options.validators = validators;
     const SimResult result = RunWithoutHarm(options);
