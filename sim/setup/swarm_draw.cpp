@@ -194,6 +194,8 @@ void DrawFaults(base::Rng rng, SimOptions& options) {
   const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
   if (options.byzantine <= std::min(t_a, FaultsBorne(options)) && OneIn(rng, 2)) {
     if (options.byzantine > 0) options.crashes = 0;
+    // Who has lost its disk stays out until blocks admit it, so it is a fault of that time as well.
+    if (options.lose_disk) options.crashes = std::min(options.crashes, t_a);
     constexpr const char* kCuts[] = {"halves", "one_way", "flapping", "flaky"};
     options.cut = kCuts[rng.Below(std::size(kCuts))];
     options.cut_at = DrawMilliseconds(rng, 1'000, 8'000);
