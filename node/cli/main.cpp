@@ -68,6 +68,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddKeyCommand(program, invocation);
   ostraka::cli::AddRunCommand(program, invocation);
   ostraka::cli::AddInviteCommand(program, invocation);
+  ostraka::cli::AddLinkCommand(program, invocation);
   ostraka::cli::AddJoinCommand(program, invocation);
   ostraka::cli::AddStatusCommand(program, invocation);
   ostraka::cli::AddLeaveCommand(program, invocation);

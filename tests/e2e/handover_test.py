@@ -46,7 +46,9 @@ class HandoverTest(JoinCase):
         return first.returncode, first.stdout + first.stderr
 
     def test_a_ban_after_the_last_genesis_member_has_left_is_proven_by_both_verifiers(self):
-        run = self.open_run(100_000)
+        friend = self.folder / "friend.key"
+        allowed = harness.expect_ok("key", "new", friend, "--no-passphrase").strip()
+        run = self.open_run(100_000, "--allow", allowed)
         founders = self.start_all(run, *DHT)
         link = self.invite(run, "--uses", 4)
         newcomers, addresses = zip(*[self.come(link, f"newcomer{i}") for i in range(4)])
@@ -57,6 +59,10 @@ class HandoverTest(JoinCase):
         accused = harness.expect_ok("key", "new", cheat, "--no-passphrase").strip()
         liar = self.join(late, "cheat", "--key", cheat, "--attack", "sign_flip", "--colluders", accused)
         liar.finish()  # it ends when it is banned
+        # Who is on the list comes in by a link to the run of today, which no moderator signs.
+        fresh = harness.expect_ok("link", self.folder / "newcomer0", *peers).strip()
+        back = self.join(fresh, "friend", "--key", friend)
+        back.wait_for("stdout", lambda line: allowed in json.loads(line).get("came", []))
         self.leave(newcomers[:1])
         # The first newcomer has seen all that came after it; what was before is proven by a founder's folder.
         files = self.export(run.data_dir(0), self.folder / "newcomer0")

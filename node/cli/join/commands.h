@@ -9,5 +9,6 @@ namespace ostraka::cli {
 
 void AddInviteCommand(CLI::App& program, Invocation& invocation);
 void AddJoinCommand(CLI::App& program, Invocation& invocation);
+void AddLinkCommand(CLI::App& program, Invocation& invocation);
 
 }  // namespace ostraka::cli

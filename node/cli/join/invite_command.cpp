@@ -1,7 +1,6 @@
 // ostraka invite new|show: what lets a key into a running run.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "crypto/key_file.h"
 #include "node/cli/join/commands.h"
+#include "node/cli/join/link_parts.h"
 #include "node/cli/options/invite_link.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/options/peer_addresses.h"
@@ -17,15 +17,10 @@
 #include "node/cli/terminal/passphrase.h"
 #include "node/config/manifest_toml.h"
 #include "node/protocol/ground/invite.h"
-#include "node/store/ledger_reader.h"
-#include "node/train/exact/constants_file.h"
 #include "node/wire/limits.h"
 
 namespace ostraka::cli {
 namespace {
-
-// Longer arguments are refused by Linux.
-constexpr std::size_t kLongestArgument = 128 << 10;
 
 struct NewOptions {
   std::string manifest;
@@ -38,24 +33,6 @@ struct NewOptions {
   std::string data_dir;
   std::string file;
 };
-
-base::StatusOr<std::string> TextOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMaxInviteBytes, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return base::Unavailable("cannot read " + path);
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
-}
-
-base::StatusOr<train::GraphFiles> GraphOfRun(const std::string& path) {
-  train::GraphFiles files;
-  if (path.empty()) return files;
-  ASSIGN_OR_RETURN(files.text, train::ReadGraphFile(path));
-  ASSIGN_OR_RETURN(const exact::Graph graph, train::GraphOf(files.text));
-  ASSIGN_OR_RETURN(files.constants, train::ReadConstants(path, graph));
-  return files;
-}
 
 base::Status CheckMayInvite(const protocol::Manifest& manifest, const base::PeerId& moderator,
                             std::uint32_t uses) {
@@ -74,20 +51,6 @@ base::Status CheckMayInvite(const protocol::Manifest& manifest, const base::Peer
   return base::InvalidArgument("--uses must be from 1 to " + std::to_string(most));
 }
 
-// The newest block of a node of the run, from its data folder; null: no folder was given.
-base::StatusOr<std::shared_ptr<const wire::Block>> AnchorFrom(const std::string& data_dir,
-                                                              const base::Digest& run_id) {
-  if (data_dir.empty()) return nullptr;
-  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(data_dir));
-  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
-  if (summary.run_id != run_id) {
-    return base::InvalidArgument(data_dir + " belongs to run " + summary.run_id.Short() +
-                                 ", and the manifest is of run " + run_id.Short());
-  }
-  ASSIGN_OR_RETURN(wire::Block block, ledger.LastBlock());
-  return std::make_shared<const wire::Block>(std::move(block));
-}
-
 base::Status New(const NewOptions& options) {
   ASSIGN_OR_RETURN(std::string text, TextOf(options.manifest));
   ASSIGN_OR_RETURN(protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
@@ -103,19 +66,10 @@ base::Status New(const NewOptions& options) {
   ASSIGN_OR_RETURN(train::GraphFiles graph,
                    GraphOfRun(GraphFileOf(options.graph, options.manifest, manifest)));
   ASSIGN_OR_RETURN(auto anchor, AnchorFrom(options.data_dir, manifest.run_id));
-  const std::string file =
-      WriteInvite({std::move(text), std::move(manifest), invite, signature, std::move(holder),
-                   std::move(addresses), std::move(graph), std::move(anchor)});
-  // What this command writes, the others must read.
-  RETURN_IF_ERROR(ParseInvite(file).status());
-  const std::string link = LinkOf(file);
-  if (!options.file.empty()) {
-    RETURN_IF_ERROR(crypto::WriteKeyFile(options.file, file));
-  } else if (link.size() >= kLongestArgument) {
-    return base::InvalidArgument("the invite is too long for a link: write it with --file");
-  } else {
-    std::printf("%s\n", link.c_str());
-  }
+  RETURN_IF_ERROR(PassOn(
+      {std::move(text), std::move(manifest), InvitePass{invite, signature, std::move(holder)},
+       std::move(addresses), std::move(graph), std::move(anchor)},
+      options.file));
   std::fprintf(stderr,
                "lets in %u %s, until step %llu; whoever has it can use it: pass it on in private\n",
                invite.uses, invite.uses == 1 ? "key" : "keys",
@@ -129,11 +83,17 @@ base::Status Show(const std::string& link_or_file) {
   const std::string from = text.anchor == nullptr
                                ? "the genesis"
                                : "the block of step " + std::to_string(text.anchor->step);
-  std::printf("run %s%s%s\nmoderator %s\nuses %u\nuntil step %llu of %llu\nbegins at %s\n",
-              manifest.run_id.Hex().c_str(), manifest.name.empty() ? "" : "  ",
-              PrintableLine(manifest.name).c_str(), text.invite.moderator.Hex().c_str(),
-              text.invite.uses, static_cast<unsigned long long>(text.invite.ends_step),
-              static_cast<unsigned long long>(manifest.training.steps), from.c_str());
+  std::printf("run %s%s%s\n", manifest.run_id.Hex().c_str(), manifest.name.empty() ? "" : "  ",
+              PrintableLine(manifest.name).c_str());
+  if (text.pass) {
+    const wire::Invite& invite = text.pass->invite;
+    std::printf("moderator %s\nuses %u\nuntil step %llu of %llu\n", invite.moderator.Hex().c_str(),
+                invite.uses, static_cast<unsigned long long>(invite.ends_step),
+                static_cast<unsigned long long>(manifest.training.steps));
+  } else {
+    std::printf("a link without an invite: for keys that the run lets in anyway\n");
+  }
+  std::printf("begins at %s\n", from.c_str());
   return base::OkStatus();
 }
 

@@ -124,8 +124,11 @@ base::Status TakeInvite(const std::string& link_or_file, host::RunOptions& run) 
         ", and the manifest is of run " + run_id.Short() +
         ": use that run's manifest, or `ostraka join`, which needs none");
   }
-  run.credential =
-      protocol::UseInvite(run_id, invite.invite, invite.by_moderator, invite.holder, run.key->id());
+  if (invite.pass) {
+    const InvitePass& pass = *invite.pass;
+    run.credential =
+        protocol::UseInvite(run_id, pass.invite, pass.by_moderator, pass.holder, run.key->id());
+  }
   run.network.addresses = invite.addresses;
   run.anchor = invite.anchor;
   return base::OkStatus();

@@ -101,17 +101,37 @@ base::StatusOr<std::shared_ptr<const wire::Block>> AnchorOf(const base::Bytes& b
 }
 
 base::Status CheckSigned(const InviteText& text) {
-  const wire::Invite& invite = text.invite;
+  if (!text.pass) return base::OkStatus();
+  const wire::Invite& invite = text.pass->invite;
   const base::Digest& run_id = text.manifest.run_id;
   if (!protocol::IsModerator(text.manifest, invite.moderator)) {
     return Bad("is signed by " + invite.moderator.Short() + ", which is no moderator of its run");
   }
   crypto::PlainVerifier verifier;
   if (verifier.Verify(invite.moderator, protocol::InviteDigest(run_id, invite),
-                      text.by_moderator)) {
+                      text.pass->by_moderator)) {
     return base::OkStatus();
   }
   return Bad("is not as its moderator signed it, so it was damaged or altered");
+}
+
+// The fields of a pass; all of them are missing in a link without one.
+base::StatusOr<std::optional<InvitePass>> TakePass(const json& object) {
+  if (!object.contains("moderator")) return std::optional<InvitePass>();
+  Fields fields(object);
+  wire::Invite invite;
+  invite.moderator = fields.Id("moderator");
+  const std::uint64_t uses = fields.Number("uses");
+  invite.ends_step = fields.Number("until");
+  const auto signature = SignatureOf(fields.Text("by_moderator"));
+  const base::PeerId seed = fields.Id("holder_seed");
+  if (!fields.failed().empty()) return Bad("is damaged at its field " + fields.failed());
+  if (!signature) return Bad("is damaged");
+  if (uses < 1 || uses > wire::kMaxInviteUses) return Bad("has an impossible number of uses");
+  invite.uses = static_cast<std::uint32_t>(uses);
+  crypto::SigningKey holder = crypto::SigningKey::FromSeed(seed.view());
+  invite.holder = holder.id();
+  return InvitePass{invite, *signature, std::move(holder)};
 }
 
 base::StatusOr<InviteText> Take(const json& object) {
@@ -120,32 +140,22 @@ base::StatusOr<InviteText> Take(const json& object) {
     return base::InvalidArgument("the invite is of another version of ostraka");
   }
   std::string manifest_text = fields.Text("manifest");
-  wire::Invite invite;
-  invite.moderator = fields.Id("moderator");
-  const std::uint64_t uses = fields.Number("uses");
-  invite.ends_step = fields.Number("until");
-  const auto signature = SignatureOf(fields.Text("by_moderator"));
-  const base::PeerId seed = fields.Id("holder_seed");
   train::GraphFiles graph;
   graph.text = fields.Text("graph");
   const auto constants = crypto::FromBase64Url(fields.Text("constants"));
   const auto anchor_bytes = crypto::FromBase64Url(fields.Text("anchor"));
   if (!fields.failed().empty()) return Bad("is damaged at its field " + fields.failed());
-  if (!signature || !constants.ok() || !anchor_bytes.ok()) return Bad("is damaged");
-  if (uses < 1 || uses > wire::kMaxInviteUses) return Bad("has an impossible number of uses");
-  invite.uses = static_cast<std::uint32_t>(uses);
+  if (!constants.ok() || !anchor_bytes.ok()) return Bad("is damaged");
+  ASSIGN_OR_RETURN(auto pass, TakePass(object));
   graph.constants.assign(constants->begin(), constants->end());
   auto manifest = config::ParseManifest(manifest_text);
   if (!manifest.ok()) {
     return base::InvalidArgument("the invite's " + base::MessageOf(manifest.status()));
   }
-  crypto::SigningKey holder = crypto::SigningKey::FromSeed(seed.view());
-  invite.holder = holder.id();
   ASSIGN_OR_RETURN(auto addresses, AddressesOf(object));
   ASSIGN_OR_RETURN(auto anchor, AnchorOf(*anchor_bytes, *manifest));
-  return InviteText{
-      std::move(manifest_text), *std::move(manifest), invite,           *signature,
-      std::move(holder),        std::move(addresses), std::move(graph), std::move(anchor)};
+  return InviteText{std::move(manifest_text), *std::move(manifest), std::move(pass),
+                    std::move(addresses),     std::move(graph),     std::move(anchor)};
 }
 
 base::StatusOr<InviteText> ParseFile(std::string_view text) {
@@ -164,19 +174,22 @@ base::StatusOr<InviteText> ParseFile(std::string_view text) {
 std::string WriteInvite(const InviteText& invite) {
   json addresses = json::object();
   for (const auto& [peer, address] : invite.addresses) addresses[peer.Hex()] = address;
-  const json object = {
+  json object = {
       {"format", kFormat},
       {"manifest", invite.manifest_text},
-      {"moderator", invite.invite.moderator.Hex()},
-      {"uses", invite.invite.uses},
-      {"until", invite.invite.ends_step},
-      {"by_moderator", base::ToHex(invite.by_moderator.bytes)},
-      {"holder_seed", base::ToHex(invite.holder.seed())},
       {"addresses", addresses},
       {"graph", invite.graph.text},
       {"anchor", invite.anchor == nullptr ? std::string()
                                           : crypto::ToBase64Url(wire::EncodeBlock(*invite.anchor))},
       {"constants", crypto::ToBase64Url(BytesOf(invite.graph.constants))}};
+  if (invite.pass) {
+    const InvitePass& pass = *invite.pass;
+    object["moderator"] = pass.invite.moderator.Hex();
+    object["uses"] = pass.invite.uses;
+    object["until"] = pass.invite.ends_step;
+    object["by_moderator"] = base::ToHex(pass.by_moderator.bytes);
+    object["holder_seed"] = base::ToHex(pass.holder.seed());
+  }
   return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

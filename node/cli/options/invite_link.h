@@ -1,18 +1,22 @@
-// An invite as people pass it on: everything that a machine needs to come into a run.
+// An invite as people pass it on: everything that a machine needs to come into a run. A link
+// without an invite has all but the pass: it is for keys that the run lets in anyway.
 //
 //   file  one line of JSON: {"addresses": {ID: "HOST:PORT", ...},
 //         "anchor": base64url of a block, or empty, "by_moderator": 128 hexadecimal digits,
 //         "constants": base64url, "format": "ostraka invite 1", "graph": text,
 //         "holder_seed": 64 digits, "manifest": text, "moderator": ID, "until": step,
 //         "uses": number}
+//         without a pass the fields by_moderator, holder_seed, moderator, until and uses are
+//         missing
 //   link  "ostraka:" and the file in base64url, without its newline
 //
-// Whoever has it can use it: it holds the secret of the invite's own key. It vouches for nothing
-// but itself: a volunteer that takes one from a stranger trains whatever that manifest says.
+// Whoever has a pass can use it: it holds the secret of the invite's own key. It vouches for
+// nothing but itself: a volunteer that takes one from a stranger trains whatever that manifest
+// says.
 //
 // What an attacker can do here: texts come from strangers. Each invite has exactly one text, and
 // all others are refused; its length is limited, and it is one of the run that its manifest
-// describes, signed by a moderator that the manifest names.
+// describes, and its pass is signed by a moderator that the manifest names.
 //
 // Thread safety: pure functions, except ReadInvite.
 #pragma once
@@ -20,6 +24,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,12 +40,17 @@ namespace ostraka::cli {
 inline constexpr std::size_t kMaxInviteBytes = 2 << 20;
 inline constexpr std::string_view kInviteScheme = "ostraka:";
 
-struct InviteText {
-  std::string manifest_text;
-  protocol::Manifest manifest;
+// What lets a key in that the manifest does not name.
+struct InvitePass {
   wire::Invite invite;
   crypto::Signature by_moderator{};
   crypto::SigningKey holder;
+};
+
+struct InviteText {
+  std::string manifest_text;
+  protocol::Manifest manifest;
+  std::optional<InvitePass> pass;
   std::map<base::PeerId, std::string> addresses;  // that replace those of the manifest
   train::GraphFiles graph;                        // empty texts: the run trains none
   // A block of the run from which on who comes follows it; null: the genesis. It is believed as the
@@ -48,7 +58,7 @@ struct InviteText {
   std::shared_ptr<const wire::Block> anchor = nullptr;
 };
 
-// REQUIRES: a moderator of the manifest signed the invite, which is the holder's.
+// REQUIRES: a moderator of the manifest signed the pass, which is the holder's.
 std::string WriteInvite(const InviteText& invite);  // the file
 std::string LinkOf(const std::string& file);
 

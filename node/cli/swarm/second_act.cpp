@@ -57,14 +57,13 @@ std::string InviteFor(const SwarmOptions& options, const std::string& manifest_t
   const bool intrudes = index >= std::size_t{options.peers} + options.joins;
   const std::uint64_t holder = intrudes ? 0 : index;
   const crypto::SigningKey moderator = ModeratorOf(options.seed);
-  InviteText text{
-      manifest_text, manifest, {}, {}, SwarmKey(options.seed, kHolders + holder), {}, {}, nullptr};
-  text.invite = {.moderator = moderator.id(),
-                 .holder = text.holder.id(),
+  InvitePass pass{{}, {}, SwarmKey(options.seed, kHolders + holder)};
+  pass.invite = {.moderator = moderator.id(),
+                 .holder = pass.holder.id(),
                  .uses = intrudes ? options.intruders : 1,
                  .ends_step = manifest.training.steps};
-  text.by_moderator = protocol::SignInvite(manifest.run_id, text.invite, moderator);
-  return WriteInvite(text);
+  pass.by_moderator = protocol::SignInvite(manifest.run_id, pass.invite, moderator);
+  return WriteInvite({manifest_text, manifest, std::move(pass), {}, {}, nullptr});
 }
 
 }  // namespace ostraka::cli

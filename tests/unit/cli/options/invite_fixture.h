@@ -35,10 +35,12 @@ inline InviteText MakeInvite(std::uint8_t number = 1) {
   EXPECT_TRUE(parsed.ok()) << parsed.status();
   const wire::Invite invite{moderator.id(), KeyOf(8).id(), 2, 50};
   const crypto::Signature signature = protocol::SignInvite(parsed->run_id, invite, moderator);
-  return {text,     *std::move(parsed),
-          invite,   signature,
-          KeyOf(8), {{manifest.members[0].id, "192.0.2.1:7000"}},
-          {},       nullptr};
+  return {text,
+          *std::move(parsed),
+          InvitePass{invite, signature, KeyOf(8)},
+          {{manifest.members[0].id, "192.0.2.1:7000"}},
+          {},
+          nullptr};
 }
 
 }  // namespace ostraka::cli

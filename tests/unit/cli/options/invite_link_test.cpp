@@ -39,9 +39,10 @@ TEST_F(InviteLinkTest, ReadsWhatItWritesInEachForm) {
     ASSERT_TRUE(parsed.ok()) << parsed.status();
     EXPECT_EQ(WriteInvite(*parsed), file_);
     EXPECT_EQ(parsed->manifest.run_id, MakeInvite().manifest.run_id);
-    EXPECT_EQ(parsed->invite.uses, 2u);
-    EXPECT_EQ(parsed->invite.ends_step, 50u);
-    EXPECT_EQ(parsed->invite.holder, KeyOf(8).id());
+    ASSERT_TRUE(parsed->pass);
+    EXPECT_EQ(parsed->pass->invite.uses, 2u);
+    EXPECT_EQ(parsed->pass->invite.ends_step, 50u);
+    EXPECT_EQ(parsed->pass->invite.holder, KeyOf(8).id());
     EXPECT_EQ(parsed->addresses.size(), 1u);
   }
 }
@@ -94,6 +95,21 @@ TEST_F(InviteLinkTest, ABlockThatIsNoneOfItsRunIsRefused) {
               HasSubstr("damaged"));
 }
 
+TEST_F(InviteLinkTest, ALinkWithoutAPassHasAllButThat) {
+  InviteText link = MakeInvite();
+  link.pass.reset();
+  const std::string file = WriteInvite(link);
+  for (const char* name : {"moderator", "by_moderator", "holder_seed", "until", "uses"}) {
+    EXPECT_EQ(file.find("\"" + std::string(name) + "\""), std::string::npos) << name;
+  }
+  const auto parsed = ParseInvite(LinkOf(file));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_FALSE(parsed->pass);
+  EXPECT_EQ(parsed->manifest.run_id, link.manifest.run_id);
+  EXPECT_THAT(RefusalOf(Replaced(file, "\"graph\"", "\"holder_seed\":\"08\",\"graph\"")),
+              HasSubstr("damaged"));
+}
+
 TEST_F(InviteLinkTest, WhatIsAlteredIsRefused) {
   EXPECT_THAT(RefusalOf(Replaced(file_, "\"uses\":2", "\"uses\":3")),
               HasSubstr("not as its moderator signed it"));
@@ -105,7 +121,7 @@ TEST_F(InviteLinkTest, WhatIsAlteredIsRefused) {
               HasSubstr("not as its moderator signed it"));
   // The manifest of another run, in which the moderator is one too.
   InviteText other = MakeInvite(2);
-  other.by_moderator = MakeInvite(1).by_moderator;
+  other.pass->by_moderator = MakeInvite(1).pass->by_moderator;
   EXPECT_THAT(RefusalOf(WriteInvite(other)), HasSubstr("not as its moderator signed it"));
 }
 
