@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "crypto/sign.h"
@@ -18,6 +20,8 @@ using internal::Frames;
 struct Opened {
   wire::Block block;
   Frames frames;
+  // Verified at most once: anybody may add files to a folder.
+  mutable std::optional<bool> is_signed = std::nullopt;
 };
 
 base::StatusOr<Opened> OpenHandover(ByteView bytes) {
@@ -32,12 +36,15 @@ base::StatusOr<Opened> OpenHandover(ByteView bytes) {
   return opened;
 }
 
-bool AreSigned(const Frames& frames) {
+bool IsSigned(const Opened& opened) {
+  if (opened.is_signed) return *opened.is_signed;
   crypto::PlainVerifier verifier;
-  return base::Planted(base::Bug::kSignatureSkipped) ||
-         std::all_of(frames.begin(), frames.end(), [&](const wire::SignedEnvelope& message) {
-           return verifier.Verify(message.envelope.sender, message.digest, message.signature);
-         });
+  opened.is_signed =
+      base::Planted(base::Bug::kSignatureSkipped) ||
+      std::all_of(opened.frames.begin(), opened.frames.end(), [&](const auto& message) {
+        return verifier.Verify(message.envelope.sender, message.digest, message.signature);
+      });
+  return *opened.is_signed;
 }
 
 base::Status Refused(const std::string& reason) {
@@ -46,8 +53,10 @@ base::Status Refused(const std::string& reason) {
 
 // Of one block many members make a handover.
 bool IsKnown(const Views& views, const wire::Block& block) {
+  const KnownRun led_to = ViewAfter(views.front(), block);
   return std::any_of(views.begin(), views.end(), [&](const KnownRun& view) {
-    return view.since == block.step + 1 && view.members == block.members;
+    return view.since == led_to.since && view.faults == led_to.faults &&
+           view.members == led_to.members;
   });
 }
 
@@ -61,7 +70,7 @@ base::StatusOr<KnownRun> FollowOpened(const KnownRun& view, const Opened& opened
   if (const auto others = internal::CheckBuilding(opened.frames, view.run_id, opened.block)) {
     return Refused(others->reason);
   }
-  if (!AreSigned(opened.frames)) return Refused("a signature is not its sender's");
+  if (!IsSigned(opened)) return Refused("a signature is not its sender's");
   return ViewAfter(view, opened.block);
 }
 
@@ -86,6 +95,8 @@ base::StatusOr<Bytes> MakeHandover(const KnownRun& view, const wire::Block& bloc
   return bytes;
 }
 
+base::Status CheckHandover(ByteView handover) { return OpenHandover(handover).status(); }
+
 base::StatusOr<KnownRun> Follow(const KnownRun& view, ByteView handover) {
   ASSIGN_OR_RETURN(const Opened opened, OpenHandover(handover));
   return FollowOpened(view, opened);
@@ -93,7 +104,7 @@ base::StatusOr<KnownRun> Follow(const KnownRun& view, ByteView handover) {
 
 base::StatusOr<Views> FollowAll(const KnownRun& genesis, const std::vector<Bytes>& handovers) {
   std::vector<Opened> in_order;
-  for (const Bytes& bytes : handovers) {
+  for (const Bytes& bytes : std::set<Bytes>(handovers.begin(), handovers.end())) {
     ASSIGN_OR_RETURN(Opened opened, OpenHandover(bytes));
     in_order.push_back(std::move(opened));
   }

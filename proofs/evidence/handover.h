@@ -27,6 +27,9 @@ namespace ostraka::evidence {
 base::StatusOr<Bytes> MakeHandover(const KnownRun& view, const wire::Block& block,
                                    const std::vector<base::SharedBytes>& commit_frames);
 
+// InvalidArgument: malformed.
+base::Status CheckHandover(ByteView handover);
+
 // The members of `block` as judges. `run` may be any view of the run.
 KnownRun ViewAfter(const KnownRun& run, const wire::Block& block);
 

@@ -1,6 +1,8 @@
 #include "proofs/evidence/judges.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -51,6 +53,10 @@ Objections CheckOrder(const Frames& frames) {
 }
 
 Objections CheckBuilding(const Frames& frames, const Digest& run_id, const wire::Block& block) {
+  // The number of the step after it would wrap.
+  if (block.step == std::numeric_limits<std::uint64_t>::max()) {
+    return NotProven("no step follows the block");
+  }
   const wire::Slot next{run_id, 0, block.step + 1, wire::Phase::kA, wire::MessageType::kCommit,
                         0,      0};
   const Digest digest = wire::BlockDigest(block);

@@ -351,8 +351,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--manifest", help="of the run: a sealed_ban or verdict needs it")
-    parser.add_argument("--handovers", help="a folder of handovers, which prove who came after the genesis (default: "
-                        "handovers/ beside the files)")
+    parser.add_argument("--handovers", action="append", help="a handover or a folder of them, which prove who came "
+                        "after the genesis (default: handovers/ beside the files)")
     parser.add_argument("--state", help="for a gradient: the parameters of its step, or a folder of such files")
     parser.add_argument("--data", help="for a gradient: the run's data, as for `ostraka node`; the digits need none")
     parser.add_argument("--graph", help="for a gradient: the run's graph file, if it is not beside the manifest; constants lie beside it")

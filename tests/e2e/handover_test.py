@@ -63,7 +63,8 @@ class HandoverTest(JoinCase):
         fresh = harness.expect_ok("link", self.folder / "newcomer0", *peers).strip()
         back = self.join(fresh, "friend", "--key", friend)
         back.wait_for("stdout", lambda line: allowed in json.loads(line).get("came", []))
-        self.leave(newcomers[:1])
+        newcomers[0].signal(signal.SIGTERM)
+        newcomers[0].process.wait(harness.DEADLINE_S)
         # The first newcomer has seen all that came after it; what was before is proven by a founder's folder.
         files = self.export(run.data_dir(0), self.folder / "newcomer0")
         self.assertEqual(len(files), 1, files)
@@ -85,7 +86,11 @@ class MisuseTest(JoinCase):
         (self.folder / "a.evidence").write_bytes(b"no evidence")
         ended = harness.run("evidence", "verify", "--manifest", run.manifest, self.folder / "a.evidence")
         self.assertEqual(ended.returncode, 2)
-        self.assertIn("7-beef.handover: ", ended.stderr)
+        self.assertIn("passed over: " + str(folder / "7-beef.handover: "), ended.stderr)
+        second = subprocess.run([DEBIAN_PYTHON, VERIFIER, "--manifest", run.manifest, self.folder / "a.evidence"],
+                                check=False, capture_output=True, text=True, timeout=60)
+        self.assertEqual(second.returncode, 2)
+        self.assertIn("passed over: ", second.stderr)
         ended = harness.run("evidence", "verify", "--manifest", run.manifest, "--handovers", self.folder / "gone",
                             self.folder / "a.evidence")
         self.assertIn("gone", ended.stderr)

@@ -58,8 +58,9 @@ json JsonOf(const evidence::Finding& finding) {
 
 base::StatusOr<GradientJudge> MakeJudge(const EvidenceCommandOptions& options) {
   GradientJudge::Sources sources = options.sources;
+  if (sources.manifest.empty()) return GradientJudge::Make(std::move(sources));
   std::vector<std::string> paths = options.handovers;
-  if (paths.empty() && !sources.manifest.empty()) {
+  if (paths.empty()) {
     for (const std::string& file : options.files) {
       const auto folder = std::filesystem::path(file).parent_path() / kHandoverFolder;
       std::error_code error;  // what cannot be looked at is no folder

@@ -1,21 +1,26 @@
 #include "node/cli/node/evidence_files.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string_view>
 #include <vector>
 
+#include "node/cli/terminal/exit_code.h"
 #include "node/store/checkpoint.h"
 #include "node/store/ledger_reader.h"
 #include "node/wire/evidence_codec.h"
 #include "node/wire/limits.h"
 #include "proofs/evidence/evidence.h"
+#include "proofs/evidence/handover.h"
 
 namespace ostraka::cli {
 namespace {
 
 constexpr std::size_t kIdDigits = 8;
-constexpr char kHandoverSuffix[] = ".handover";
+constexpr std::string_view kHandoverSuffix = ".handover";
+constexpr std::size_t kMostHandovers = 16'384;
 
 std::string FileName(const store::EvidenceRow& row) {
   return "step" + (row.step ? std::to_string(*row.step) : "?") + "-" +
@@ -56,10 +61,31 @@ base::Status WriteHandovers(store::LedgerReader& ledger, const std::string& out_
   if (error) return base::Unavailable("cannot make folder '" + folder + "': " + error.message());
   for (const store::HandoverRow& row : rows) {
     const std::string id = evidence::IdOf(row.file).Hex().substr(0, kIdDigits);
-    const std::string name = std::to_string(row.height) + "-" + id + kHandoverSuffix;
+    const std::string name = std::to_string(row.height) + "-" + id + std::string(kHandoverSuffix);
     RETURN_IF_ERROR(WriteFile(folder + "/" + name, row.file));
   }
   return base::OkStatus();
+}
+
+bool IsHandoverName(const std::string& name) { return name.ends_with(kHandoverSuffix); }
+
+// The files of a folder that are named so, or the path itself.
+base::Status AddHandoversIn(const std::string& path, std::set<std::string>& files) {
+  std::error_code error;  // what cannot be looked at is no folder
+  if (!std::filesystem::is_directory(path, error)) {
+    files.insert(path);
+    return base::OkStatus();
+  }
+  auto entry = std::filesystem::directory_iterator(path, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    std::error_code unreadable;
+    const bool is_file = entry->is_regular_file(unreadable);
+    if (is_file && IsHandoverName(entry->path().filename().string())) {
+      files.insert(entry->path().string());
+    }
+  }
+  if (!error) return base::OkStatus();
+  return base::NotFound("cannot read '" + path + "': " + error.message());
 }
 
 }  // namespace
@@ -94,26 +120,21 @@ base::StatusOr<base::Bytes> ReadEvidenceFile(const std::string& path) {
 
 base::StatusOr<std::vector<base::Bytes>> ReadHandovers(const std::vector<std::string>& paths) {
   std::set<std::string> files;
-  for (const std::string& path : paths) {
-    std::error_code error;  // what cannot be looked at is no folder
-    if (!std::filesystem::is_directory(path, error)) {
-      files.insert(path);
-      continue;
-    }
-    for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-      if (entry.path().extension() == kHandoverSuffix) files.insert(entry.path().string());
-    }
-    if (error) return base::NotFound("cannot read '" + path + "': " + error.message());
+  for (const std::string& path : paths) RETURN_IF_ERROR(AddHandoversIn(path, files));
+  if (files.size() > kMostHandovers) {
+    return base::InvalidArgument("more than " + std::to_string(kMostHandovers) +
+                                 " handovers: give a folder of this run alone");
   }
   std::vector<base::Bytes> handovers;
   for (const std::string& file : files) {
     ASSIGN_OR_RETURN(base::Bytes bytes, ReadEvidenceFile(file));
-    const auto decoded = wire::DecodeHandover(bytes);
-    if (!decoded.ok()) {
-      return base::InvalidArgument(file + ": " + base::MessageOf(decoded.status()) +
-                                   ": give handovers from `evidence export` or `swarm --out`");
+    const base::Status status = evidence::CheckHandover(bytes);
+    if (status.ok()) {
+      handovers.push_back(std::move(bytes));
+    } else {
+      std::fprintf(stderr, "passed over: %s: %s\n", PrintableLine(file).c_str(),
+                   base::MessageOf(status).c_str());
     }
-    handovers.push_back(std::move(bytes));
   }
   return handovers;
 }

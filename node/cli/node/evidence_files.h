@@ -28,8 +28,9 @@ base::Status WriteEvidenceFiles(const std::string& data_dir, const std::string& 
 // NotFound if there is no such file.
 base::StatusOr<base::Bytes> ReadEvidenceFile(const std::string& path);
 
-// The handovers in these files, and in those of these folders that are named *.handover. NotFound:
-// a path that is neither.
+// The handovers in these files, and in those of these folders that are named *.handover. What is
+// none is passed over, in a line on stderr. NotFound: a path that is neither. InvalidArgument: more
+// than 16,384 files.
 base::StatusOr<std::vector<base::Bytes>> ReadHandovers(const std::vector<std::string>& paths);
 
 }  // namespace ostraka::cli

@@ -29,7 +29,7 @@ Outcome Ending::Begin() {
     StayForMembers();
   }
   uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + uses_.chain->delta() * 2});
-  ProveBans();
+  ProveBlock(false);
   return HaltIfAllFinished();
 }
 
@@ -58,17 +58,21 @@ void Ending::SayLastCommit() {
                              *last_block_, wire::Encode(last), uses_.followers->Audience(head)));
 }
 
-void Ending::ProveBans() {
-  if (bans_proven_) return;
+// Once, when there is enough to prove all of it, or at the end with what there is.
+void Ending::ProveBlock(bool at_the_end) {
+  if (is_proven_) return;
   const Block& head = uses_.chain->head();
   const Inbox::Place place = {HeightOf(head), Phase::kA, MessageType::kCommit, 0, 0};
   std::vector<base::SharedBytes> commits;
+  std::vector<PeerId> signers;
   for (const PeerId& member : head.members) {
-    if (HasFinished(member)) commits.push_back(uses_.inbox->Find(place, member)->message->frame);
+    if (!HasFinished(member)) continue;
+    commits.push_back(uses_.inbox->Find(place, member)->message->frame);
+    signers.push_back(member);
   }
-  if (!uses_.charges->AreEnough(commits.size())) return;
+  if (!at_the_end && !uses_.charges->AreEnough(head, signers)) return;
   uses_.charges->ProveBlock(head, commits);
-  bans_proven_ = true;
+  is_proven_ = true;
 }
 
 // People are told when it takes longer than messages do.
@@ -88,7 +92,7 @@ bool Ending::HasFinished(const PeerId& member) const {
 }
 
 Outcome Ending::OnCommit(const PeerId& sender) {
-  ProveBans();
+  ProveBlock(false);
   return HasFinished(sender) ? OnFinished(sender) : Outcome::Wait();
 }
 
@@ -97,9 +101,10 @@ Outcome Ending::OnFinished(const PeerId& peer) {
   return HaltIfAllFinished();
 }
 
-Outcome Ending::HaltIfAllFinished() const { return stay_.AllFinished() ? End() : Outcome::Wait(); }
+Outcome Ending::HaltIfAllFinished() { return stay_.AllFinished() ? End() : Outcome::Wait(); }
 
-Outcome Ending::End() const {
+Outcome Ending::End() {
+  ProveBlock(true);
   const Block& head = uses_.chain->head();
   if (wire::RunIsOver(head)) return Outcome::Halt(Halted::Why::kFinished, kAllDone);
   return Outcome::Halt(Halted::Why::kLeft, "left the run with the block of step " +

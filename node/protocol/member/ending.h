@@ -48,7 +48,7 @@ class Ending {
   };
   explicit Ending(Uses uses) : uses_(std::move(uses)) {}
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, stay_, last_block_, bans_proven_);
+    crypto::Feed(hasher, stay_, last_block_, is_proven_);
   }
   friend struct FingerprintProbe;
 
@@ -77,14 +77,14 @@ class Ending {
   void SayLastCommit();
   void StayForMembers();
   void StayForFollowers();
-  void ProveBans();
-  Outcome HaltIfAllFinished() const;
-  Outcome End() const;
+  void ProveBlock(bool at_the_end);
+  Outcome HaltIfAllFinished();
+  Outcome End();
 
   Uses uses_;
   Stay stay_;
   std::optional<Digest> last_block_;  // once begun
-  bool bans_proven_ = false;
+  bool is_proven_ = false;
 };
 
 }  // namespace ostraka::protocol

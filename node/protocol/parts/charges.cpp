@@ -68,8 +68,15 @@ void Charges::ProveImpossibleNumbers(const SealedStep& sealed, const Block& head
   }
 }
 
-bool Charges::AreEnough(std::size_t signers) const {
-  return signers > std::min(handovers_.genesis().faults, handovers_.view().faults);
+bool Charges::AreEnough(const Block& head, const std::vector<PeerId>& signers) const {
+  const bool bans =
+      std::any_of(head.removals.begin(), head.removals.end(),
+                  [](const wire::Removal& removal) { return wire::IsBan(removal.kind); });
+  // C4: the genesis, as long as enough of it are left to judge.
+  const bool by_genesis = Handovers::Suffice(handovers_.genesis(), head.members);
+  const evidence::KnownRun& judges = by_genesis ? handovers_.genesis() : handovers_.view();
+  if (bans && !Handovers::Suffice(judges, signers)) return false;
+  return !handovers_.AwaitsCommits(head) || Handovers::Suffice(handovers_.view(), signers);
 }
 
 // More members of a view than can be at fault convince whoever knows it. Where fewer are left the

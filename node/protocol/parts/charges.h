@@ -44,7 +44,7 @@ class Charges {
       : self_(self),
         manifest_(std::move(manifest)),
         journal_(journal),
-        handovers_(self, *manifest_, journal) {}
+        handovers_(*manifest_, journal) {}
   void HashInto(crypto::Hasher& hasher) const {
     crypto::Feed(hasher, handovers_, shown_, votes_, verdicts_);
   }
@@ -64,8 +64,8 @@ class Charges {
   // PROOFs whose numbers cannot be: `proofs` are those of `sealed`, signed.
   void ProveImpossibleNumbers(const SealedStep& sealed, const Block& head,
                               const std::map<PeerId, wire::SharedMessage>& proofs);
-  // Whether the COMMITs of so many members convince whoever trusts the manifest.
-  bool AreEnough(std::size_t signers) const;
+  // Whether COMMITs of these members prove all of `head` that ProveBlock can prove.
+  bool AreEnough(const Block& head, const std::vector<PeerId>& signers) const;
   // Bans of `head`, and who its members are, proven by COMMITs of the next step that build on it.
   void ProveBlock(const Block& head, const std::vector<SharedBytes>& commits);
   // The newest handover of this store, before anything else.

@@ -3,8 +3,9 @@
 //
 // Promises:
 //   H1  Each stored handover leads on from the view that the one before it led to, the first one
-//       from the genesis; of a key that the genesis does not name from where it came in, if no
-//       handover leads there.
+//       from the genesis. Where no handover can lead any more, since no more of the view are left
+//       than can be at fault, the next one leads on from the members of that time. [A member that
+//       was away while others went, or came late. Others hold what is between.]
 //   H2  While more members of the view than can be at fault commit to a block, its members become
 //       the view with the next seal A. [So a gap closes once the network is timely.]
 //
@@ -32,14 +33,10 @@ namespace ostraka::protocol {
 
 class Handovers {
  public:
-  Handovers(const PeerId& self, const Manifest& manifest, Journal* journal)
-      : genesis_(KnownRunOf(manifest)),
-        view_(genesis_),
-        may_begin_late_(
-            !std::binary_search(genesis_.members.begin(), genesis_.members.end(), self)),
-        journal_(journal) {}
+  Handovers(const Manifest& manifest, Journal* journal)
+      : genesis_(KnownRunOf(manifest)), view_(genesis_), journal_(journal) {}
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, view_.members, view_.since, may_begin_late_);
+    crypto::Feed(hasher, view_.members, static_cast<std::uint64_t>(view_.faults), view_.since);
   }
   friend struct FingerprintProbe;
 
@@ -50,32 +47,40 @@ class Handovers {
   base::Status Restore(const Record& newest) {
     ASSIGN_OR_RETURN(const wire::Handover handover, wire::DecodeHandover(newest.value));
     ASSIGN_OR_RETURN(const wire::Block block, wire::DecodeBlock(handover.block));
-    GoTo(block);
+    view_ = evidence::ViewAfter(genesis_, block);
     return base::OkStatus();
   }
 
+  // Whether a handover to `head` is due.
+  bool AwaitsCommits(const wire::Block& head) const {
+    return !head.genesis && head.members != view_.members && Suffice(view_, head.members);
+  }
   // COMMITs of the next step show who builds on `head`.
   void Extend(const wire::Block& head, const std::vector<SharedBytes>& commits) {
-    if (head.genesis || head.members == view_.members) return;
-    const auto made = evidence::MakeHandover(view_, head, commits);
-    if (made.ok()) journal_->StoreHandover(head, *made);
-    if (made.ok() || may_begin_late_) GoTo(head);
+    if (AwaitsCommits(head)) {
+      const auto made = evidence::MakeHandover(view_, head, commits);
+      if (!made.ok()) return;
+      journal_->StoreHandover(head, *made);
+    }
+    if (head.members != view_.members) view_ = evidence::ViewAfter(genesis_, head);
+  }
+
+  // Whether more of these are of the view than can be at fault in it.
+  static bool Suffice(const evidence::KnownRun& view, const std::vector<PeerId>& peers) {
+    const auto of_view = std::count_if(peers.begin(), peers.end(), [&](const PeerId& peer) {
+      return std::binary_search(view.members.begin(), view.members.end(), peer);
+    });
+    return static_cast<std::size_t>(of_view) > view.faults;
   }
 
   void CheckInvariants() const {
     OSTRAKA_CHECK(view_.run_id == genesis_.run_id);
-    OSTRAKA_CHECK(!may_begin_late_ || view_.since == 0);  // H1
+    OSTRAKA_CHECK(std::is_sorted(view_.members.begin(), view_.members.end()));
   }
 
  private:
-  void GoTo(const wire::Block& block) {
-    view_ = evidence::ViewAfter(genesis_, block);
-    may_begin_late_ = false;
-  }
-
   const evidence::KnownRun genesis_;
   evidence::KnownRun view_;
-  bool may_begin_late_;
   Journal* journal_;
 };
 

@@ -39,7 +39,7 @@ struct FingerprintProbe {
     Charges charges({}, manifest, nullptr);
     EXPECT_FEEDS(charges, handovers_.view_.members);
     EXPECT_FEEDS(charges, handovers_.view_.since);
-    EXPECT_FEEDS_AFTER(charges, charges.handovers_.may_begin_late_ = true);
+    EXPECT_FEEDS_AFTER(charges, ++charges.handovers_.view_.faults);
     EXPECT_FEEDS(charges, shown_);
     EXPECT_FEEDS(charges, votes_.cases_);
     EXPECT_FEEDS(charges, votes_.cases_.begin()->second);

@@ -64,9 +64,7 @@ class HandoversTest : public testing::Test {
     out_.actions().clear();
     return records;
   }
-  Handovers Of(std::uint32_t member) {
-    return Handovers(KeyNumber(member)->id(), manifest_, &journal_);
-  }
+  Handovers Made() { return Handovers(manifest_, &journal_); }
 
   Manifest manifest_;
   Outbox out_;
@@ -75,7 +73,7 @@ class HandoversTest : public testing::Test {
 };
 
 TEST_F(HandoversTest, OneForEachChangeOfTheMembersLeadsOn) {
-  Handovers handovers = Of(0);
+  Handovers handovers = Made();
   Extend(handovers, BlockOf(3, {0, 1, 2, 3, 4, 5}), {0, 1, 2, 3, 4});
   EXPECT_TRUE(Stored().empty()) << "nothing has changed";
   Extend(handovers, BlockOf(4, {0, 1, 2, 3, 4, 5, 6}), {0, 1, 2, 3, 6});
@@ -94,7 +92,7 @@ TEST_F(HandoversTest, OneForEachChangeOfTheMembersLeadsOn) {
 }
 
 TEST_F(HandoversTest, AGapClosesWithTheNextCommitsThatAreEnough) {
-  Handovers handovers = Of(0);
+  Handovers handovers = Made();
   Extend(handovers, BlockOf(4, {3, 4, 5, 6}), {3, 4, 6});
   EXPECT_TRUE(Stored().empty()) << "two of the genesis, and two can be at fault";
   EXPECT_EQ(handovers.view().since, 0U);
@@ -103,24 +101,29 @@ TEST_F(HandoversTest, AGapClosesWithTheNextCommitsThatAreEnough) {
   EXPECT_EQ(handovers.view().since, 6U);
 }
 
-TEST_F(HandoversTest, WhoCameLaterBeginsWhereItCameInIfTheGenesisLeadsNotThere) {
-  Handovers newcomer = Of(7);
+TEST_F(HandoversTest, WhereNoHandoverCanLeadAnyMoreItBeginsAnew) {
+  Handovers newcomer = Made();  // or a founder that was away for long
   Extend(newcomer, BlockOf(4, {5, 6, 7, 8}), {5, 6, 7, 8});
   EXPECT_TRUE(Stored().empty());
   EXPECT_EQ(newcomer.view().members, IdsOf({5, 6, 7, 8}));
   Extend(newcomer, BlockOf(6, {6, 7, 8, 9}), {6, 7});
   EXPECT_EQ(Stored().size(), 1U);
-  Handovers early = Of(7);
+  Handovers early = Made();
   Extend(early, BlockOf(4, {0, 1, 2, 7}), {0, 1, 2});
   EXPECT_EQ(Stored().size(), 1U) << "a handover leads there from the genesis";
+  // It had a view, was away, and knows too few of those that are there.
+  Extend(early, BlockOf(30, {4, 5, 8, 9}), {4, 5, 8, 9});
+  EXPECT_TRUE(Stored().empty());
+  Extend(early, BlockOf(31, {5, 8, 9}), {8, 9});
+  EXPECT_EQ(Stored().size(), 1U);
 }
 
 TEST_F(HandoversTest, GoesOnFromItsStore) {
-  Handovers before = Of(0);
+  Handovers before = Made();
   Extend(before, BlockOf(4, {2, 3, 4, 5}), {2, 3, 4});
   const auto stored = Stored();
   ASSERT_EQ(stored.size(), 1U);
-  Handovers after = Of(0);
+  Handovers after = Made();
   ASSERT_TRUE(after.Restore(stored[0]).ok());
   EXPECT_EQ(after.view().members, before.view().members);
   EXPECT_EQ(after.view().since, 5U);
