@@ -27,7 +27,7 @@ from pathlib import Path
 
 PEERS, BYZANTINE, EVERY = 8, 3, 20
 MODEL = ["--model", "gpt", "--layers", "4", "--width", "256", "--heads", "4", "--context", "64", "--batch-size", "16"]
-UPDATE = ["--optimizer", "adamw", "--learning-rate", "0.002", "--schedule", "cosine", "--warmup", "20"]
+UPDATE = ["--optimizer", "adamw", "--learning-rate", "0.002", "--schedule", "cosine", "--warmup", "60"]
 # The machine has other work at times: nobody shall be late because of it.
 PATIENCE = ["--part-timeout-ms", "600000", "--delta-ms", "20000", "--patience-ms", "300000"]
 STEPS = 300
