@@ -352,7 +352,7 @@ def swarm_files(out, attack):
         raise AssertionError(f"{attack}: exit code {ended.returncode}: {ended.stderr}")
     by_kind = collections.defaultdict(list)
     folder = out / "evidence"
-    for file in sorted(folder.iterdir()) if folder.exists() else []:
+    for file in sorted(folder.glob("*.evidence")) if folder.exists() else []:
         data = file.read_bytes()
         by_kind[messages.KINDS[opened(data)["kind"]]].append(data)
     return json.loads(ended.stdout), dict(by_kind)

@@ -29,7 +29,7 @@ class SwarmEvidenceTest(TestCase):
         result = json.loads(expect_ok("swarm", *TOY, "--attack", "equivocate", "--json", "--out", cls.out))
         cls.byzantine = sorted(result["byzantine"])
         cls.manifest = cls.out / "run.toml"
-        cls.files = sorted((cls.out / "evidence").iterdir())
+        cls.files = sorted((cls.out / "evidence").glob("*.evidence"))
 
     def judge(self, file, *options):
         ended = run("evidence", "verify", "--json", file, *options)
@@ -118,7 +118,7 @@ class SwarmEvidenceTest(TestCase):
     def test_export_writes_the_files_of_one_ledger(self):
         into = self.base / "exported"
         expect_ok("evidence", "export", self.out / "node0", into)
-        names = {file.name for file in into.iterdir()}
+        names = {file.name for file in into.glob("*.evidence")}
         self.assertTrue(names)
         self.assertLessEqual(names, {file.name for file in self.files})
 
