@@ -11,7 +11,7 @@ from harness import OSTRAKA, TestCase, run
 COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], ["key", "passwd"],
             ["key", "import"], ["run"],
             ["run", "init"], ["run", "show"], ["run", "check"], ["run", "recover"], ["ledger"], ["ledger", "show"],
-            ["ledger", "explain"], ["sim"], ["sim", "dht"], ["dht"], ["dht", "bench"], ["dht", "bootstrap"], ["dht", "crawl"], ["dht", "get"], ["dht", "ping"], ["dht", "put"], ["portmap"], ["invite"], ["invite", "new"], ["invite", "show"], ["join"], ["status"], ["leave"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
+            ["ledger", "explain"], ["sim"], ["sim", "dht"], ["dht"], ["dht", "bench"], ["dht", "bootstrap"], ["dht", "crawl"], ["dht", "get"], ["dht", "ping"], ["dht", "put"], ["portmap"], ["invite"], ["invite", "new"], ["invite", "show"], ["link"], ["join"], ["status"], ["leave"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
             ["aggregate"], ["attack"], ["compare"], ["compare", "merge"],
             ["model"], ["model", "make"], ["model", "show"], ["data"], ["data", "pack"], ["data", "check"], ["manual"],
             ["evidence"], ["evidence", "verify"], ["evidence", "show"],
@@ -52,14 +52,14 @@ class HelpTest(TestCase):
 
 class UsageTest(TestCase):
     def test_no_subcommand_lists_them(self):
-        self.refused(2, [], "give a subcommand: swarm, node, key, run, invite, join, status, leave, doctor, ledger, evidence, export, model, data, sim, compare, aggregate, attack")
+        self.refused(2, [], "give a subcommand: swarm, node, key, run, invite, link, join, status, leave, doctor, ledger, evidence, export, model, data, sim, compare, aggregate, attack")
         self.refused(2, ["key"], "give a subcommand: new, show, passwd, import", "`ostraka key --help`")
 
     def test_unknown_subcommand_suggests(self):
         self.refused(2, ["swrm"], "unknown subcommand 'swrm'", "did you mean 'swarm'?")
         self.refused(2, ["key", "shwo", "a"], "unknown subcommand 'shwo'", "did you mean 'show'?",
                      "`ostraka key --help`")
-        self.refused(2, ["abracadabra"], "known: swarm, node, key, run, invite, join, status, leave, doctor, ledger, evidence, export, model, data, sim, compare, aggregate, attack")
+        self.refused(2, ["abracadabra"], "known: swarm, node, key, run, invite, link, join, status, leave, doctor, ledger, evidence, export, model, data, sim, compare, aggregate, attack")
 
     def test_unknown_option_suggests(self):
         self.refused(2, ["swarm", "--stps", "3"], "unknown option '--stps'",
