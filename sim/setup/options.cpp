@@ -277,8 +277,8 @@ base::Status CheckLeaves(const SimOptions& options) {
   const std::uint32_t honest = options.peers - options.byzantine;
   const std::uint32_t stay = options.leaves < honest ? options.peers - options.leaves : 0;
   const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
-  // Who is down counts as a fault. Peers crash one after the other, but whoever loses its disk signs
-  // nothing until blocks admit it, so several may be out at once.
+  // Who is down counts as a fault. Peers crash one after the other, but whoever loses its disk
+  // signs nothing until blocks admit it, so several may be out at once.
   const std::uint32_t down = options.lose_disk ? options.crashes : std::min(options.crashes, 1U);
   const std::uint32_t faults = options.byzantine + down;
   const wire::Thresholds bounds = protocol::ThresholdsFor(options.mode, stay, t_a);

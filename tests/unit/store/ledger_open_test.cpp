@@ -18,7 +18,16 @@ namespace {
 
 using ::testing::HasSubstr;
 
-using LedgerOpenTest = LedgerTest;
+class LedgerOpenTest : public LedgerTest {
+ protected:
+  void Execute(const char* sql) const {
+    const std::string path = Options().data_dir + "/" + kLedgerFileName;
+    sqlite3* raw = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &raw), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(raw, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(raw);
+  }
+};
 
 TEST_F(LedgerOpenTest, RefusesAFolderInUseAndNamesTheProcess) {
   const auto ledger = MustOpen(Options());
@@ -157,6 +166,24 @@ TEST_F(LedgerOpenTest, RefusesBulkThatIsDamagedOrMissing) {
   EXPECT_TRUE(absl::IsInvalidArgument(refusal())) << refusal();
 }
 
+// A ledger of an older version has no table for them: a reader finds none, and a node makes it.
+TEST_F(LedgerOpenTest, RestoresTheNewestHandover) {
+  const auto handover = [](std::uint64_t step, std::uint8_t byte) {
+    return Record{RecordKind::kHandover, protocol::BlockKey(false, step), {byte, byte}};
+  };
+  ASSERT_TRUE(Write({BlockRecord(BlockOf(3)), handover(2, 7), handover(3, 8)}).ok());
+  const auto restored = MustOpen(Options())->Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  ASSERT_TRUE((*restored)->handover);
+  EXPECT_EQ((*restored)->handover->key, protocol::BlockKey(false, 3));
+  EXPECT_EQ((*restored)->handover->value, (base::Bytes{8, 8}));
+  EXPECT_EQ(LedgerReader::Open(Options().data_dir)->Handovers()->size(), 2U);
+  Execute("DROP TABLE handovers");
+  EXPECT_EQ(LedgerReader::Open(Options().data_dir)->Handovers()->size(), 0U);
+  EXPECT_FALSE((*MustOpen(Options())->Restore())->handover);
+  EXPECT_TRUE(Write({handover(4, 9)}).ok());
+}
+
 // A node that has seen a fork stays frozen, however often it is restarted.
 TEST_F(LedgerOpenTest, RemembersAFork) {
   const std::string first = "the run has split";
@@ -188,17 +215,10 @@ TEST_F(LedgerOpenTest, RefusesAFileThatIsNoLedger) {
 
 TEST_F(LedgerOpenTest, RefusesADatabaseOfAnotherProgramAndAnotherSchema) {
   MustOpen(Options());
-  const auto execute = [&](const char* sql) {
-    const std::string path = Options().data_dir + "/" + kLedgerFileName;
-    sqlite3* raw = nullptr;
-    ASSERT_EQ(sqlite3_open(path.c_str(), &raw), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(raw, sql, nullptr, nullptr, nullptr), SQLITE_OK);
-    sqlite3_close(raw);
-  };
-  execute("PRAGMA user_version = 1");
+  Execute("PRAGMA user_version = 1");
   EXPECT_TRUE(absl::IsFailedPrecondition(Refusal(Options()))) << Refusal(Options());
   EXPECT_TRUE(absl::IsFailedPrecondition(LedgerReader::Open(Options().data_dir).status()));
-  execute("PRAGMA application_id = 1");
+  Execute("PRAGMA application_id = 1");
   EXPECT_TRUE(absl::IsInvalidArgument(Refusal(Options()))) << Refusal(Options());
   EXPECT_TRUE(absl::IsInvalidArgument(LedgerReader::Open(Options().data_dir).status()));
 }

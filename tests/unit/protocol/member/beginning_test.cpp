@@ -129,7 +129,7 @@ class BeginningTest : public MemberTest {
                                     &parts().inbox, &parts().check}};
   Beginning beginning_{Beginning::Uses{parts().self, manifest_, &parts().turn, &parts().voice,
                                        &parts().journal, &parts().jobs, &parts().chain,
-                                       &parts().genesis, &follower_}};
+                                       &parts().genesis, &follower_, &parts().charges, nullptr}};
   std::size_t replayed_ = 0;
 };
 

@@ -68,7 +68,7 @@ class IntakeTest : public MemberTest {
                                     &parts().inbox, &parts().check}};
   Beginning beginning_{Beginning::Uses{parts().self, manifest_, &parts().turn, &parts().voice,
                                        &parts().journal, &parts().jobs, &parts().chain,
-                                       &parts().genesis, &follower_, nullptr}};
+                                       &parts().genesis, &follower_, &parts().charges, nullptr}};
   Ending ending_{Ending::Uses{parts().self, &parts().turn, &parts().voice, &parts().chain,
                               &parts().inbox, &parts().followers, &parts().charges}};
   Intake intake_{{&parts(), &forks_, &follower_, &beginning_, &ending_},
