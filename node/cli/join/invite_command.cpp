@@ -5,14 +5,11 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "crypto/key_file.h"
 #include "node/cli/join/commands.h"
 #include "node/cli/join/link_parts.h"
 #include "node/cli/options/invite_link.h"
-#include "node/cli/options/manifest_options.h"
-#include "node/cli/options/peer_addresses.h"
 #include "node/cli/terminal/exit_code.h"
 #include "node/cli/terminal/passphrase.h"
 #include "node/config/manifest_toml.h"
@@ -28,10 +25,7 @@ struct NewOptions {
   PassphraseOptions passphrase;
   std::uint32_t uses = 1;
   std::optional<std::uint64_t> until;
-  std::vector<std::string> peers;  // ID@HOST:PORT
-  std::string graph;
-  std::string data_dir;
-  std::string file;
+  LinkPartsOptions parts;
 };
 
 base::Status CheckMayInvite(const protocol::Manifest& manifest, const base::PeerId& moderator,
@@ -52,7 +46,6 @@ base::Status CheckMayInvite(const protocol::Manifest& manifest, const base::Peer
 }
 
 base::Status New(const NewOptions& options) {
-  ASSIGN_OR_RETURN(std::string text, TextOf(options.manifest));
   ASSIGN_OR_RETURN(protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
   ASSIGN_OR_RETURN(const crypto::SigningKey key, LoadKey(options.key, options.passphrase));
   RETURN_IF_ERROR(CheckMayInvite(manifest, key.id(), options.uses));
@@ -62,14 +55,9 @@ base::Status New(const NewOptions& options) {
                             .uses = options.uses,
                             .ends_step = options.until.value_or(manifest.training.steps)};
   const crypto::Signature signature = protocol::SignInvite(manifest.run_id, invite, key);
-  ASSIGN_OR_RETURN(auto addresses, PeerAddresses(options.peers));
-  ASSIGN_OR_RETURN(train::GraphFiles graph,
-                   GraphOfRun(GraphFileOf(options.graph, options.manifest, manifest)));
-  ASSIGN_OR_RETURN(auto anchor, AnchorFrom(options.data_dir, manifest.run_id));
-  RETURN_IF_ERROR(PassOn(
-      {std::move(text), std::move(manifest), InvitePass{invite, signature, std::move(holder)},
-       std::move(addresses), std::move(graph), std::move(anchor)},
-      options.file));
+  ASSIGN_OR_RETURN(InviteText text, PartsOf(options.parts, options.manifest, std::move(manifest)));
+  text.pass = InvitePass{invite, signature, std::move(holder)};
+  RETURN_IF_ERROR(PassOn(text, options.parts.file));
   std::fprintf(stderr,
                "lets in %u %s, until step %llu; whoever has it can use it: pass it on in private\n",
                invite.uses, invite.uses == 1 ? "key" : "keys",
@@ -106,16 +94,10 @@ void AddNew(CLI::App& command, Invocation& invocation) {
   create->add_option("--uses", options->uses, "keys that it lets in")->capture_default_str();
   create->add_option("--until", options->until,
                      "step from which on it lets in nobody (default: the run's steps)");
-  create->add_option("--peers", options->peers,
-                     "ID@HOST:PORT: addresses of members that replace those of the manifest");
-  create->add_option("--graph", options->graph,
-                     "the run's graph file, if it trains one (default: the manifest's path and "
-                     ".graph)");
-  create->add_option("--data-dir", options->data_dir,
+  AddLinkParts(*create, options->parts);
+  create->add_option("--data-dir", options->parts.data_dir,
                      "data folder of a node of the run: who comes begins at its newest block, so "
                      "the invite works when the first members have gone");
-  create->add_option("--file", options->file,
-                     "write it to this new file (mode 0600) instead of printing a link");
   create->footer("Example: ostraka invite new --manifest run.toml --key me.key --uses 3");
   create->callback([options, &invocation] {
     invocation.body = [options] {

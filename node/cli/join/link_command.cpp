@@ -4,12 +4,9 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "node/cli/join/commands.h"
 #include "node/cli/join/link_parts.h"
-#include "node/cli/options/manifest_options.h"
-#include "node/cli/options/peer_addresses.h"
 #include "node/cli/terminal/exit_code.h"
 #include "node/config/manifest_toml.h"
 
@@ -17,33 +14,24 @@ namespace ostraka::cli {
 namespace {
 
 struct LinkOptions {
-  std::string data_dir;
   std::string manifest;
-  std::vector<std::string> peers;  // ID@HOST:PORT
-  std::string graph;
-  std::string file;
+  LinkPartsOptions parts;
 };
 
 base::Status MakeLink(const LinkOptions& options) {
   const std::string path =
-      options.manifest.empty() ? options.data_dir + "/run.toml" : options.manifest;
+      options.manifest.empty() ? options.parts.data_dir + "/run.toml" : options.manifest;
   ASSIGN_OR_RETURN(protocol::Manifest manifest, config::ReadManifestFile(path));
   if (manifest.join.policy == protocol::JoinPolicy::kClosed) {
     return base::FailedPrecondition(
         "this run is closed: its members have the manifest, and nobody else comes in");
   }
-  ASSIGN_OR_RETURN(std::string text, TextOf(path));
-  ASSIGN_OR_RETURN(auto addresses, PeerAddresses(options.peers));
-  ASSIGN_OR_RETURN(train::GraphFiles graph, GraphOfRun(GraphFileOf(options.graph, path, manifest)));
-  ASSIGN_OR_RETURN(auto anchor, AnchorFrom(options.data_dir, manifest.run_id));
-  const std::uint64_t step = anchor->step;
-  RETURN_IF_ERROR(PassOn({std::move(text), std::move(manifest), std::nullopt, std::move(addresses),
-                          std::move(graph), std::move(anchor)},
-                         options.file));
+  ASSIGN_OR_RETURN(const InviteText text, PartsOf(options.parts, path, std::move(manifest)));
+  RETURN_IF_ERROR(PassOn(text, options.parts.file));
   std::fprintf(stderr,
                "begins at the block of step %llu; lets in keys of the allowlist, and keys whose "
                "seat the run keeps\n",
-               static_cast<unsigned long long>(step));
+               static_cast<unsigned long long>(text.anchor->step));
   return base::OkStatus();
 }
 
@@ -53,16 +41,11 @@ void AddLinkCommand(CLI::App& program, Invocation& invocation) {
   auto options = std::make_shared<LinkOptions>();
   auto* command = program.add_subcommand(
       "link", "a link to a run that begins at the newest block of a node, without an invite");
-  command->add_option("dir", options->data_dir, "data folder of a node of the run")->required();
+  command->add_option("dir", options->parts.data_dir, "data folder of a node of the run")
+      ->required();
   command->add_option("--manifest", options->manifest,
                       "the run's manifest (default: run.toml in the data folder)");
-  command->add_option("--peers", options->peers,
-                      "ID@HOST:PORT: addresses of members that replace those of the manifest");
-  command->add_option("--graph", options->graph,
-                      "the run's graph file, if it trains one (default: the manifest's path and "
-                      ".graph)");
-  command->add_option("--file", options->file,
-                      "write it to this new file instead of printing a link");
+  AddLinkParts(*command, options->parts);
   command->footer(
       "Example: ostraka link ostraka-swarm1\n"
       "It is for keys of the allowlist, and for those that were away while the members changed; "

@@ -1,10 +1,15 @@
 #include "node/cli/join/link_parts.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "crypto/key_file.h"
+#include "node/cli/options/manifest_options.h"
+#include "node/cli/options/peer_addresses.h"
 #include "node/store/ledger_reader.h"
 #include "node/train/exact/constants_file.h"
 
@@ -13,8 +18,6 @@ namespace {
 
 // Longer arguments are refused by Linux.
 constexpr std::size_t kLongestArgument = 128 << 10;
-
-}  // namespace
 
 base::StatusOr<std::string> TextOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -34,6 +37,7 @@ base::StatusOr<train::GraphFiles> GraphOfRun(const std::string& path) {
   return files;
 }
 
+// The newest block of a node of the run, from its data folder; null: no folder was given.
 base::StatusOr<std::shared_ptr<const wire::Block>> AnchorFrom(const std::string& data_dir,
                                                               const base::Digest& run_id) {
   if (data_dir.empty()) return nullptr;
@@ -45,6 +49,28 @@ base::StatusOr<std::shared_ptr<const wire::Block>> AnchorFrom(const std::string&
   }
   ASSIGN_OR_RETURN(wire::Block block, ledger.LastBlock());
   return std::make_shared<const wire::Block>(std::move(block));
+}
+
+}  // namespace
+
+void AddLinkParts(CLI::App& command, LinkPartsOptions& options) {
+  command.add_option("--peers", options.peers,
+                     "ID@HOST:PORT: addresses of members that replace those of the manifest");
+  command.add_option("--graph", options.graph,
+                     "the run's graph file, if it trains one (default: the manifest's path and "
+                     ".graph)");
+  command.add_option("--file", options.file,
+                     "write it to this new file (mode 0600) instead of printing a link");
+}
+
+base::StatusOr<InviteText> PartsOf(const LinkPartsOptions& options, const std::string& path,
+                                   protocol::Manifest manifest) {
+  ASSIGN_OR_RETURN(std::string text, TextOf(path));
+  ASSIGN_OR_RETURN(auto addresses, PeerAddresses(options.peers));
+  ASSIGN_OR_RETURN(train::GraphFiles graph, GraphOfRun(GraphFileOf(options.graph, path, manifest)));
+  ASSIGN_OR_RETURN(auto anchor, AnchorFrom(options.data_dir, manifest.run_id));
+  return InviteText{std::move(text),      std::move(manifest), std::nullopt,
+                    std::move(addresses), std::move(graph),    std::move(anchor)};
 }
 
 base::Status PassOn(const InviteText& text, const std::string& file) {

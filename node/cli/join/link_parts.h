@@ -3,23 +3,32 @@
 // Thread safety: free functions.
 #pragma once
 
-#include <memory>
 #include <string>
+#include <vector>
 
 #include "node/base/status.h"
 #include "node/cli/options/invite_link.h"
-#include "node/train/exact/graph_file.h"
-#include "node/wire/block.h"
+#include "node/protocol/ground/manifest.h"
+
+namespace CLI {
+class App;
+}
 
 namespace ostraka::cli {
 
-// The manifest's bytes. Unavailable: it cannot be read.
-base::StatusOr<std::string> TextOf(const std::string& path);
-// The graph file and its constants; empty texts for an empty path.
-base::StatusOr<train::GraphFiles> GraphOfRun(const std::string& path);
-// The newest block of a node of the run, from its data folder; null: no folder was given.
-base::StatusOr<std::shared_ptr<const wire::Block>> AnchorFrom(const std::string& data_dir,
-                                                              const base::Digest& run_id);
+struct LinkPartsOptions {
+  std::vector<std::string> peers;  // ID@HOST:PORT
+  std::string graph;
+  std::string data_dir;  // empty: begins at the genesis
+  std::string file;      // empty: a link on stdout
+};
+// All options but `data_dir`, which commands name differently.
+void AddLinkParts(CLI::App& command, LinkPartsOptions& options);
+
+// All of the text but a pass. `manifest` is that of the file `path`. Errors of the files and the
+// addresses; InvalidArgument also: the data folder is of another run.
+base::StatusOr<InviteText> PartsOf(const LinkPartsOptions& options, const std::string& path,
+                                   protocol::Manifest manifest);
 // Into the new file (mode 0600), or to stdout as a link if `file` is empty. InvalidArgument: what
 // `ostraka join` would refuse, or too long for a link.
 base::Status PassOn(const InviteText& text, const std::string& file);

@@ -28,6 +28,13 @@ std::string FileName(const store::EvidenceRow& row) {
          row.digest.Hex().substr(0, kIdDigits) + ".evidence";
 }
 
+base::Status MakeFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) return base::OkStatus();
+  return base::Unavailable("cannot make folder '" + path + "': " + error.message());
+}
+
 base::Status WriteFile(const std::string& path, base::ByteView bytes) {
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(bytes.data()),
@@ -56,9 +63,7 @@ base::Status WriteHandovers(store::LedgerReader& ledger, const std::string& out_
   ASSIGN_OR_RETURN(const std::vector<store::HandoverRow> rows, ledger.Handovers());
   if (rows.empty()) return base::OkStatus();
   const std::string folder = out_dir + "/" + kHandoverFolder;
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return base::Unavailable("cannot make folder '" + folder + "': " + error.message());
+  RETURN_IF_ERROR(MakeFolder(folder));
   for (const store::HandoverRow& row : rows) {
     const std::string id = evidence::IdOf(row.file).Hex().substr(0, kIdDigits);
     const std::string name = std::to_string(row.height) + "-" + id + std::string(kHandoverSuffix);
@@ -66,8 +71,6 @@ base::Status WriteHandovers(store::LedgerReader& ledger, const std::string& out_
   }
   return base::OkStatus();
 }
-
-bool IsHandoverName(const std::string& name) { return name.ends_with(kHandoverSuffix); }
 
 // The files of a folder that are named so, or the path itself.
 base::Status AddHandoversIn(const std::string& path, std::set<std::string>& files) {
@@ -80,7 +83,7 @@ base::Status AddHandoversIn(const std::string& path, std::set<std::string>& file
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     std::error_code unreadable;
     const bool is_file = entry->is_regular_file(unreadable);
-    if (is_file && IsHandoverName(entry->path().filename().string())) {
+    if (is_file && entry->path().filename().string().ends_with(kHandoverSuffix)) {
       files.insert(entry->path().string());
     }
   }
@@ -94,9 +97,7 @@ base::Status WriteEvidenceFiles(const std::string& data_dir, const std::string& 
                                 std::set<base::Digest>& written) {
   ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(data_dir));
   ASSIGN_OR_RETURN(const std::vector<store::EvidenceRow> rows, ledger.Evidence(std::nullopt));
-  std::error_code error;
-  std::filesystem::create_directories(out_dir, error);
-  if (error) return base::Unavailable("cannot make folder '" + out_dir + "': " + error.message());
+  RETURN_IF_ERROR(MakeFolder(out_dir));
   for (const store::EvidenceRow& row : rows) {
     if (!written.insert(row.digest).second) continue;
     ASSIGN_OR_RETURN(const base::Bytes bytes, ledger.EvidenceFile(row.digest));

@@ -25,6 +25,7 @@
 #include "crypto/hash_into.h"
 #include "node/base/check.h"
 #include "node/protocol/ground/known_run.h"
+#include "node/protocol/ground/roles.h"
 #include "node/protocol/mail/journal.h"
 #include "node/wire/evidence_codec.h"
 #include "proofs/evidence/handover.h"
@@ -68,7 +69,7 @@ class Handovers {
   // Whether more of these are of the view than can be at fault in it.
   static bool Suffice(const evidence::KnownRun& view, const std::vector<PeerId>& peers) {
     const auto of_view = std::count_if(peers.begin(), peers.end(), [&](const PeerId& peer) {
-      return std::binary_search(view.members.begin(), view.members.end(), peer);
+      return IsMember(view.members, peer);
     });
     return static_cast<std::size_t>(of_view) > view.faults;
   }
