@@ -11,8 +11,19 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-void Ending::Rearm(const PeerId& peer) const {
+Outcome Ending::Rearm(const PeerId& peer) {
+  if (stay_.AllFinished()) return End();
   if (stay_.IsFor(peer)) uses_.turn->Do(SetTimer{kFollowTimer, stay_.Until()});
+  return Outcome::Wait();
+}
+
+void Ending::StayFor(const PeerId& peer) {
+  if (!wire::RunIsOver(uses_.chain->head())) return;
+  if (uses_.followers->IsGuest(peer)) {
+    stay_.ForGuest(uses_.turn->now(), peer);
+  } else {
+    stay_.For(uses_.turn->now(), peer);
+  }
 }
 
 Outcome Ending::Begin() {
@@ -44,7 +55,7 @@ void Ending::StayForFollowers() {
   const std::uint64_t height = HeightOf(uses_.chain->head());
   for (const PeerId& follower : uses_.followers->all()) {
     if (HasFinished(follower) || uses_.followers->Has(follower, height)) continue;
-    stay_.For(uses_.turn->now(), follower);
+    StayFor(follower);
   }
 }
 

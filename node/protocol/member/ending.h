@@ -54,8 +54,8 @@ class Ending {
 
   // From the start of the process on.
   void OnLink(const PeerId& peer, bool up) { stay_.OnLink(uses_.turn->now(), peer, up); }
-  // A link changed at the end: the member may stay longer for it. REQUIRES: begun.
-  void Rearm(const PeerId& peer) const;
+  // A link changed at the end: the member may stay longer for it, or no more. REQUIRES: begun.
+  Outcome Rearm(const PeerId& peer);
 
   // The member is at the last block, or at the block with which it left. REQUIRES: called once.
   Outcome Begin();
@@ -66,9 +66,7 @@ class Ending {
   // `peer` follows, and lacks nothing.
   Outcome OnFinished(const PeerId& peer);
   // `peer` follows, and lacks something. Who left has others to serve it.
-  void StayFor(const PeerId& peer) {
-    if (wire::RunIsOver(uses_.chain->head())) stay_.For(uses_.turn->now(), peer);
-  }
+  void StayFor(const PeerId& peer);
   std::vector<PeerId> Others() const { return stay_.Others(); }
   void CheckInvariants() const { stay_.CheckInvariants(); }  // Z2
 

@@ -112,7 +112,7 @@ void PeerMachine::On(const LinkChanged& input) {
   parts_.post->OnLink(input.peer, input.up);
   if (!input.up) parts_.genesis.OnLinkDown(input.peer);
   ending_.OnLink(input.peer, input.up);
-  if (parts_.stage.is(Stage::kLinger)) ending_.Rearm(input.peer);
+  if (parts_.stage.is(Stage::kLinger)) Do(ending_.Rearm(input.peer));
   if (input.up) intake_.Greet(input.peer);
 }
 

@@ -3,7 +3,8 @@
 // Promises:
 //   Y1  The stay ends as soon as all others are known to have finished (AllFinished). For each one
 //       that is not, it ends LingerFor after the beginning, or after its link came up if that was
-//       later. One without a link is stayed for to the end (Y2).
+//       later. One without a link is stayed for to the end (Y2); a guest, which is no key of the
+//       run and is owed nothing, not at all.
 //   Y2  It ends at kStayAtMost after the beginning at the latest (LingerFor, if Delta makes that
 //       longer), whatever links do. [C: CHECKed by CheckInvariants]
 //
@@ -12,7 +13,8 @@
 // Memory: a name for each link, and for each member and follower.
 //
 // What an attacker can do here: not say that it has finished, which costs a run LingerFor once, or
-// kStayAtMost where it closes its link too.
+// kStayAtMost where it closes its link too. [Every stranger that was refused and had gone cost a
+// run kStayAtMost.]
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -41,7 +43,7 @@ inline base::Duration LingerFor(base::Duration delta) { return base::Seconds(20)
 class Stay {
  public:
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, linked_, ends_, linger_, until_);
+    crypto::Feed(hasher, linked_, ends_, linger_, until_, guests_);
   }
   friend struct FingerprintProbe;
 
@@ -50,6 +52,7 @@ class Stay {
       linked_.insert(peer);
     } else {
       linked_.erase(peer);
+      if (guests_.contains(peer)) until_.erase(peer);
     }
     if (until_.contains(peer)) For(now, peer);
   }
@@ -65,6 +68,11 @@ class Stay {
   void For(base::Time now, const base::PeerId& peer) {
     OSTRAKA_CHECK(ends_);
     until_[peer] = linked_.contains(peer) ? std::min(now + linger_, *ends_) : *ends_;
+  }
+  // Stays for a guest while it has a link. REQUIRES: has begun.
+  void ForGuest(base::Time now, const base::PeerId& peer) {
+    guests_.insert(peer);
+    if (linked_.contains(peer)) For(now, peer);
   }
   void OnFinished(const base::PeerId& peer) { until_.erase(peer); }
 
@@ -93,6 +101,7 @@ class Stay {
   std::optional<base::Time> ends_;  // in any case, once begun
   base::Duration linger_;
   std::map<base::PeerId, base::Time> until_;  // of those that have not finished, as far as is known
+  std::set<base::PeerId> guests_;             // whom this has stayed for
 };
 
 }  // namespace ostraka::protocol

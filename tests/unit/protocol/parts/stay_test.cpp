@@ -84,6 +84,20 @@ TEST(StayTest, IsNotMadeLongerByLinksOfThoseThatHaveFinished) {
   EXPECT_EQ(stay.Until(), kBegin + kLinger);
 }
 
+TEST(StayTest, IsForAGuestOnlyWhileItHasALink) {
+  Stay stay = Begun();
+  stay.ForGuest(kBegin, Peer(3));
+  EXPECT_TRUE(stay.AllFinished()) << "it had gone before";
+  stay.ForGuest(kBegin, Peer(1));
+  EXPECT_EQ(stay.Until(), kBegin + kLinger);
+  stay.OnLink(kBegin + Seconds(1), Peer(1), false);
+  EXPECT_TRUE(stay.AllFinished());
+  stay.OnLink(kBegin + Seconds(2), Peer(1), true);
+  EXPECT_TRUE(stay.AllFinished()) << "it has to ask again";
+  stay.ForGuest(kBegin + Seconds(2), Peer(1));
+  EXPECT_FALSE(stay.AllFinished());
+}
+
 TEST(StayTest, HasAnEndWhateverLinksDo) {
   Stay stay = Begun();
   stay.For(kBegin, Peer(1));
