@@ -18,6 +18,7 @@ namespace {
 const std::vector<std::string> kModels = {"gpt", "llama", "albert", "vit", "mlp", "softmax"};
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 24;
 constexpr std::int64_t kMaxLayers = 256;
+constexpr std::int64_t kMaxContext = std::int64_t{1} << 16;  // of a record of tokens
 
 bool Fits(std::initializer_list<std::int64_t> extents) {
   std::int64_t count = 1;
@@ -64,11 +65,15 @@ base::Status CheckOptions(const ModelOptions& options) {
       return base::InvalidArgument("sizes of a model are 1 to " + std::to_string(kMaxExtent));
     }
   }
+  if (options.context > kMaxContext) {
+    return base::InvalidArgument("the context of a model is at most " +
+                                 std::to_string(kMaxContext));
+  }
   if (options.layers > kMaxLayers) {
     return base::InvalidArgument("a model has at most " + std::to_string(kMaxLayers) + " layers");
   }
   if (options.lora_rank < 0 || options.lora_rank > kMaxExtent) {
-    return base::InvalidArgument("the rank of LoRA is at least 1");
+    return base::InvalidArgument("the rank of LoRA is 1 to " + std::to_string(kMaxExtent));
   }
   if (options.width % options.heads != 0) {
     return base::InvalidArgument("the width must be a multiple of the heads");

@@ -93,6 +93,14 @@ class OtherDataTest(TestCase):
                 self.refused(code, ["data", "check", f"{name}:{path}"], f"{path} {reason}")
         self.refused(2, ["data", "pack", self.folder / "short", "--out", packed], "short: too short")
         self.assertFalse(packed.exists())
+        book = self.folder / "book.txt"
+        book.write_text("Some words. " * 500)
+        harness.expect_ok("data", "pack", book, "--out", packed, "--context", 16)
+        self.refused(2, ["data", "check", f"tokens:{packed}", "--context", 17], "a context of 16: leave out --context")
+        self.refused(2, ["data", "check", f"text:{book}", "--context", 16], "--context is of tokens")
+        whole = packed.read_bytes()
+        packed.write_bytes(b"O" + whole[1:])
+        self.refused(2, ["data", "check", f"tokens:{packed}"], "is no packed file")
         for name in ("mnist", "cifar10"):
             self.refused(3, ["data", "check", f"{name}:{none}"], f"{none} does not exist", "give the folder")
             self.refused(3, ["data", "check", f"{name}:{empty}"], f"{empty} is no folder")

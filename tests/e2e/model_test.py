@@ -96,6 +96,11 @@ class ModelTest(TestCase):
                 file.write_text(wrong, newline="")
                 self.refused(2, ["model", "show", file], "wrong.graph: ", reason)
         self.refused(3, ["model", "show", self.folder / "nothing"], "cannot be opened")
+        self.refused(2, ["model", "make", "gpt", "--lora", 4, "--base", self.folder, "--out", self.folder / "x"],
+                     "it is no file")
+        self.refused(2, ["model", "make", "gpt", "--lora", 100_000_000, "--base", path, "--out", self.folder / "x"], "safetensors")
+        self.refused(2, ["model", "make", "mlp", "--layers", 7, "--out", self.folder / "x"], "model mlp has no --layers: leave it out")
+        self.refused(2, ["model", "make", "llama", "--context", 1_000_000, "--out", self.folder / "x"], "context of a model is at most 65536")
         self.refused(2, ["model", "make", "gtp", "--out", self.folder / "x"], "did you mean 'gpt'?")
 
     def test_a_damaged_base_is_refused(self):

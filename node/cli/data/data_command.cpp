@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "crypto/merkle.h"
@@ -16,9 +17,11 @@
 namespace ostraka::cli {
 namespace {
 
+constexpr std::uint32_t kDefaultContext = 64;
+
 struct DataOptions {
   std::string source;
-  std::uint32_t context = 64;
+  std::optional<std::uint32_t> context;
   std::string out;
   std::string id;  // that a copy must have; empty: any
   bool json = false;
@@ -53,9 +56,18 @@ void Print(const train::Dataset& data, bool json) {
   }
 }
 
+// A packed file has a context of its own.
+base::Status CheckContext(const DataOptions& options, const train::Dataset& data) {
+  if (!options.context || *options.context == data.shape.width) return base::OkStatus();
+  return base::InvalidArgument("the file holds records of a context of " +
+                               std::to_string(data.shape.width) + ": leave out --context");
+}
+
 base::Status Pack(const DataOptions& options) {
   ASSIGN_OR_RETURN(const train::Dataset data,
-                   train::LoadDataset({train::kTokens, options.source, options.context}));
+                   train::LoadDataset({train::kTokens, options.source,
+                                       options.context.value_or(kDefaultContext)}));
+  RETURN_IF_ERROR(CheckContext(options, data));
   const base::Bytes file = train::PackRecords(data);
   RETURN_IF_ERROR(WriteNewFile(options.out, std::string(file.begin(), file.end())));
   Print(data, options.json);
@@ -67,8 +79,12 @@ base::StatusOr<ExitCode> Check(const DataOptions& options) {
   if (source.name == "toy") {
     return base::InvalidArgument("data toy are drawn, and nothing is stored of them");
   }
-  source.context = options.context;
+  if (options.context && source.name != train::kTokens) {
+    return base::InvalidArgument("--context is of tokens: name the text as tokens:FILE");
+  }
+  source.context = options.context.value_or(kDefaultContext);
   ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));
+  RETURN_IF_ERROR(CheckContext(options, data));
   Print(data, options.json);
   if (options.id.empty() || options.id == IdOf(data)) return kDone;
   std::fprintf(stderr, "these are other data than %s\n", PrintableLine(options.id).c_str());
@@ -76,10 +92,9 @@ base::StatusOr<ExitCode> Check(const DataOptions& options) {
 }
 
 void AddContext(CLI::App& command, DataOptions& options) {
-  command
-      .add_option("--context", options.context,
-                  "of a text that is cut into records: tokens that a prediction sees")
-      ->capture_default_str();
+  command.add_option(
+      "--context", options.context,
+      "of a text that is cut into records: tokens that a prediction sees (default 64)");
   command.add_flag("--json", options.json, "print one JSON object (docs/json.md)");
 }
 

@@ -109,7 +109,9 @@ double CalibrationFacts::noise() const {
 
 Finding JudgeCalibration(const CalibrationFacts& facts) {
   if (!facts.problem.empty()) {
-    return {"eps_g", Severity::kWarning, facts.model + ": not measured: " + facts.problem,
+    // A built-in model that this machine lacks a library for is of no run.
+    const Severity severity = facts.from_manifest ? Severity::kSerious : Severity::kWarning;
+    return {"eps_g", severity, facts.model + ": not measured: " + facts.problem,
             "correct that, and calibrate again"};
   }
   std::string paths;

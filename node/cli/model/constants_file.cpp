@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -23,6 +24,10 @@ base::Status Refuse(const std::string& path, const std::string& reason) {
 }
 
 base::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return base::NotFound(path + ": cannot be opened");
+  // A folder and a device tell no size.
+  if (!std::filesystem::is_regular_file(path, error)) return Refuse(path, "it is no file");
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return base::NotFound(path + ": cannot be opened");
   std::string bytes(static_cast<std::size_t>(file.tellg()), '\0');

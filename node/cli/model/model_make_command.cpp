@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,23 @@ struct MakeOptions {
   exact::ModelOptions model;
   std::string out;
   std::string base;
+  struct Size {
+    const CLI::Option* option;
+    std::set<std::string> models;  // that have it; empty: all
+  };
+  std::vector<Size> sizes;
 };
+
+// A size that the model does not have is a mistake, and would be ignored.
+base::Status CheckSizes(const MakeOptions& options) {
+  for (const MakeOptions::Size& size : options.sizes) {
+    const bool has = size.models.empty() || size.models.contains(options.model.model);
+    if (has || size.option->count() == 0) continue;
+    return base::InvalidArgument("model " + options.model.model + " has no " +
+                                 size.option->get_name() + ": leave it out");
+  }
+  return base::OkStatus();
+}
 
 // The frozen weights under LoRA; none without it. Notes their hashes in `model`.
 base::StatusOr<std::vector<exact::ConstantTensor>> ReadBase(const std::string& path,
@@ -58,6 +75,7 @@ base::StatusOr<std::vector<exact::ConstantTensor>> InOrder(
 }
 
 base::Status Make(MakeOptions options) {
+  RETURN_IF_ERROR(CheckSizes(options));
   ASSIGN_OR_RETURN(std::vector<exact::ConstantTensor> tensors,
                    ReadBase(options.base, options.model));
   ASSIGN_OR_RETURN(exact::Model model, exact::MakeModel(options.model));
@@ -95,23 +113,30 @@ void AddModelMakeCommand(CLI::App& model, Invocation& invocation) {
                exact::ModelNames())
       ->required();
   command->add_option("--out", options->out, "the graph file to write")->required();
-  const auto size = [command](const char* name, std::int64_t& value, const char* help) {
-    command->add_option(name, value, help)->capture_default_str();
+  const auto size = [command, options](const char* name, std::int64_t& value,
+                                       std::set<std::string> models, const char* help) {
+    options->sizes.push_back(
+        {command->add_option(name, value, help)->capture_default_str(), std::move(models)});
   };
-  size("--batch", sizes.batch, "examples of a micro-batch");
-  size("--layers", sizes.layers, "transformers: layers (albert uses one layer's weights)");
-  size("--width", sizes.width, "transformers: width of the residual stream");
-  size("--heads", sizes.heads, "transformers: heads of attention");
-  size("--groups", sizes.groups, "llama: heads of key and value (0: as many as heads)");
-  size("--context", sizes.context, "gpt, llama, albert: tokens of an example");
-  size("--vocabulary", sizes.vocabulary, "gpt, llama, albert: tokens there are");
-  size("--channels", sizes.channels, "vit: channels of an image");
-  size("--side", sizes.side, "vit: height and width of an image");
-  size("--patch", sizes.patch, "vit: height and width of a patch");
-  size("--features", sizes.features, "mlp, softmax: inputs");
-  size("--hidden", sizes.hidden, "mlp: hidden units");
-  size("--classes", sizes.classes, "vit, mlp, softmax: classes");
-  size("--lora", sizes.lora_rank, "train two factors of this rank beside each frozen linear layer");
+  const std::set<std::string> texts = {"gpt", "llama", "albert"};
+  const std::set<std::string> transformers = {"gpt", "llama", "albert", "vit"};
+  const std::set<std::string> perceptrons = {"mlp", "softmax"};
+  size("--batch", sizes.batch, {}, "examples of a micro-batch");
+  size("--layers", sizes.layers, transformers,
+       "transformers: layers (albert uses one layer's weights)");
+  size("--width", sizes.width, transformers, "transformers: width of the residual stream");
+  size("--heads", sizes.heads, transformers, "transformers: heads of attention");
+  size("--groups", sizes.groups, {"llama"}, "llama: heads of key and value (0: as many as heads)");
+  size("--context", sizes.context, texts, "gpt, llama, albert: tokens of an example");
+  size("--vocabulary", sizes.vocabulary, texts, "gpt, llama, albert: tokens there are");
+  size("--channels", sizes.channels, {"vit"}, "vit: channels of an image");
+  size("--side", sizes.side, {"vit"}, "vit: height and width of an image");
+  size("--patch", sizes.patch, {"vit"}, "vit: height and width of a patch");
+  size("--features", sizes.features, perceptrons, "mlp, softmax: inputs");
+  size("--hidden", sizes.hidden, {"mlp"}, "mlp: hidden units");
+  size("--classes", sizes.classes, {"vit", "mlp", "softmax"}, "vit, mlp, softmax: classes");
+  size("--lora", sizes.lora_rank, {},
+       "train two factors of this rank beside each frozen linear layer");
   command->add_option("--base", options->base,
                       "with --lora: the frozen weights, a safetensors file");
   command->footer(

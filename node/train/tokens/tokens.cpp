@@ -15,6 +15,8 @@ namespace ostraka::train {
 namespace {
 
 constexpr std::string_view kMagic = "ostraka-tokens 1 bytes ";
+// A packed file with so few bytes of its beginning damaged is refused, and not taken for a text.
+constexpr std::size_t kDamagedBytes = 4;
 constexpr std::size_t kMaxLineBytes = 128;
 constexpr std::uint32_t kByteTokens = 256;
 
@@ -99,7 +101,12 @@ base::StatusOr<Dataset> RecordsOf(base::ByteView text, std::uint32_t context) {
 }
 
 bool LooksPacked(base::ByteView file) {
-  return file.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), file.begin());
+  if (file.size() < kMagic.size()) return false;
+  std::size_t equal = 0;
+  for (std::size_t i = 0; i < kMagic.size(); ++i) {
+    equal += file[i] == static_cast<std::uint8_t>(kMagic[i]) ? 1 : 0;
+  }
+  return equal + kDamagedBytes >= kMagic.size();
 }
 
 base::StatusOr<Dataset> ParseRecords(base::ByteView file) {

@@ -36,7 +36,7 @@ inline constexpr std::size_t kMaxHeldOutRecords = 256;
 // shorter than a record.
 base::StatusOr<Dataset> RecordsOf(base::ByteView text, std::uint32_t context);
 
-// Whether a file begins as a packed one does.
+// Whether a file begins as a packed one does, or nearly so.
 bool LooksPacked(base::ByteView file);
 // InvalidArgument: not the bytes that PackRecords gives for some data.
 base::StatusOr<Dataset> ParseRecords(base::ByteView file);

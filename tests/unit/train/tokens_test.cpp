@@ -71,6 +71,12 @@ TEST(PackedRecords, GoToAFileAndBack) {
     EXPECT_EQ(PackRecords(read), file);
   }
   EXPECT_FALSE(LooksPacked(Numbered(5000)));
+  base::Bytes damaged = PackRecords(RecordsOf(Numbered(5000), 9).value());
+  for (const std::size_t at : {0U, 3U, 15U, 22U}) {
+    damaged[at] ^= 1;
+    EXPECT_TRUE(LooksPacked(damaged)) << "a damaged file is no text";
+    EXPECT_THAT(Refusal(damaged), HasSubstr("is no packed file"));
+  }
 }
 
 TEST(PackedRecords, OtherFilesAreRefused) {

@@ -122,9 +122,12 @@ TEST(JudgeCalibration, ExactKernelsMayNotDifferByABit) {
 TEST(JudgeCalibration, ReportsWhyNothingWasMeasured) {
   CalibrationFacts facts = Facts(0, 1);
   facts.problem = "no libtorch";
+  facts.from_manifest = false;
   const Finding finding = JudgeCalibration(facts);
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_THAT(finding.text, HasSubstr("no libtorch"));
+  facts.from_manifest = true;
+  EXPECT_EQ(JudgeCalibration(facts).severity, Severity::kSerious) << "it was asked of this run";
 }
 
 }  // namespace
