@@ -373,16 +373,21 @@ def main():
 
 
 def with_kernels(run, text, options):
-    """The run with what computes its gradients. Raises NoManifest."""
+    """The run with what computes its gradients: without good data they are not judged, and all else is."""
     import gradient as kernels  # only here: NumPy may not be installed
 
+    judge, trouble = None, None
     try:
         judge = kernels.Judge(tomllib.loads(text.decode()), run.run_id, options.state, options.data,
                               options.graph or (options.manifest + ".graph"))
+    except OSError as problem:
+        trouble = f"{problem.filename}: {problem.strerror}"
     except (*kernels.UNFIT, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as problem:
-        raise NoManifest(f"its gradients cannot be computed here: {problem}") from None
+        trouble = f"its gradients cannot be computed here: {problem}"
 
     def honest_root(*claim):
+        if trouble:
+            raise MissingData(trouble)
         try:
             return judge.honest_root(*claim)
         except kernels.UNFIT as problem:

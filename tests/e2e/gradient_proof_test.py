@@ -98,8 +98,8 @@ class DigitsProofTest(GradientProof, TestCase):
     def test_other_data_prove_nothing(self):
         ended = run("evidence", "verify", "--manifest", self.out / "run.toml", "--data", "mnist:/nowhere", "--state",
                     self.evidence, self.files[0])
-        self.assertNotEqual(ended.returncode, PROVEN)
-        self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+        self.assertEqual(ended.returncode, MISSING)
+        self.assertIn("--data mnist:/nowhere: the run trains on digits", ended.stdout.splitlines()[0])
         digits = Path(__file__).resolve().parents[2] / "node/train/data/digits.csv"
         lines = digits.read_text().splitlines()
         pixels = lines[100].split(",")
@@ -108,8 +108,17 @@ class DigitsProofTest(GradientProof, TestCase):
         other.write_text("\n".join(lines[:100] + [",".join(pixels)] + lines[101:]) + "\n")
         ended = second_verifier("--manifest", self.out / "run.toml", "--data", other, "--state", self.evidence,
                                 self.files[0])
-        self.assertNotEqual(ended.returncode, PROVEN)
-        self.assertIn("not those that the manifest names", ended.stderr)
+        self.assertEqual(ended.returncode, MISSING)
+        self.assertIn("not those that the manifest names", ended.stdout)
+
+    def test_wrong_data_do_not_keep_other_files_from_being_judged(self):
+        bans = sorted(path for path in self.evidence.glob("*.evidence")
+                      if json.loads(run("evidence", "show", path, "--json").stdout)["kind"] == "sealed_ban")
+        self.assertTrue(bans)
+        words = ["--manifest", self.out / "run.toml", "--data", "mnist:/nowhere", "--state", self.evidence]
+        for verify in (lambda *words: run("evidence", "verify", *words), second_verifier):
+            self.assertEqual(verify(*words, bans[0]).returncode, PROVEN)
+            self.assertEqual(verify(*words, bans[0], self.files[0]).returncode, MISSING)
 
 
 class GptProofTest(GradientProof, TestCase):
@@ -131,14 +140,14 @@ class GptProofTest(GradientProof, TestCase):
         graph = Path(f"{self.out / 'run.toml'}.graph")
         other = with_bit_flipped(graph, self.base / "other.graph", 60)
         first, second = self.verdicts("--graph", other, "--state", self.evidence, self.files[0])
-        self.assertNotEqual(first, PROVEN)
-        self.assertNotEqual(second, PROVEN)
+        self.assertEqual(first, MISSING)
+        self.assertEqual(second, MISSING)
         text = with_bit_flipped(self.book, self.base / "other.txt", 1000)
         ended = run("evidence", "verify", "--manifest", self.out / "run.toml", "--data", f"text:{text}", "--state",
                     self.evidence, self.files[0])
-        self.assertNotEqual(ended.returncode, PROVEN)
+        self.assertEqual(ended.returncode, MISSING)
         ended = second_verifier("--manifest", self.out / "run.toml", "--data", text, "--state", self.evidence, self.files[0])
-        self.assertNotEqual(ended.returncode, PROVEN)
+        self.assertEqual(ended.returncode, MISSING)
 
 
 if __name__ == "__main__":

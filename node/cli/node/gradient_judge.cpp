@@ -43,26 +43,35 @@ base::StatusOr<GradientJudge> GradientJudge::Make(Sources sources) {
   ASSIGN_OR_RETURN(judge.views_, evidence::FollowAll(protocol::KnownRunOf(*judge.manifest_),
                                                      judge.sources_.handovers));
   if (judge.sources_.state.empty()) return judge;
-  std::string graph = judge.sources_.graph;
-  const std::string beside = judge.sources_.manifest + ".graph";
+  auto trainer = judge.MakeTrainer();
+  if (trainer.ok()) {
+    judge.trainer_ = std::move(trainer).value();
+  } else {
+    judge.trouble_ = trainer.status();
+  }
+  return judge;
+}
+
+base::StatusOr<std::unique_ptr<train::Trainer>> GradientJudge::MakeTrainer() const {
+  std::string graph = sources_.graph;
+  const std::string beside = sources_.manifest + ".graph";
   std::error_code error;
   if (graph.empty() && std::filesystem::exists(beside, error)) graph = beside;
-  ASSIGN_OR_RETURN(
-      const train::TrainerOptions options,
-      config::TrainerOptionsOf(*judge.manifest_, {.data = judge.sources_.data, .graph = graph}));
-  ASSIGN_OR_RETURN(judge.trainer_, train::MakeTrainer(options));
-  return judge;
+  ASSIGN_OR_RETURN(const train::TrainerOptions options,
+                   config::TrainerOptionsOf(*manifest_, {.data = sources_.data, .graph = graph}));
+  return train::MakeTrainer(options);
 }
 
 evidence::Finding GradientJudge::Judge(const base::Bytes& file) const {
   if (!manifest_) return evidence::Verify(file);
-  if (trainer_ == nullptr) return evidence::VerifyInViews(file, views_);
+  if (sources_.state.empty()) return evidence::VerifyInViews(file, views_);
   return evidence::VerifyByComputing(
       file, views_, [this](const evidence::GradientClaim& claim) { return HonestRoot(claim); });
 }
 
 base::StatusOr<std::optional<base::Digest>> GradientJudge::HonestRoot(
     const evidence::GradientClaim& claim) const {
+  RETURN_IF_ERROR(trouble_);
   ASSIGN_OR_RETURN(const protocol::SharedVector parameters,
                    store::ReadParameters(FileOf(sources_.state, claim.step), trainer_->layout()));
   return config::HonestRootOf(*manifest_, *trainer_, parameters, claim);

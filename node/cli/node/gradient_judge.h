@@ -29,8 +29,9 @@ class GradientJudge {
     std::vector<base::Bytes> handovers = {};
   };
 
-  // Reads the manifest; model and data only if `state` is given. InvalidArgument: sources that a
-  // run does not have, or that need one more. Errors of the manifest, the graph and the data.
+  // Reads the manifest; model and data only if `state` is given: without good ones gradients are
+  // not judged (data missing), and all else is. InvalidArgument: sources that a run does not have,
+  // or that need one more. Errors of the manifest.
   static base::StatusOr<GradientJudge> Make(Sources sources);
 
   // Null without one.
@@ -41,13 +42,15 @@ class GradientJudge {
 
  private:
   GradientJudge() = default;
+  base::StatusOr<std::unique_ptr<train::Trainer>> MakeTrainer() const;
   base::StatusOr<std::optional<base::Digest>> HonestRoot(
       const evidence::GradientClaim& claim) const;
 
   Sources sources_;
   std::optional<protocol::Manifest> manifest_;
   evidence::Views views_;                    // empty without a manifest
-  std::unique_ptr<train::Trainer> trainer_;  // null without `state`
+  std::unique_ptr<train::Trainer> trainer_;  // null without `state`, and if it cannot be made
+  base::Status trouble_;                     // why it cannot be made
 };
 
 }  // namespace ostraka::cli
