@@ -19,6 +19,8 @@ inline constexpr std::string_view kDomainManifest = "manifest/1";  // the manife
 inline constexpr std::string_view kDomainInvite =
     "invite/1";  // run | moderator | holder | uses | ends step
 inline constexpr std::string_view kDomainInviteUse = "invite.use/1";  // run | invite | peer
+inline constexpr std::string_view kDomainInviteRevoke =
+    "invite.revoke/1";  // run | moderator | u64 1 | invite, or run | moderator | u64 0
 inline constexpr std::string_view kDomainVector =
     "seal.vector/1";  // entries of a seal, in the order of the members
 inline constexpr std::string_view kDomainLeaders = "seal.leaders/1";    // seed | phase | draw

@@ -46,6 +46,8 @@ enum class Bug : std::uint8_t {
   kAnyCredential,            // whoever asks to come in is taken at its word
   kInvitesNeverEnd,          // an invite lets in after its last step
   kInvitesAreNotCounted,     // an invite lets in any number of keys
+  kAnyRevocation,            // an invite is revoked by whoever says so
+  kRevocationsAreIgnored,    // a revoked invite lets in as before
   kDhtNoPrefixRule,          // limits that count by address prefix count nothing
   kDhtNoToken,               // a record is stored whatever the token
   kDhtEarlyStop,             // a read of the DHT ends when a few nodes have answered

@@ -14,6 +14,7 @@
 #include "node/protocol/ground/state.h"
 #include "node/protocol/member/peer.h"
 #include "node/protocol/parts/followers.h"
+#include "node/protocol/rules/invite_book.h"
 #include "node/protocol/rules/leaving.h"
 #include "node/train/data_source.h"
 #include "node/train/trainer_loader.h"
@@ -23,6 +24,7 @@ namespace ostraka::host {
 namespace {
 
 using protocol::Manifest;
+using store::RevocationFile;
 
 // As many as the machine takes for guests (node/protocol/parts/followers.h).
 constexpr std::size_t kStrangers = protocol::Followers::kMostGuests;
@@ -130,7 +132,8 @@ base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
 
 base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train::Trainer& trainer,
                                          bool is_found,
-                                         const std::shared_ptr<NodeOptions::Leaving>& leaving) {
+                                         const std::shared_ptr<NodeOptions::Leaving>& leaving,
+                                         const std::shared_ptr<RevocationFile>& revocations) {
   protocol::PeerOptions peer;
   peer.manifest = options.manifest;
   peer.key = options.key;
@@ -154,6 +157,11 @@ base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train:
     peer.declarations.only_dials = [dials = !*reachable](bool) { return dials; };
   }
   peer.declarations.leaving = [leaving](std::uint64_t) { return leaving->asked; };
+  if (revocations != nullptr) {
+    peer.declarations.revokes = [revocations, manifest = options.manifest](const auto& head) {
+      return protocol::RevocationToState(head, *manifest, revocations->held());
+    };
+  }
   return MachineMaker([peer = std::move(peer), plain = options.unprotected] {
     return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
   });
@@ -209,12 +217,17 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
     return protocol::MayBeListed(self, head, *manifest);
   };
   if (!options.unprotected) node.leaving = leaving;
+  if (manifest.join.policy == protocol::JoinPolicy::kInvite && !options.unprotected) {
+    node.revocations = std::make_shared<RevocationFile>(options.files.data_dir, manifest.run_id,
+                                                        manifest.join.moderators);
+    RETURN_IF_ERROR(node.revocations->Refresh());
+  }
   const bool listens = !node.transport.listen.empty() || options.network.listen_socket.ok();
   // Others that came later learn an address from the DHT alone. [Two that listened, and could not
   // find each other, disputed.]
   const bool is_found = listens && options.network.dht.mode != net::DhtMode::kOff;
   ASSIGN_OR_RETURN(const MachineMaker honest,
-                   HonestMaker(options, *node.trainer, is_found, leaving));
+                   HonestMaker(options, *node.trainer, is_found, leaving, node.revocations));
   if (options.machine) {
     ASSIGN_OR_RETURN(node.machine, options.machine(honest, layout));
   } else {

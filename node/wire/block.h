@@ -107,17 +107,19 @@ struct Candidate {
   std::optional<Voucher> voucher = {};
 };
 
-// An invite that has been used and has not ended.
+// An invite that has been used or revoked, and has not ended.
 struct UsedInvite {
   Digest invite;
   std::uint32_t used = 0;
   std::uint64_t ends_step = 0;
+  bool revoked = false;
 };
 
-// How many keys a moderator's invites have let in.
+// What a moderator has of its quota left, and whether it may still use it.
 struct Moderator {
   PeerId peer;
-  std::uint32_t admitted = 0;
+  std::uint32_t admitted = 0;  // keys that its invites let in, and unused invites that it revoked
+  bool revoked = false;        // it took all of its invites back, for ever
 };
 
 // The time for which a member delayed the others and that is not forgiven yet
@@ -203,7 +205,7 @@ struct Block {
   std::uint32_t t_s_in_role = 0;
   std::vector<PeerId> left;           // by key: members that went with this block
   std::vector<UsedInvite> invites;    // by invite
-  std::vector<Moderator> moderators;  // by key: those that let a key in
+  std::vector<Moderator> moderators;  // by key: those that let a key in or revoked
   // The largest t_s of the last kPeakSteps blocks (node/protocol/rules/disputes.h), and the step of
   // the newest block that had it.
   std::uint32_t peak_t_s = 0;

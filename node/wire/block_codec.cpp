@@ -175,23 +175,27 @@ void WriteUsedInvite(const UsedInvite& invite, schema::UsedInvite::Builder item)
   item.setInvite(AsData(invite.invite));
   item.setUsed(invite.used);
   item.setEndsStep(invite.ends_step);
+  item.setRevoked(invite.revoked);
 }
 
 base::Status ReadUsedInvite(schema::UsedInvite::Reader item, UsedInvite& out) {
   RETURN_IF_ERROR(ReadId(item.getInvite(), "invite", out.invite));
   out.used = item.getUsed();
   out.ends_step = item.getEndsStep();
+  out.revoked = item.getRevoked();
   return base::OkStatus();
 }
 
 void WriteModerator(const Moderator& moderator, schema::Moderator::Builder item) {
   item.setPeer(AsData(moderator.peer));
   item.setAdmitted(moderator.admitted);
+  item.setRevoked(moderator.revoked);
 }
 
 base::Status ReadModerator(schema::Moderator::Reader item, Moderator& out) {
   RETURN_IF_ERROR(ReadId(item.getPeer(), "moderator", out.peer));
   out.admitted = item.getAdmitted();
+  out.revoked = item.getRevoked();
   return base::OkStatus();
 }
 

@@ -50,7 +50,9 @@ base::Status ReadCommit(schema::Commit::Reader root, Commit& out) {
   RETURN_IF_ERROR(ReadOptionalId(root.getGradientRoot(), "gradient root", out.gradient_root));
   out.only_dials = root.getOnlyDials();
   out.leaving = root.getLeaving();
-  return ReadOptionalId(root.getParametersRoot(), "parameters root", out.parameters_root);
+  RETURN_IF_ERROR(ReadOptionalId(root.getParametersRoot(), "parameters root", out.parameters_root));
+  if (!root.hasRevokes()) return base::OkStatus();
+  return internal::ReadRevocation(root.getRevokes(), out.revokes.emplace());
 }
 
 base::Status ReadPart(schema::Part::Reader root, Part& out) {
@@ -103,6 +105,7 @@ Bytes Encode(const Commit& body) {
     if (body.parameters_root) root.setParametersRoot(AsData(*body.parameters_root));
     root.setOnlyDials(body.only_dials);
     root.setLeaving(body.leaving);
+    if (body.revokes) internal::WriteRevocation(*body.revokes, root.initRevokes());
   });
 }
 
@@ -145,6 +148,15 @@ Bytes Encode(const Rejoin& body) {
     root.setNonce(AsData(body.nonce));
     if (body.credential) internal::WriteCredential(*body.credential, root.initCredential());
   });
+}
+
+Bytes Encode(const Revocation& revocation) {
+  return EncodeCanonical<schema::Revocation>(
+      [&](schema::Revocation::Builder root) { internal::WriteRevocation(revocation, root); });
+}
+
+base::StatusOr<Revocation> DecodeRevocation(base::ByteView bytes) {
+  return DecodeBody<schema::Revocation>("revocation", bytes, internal::ReadRevocation);
 }
 
 base::StatusOr<Boot> DecodeBoot(base::ByteView body) {

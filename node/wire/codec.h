@@ -64,6 +64,10 @@ Bytes Encode(const BlockMessage& body);
 Bytes Encode(const Chunk& body);
 Bytes Encode(const Forward& body);
 
+// As people pass it on, outside of a COMMIT.
+Bytes Encode(const Revocation& revocation);
+base::StatusOr<Revocation> DecodeRevocation(base::ByteView bytes);
+
 base::StatusOr<Boot> DecodeBoot(base::ByteView body);
 base::StatusOr<Commit> DecodeCommit(base::ByteView body);
 base::StatusOr<Part> DecodePart(base::ByteView body);

@@ -23,7 +23,7 @@ using base::Bytes;
 using base::Digest;
 using base::PeerId;
 
-inline constexpr std::uint32_t kProtocolVersion = 10;
+inline constexpr std::uint32_t kProtocolVersion = 11;
 inline constexpr std::size_t kDirections = 4;  // random directions per part (protocol.md, 4)
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.
@@ -120,6 +120,25 @@ struct Boot {
   std::uint32_t protocol_version = kProtocolVersion;
 };
 
+// A moderator's promise: who shows that it holds the key `holder` may come in. The holder's private
+// key is what an invite link carries, so a public link is an invite of many uses.
+struct Invite {
+  PeerId moderator;
+  PeerId holder;
+  std::uint32_t uses = 1;       // 1..kMaxInviteUses
+  std::uint64_t ends_step = 0;  // no block of this step or of a later one admits by it
+  auto operator<=>(const Invite&) const = default;
+};
+
+// A moderator's word that nobody comes in by its invites any more
+// (node/protocol/rules/invite_book.h).
+struct Revocation {
+  PeerId moderator;
+  std::optional<Invite> invite;    // one of the moderator's own; none: all of them
+  crypto::Signature by_moderator;  // over RevocationDigest (node/protocol/ground/invite.h)
+  auto operator<=>(const Revocation&) const = default;
+};
+
 struct Commit {
   Digest coins_root;  // Merkle root of this step's coin commitments
   // Number of leaves under coins_root, 1..kMaxCoins. Signed, because a Merkle path verifies only
@@ -135,6 +154,9 @@ struct Commit {
   // The sender leaves the run: from the next step on it holds no role
   // (node/protocol/rules/leaving.h).
   bool leaving = false;
+  // A moderator's word that has not been sealed yet. It stands in COMMIT, since seal A of the step
+  // fixes it before the coin. Attack: who knows the coin would choose whom to shut out.
+  std::optional<Revocation> revokes = {};
 };
 
 // Announces the blob that follows it: part `slot.iteration` of the sender's gradient.
@@ -220,15 +242,6 @@ struct Naming {
 };
 
 // --- how a key that is not of the run comes in (node/protocol/rules/coming.h) --------------------
-
-// A moderator's promise: who shows that it holds the key `holder` may come in. The holder's private
-// key is what an invite link carries, so a public link is an invite of many uses.
-struct Invite {
-  PeerId moderator;
-  PeerId holder;
-  std::uint32_t uses = 1;       // 1..kMaxInviteUses
-  std::uint64_t ends_step = 0;  // no block of this step or of a later one admits by it
-};
 
 // An invite, and its use by one key.
 struct Credential {

@@ -115,6 +115,7 @@ struct Commit {
   parametersRoot @3 :Data; # profile exact/1; else empty
   onlyDials @4 :Bool;      # the sender cannot be dialed from outside
   leaving @5 :Bool;        # the sender leaves the run
+  revokes @6 :Revocation;  # null: none
 }
 
 struct TensorHeader {
@@ -215,6 +216,13 @@ struct Invite {
   holder @1 :Data;
   uses @2 :UInt32;
   endsStep @3 :UInt64;
+}
+
+# A moderator's word that nobody comes in by its invites any more.
+struct Revocation {
+  moderator @0 :Data;
+  invite @1 :Invite;     # of that moderator; null: all of its invites
+  byModerator @2 :Data;  # a signature
 }
 
 struct Credential {
@@ -397,17 +405,18 @@ struct Candidate {
   voucher @3 :Voucher;  # null: none
 }
 
-# An invite that has been used and has not ended.
+# An invite that has been used or revoked, and has not ended.
 struct UsedInvite {
   invite @0 :Data;
   used @1 :UInt32;
   endsStep @2 :UInt64;
+  revoked @3 :Bool;
 }
 
-# How many keys a moderator's invites have let in.
 struct Moderator {
   peer @0 :Data;
-  admitted @1 :UInt32;
+  admitted @1 :UInt32;  # keys that its invites let in, and unused invites that it revoked
+  revoked @2 :Bool;     # it took all of its invites back
 }
 
 # The time for which a member delayed the others and that is not forgiven yet.

@@ -48,6 +48,23 @@ base::Status ReadCredential(schema::Credential::Reader item, Credential& out) {
   return ReadSignature(item.getByHolder(), out.by_holder);
 }
 
+void WriteRevocation(const Revocation& revocation, schema::Revocation::Builder item) {
+  item.setModerator(AsData(revocation.moderator));
+  if (revocation.invite) WriteInvite(*revocation.invite, item.initInvite());
+  item.setByModerator(AsData(base::ByteView(revocation.by_moderator.bytes)));
+}
+
+base::Status ReadRevocation(schema::Revocation::Reader item, Revocation& out) {
+  RETURN_IF_ERROR(ReadId(item.getModerator(), "moderator", out.moderator));
+  if (item.hasInvite()) {
+    RETURN_IF_ERROR(ReadInvite(item.getInvite(), out.invite.emplace()));
+    if (out.invite->moderator != out.moderator) {
+      return Refuse("revoked invite", "is of another moderator");
+    }
+  }
+  return ReadSignature(item.getByModerator(), out.by_moderator);
+}
+
 void WriteVoucher(const Voucher& voucher, schema::Voucher::Builder item) {
   item.setInvite(AsData(voucher.invite));
   item.setModerator(AsData(voucher.moderator));

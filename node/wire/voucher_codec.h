@@ -13,6 +13,9 @@ namespace ostraka::wire::internal {
 void WriteCredential(const Credential& credential, schema::Credential::Builder item);
 base::Status ReadCredential(schema::Credential::Reader item, Credential& out);
 
+void WriteRevocation(const Revocation& revocation, schema::Revocation::Builder item);
+base::Status ReadRevocation(schema::Revocation::Reader item, Revocation& out);
+
 void WriteVoucher(const Voucher& voucher, schema::Voucher::Builder item);
 base::Status ReadVoucher(schema::Voucher::Reader item, Voucher& out);
 

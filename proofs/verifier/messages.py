@@ -87,6 +87,12 @@ def at_least_one_use(voucher):
         raise Refused("uses: out of range")
 
 
+def of_its_own_moderator(revocation):
+    invite = revocation["invite"]
+    if invite is not None and invite["moderator"] != revocation["moderator"]:
+        raise Refused("revoked invite: is of another moderator")
+
+
 def statuses_only_without_lock(propose):
     if propose["rank"] and (propose["statuses"] or any(propose["statuses_root"])):
         raise Refused("statuses: only with rank 0")
@@ -103,12 +109,17 @@ NAMING = Struct("naming", [Field("step", 0, 64), Field("column", 64, 32, MAX_PEE
 VOUCHER = Struct("voucher", [Field("uses", 0, 32, MAX_INVITE_USES), Field("ends_step", 64, 64)],
                  [Id("invite"), Id("moderator")], at_least_one_use)
 ARRIVAL = Struct("arrivals", [], [Id("peer"), One("voucher", VOUCHER, optional=True)])
+INVITE = Struct("invite", [Field("uses", 0, 32, MAX_INVITE_USES), Field("ends_step", 64, 64)],
+                [Id("moderator"), Id("holder")], at_least_one_use)
+REVOCATION = Struct("revokes", [], [Id("moderator"), One("invite", INVITE, optional=True),
+                                    Bytes("by_moderator", 64, least=64)], of_its_own_moderator)
 RANK = Field("rank", 0, 32, 1 + MAX_ITERATIONS)
 
 # The bodies that members sign, by the type of their slot.
 BODIES = {
     "commit": Struct("commit", [Field("coin_count", 0, 32, 256), Field("only_dials", 32, 1), Field("leaving", 33, 1)],
-                     [Id("coins_root"), OptionalId("gradient_root"), OptionalId("parameters_root")], at_least_one_coin),
+                     [Id("coins_root"), OptionalId("gradient_root"), OptionalId("parameters_root"),
+                      One("revokes", REVOCATION, optional=True)], at_least_one_coin),
     "part": Struct("part", [], [One("header", HEADER), Id("root"), Ids("path", 32)]),
     "aggregate": Struct("aggregate", [Field("part_index", 0, 32, MAX_PEERS - 1)],
                         [Id("result_root"), Bytes("included", MAX_PEERS // 8), Id("leaves_root"),
@@ -205,8 +216,8 @@ STANDING = Struct("standing", [Field("banned", 0, 1), Field("erred", 1, 1), Fiel
                   [Id("peer")])
 CANDIDATE = Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)],
                    [Id("peer"), One("voucher", VOUCHER, optional=True)])
-USED_INVITE = Struct("used invite", [Field("used", 0, 32), Field("ends_step", 64, 64)], [Id("invite")])
-MODERATOR = Struct("moderator", [Field("admitted", 0, 32)], [Id("peer")])
+USED_INVITE = Struct("used invite", [Field("used", 0, 32), Field("revoked", 32, 1), Field("ends_step", 64, 64)], [Id("invite")])
+MODERATOR = Struct("moderator", [Field("admitted", 0, 32), Field("revoked", 32, 1)], [Id("peer")])
 LATENESS = Struct("lateness", [Field("ms", 0, 64)], [Id("peer")])
 VOIDS = Struct("voids", [Field("count", 0, 32), Field("last_step", 64, 64)], [Id("peer")])
 REACH = Struct("reach", [Field("only_dials", 0, 1), Field("changes_from", 64, 64)], [Id("peer")])

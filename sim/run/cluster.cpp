@@ -13,6 +13,7 @@
 #include "node/protocol/ground/known_run.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/member/peer.h"
+#include "node/protocol/rules/invite_book.h"
 #include "sim/adversary/adversary.h"
 #include "sim/attacks/registry.h"
 #include "sim/check/applied_checker.h"
@@ -93,6 +94,19 @@ Keys AllKeys(const base::Rng& rng, const SimOptions& options) {
   const Keys guests = MakeKeys(rng.Fork("guests"), KeysIn(options) - options.peers);
   keys.insert(keys.end(), guests.begin(), guests.end());
   return keys;
+}
+
+using Revokes = std::function<std::optional<wire::Revocation>(const wire::Block& head)>;
+// What honest members pass on of the moderators' revocations, and what attackers forge, in turn.
+std::pair<Revokes, Revokes> RevocationsOf(
+    const Gatehouse& gatehouse, const std::shared_ptr<const protocol::Manifest>& manifest) {
+  if (!protocol::IsOpen(*manifest)) return {};
+  return {[held = gatehouse.Revocations(manifest->run_id), manifest](const wire::Block& head) {
+            return protocol::RevocationToState(head, *manifest, held);
+          },
+          [forged = gatehouse.ForgedRevocations(manifest->run_id)](const wire::Block& head) {
+            return std::optional(forged[head.step % forged.size()]);
+          }};
 }
 
 // Which members only dial: a uniform choice, as that of the Byzantine ones.
@@ -271,6 +285,7 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     const std::vector<float>& values) {
   const auto verifier = std::make_shared<MemoVerifier>(keys_);
   const auto initial = std::make_shared<const std::vector<float>>(values);
+  const auto [revoking, forging] = RevocationsOf(guests_.gatehouse, manifest_);
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
     protocol::PeerOptions peer{manifest_, keys_[i], verifier, training_.trainer->layout(),
@@ -289,6 +304,7 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     if (const auto leaves = faults_.departures.find(i); leaves != faults_.departures.end()) {
       peer.declarations.leaving = LeavingFrom(leaves->second, roster_.IsHonest(i));
     }
+    peer.declarations.revokes = cheats ? forging : revoking;
     const bool takes_turn = i >= KeysIn(options_) - options_.turnover;
     if (guests_.turnover != nullptr && roster_.IsHonest(i)) {
       peer.declarations.leaving = [turnover = guests_.turnover, i](std::uint64_t) {

@@ -14,8 +14,8 @@ Pass PassAt(std::uint32_t index, const SimOptions& options) {
   if (index < options.comes) return index % 2 == 0 ? Pass::kInvite : Pass::kListed;
   if (index < options.comes + options.intruders) return Pass::kPublic;
   if (index >= options.comes + options.intruders + options.forgers) return Pass::kInvite;
-  constexpr Pass kBad[] = {Pass::kForged, Pass::kContested, Pass::kContested, Pass::kEnded,
-                           Pass::kCopied};
+  constexpr Pass kBad[] = {Pass::kForged, Pass::kContested, Pass::kContested,
+                           Pass::kEnded,  Pass::kCopied,    Pass::kRevoked};
   return kBad[(index - options.comes - options.intruders) % std::size(kBad)];
 }
 
@@ -85,9 +85,40 @@ std::uint32_t Gatehouse::UsesOf(Pass pass) const {
     case Pass::kForged:
     case Pass::kCopied:
     case Pass::kEnded:
+    case Pass::kRevoked:
       return 0;
   }
   return 0;
+}
+
+wire::Invite Gatehouse::InviteOf(std::size_t guest) const {
+  const Pass pass = passes_[guest];
+  return {.moderator = moderator_->id(),
+          .holder = HolderOf(guest).id(),
+          .uses = std::max(1U, UsesOf(pass)),
+          .ends_step = pass == Pass::kEnded ? kEndedStep : kNever};
+}
+
+std::vector<wire::Revocation> Gatehouse::Revocations(const base::Digest& run_id) const {
+  std::vector<wire::Revocation> all;
+  for (std::size_t i = 0; i < guests_.size(); ++i) {
+    if (passes_[i] != Pass::kRevoked) continue;
+    all.push_back(protocol::SignRevocation(run_id, InviteOf(i), *moderator_));
+  }
+  return all;
+}
+
+std::vector<wire::Revocation> Gatehouse::ForgedRevocations(const base::Digest& run_id) const {
+  std::vector<wire::Revocation> all = {{moderator_->id(), std::nullopt, {}}};
+  for (std::size_t i = 0; i < guests_.size(); ++i) {
+    if (passes_[i] != Pass::kListed && UsesOf(passes_[i]) > 0) {
+      all.push_back({moderator_->id(), InviteOf(i), {}});
+    }
+  }
+  for (wire::Revocation& one : all) {
+    one.by_moderator = stranger_->Sign(protocol::RevocationDigest(run_id, one));
+  }
+  return all;
 }
 
 std::optional<wire::Credential> Gatehouse::CredentialOf(const base::Digest& run_id,
@@ -95,10 +126,7 @@ std::optional<wire::Credential> Gatehouse::CredentialOf(const base::Digest& run_
   const Pass pass = passes_[guest];
   if (pass == Pass::kListed) return std::nullopt;
   const crypto::SigningKey& holder = HolderOf(guest);
-  wire::Invite invite{.moderator = moderator_->id(),
-                      .holder = holder.id(),
-                      .uses = std::max(1U, UsesOf(pass)),
-                      .ends_step = pass == Pass::kEnded ? kEndedStep : kNever};
+  const wire::Invite invite = InviteOf(guest);
   const crypto::Signature good = protocol::SignInvite(run_id, invite, *moderator_);
   const base::PeerId& user = pass == Pass::kCopied ? stranger_->id() : guests_[guest];
   wire::Credential credential = protocol::UseInvite(run_id, invite, good, holder, user);

@@ -5,8 +5,9 @@
 //                                                 rest have an invite of one use each
 //   [.., + intruders)          attackers          one public invite of as many uses
 //   [.., + forgers)            honest code        in turn: an invite that no moderator signed, the
-//                              with a credential  use of another key, an invite that has ended, and
-//                              that is not good   one use for two keys
+//                              with a credential  use of another key, an invite that has ended,
+//                              that is not good   one use for two keys, and an invite that the
+//                                                 moderator took back
 //   [.., + turnover)           honest             an invite of one use each (turnover.h)
 //
 // Thread safety: pure functions; plain values.
@@ -32,13 +33,14 @@ using Keys = std::vector<std::shared_ptr<const crypto::SigningKey>>;
 std::shared_ptr<const crypto::SigningKey> DrawKey(base::Rng rng);
 
 enum class Pass : std::uint8_t {
-  kListed,    // in the manifest's list
-  kInvite,    // an invite of one use
-  kPublic,    // the public invite
-  kForged,    // an invite that no moderator signed
-  kCopied,    // the credential of another key
-  kEnded,     // an invite that has ended
-  kContested  // one use of an invite, which another key has too
+  kListed,     // in the manifest's list
+  kInvite,     // an invite of one use
+  kPublic,     // the public invite
+  kForged,     // an invite that no moderator signed
+  kCopied,     // the credential of another key
+  kEnded,      // an invite that has ended
+  kContested,  // one use of an invite, which another key has too
+  kRevoked     // an invite of one use that the moderator took back before anybody came
 };
 
 class Gatehouse {
@@ -50,6 +52,10 @@ class Gatehouse {
   protocol::JoinPlan Plan() const;
   // What the guest of that index in `guests` shows; nullopt if it is in the list.
   std::optional<wire::Credential> CredentialOf(const base::Digest& run_id, std::size_t guest) const;
+  // What the moderator took back: every honest member has it from the start.
+  std::vector<wire::Revocation> Revocations(const base::Digest& run_id) const;
+  // What attackers say in its name: all good invites are taken back, and all of the moderator's.
+  std::vector<wire::Revocation> ForgedRevocations(const base::Digest& run_id) const;
   std::vector<Entitlement> Entitlements() const;
   // When each guest starts but those of a turnover, from the first third of the run's expected
   // length.
@@ -59,6 +65,7 @@ class Gatehouse {
   std::uint32_t UsesOf(Pass pass) const;  // how many keys may come in by it
   std::size_t GroupOf(std::size_t guest) const;
   const crypto::SigningKey& HolderOf(std::size_t guest) const;
+  wire::Invite InviteOf(std::size_t guest) const;
 
   std::vector<base::PeerId> guests_;
   std::vector<Pass> passes_;

@@ -170,7 +170,7 @@ void DrawLeaves(base::Rng rng, SimOptions& options) {
 void DrawArrivals(base::Rng rng, SimOptions& options) {
   if (options.unprotected || options.peers > kMostPeersWithGuests || !OneIn(rng, 4)) return;
   options.comes = static_cast<std::uint32_t>(rng.Below(4));
-  options.forgers = OneIn(rng, 3) ? 5 : 0;
+  options.forgers = OneIn(rng, 3) ? 6 : 0;
   // While the network is cut, only t_a members may be Byzantine (DrawFaults).
   if (options.byzantine > 0 && options.cut == "none")
     options.intruders = static_cast<std::uint32_t>(rng.Below(3));

@@ -183,6 +183,14 @@ class Run:
             listener.close()
 
 
+def wait_until(is_so, what):
+    """Asks again until it is so; fails at the deadline."""
+    end = time.monotonic() + DEADLINE_S
+    while not is_so():
+        assert time.monotonic() < end, f"not within {DEADLINE_S} s: {what}"
+        time.sleep(0.05)
+
+
 def expect_ok(*args, **popen):
     result = run(*args, **popen)
     assert result.returncode == 0, f"{args}: exit {result.returncode}\n{result.stderr}"

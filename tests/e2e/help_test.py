@@ -11,7 +11,7 @@ from harness import OSTRAKA, TestCase, run
 COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], ["key", "passwd"],
             ["key", "import"], ["run"],
             ["run", "init"], ["run", "show"], ["run", "check"], ["run", "recover"], ["ledger"], ["ledger", "show"],
-            ["ledger", "explain"], ["sim"], ["sim", "dht"], ["dht"], ["dht", "bench"], ["dht", "bootstrap"], ["dht", "crawl"], ["dht", "get"], ["dht", "ping"], ["dht", "put"], ["portmap"], ["invite"], ["invite", "new"], ["invite", "show"], ["link"], ["join"], ["status"], ["leave"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
+            ["ledger", "explain"], ["sim"], ["sim", "dht"], ["dht"], ["dht", "bench"], ["dht", "bootstrap"], ["dht", "crawl"], ["dht", "get"], ["dht", "ping"], ["dht", "put"], ["portmap"], ["invite"], ["invite", "new"], ["invite", "show"], ["invite", "list"], ["invite", "revoke"], ["link"], ["join"], ["status"], ["leave"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
             ["aggregate"], ["attack"], ["compare"], ["compare", "merge"],
             ["model"], ["model", "make"], ["model", "show"], ["data"], ["data", "pack"], ["data", "check"], ["manual"],
             ["evidence"], ["evidence", "verify"], ["evidence", "show"],

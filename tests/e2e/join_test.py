@@ -57,6 +57,59 @@ class JoinTest(JoinCase):
         self.assertIn("this key may not come in: ", third.report()["reason"])
         self.finish_all(nodes, [])
         self.await_end(newcomers)
+        for node in nodes:
+            self.assertNotIn(third.report()["peer"][:16], node.text["stderr"], "nobody waits for who was refused")
+
+    def test_a_revoked_invite_lets_in_nobody_any_more(self):
+        run = self.open_run(250)
+        key = ["--manifest", run.manifest, "--key", self.moderator]
+        link = self.invite(run, "--uses", 2)
+        public = self.invite(run, "--uses", 5)
+        nodes = self.start_all(run)
+        first = self.join(link, "first")
+        self.await_members(first, 5)
+        self.read([first])
+        listed = [line.split() for line in harness.expect_ok("invite", "list", *key, "--data-dir", run.data_dir(0)).splitlines()]
+        self.assertEqual([line[1:] for line in listed[1:3]],
+                         [["1", "of", "2", "250", "open"], ["0", "of", "5", "250", "open"]])
+        self.assertEqual(listed[3][2:], ["1", "of", "16", "used"])
+        # One by its id through the first node, the other by its link through a line that the second node's owner was given.
+        harness.expect_ok("invite", "revoke", listed[1][0], *key, "--data-dir", run.data_dir(0))
+        line = harness.expect_ok("invite", "revoke", public, *key).strip()
+        harness.expect_ok("invite", "revoke", "--pass-on", line, "--data-dir", run.data_dir(1))
+        states = lambda: [entry["state"] for entry in json.loads(
+            harness.expect_ok("invite", "list", *key, "--data-dir", run.data_dir(0), "--json"))]
+        harness.wait_until(lambda: states() == ["revoked", "revoked"], "both invites are revoked")
+        for number, refused in enumerate([link, public]):
+            late = self.join(refused, f"late{number}")
+            self.assertEqual(late.finish(), 1, late.text["stderr"])
+            self.assertEqual(late.report()["reason"],
+                             "this key may not come in: its invite was revoked: ask a moderator for a new one")
+        self.finish_all(nodes, [])
+        self.await_end([first])
+
+    def test_what_revoke_refuses(self):
+        run = self.open_run(20)
+        key = ["--manifest", run.manifest, "--key", self.moderator]
+        link = self.invite(run)
+        stranger = self.folder / "stranger.key"
+        harness.expect_ok("key", "new", stranger, "--no-passphrase")
+        line = harness.expect_ok("invite", "revoke", "--all", *key).strip()
+        for words, why in [
+                ([link], "--manifest and --key are needed"),
+                ([], "say one thing to revoke"),
+                ([link, "--all", *key], "say one thing to revoke"),
+                (["abc", *key], "too short for an invite's id"),
+                (["0123456789", *key], "no invite of this key and run begins with"),
+                ([link, "--manifest", run.manifest, "--key", stranger], "is no moderator of this run"),
+                (["ostraka:abc", *key], "the invite"),
+                (["--pass-on", line], "--pass-on needs --data-dir"),
+                (["--pass-on", line[:-4], "--data-dir", self.folder], "it is no revocation"),
+                (["--pass-on", line, "--data-dir", self.folder], "ledger")]:
+            refused = harness.run("invite", "revoke", *words)
+            self.assertIn(refused.returncode, (2, 3), refused.stderr)
+            self.assertIn(why, refused.stderr)
+            self.assertEqual(len(refused.stderr.strip().splitlines()), 1, refused.stderr)
 
     def test_two_newcomers_that_listen_find_each_other_by_the_dht(self):
         run = self.open_run(250)

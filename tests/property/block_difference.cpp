@@ -73,10 +73,12 @@ std::string Show(const wire::Standing& standing) {
          Show(standing.returned_step) + " came " + Show(standing.came_step);
 }
 std::string Show(const wire::UsedInvite& invite) {
-  return Show(invite.invite) + " used " + Show(invite.used) + " ends " + Show(invite.ends_step);
+  return Show(invite.invite) + " used " + Show(invite.used) + " ends " + Show(invite.ends_step) +
+         " revoked " + Show(invite.revoked);
 }
 std::string Show(const wire::Moderator& moderator) {
-  return Show(moderator.peer) + " admitted " + Show(moderator.admitted);
+  return Show(moderator.peer) + " admitted " + Show(moderator.admitted) + " revoked " +
+         Show(moderator.revoked);
 }
 std::string Show(const wire::Candidate& candidate) {
   return Show(candidate.peer) + " since " + Show(candidate.since) + " confirmed " +

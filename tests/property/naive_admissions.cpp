@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "node/protocol/ground/invite.h"
+
 namespace ostraka::protocol::naive {
 namespace {
 
@@ -70,6 +72,7 @@ struct Given {
   std::size_t keys = 0;
   std::map<Digest, wire::UsedInvite> invites;  // that have not ended
   std::map<PeerId, std::uint32_t> by_moderator;
+  std::vector<PeerId> moderators_out;          // that took all of their invites back
   std::map<Digest, std::size_t> admitted_now;  // in this block, by invite
 };
 
@@ -88,6 +91,7 @@ Given GivenBefore(const Step& step) {
   }
   for (const wire::Moderator& moderator : last.moderators) {
     given.by_moderator[moderator.peer] = moderator.admitted;
+    if (moderator.revoked) given.moderators_out.push_back(moderator.peer);
   }
   return given;
 }
@@ -107,9 +111,48 @@ bool IsGood(const Step& step, const Voucher& voucher, const Given& given) {
   if (voucher.ends_step <= step.number) return false;
   const auto admitted = given.by_moderator.find(voucher.moderator);
   if (admitted != given.by_moderator.end() && admitted->second >= join.quota) return false;
+  if (Has(given.moderators_out, voucher.moderator)) return false;
   const auto used = given.invites.find(voucher.invite);
-  if (used != given.invites.end()) return used->second.used < voucher.uses;
-  return given.invites.size() < 1024;
+  if (used == given.invites.end()) return given.invites.size() < 1024;
+  return !used->second.revoked && used->second.used < voucher.uses;
+}
+
+// "A revocation counts if the moderator whose invite it is signed it, the invite has not ended and
+// has uses left. One that the block does not list yet costs the moderator one of its quota."
+void RevokeOne(const Step& step, const wire::Invite& invite, Given& given) {
+  const Digest name = InviteDigest(step.manifest->run_id, invite);
+  const bool listed = given.invites.contains(name);
+  if (invite.ends_step <= step.number) return;
+  if (listed && given.invites[name].used >= invite.uses) return;
+  if (!listed) {
+    const std::uint32_t quota = step.manifest->join.quota;
+    if (given.invites.size() >= 1024 || given.by_moderator[invite.moderator] >= quota) return;
+    ++given.by_moderator[invite.moderator];
+  }
+  const std::uint32_t used = listed ? given.invites[name].used : 0;
+  given.invites[name] = {name, used, invite.ends_step, true};
+}
+
+void RevokeAll(const Step& step, Given& given) {
+  const JoinPlan& join = step.manifest->join;
+  if (join.policy != JoinPolicy::kInvite) return;
+  // First those that name no invite: nothing of such a moderator counts any more.
+  std::vector<wire::Revocation> words;
+  for (const auto& [member, commit] : step.commits) {
+    if (!commit.revokes || !Has(join.moderators, commit.revokes->moderator)) continue;
+    crypto::PlainVerifier verifier;
+    if (IsSigned(step.manifest->run_id, *commit.revokes, verifier))
+      words.push_back(*commit.revokes);
+  }
+  for (const wire::Revocation& word : words) {
+    if (!word.invite && !Has(given.moderators_out, word.moderator))
+      given.moderators_out.push_back(word.moderator);
+  }
+  std::sort(words.begin(), words.end());
+  for (const wire::Revocation& word : words) {
+    if (word.invite && !Has(given.moderators_out, word.moderator))
+      RevokeOne(step, *word.invite, given);
+  }
 }
 
 bool MayCome(const Step& step, const Arrival& line, const Given& given) {
@@ -173,7 +216,7 @@ void GiveTo(const Step& step, const Arrival& line, Given& given) {
   ++given.admitted_now[line.voucher ? line.voucher->invite : Digest{}];
   if (!line.voucher) return;
   wire::UsedInvite& used = given.invites[line.voucher->invite];
-  used = {line.voucher->invite, used.used + 1, line.voucher->ends_step};
+  used = {line.voucher->invite, used.used + 1, line.voucher->ends_step, false};
   ++given.by_moderator[line.voucher->moderator];
 }
 
@@ -189,6 +232,7 @@ std::vector<PeerId> Admit(const Step& step, Block& block) {
     if (MayReturn(step, peer) && !Has(losers, peer)) Confirm(step, {peer, std::nullopt}, block);
   }
   Given given = GivenBefore(step);
+  RevokeAll(step, given);
   Block newcomers;  // beside those that return
   std::vector<PeerId> done;
   for (const bool candidates : {true, false}) {
@@ -207,8 +251,10 @@ std::vector<PeerId> Admit(const Step& step, Block& block) {
   std::sort(block.candidates.begin(), block.candidates.end(),
             [](const auto& a, const auto& b) { return a.peer < b.peer; });
   for (const auto& [invite, used] : given.invites) block.invites.push_back(used);
+  for (const PeerId& out : given.moderators_out) given.by_moderator.try_emplace(out, 0);
   for (const auto& [peer, admitted] : given.by_moderator) {
-    block.moderators.push_back({peer, admitted});
+    const bool out = Has(given.moderators_out, peer);
+    if (admitted > 0 || out) block.moderators.push_back({peer, admitted, out});
   }
   return newcomers.joined;
 }

@@ -37,6 +37,8 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kAnyCredential, "any credential", "arrivals", 18},
     {base::Bug::kInvitesNeverEnd, "invites never end", "arrivals", 18},
     {base::Bug::kInvitesAreNotCounted, "invites are not counted", "arrivals", 18},
+    {base::Bug::kAnyRevocation, "any revocation", "progress", 18},
+    {base::Bug::kRevocationsAreIgnored, "revocations are ignored", "arrivals", 18},
 };
 inline constexpr PlantedBug kCanary = {base::Bug::kCanary, "canary", "honest_suspected", 1};
 

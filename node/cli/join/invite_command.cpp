@@ -1,4 +1,5 @@
-// ostraka invite new|show: what lets a key into a running run.
+// ostraka invite new|show, and the command that the others hang on: what lets a key into a running
+// run.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -8,6 +9,8 @@
 
 #include "crypto/key_file.h"
 #include "node/cli/join/commands.h"
+#include "node/cli/join/invite_commands.h"
+#include "node/cli/join/issued_invites.h"
 #include "node/cli/join/link_parts.h"
 #include "node/cli/options/invite_link.h"
 #include "node/cli/terminal/exit_code.h"
@@ -57,10 +60,13 @@ base::Status New(const NewOptions& options) {
   const crypto::Signature signature = protocol::SignInvite(manifest.run_id, invite, key);
   ASSIGN_OR_RETURN(InviteText text, PartsOf(options.parts, options.manifest, std::move(manifest)));
   text.pass = InvitePass{invite, signature, std::move(holder)};
+  RETURN_IF_ERROR(NoteInvite(options.key, {text.manifest.run_id, invite}));
   RETURN_IF_ERROR(PassOn(text, options.parts.file));
   std::fprintf(stderr,
-               "lets in %u %s, until step %llu; whoever has it can use it: pass it on in private\n",
-               invite.uses, invite.uses == 1 ? "key" : "keys",
+               "invite %s lets in %u %s, until step %llu; whoever has it can use it: pass it on in "
+               "private\n",
+               protocol::InviteDigest(text.manifest.run_id, invite).Short().c_str(), invite.uses,
+               invite.uses == 1 ? "key" : "keys",
                static_cast<unsigned long long>(invite.ends_step));
   return base::OkStatus();
 }
@@ -75,6 +81,7 @@ base::Status Show(const std::string& link_or_file) {
               PrintableLine(manifest.name).c_str());
   if (text.pass) {
     const wire::Invite& invite = text.pass->invite;
+    std::printf("invite %s\n", protocol::InviteDigest(manifest.run_id, invite).Hex().c_str());
     std::printf("moderator %s\nuses %u\nuntil step %llu of %llu\n", invite.moderator.Hex().c_str(),
                 invite.uses, static_cast<unsigned long long>(invite.ends_step),
                 static_cast<unsigned long long>(manifest.training.steps));
@@ -85,7 +92,9 @@ base::Status Show(const std::string& link_or_file) {
   return base::OkStatus();
 }
 
-void AddNew(CLI::App& command, Invocation& invocation) {
+}  // namespace
+
+void AddInviteNew(CLI::App& command, Invocation& invocation) {
   auto options = std::make_shared<NewOptions>();
   auto* create = command.add_subcommand("new", "make an invite, and print it as a link");
   create->add_option("--manifest", options->manifest, "the run's manifest")->required();
@@ -107,7 +116,7 @@ void AddNew(CLI::App& command, Invocation& invocation) {
   });
 }
 
-void AddShow(CLI::App& command, Invocation& invocation) {
+void AddInviteShow(CLI::App& command, Invocation& invocation) {
   auto what = std::make_shared<std::string>();
   auto* show = command.add_subcommand("show", "print what an invite is for, and check it");
   show->add_option("invite", *what, "the link or the file")->required();
@@ -120,14 +129,14 @@ void AddShow(CLI::App& command, Invocation& invocation) {
   });
 }
 
-}  // namespace
-
 void AddInviteCommand(CLI::App& program, Invocation& invocation) {
   auto* command = program.add_subcommand("invite", "invites: what lets a key into a running run");
   command->require_subcommand(1);
   command->footer("Example: ostraka invite new --manifest run.toml --key me.key");
-  AddNew(*command, invocation);
-  AddShow(*command, invocation);
+  AddInviteNew(*command, invocation);
+  AddInviteShow(*command, invocation);
+  AddInviteList(*command, invocation);
+  AddInviteRevoke(*command, invocation);
 }
 
 }  // namespace ostraka::cli

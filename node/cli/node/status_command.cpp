@@ -244,7 +244,7 @@ class Text {
     for (const json& moderator : door.at("moderators")) {
       Line("invites", "of " + ShortOf(moderator.at("peer")) + " have let in " +
                           Count(moderator.at("admitted")) + " of " + Count(moderator.at("quota")) +
-                          " keys");
+                          " keys" + (moderator.value("revoked", false) ? "; all are revoked" : ""));
     }
     for (const json& asking : door.at("asking")) {
       Line("asks", ShortOf(asking.at("peer")) + ": confirmed in " + Count(asking.at("blocks")) +

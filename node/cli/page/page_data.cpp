@@ -282,7 +282,7 @@ PageDoor DoorOf(const PageRun& run, const RunHistory& history) {
                 {},
                 {}};
   for (const host::Door::Moderator& each : door.moderators) {
-    page.moderators.push_back({PeerOf(run, each.peer), each.admitted, each.quota});
+    page.moderators.push_back({PeerOf(run, each.peer), each.admitted, each.quota, each.revoked});
   }
   for (const host::Door::Asking& each : door.asking) {
     page.asking.push_back({PeerOf(run, each.peer), each.blocks, each.needed});

@@ -112,6 +112,7 @@ struct PageDoor {
     PagePeer peer;
     std::uint32_t admitted = 0;
     std::uint32_t quota = 0;
+    bool revoked = false;
   };
   std::vector<Moderator> moderators;
   struct Asking {

@@ -322,10 +322,10 @@ std::string DoorSection(const PageData& data) {
   seats += " The run bears " + CountText(door.bears) + " faulty members.";
   std::string items;
   for (const PageDoor::Moderator& moderator : door.moderators) {
-    items +=
-        Tag("li", "",
-            "Invites of " + ShortWho(moderator.peer) + " have let in " +
-                CountText(moderator.admitted) + " of " + CountText(moderator.quota) + " keys.");
+    items += Tag("li", "",
+                 "Invites of " + ShortWho(moderator.peer) + " have let in " +
+                     CountText(moderator.admitted) + " of " + CountText(moderator.quota) + " keys" +
+                     (moderator.revoked ? "; all of them are revoked." : "."));
   }
   const std::size_t shown = std::min(door.asking.size(), kAskingShown);
   for (std::size_t i = 0; i < shown; ++i) items += AskingItem(door.asking[i]);

@@ -96,7 +96,8 @@ json DoorJson(const host::Door& door) {
   for (const host::Door::Moderator& moderator : door.moderators) {
     result["moderators"].push_back({{"peer", moderator.peer.Hex()},
                                     {"admitted", moderator.admitted},
-                                    {"quota", moderator.quota}});
+                                    {"quota", moderator.quota},
+                                    {"revoked", moderator.revoked}});
   }
   for (const host::Door::Asking& asking : door.asking) {
     if (result["asking"].size() == kAskingInStatus) break;

@@ -61,7 +61,8 @@ NodeDriver::Impl::Plan::Plan(NodeOptions& options)
       flush_timeout(options.flush_timeout),
       started{options.coin_seed, crypto::RandomSeed(), std::move(options.restored)},
       genesis(std::move(options.genesis)),
-      leaving(std::move(options.leaving)) {}
+      leaving(std::move(options.leaving)),
+      revocations(std::move(options.revocations)) {}
 
 NodeDriver::Impl::Impl(boost::asio::io_context& io, NodeOptions options, NodeEvents& events)
     : plan_(options),
@@ -204,6 +205,10 @@ void NodeDriver::Impl::Look() {
   if (!stop_.TakesInputs()) return;
   const NodeStatus seen = Seen();
   reporter_.Look(seen);
+  if (plan_.revocations != nullptr) {
+    const base::Status read = plan_.revocations->Refresh();
+    if (!read.ok()) reporter_.Notice(net::NoticeLevel::kWarning, base::MessageOf(read));
+  }
   reporter_.Advise(
       net::DialBackAdvice(finder_->dialed_back(), seen.only_dial.contains(plan_.self)));
   look_timer_.Start(kLookEvery, [this] { inlet_.Enter([this] { Look(); }); });

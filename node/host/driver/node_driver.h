@@ -60,6 +60,7 @@
 #include "node/protocol/ground/machine.h"
 #include "node/store/checkpoint_writer.h"
 #include "node/store/ledger.h"
+#include "node/store/revocation_file.h"
 #include "node/train/trainer.h"
 
 namespace ostraka::host {
@@ -77,6 +78,8 @@ struct NodeOptions {
     std::function<bool(const wire::Block& head)> possible;
   };
   std::shared_ptr<Leaving> leaving = nullptr;
+  // What it passes on of the moderators' revocations, read anew once a second. Null: nothing.
+  std::shared_ptr<store::RevocationFile> revocations = nullptr;
   // The ledger's records of this key in the run; null if the key is new.
   std::shared_ptr<const protocol::Restored> restored;
   RunHistory history = {};  // before this process, for people

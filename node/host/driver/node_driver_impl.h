@@ -53,6 +53,7 @@ class NodeDriver::Impl {
     protocol::Started started;  // until Start
     std::shared_ptr<const wire::Block> genesis;
     std::shared_ptr<NodeOptions::Leaving> leaving;
+    std::shared_ptr<store::RevocationFile> revocations;
     std::uint16_t port = 0;  // from Bind on
     std::uint16_t http_port = 0;
     base::Time begun;

@@ -17,8 +17,8 @@ Door DoorOf(const protocol::Manifest& manifest, const wire::Block& head, const V
     const auto known =
         std::find_if(head.moderators.begin(), head.moderators.end(),
                      [&peer](const wire::Moderator& moderator) { return moderator.peer == peer; });
-    const std::uint32_t admitted = known == head.moderators.end() ? 0 : known->admitted;
-    door.moderators.push_back({peer, admitted, manifest.join.quota});
+    const wire::Moderator has = known == head.moderators.end() ? wire::Moderator{} : *known;
+    door.moderators.push_back({peer, has.admitted, manifest.join.quota, has.revoked});
   }
   for (const wire::Candidate& candidate : head.candidates) {
     Door::Asking asking{candidate.peer, candidate.confirmed - candidate.since + 1,

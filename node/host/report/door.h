@@ -26,8 +26,9 @@ struct Door {
 
   struct Moderator {
     base::PeerId peer;
-    std::uint32_t admitted = 0;  // keys that its invites have let in
+    std::uint32_t admitted = 0;  // keys that its invites let in, and unused ones revoked
     std::uint32_t quota = 0;
+    bool revoked = false;  // it took all of its invites back
   };
   std::vector<Moderator> moderators;  // those of the manifest, in its order
 

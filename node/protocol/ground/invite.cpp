@@ -24,6 +24,14 @@ Digest InviteUseDigest(const Digest& run_id, const wire::Invite& invite, const P
       .Finish();
 }
 
+Digest RevocationDigest(const Digest& run_id, const wire::Revocation& revocation) {
+  crypto::Hasher hasher(crypto::kDomainInviteRevoke);
+  hasher.Update(run_id).Update(revocation.moderator.view());
+  hasher.UpdateU64(revocation.invite ? 1 : 0);
+  if (revocation.invite) hasher.Update(InviteDigest(run_id, *revocation.invite));
+  return hasher.Finish();
+}
+
 crypto::Signature SignInvite(const Digest& run_id, const wire::Invite& invite,
                              const crypto::SigningKey& moderator) {
   OSTRAKA_CHECK(moderator.id() == invite.moderator);
@@ -35,6 +43,20 @@ wire::Credential UseInvite(const Digest& run_id, const wire::Invite& invite,
                            const PeerId& peer) {
   OSTRAKA_CHECK(holder.id() == invite.holder);
   return {invite, by_moderator, holder.Sign(InviteUseDigest(run_id, invite, peer))};
+}
+
+wire::Revocation SignRevocation(const Digest& run_id, const std::optional<wire::Invite>& invite,
+                                const crypto::SigningKey& moderator) {
+  OSTRAKA_CHECK(!invite || invite->moderator == moderator.id());
+  wire::Revocation revocation{moderator.id(), invite, {}};
+  revocation.by_moderator = moderator.Sign(RevocationDigest(run_id, revocation));
+  return revocation;
+}
+
+bool IsSigned(const Digest& run_id, const wire::Revocation& revocation,
+              crypto::Verifier& verifier) {
+  return verifier.Verify(revocation.moderator, RevocationDigest(run_id, revocation),
+                         revocation.by_moderator);
 }
 
 wire::Voucher VoucherOf(const Digest& run_id, const wire::Invite& invite) {

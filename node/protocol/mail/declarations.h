@@ -5,6 +5,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+
+#include "node/wire/block.h"
+#include "node/wire/messages.h"
 
 namespace ostraka::protocol {
 
@@ -16,8 +20,15 @@ struct Declarations {
   // never.
   std::function<bool(std::uint64_t step)> leaving = {};
 
+  // The moderator's word to pass on in the COMMIT of the step after `head`; nullopt: none. Empty:
+  // never.
+  std::function<std::optional<wire::Revocation>(const wire::Block& head)> revokes = {};
+
   bool OnlyDials(bool so_far) const { return only_dials ? only_dials(so_far) : so_far; }
   bool Leaving(std::uint64_t step) const { return leaving && leaving(step); }
+  std::optional<wire::Revocation> Revokes(const wire::Block& head) const {
+    return revokes ? revokes(head) : std::nullopt;
+  }
 };
 
 }  // namespace ostraka::protocol

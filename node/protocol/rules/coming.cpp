@@ -5,75 +5,20 @@
 #include <utility>
 
 #include "node/base/planted.h"
+#include "node/protocol/rules/invite_book.h"
 
 namespace ostraka::protocol {
 namespace {
-
-using wire::Moderator;
-using wire::UsedInvite;
-
-std::uint32_t UsesOf(const std::vector<UsedInvite>& invites, const Digest& invite) {
-  const auto used = std::find_if(invites.begin(), invites.end(),
-                                 [&](const UsedInvite& one) { return one.invite == invite; });
-  return used == invites.end() ? 0 : used->used;
-}
-
-std::uint32_t AdmittedBy(const std::vector<Moderator>& moderators, const PeerId& peer) {
-  const auto found = std::find_if(moderators.begin(), moderators.end(),
-                                  [&](const Moderator& one) { return one.peer == peer; });
-  return found == moderators.end() ? 0 : found->admitted;
-}
-
-// The entry of that key in a list that ascends by it; a fresh one, if there is none.
-template <typename Entry, typename Key>
-Entry& EntryFor(std::vector<Entry>& entries, Key Entry::*key_of, const Key& key) {
-  const auto place = std::lower_bound(
-      entries.begin(), entries.end(), key,
-      [&](const Entry& entry, const Key& wanted) { return entry.*key_of < wanted; });
-  if (place != entries.end() && (*place).*key_of == key) return *place;
-  Entry& fresh = *entries.emplace(place);
-  fresh.*key_of = key;
-  return fresh;
-}
 
 // What of a run the admissions of one block use up.
 struct Ledger {
   std::size_t seats_taken = 0;
   std::size_t keys = 0;
-  std::vector<UsedInvite> invites;
-  std::vector<Moderator> moderators;
+  InviteBook book;
 };
 
 Ledger LedgerOf(const Block& head, std::uint64_t step) {
-  Ledger ledger{SeatsTaken(head, step), KeysOf(head).size(), head.invites, head.moderators};
-  std::erase_if(ledger.invites, [&](const UsedInvite& one) { return one.ends_step <= step; });
-  return ledger;
-}
-
-std::optional<std::string> RefusalOfVoucher(const Voucher& voucher, const Manifest& manifest,
-                                            const Ledger& ledger, std::uint64_t step) {
-  if (manifest.join.policy != JoinPolicy::kInvite) return "this run takes no invites";
-  if (!IsModerator(manifest, voucher.moderator)) {
-    return "its invite is signed by " + voucher.moderator.Short() +
-           ", who is no moderator of this run";
-  }
-  if (step >= voucher.ends_step && !base::Planted(base::Bug::kInvitesNeverEnd)) {
-    return "its invite ended with step " + std::to_string(voucher.ends_step) +
-           ": ask a moderator for a new one";
-  }
-  const std::uint32_t used = UsesOf(ledger.invites, voucher.invite);
-  if (used >= voucher.uses && !base::Planted(base::Bug::kInvitesAreNotCounted)) {
-    return "its invite is used up (" + std::to_string(used) + " of " +
-           std::to_string(voucher.uses) + "): ask a moderator for a new one";
-  }
-  if (AdmittedBy(ledger.moderators, voucher.moderator) >= manifest.join.quota) {
-    return "the invites of moderator " + voucher.moderator.Short() + " have let in all " +
-           std::to_string(manifest.join.quota) + " keys that they may: ask another one";
-  }
-  if (used == 0 && ledger.invites.size() >= wire::kMaxUsedInvites) {
-    return "too many invites are in use: wait until some have ended";
-  }
-  return std::nullopt;
+  return {SeatsTaken(head, step), KeysOf(head).size(), InviteBook(head, step)};
 }
 
 std::optional<std::string> RefusalBy(const Block& head, const Manifest& manifest,
@@ -89,7 +34,7 @@ std::optional<std::string> RefusalBy(const Block& head, const Manifest& manifest
   if (MayReturn(head, peer, step)) return "it may return, and needs no voucher";
   if (head.closing > 0) return "the run ends";
   if (arrival.voucher) {
-    if (auto refusal = RefusalOfVoucher(*arrival.voucher, manifest, ledger, step)) return refusal;
+    if (auto refusal = ledger.book.RefusalOf(*arrival.voucher, manifest, step)) return refusal;
   } else if (!IsAllowed(manifest, peer)) {
     if (!IsOpen(manifest)) return "the run is closed: nobody comes in";
     return manifest.join.policy == JoinPolicy::kInvite
@@ -130,7 +75,7 @@ std::optional<std::uint64_t> SinceOf(const Block& head, const Arrival& one) {
 // Who gets a slot, one after the other. A candidate has a use of its invite reserved.
 class Slots {
  public:
-  explicit Slots(const std::vector<UsedInvite>& invites) : invites_(invites) {}
+  explicit Slots(InviteBook book) : book_(std::move(book)) {}
   bool Take(const Arrival& one) {
     if (left_ == 0) return false;
     if (one.voucher && !TakeOf(*one.voucher)) return false;
@@ -143,13 +88,13 @@ class Slots {
     std::size_t& taken = taken_[voucher.invite];
     if (taken == kPlacesOfInvite) return false;
     const bool counts = !base::Planted(base::Bug::kInvitesAreNotCounted);
-    if (counts && UsesOf(invites_, voucher.invite) + taken >= voucher.uses) return false;
+    if (counts && book_.UsesOf(voucher.invite) + taken >= voucher.uses) return false;
     ++taken;
     return true;
   }
 
-  const std::vector<UsedInvite>& invites_;  // as the head has them
-  std::map<Digest, std::size_t> taken_;     // by invite
+  InviteBook book_;                      // as it is before any of them comes in
+  std::map<Digest, std::size_t> taken_;  // by invite
   std::size_t left_ = wire::kMaxArrivals;
 };
 
@@ -157,7 +102,11 @@ class Slots {
 class Desk {
  public:
   Desk(const SealedStep& sealed, const Block& head, const Manifest& manifest)
-      : step_(sealed.step), head_(head), manifest_(manifest), ledger_(LedgerOf(head, step_)) {}
+      : step_(sealed.step), head_(head), manifest_(manifest), ledger_(LedgerOf(head, step_)) {
+    for (const wire::Revocation& revocation : RevocationsIn(sealed, manifest)) {
+      ledger_.book.Revoke(revocation, manifest, step_);
+    }
+  }
 
   void Confirm(const Arrival& one, bool comes) {
     const std::uint64_t since = SinceOf(head_, one).value_or(step_);
@@ -171,7 +120,7 @@ class Desk {
   // REQUIRES: `arrivals` ascend.
   void ConfirmArrivals(const std::vector<Arrival>& arrivals) {
     std::set<PeerId> seen;
-    Slots slots(head_.invites);
+    Slots slots(ledger_.book);
     for (const bool old : {true, false}) {
       for (const Arrival& one : arrivals) {
         if (SinceOf(head_, one).has_value() != old || seen.contains(one.peer)) continue;
@@ -186,8 +135,8 @@ class Desk {
     std::sort(admissions_.candidates.begin(), admissions_.candidates.end(), by_peer);
     std::sort(admissions_.joined.begin(), admissions_.joined.end());
     std::sort(admissions_.came.begin(), admissions_.came.end());
-    admissions_.invites = std::move(ledger_.invites);
-    admissions_.moderators = std::move(ledger_.moderators);
+    admissions_.invites = ledger_.book.invites();
+    admissions_.moderators = ledger_.book.moderators();
     return std::move(admissions_);
   }
 
@@ -196,11 +145,7 @@ class Desk {
     admissions_.came.push_back(one.peer);
     ++ledger_.seats_taken;
     if (StandingOf(head_.standings, one.peer) == nullptr) ++ledger_.keys;
-    if (!one.voucher) return;
-    UsedInvite& invite = EntryFor(ledger_.invites, &UsedInvite::invite, one.voucher->invite);
-    if (invite.used == 0) invite.ends_step = one.voucher->ends_step;
-    ++invite.used;
-    ++EntryFor(ledger_.moderators, &Moderator::peer, one.voucher->moderator).admitted;
+    if (one.voucher) ledger_.book.Count(*one.voucher);
   }
 
   std::uint64_t step_;
@@ -248,7 +193,7 @@ std::vector<PeerId> JoinsToState(const Block& head, const Asking& asking, std::u
 std::vector<Arrival> ArrivalsToState(const Block& head, const Manifest& manifest,
                                      const Asking& asking, std::uint64_t step) {
   const Ledger ledger = LedgerOf(head, step);
-  Slots slots(head.invites);
+  Slots slots(ledger.book);
   std::vector<Arrival> arrivals;
   for (const bool candidates : {true, false}) {
     for (const auto& [peer, voucher] : asking) {

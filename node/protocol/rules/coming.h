@@ -10,7 +10,7 @@
 //   seats   The run keeps a seat for each member and for each that may return freely. A newcomer
 //           needs one beside these. Attack: keys that leave, have others come in their place, and
 //           return together.
-//   quota   Each admission by an invite counts against its moderator, for ever.
+//   quota   Each admission by an invite counts against its moderator (invite_book.h).
 //   keys    A run never knows more than wire::kMaxKeys. Attack: standings without end.
 //   slots   At most wire::kMaxArrivals newcomers are candidates at once; by one invite at most
 //           kPlacesOfInvite, and not more than it has uses left. Attack: an invite of one use in
@@ -69,7 +69,8 @@ struct Admissions {
   std::vector<wire::UsedInvite> invites;
   std::vector<wire::Moderator> moderators;
 };
-// What the step after `head` makes of the sealed confirmations, without those in `losers`.
+// What the step after `head` makes of the sealed confirmations, without those in `losers`. What is
+// revoked in the step lets nobody in.
 Admissions AdmissionsAfter(const SealedStep& sealed, const Block& head, const Manifest& manifest,
                            const std::map<PeerId, FaultKind>& losers);
 

@@ -27,6 +27,8 @@ constexpr Reason kRefusals[] = {
     {"no moderator", "not let in: signed by no moderator"},
     {"its invite ended", "not let in: the invite ended"},
     {"is used up", "not let in: the invite is used up"},
+    {"was revoked", "not let in: the invite was revoked"},
+    {"has revoked all", "not let in: the moderator revoked all"},
     {"have let in all", "not let in: the moderator's quota"},
     {"the run is closed", "not let in: closed"},
     {"shows no invite", "not let in: no invite"},
@@ -47,6 +49,9 @@ constexpr const char* kOthers[] = {
     "candidate: of two vouchers",
     "invite: used and not ended",
     "invite: forgotten at its end",
+    "invite: revoked when some have used it",
+    "invite: revoked unused",
+    "invite: a candidate's is revoked",
     "dispute: of a newcomer with an older member",
     "dispute: too many, but for those with newcomers",
     "peak: higher than what the run bears",
@@ -115,6 +120,17 @@ void AdmissionNotes::OfAdmitted() {
   If(!block_.invites.empty(), "invite: used and not ended");
   for (const wire::UsedInvite& used : head_.invites) {
     If(used.ends_step == block_.step, "invite: forgotten at its end");
+  }
+  for (const wire::UsedInvite& used : block_.invites) {
+    const bool before =
+        std::any_of(head_.invites.begin(), head_.invites.end(),
+                    [&](const auto& one) { return one.invite == used.invite && one.revoked; });
+    If(used.revoked && !before && used.used > 0, "invite: revoked when some have used it");
+    If(used.revoked && !before && used.used == 0, "invite: revoked unused");
+    for (const wire::Candidate& one : head_.candidates) {
+      If(used.revoked && !before && one.voucher && one.voucher->invite == used.invite,
+         "invite: a candidate's is revoked");
+    }
   }
   If(block_.peak_t_s > block_.thresholds.t_s, "peak: higher than what the run bears");
   If(block_.peak_t_s < head_.peak_t_s, "peak: falls");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/protocol/ground/invite.h"
 #include "node/protocol/ground/roles.h"
 #include "node/wire/limits.h"
 
@@ -46,14 +47,28 @@ void Door::Open(std::vector<PeerId> guests, const PeerId& stranger, const PeerId
   if (Luck(75)) join.seats = n + static_cast<std::uint32_t>(rng_.Below(guest_count_ + 2));
 }
 
-Voucher Door::DrawnInvite(const Manifest& manifest, std::uint64_t step) {
-  Voucher voucher;
-  for (std::uint8_t& byte : voucher.invite.bytes) byte = static_cast<std::uint8_t>(rng_.Next());
+wire::Invite Door::DrawnInvite(const Manifest& manifest, std::uint64_t step) {
+  wire::Invite invite;
+  for (std::uint8_t& byte : invite.holder.bytes) byte = static_cast<std::uint8_t>(rng_.Next());
   const auto& moderators = manifest.join.moderators;
-  voucher.moderator = moderators.empty() || Luck(8) ? forger_ : AnyOf(moderators);
-  voucher.uses = static_cast<std::uint32_t>(Luck(50) ? 1 + rng_.Below(2) : 30);
-  voucher.ends_step = step + (Luck(40) ? 3 + rng_.Below(20) : 3000);
-  return voucher;
+  invite.moderator = moderators.empty() || Luck(8) ? forger_ : AnyOf(moderators);
+  invite.uses = static_cast<std::uint32_t>(Luck(50) ? 1 + rng_.Below(2) : 30);
+  invite.ends_step = step + (Luck(40) ? 3 + rng_.Below(20) : 3000);
+  return invite;
+}
+
+Voucher Door::AnyVoucher(const Manifest& manifest) {
+  return VoucherOf(manifest.run_id, AnyOf(invites_));
+}
+
+wire::Revocation Door::DrawRevocation(const Manifest& manifest, const Keys& keys) {
+  wire::Invite invite = invites_.empty() || Luck(15) ? DrawnInvite(manifest, 0) : AnyOf(invites_);
+  const bool all = Luck(3);
+  const auto key = keys.at(invite.moderator);
+  wire::Revocation revocation =
+      SignRevocation(manifest.run_id, all ? std::nullopt : std::optional(invite), *key);
+  if (Luck(20)) revocation.by_moderator.bytes[0] ^= 1;
+  return revocation;
 }
 
 // The same as before, with few exceptions: another voucher begins a new candidacy.
@@ -61,7 +76,7 @@ std::optional<Voucher> Door::ShownBy(const PeerId& peer, const Manifest& manifes
   const auto before = shown_.find(peer);
   if (before != shown_.end() && Luck(97)) return before->second;
   const bool needs_none = Luck(IsAllowed(manifest, peer) ? 75 : 8);
-  return shown_[peer] = needs_none ? std::nullopt : std::optional(AnyOf(invites_));
+  return shown_[peer] = needs_none ? std::nullopt : std::optional(AnyVoucher(manifest));
 }
 
 Door::Stated Door::Draw(const wire::Block& head, const Manifest& manifest, std::uint64_t step) {
@@ -78,7 +93,7 @@ Door::Stated Door::Draw(const wire::Block& head, const Manifest& manifest, std::
     const std::uint64_t most = Luck(88) ? bound + 1 + rng_.Below(2) : bound;
     for (const PeerId& member : Some(head.members, most)) stated[member][key] = voucher;
     if (!Luck(5)) continue;  // it shows another one to others
-    const std::optional<Voucher> other = AnyOf(invites_);
+    const std::optional<Voucher> other = AnyVoucher(manifest);
     const std::uint64_t others = bound + rng_.Below(3);
     for (const PeerId& member : Some(head.members, others)) stated[member][key] = other;
   }

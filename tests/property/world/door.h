@@ -12,6 +12,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
@@ -39,6 +40,9 @@ class Door {
 
   // By who states it and by the key that asks.
   using Stated = std::map<PeerId, std::map<PeerId, std::optional<wire::Voucher>>>;
+  // A moderator takes back an invite, or all of its own: rightly, or by another key's signature.
+  using Keys = std::map<PeerId, std::shared_ptr<const crypto::SigningKey>>;
+  wire::Revocation DrawRevocation(const Manifest& manifest, const Keys& keys);
   Stated Draw(const wire::Block& head, const Manifest& manifest, std::uint64_t step);
   // What of it fits one PROOF beside those `joins`.
   std::vector<wire::Arrival> Fitting(const std::map<PeerId, std::optional<wire::Voucher>>& vouchers,
@@ -51,14 +55,15 @@ class Door {
     return list[static_cast<std::size_t>(rng_.Below(list.size()))];
   }
   std::vector<PeerId> Some(std::vector<PeerId> of, std::size_t count);
-  wire::Voucher DrawnInvite(const Manifest& manifest, std::uint64_t step);
+  wire::Invite DrawnInvite(const Manifest& manifest, std::uint64_t step);
+  wire::Voucher AnyVoucher(const Manifest& manifest);
   std::optional<wire::Voucher> ShownBy(const PeerId& peer, const Manifest& manifest);
 
   base::Rng rng_;
   std::uint32_t guest_count_ = 0;
   std::vector<PeerId> guests_;
   PeerId forger_;
-  std::vector<wire::Voucher> invites_;
+  std::vector<wire::Invite> invites_;
   std::map<PeerId, std::optional<wire::Voucher>> shown_;
   std::set<PeerId> comes_;
 };

@@ -204,6 +204,7 @@ void SealedWorld::DrawCommits(naive::Sealed& sealed) {
     const bool only_dials = OnlyDials(head_, member);
     commit.only_dials = only_dials != Luck(only_dials ? 80 : 1);
     commit.leaving = today_.contains(Mischief::kLeave) && Luck(10);
+    if (Luck(1)) commit.revokes = door_.DrawRevocation(manifest_, keys_);
     if (manifest_.compute_profile == kExact) commit.parameters_root = ParametersOf(member, others);
     const bool is_away = std::find(here.begin(), here.end(), member) == here.end();
     const bool in_role = IsMember(in_roles, member);

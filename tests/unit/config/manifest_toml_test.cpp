@@ -331,7 +331,7 @@ const std::set<std::string> kNewKeys = {"optimizer", "schedule", "decay_steps",
 
 // A manifest as it was before the wait for parts could follow the run.
 std::string TextOfVersion9() {
-  std::istringstream lines(With("protocol_version = 10", "protocol_version = 9"));
+  std::istringstream lines(With("protocol_version = 11", "protocol_version = 9"));
   std::string text;
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("adaptive = ") && !line.starts_with("part_floor_ms = ")) {

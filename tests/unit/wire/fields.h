@@ -23,9 +23,13 @@ auto FieldsOfAll(const std::vector<T>& items) {
 
 inline auto Fields(const Boot& b) { return std::tuple(b.boot_id, b.protocol_version); }
 
+inline auto Fields(const Revocation& r) {
+  return std::tuple(r.moderator, r.invite, r.by_moderator.bytes);
+}
+
 inline auto Fields(const Commit& c) {
   return std::tuple(c.coins_root, c.coin_count, c.gradient_root, c.parameters_root, c.only_dials,
-                    c.leaving);
+                    c.leaving, Fields(c.revokes.value_or(Revocation{})));
 }
 
 inline auto Fields(const TensorHeader& h) { return std::tuple(h.element, h.codec, h.shape); }
@@ -127,9 +131,11 @@ inline auto Fields(const Candidate& c) {
   return std::tuple(c.peer, c.since, c.confirmed, c.voucher);
 }
 
-inline auto Fields(const UsedInvite& i) { return std::tuple(i.invite, i.used, i.ends_step); }
+inline auto Fields(const UsedInvite& i) {
+  return std::tuple(i.invite, i.used, i.ends_step, i.revoked);
+}
 
-inline auto Fields(const Moderator& m) { return std::tuple(m.peer, m.admitted); }
+inline auto Fields(const Moderator& m) { return std::tuple(m.peer, m.admitted, m.revoked); }
 
 inline auto Fields(const Lateness& l) { return std::tuple(l.peer, l.ms); }
 

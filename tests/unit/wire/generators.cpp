@@ -170,12 +170,25 @@ Voucher AnyVoucher() {
           .ends_step = AnyInteger<std::uint64_t>()};
 }
 
+Invite AnyInvite() {
+  return {.moderator = AnyPeer(),
+          .holder = AnyPeer(),
+          .uses = *rc::gen::inRange<std::uint32_t>(1, kMaxInviteUses + 1),
+          .ends_step = AnyInteger<std::uint64_t>()};
+}
+
+Revocation AnyRevocation() {
+  Revocation revocation;
+  revocation.invite = Maybe(AnyInvite);
+  revocation.moderator = revocation.invite ? revocation.invite->moderator : AnyPeer();
+  const Digest word = AnyDigest();
+  std::copy(word.bytes.begin(), word.bytes.end(), revocation.by_moderator.bytes.begin());
+  return revocation;
+}
+
 Credential AnyCredential() {
   Credential credential;
-  credential.invite = {.moderator = AnyPeer(),
-                       .holder = AnyPeer(),
-                       .uses = *rc::gen::inRange<std::uint32_t>(1, kMaxInviteUses + 1),
-                       .ends_step = AnyInteger<std::uint64_t>()};
+  credential.invite = AnyInvite();
   const Digest word = AnyDigest();
   std::copy(word.bytes.begin(), word.bytes.end(), credential.by_moderator.bytes.begin());
   std::copy(word.bytes.begin(), word.bytes.end(), credential.by_holder.bytes.begin() + 32);
@@ -245,13 +258,17 @@ void FillNext(Block& block) {
                                    [] {
                                      return UsedInvite{.invite = AnyDigest(),
                                                        .used = AnyInteger<std::uint32_t>(),
-                                                       .ends_step = AnyInteger<std::uint64_t>()};
+                                                       .ends_step = AnyInteger<std::uint64_t>(),
+                                                       .revoked = *rc::gen::arbitrary<bool>()};
                                    }),
                             [](const UsedInvite& invite) { return invite.invite; });
-  block.moderators = Ascending(
-      ListOf(8,
-             [] { return Moderator{.peer = AnyPeer(), .admitted = AnyInteger<std::uint32_t>()}; }),
-      peer_of);
+  block.moderators = Ascending(ListOf(8,
+                                      [] {
+                                        return Moderator{.peer = AnyPeer(),
+                                                         .admitted = AnyInteger<std::uint32_t>(),
+                                                         .revoked = *rc::gen::arbitrary<bool>()};
+                                      }),
+                               peer_of);
   block.peak_t_s = AnyInteger<std::uint32_t>();
   block.peak_step = AnyInteger<std::uint64_t>();
   block.part_us = AnyInteger<std::uint64_t>();
@@ -350,7 +367,8 @@ Commit AnyCommit() {
           .gradient_root = Maybe(AnyDigest),
           .parameters_root = Maybe(AnyDigest),
           .only_dials = *rc::gen::arbitrary<bool>(),
-          .leaving = *rc::gen::arbitrary<bool>()};
+          .leaving = *rc::gen::arbitrary<bool>(),
+          .revokes = Maybe(AnyRevocation)};
 }
 
 Part AnyPart() {

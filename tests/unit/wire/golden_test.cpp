@@ -56,6 +56,10 @@ TEST(GoldenTest, SlowPathAndServices) {
                DecodeBlockMessage);
   ExpectVector("chunk", SampleChunk(), Encode(SampleChunk()), DecodeChunk);
   ExpectVector("forward", SampleForward(), Encode(SampleForward()), DecodeForward);
+  ExpectVector("commit_revoking", SampleRevokingCommit(), Encode(SampleRevokingCommit()),
+               DecodeCommit);
+  ExpectVector("commit_revoking_all", SampleRevokingAllCommit(), Encode(SampleRevokingAllCommit()),
+               DecodeCommit);
   ExpectVector("propose_locked", SampleLockedPropose(), Encode(SampleLockedPropose()),
                DecodePropose);
   ExpectVector("vector_empty", Vector{}, Encode(Vector{}), DecodeVector);
@@ -69,6 +73,8 @@ TEST(GoldenTest, BlockAndEvidence) {
   ExpectVector("block_leaving", SampleLeavingBlock(), EncodeBlock(SampleLeavingBlock()),
                DecodeBlock);
   ExpectVector("block_arrival", SampleArrivalBlock(), EncodeBlock(SampleArrivalBlock()),
+               DecodeBlock);
+  ExpectVector("block_revoked", SampleRevokedBlock(), EncodeBlock(SampleRevokedBlock()),
                DecodeBlock);
   ExpectVector("block_part", SamplePartBlock(), EncodeBlock(SamplePartBlock()), DecodeBlock);
   ExpectVector("block_exact", SampleExactBlock(), EncodeBlock(SampleExactBlock()), DecodeBlock);

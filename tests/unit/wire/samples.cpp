@@ -306,6 +306,21 @@ Commit SampleLeaverCommit() {
   return commit;
 }
 
+Commit SampleRevokingCommit() {
+  Commit commit = SampleCommit();
+  Revocation& revocation = commit.revokes.emplace();
+  revocation.moderator = Filled<PeerId>(0xc1);
+  revocation.invite = SampleGuestRejoin().credential->invite;
+  revocation.by_moderator.bytes.fill(0xc7);
+  return commit;
+}
+
+Commit SampleRevokingAllCommit() {
+  Commit commit = SampleRevokingCommit();
+  commit.revokes->invite.reset();
+  return commit;
+}
+
 Block SampleLeavingBlock() {
   Block block = SampleBlock();
   block.leaving = {Filled<PeerId>(0x01), Filled<PeerId>(0x02)};
@@ -326,6 +341,13 @@ Block SampleArrivalBlock() {
   block.moderators = {{.peer = Filled<PeerId>(0xc1), .admitted = 3}};
   block.peak_t_s = 2;
   block.peak_step = 41;
+  return block;
+}
+
+Block SampleRevokedBlock() {
+  Block block = SampleArrivalBlock();
+  block.invites.back().revoked = true;
+  block.moderators.back().revoked = true;
   return block;
 }
 
@@ -458,6 +480,9 @@ std::vector<NamedBytes> AllSamples() {
       {"forward_empty", Encode(Forward{.from = SampleForward().from, .to = SampleForward().to})},
       {"commit_dialer", Encode(SampleDialerCommit())},
       {"commit_leaver", Encode(SampleLeaverCommit())},
+      {"commit_revoking", Encode(SampleRevokingCommit())},
+      {"commit_revoking_all", Encode(SampleRevokingAllCommit())},
+      {"block_revoked", EncodeBlock(SampleRevokedBlock())},
       {"block_reach", EncodeBlock(SampleReachBlock())},
       {"rejoin_guest", Encode(SampleGuestRejoin())},
       {"proof_arrival", Encode(SampleArrivalProof())},

@@ -47,7 +47,8 @@ Rejoin SampleGuestRejoin();  // with a credential
 Voucher SampleVoucher();
 Proof SampleArrivalProof();
 Block SampleArrivalBlock();
-Block SamplePartBlock();  // with a wait for parts that follows the run
+Block SampleRevokedBlock();  // an invite, and all of a moderator
+Block SamplePartBlock();     // with a wait for parts that follows the run
 Pull SamplePull();
 Vector SampleVector();
 BlockMessage SampleBlockMessage();
@@ -57,8 +58,10 @@ Block SampleBlock();
 Block SampleClosingBlock();
 Block SampleLeavingBlock();  // one goes, another has gone
 Commit SampleLeaverCommit();
-Block SampleReachBlock();  // members that only dial, or may not change that yet
-Block SampleExactBlock();  // a suspended member, and a vote of twice
+Commit SampleRevokingCommit();     // an invite
+Commit SampleRevokingAllCommit();  // all of a moderator's
+Block SampleReachBlock();          // members that only dial, or may not change that yet
+Block SampleExactBlock();          // a suspended member, and a vote of twice
 
 // A slot in which messages of `type` are sent.
 Slot SampleSlot(MessageType type);

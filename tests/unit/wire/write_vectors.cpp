@@ -57,6 +57,7 @@ base::Status WriteAll(const std::string& tests) {
                              WithType(MessageType::kProof, bomb.proof)));
   }
   RETURN_IF_ERROR(WriteRaw(corpus + "block/full", EncodeBlock(SampleBlock())));
+  RETURN_IF_ERROR(WriteRaw(corpus + "block/revoked", EncodeBlock(SampleRevokedBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "block/arrival", EncodeBlock(SampleArrivalBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "block/part", EncodeBlock(SamplePartBlock())));
   return WriteRaw(corpus + "block/empty", EncodeBlock(Block{}));

@@ -17,7 +17,7 @@ SimOptions Options() {
   options.byzantine = 1;
   options.comes = 2;
   options.intruders = 2;
-  options.forgers = 5;
+  options.forgers = 6;
   options.steps = 40;
   return options;
 }
@@ -42,7 +42,7 @@ class ArrivalsTest : public testing::Test {
            credential->invite.moderator == gatehouse_.Plan().moderators.front();
   }
 
-  const Keys guests_ = Guests(9);
+  const Keys guests_ = Guests(10);
   const Gatehouse gatehouse_{base::Rng(3), Options(), guests_};
 };
 
@@ -73,9 +73,24 @@ TEST_F(ArrivalsTest, ForgersShowWhatIsNoGood) {
   EXPECT_TRUE(IsGood(7));
   EXPECT_LE(gatehouse_.CredentialOf(kRun, 7)->invite.ends_step, 1u);
   EXPECT_FALSE(IsGood(8)) << "another key's";
+  EXPECT_TRUE(IsGood(9)) << "revoked, which the credential does not show";
   std::vector<std::uint32_t> uses;
   for (const Entitlement& one : gatehouse_.Entitlements()) uses.push_back(one.uses);
-  EXPECT_EQ(uses, (std::vector<std::uint32_t>{1, 1, 2, 2, 0, 1, 1, 0, 0}));
+  EXPECT_EQ(uses, (std::vector<std::uint32_t>{1, 1, 2, 2, 0, 1, 1, 0, 0, 0}));
+}
+
+TEST_F(ArrivalsTest, TheModeratorRevokesOneInviteAndAttackersForgeTheRest) {
+  crypto::PlainVerifier verifier;
+  const auto revoked = gatehouse_.Revocations(kRun);
+  ASSERT_EQ(revoked.size(), 1u);
+  EXPECT_EQ(revoked[0].invite, gatehouse_.CredentialOf(kRun, 9)->invite);
+  EXPECT_TRUE(protocol::IsSigned(kRun, revoked[0], verifier));
+  const auto forged = gatehouse_.ForgedRevocations(kRun);
+  EXPECT_EQ(forged.size(), 6u) << "all; of 0, 2, 3, 5 and 6";
+  for (const wire::Revocation& one : forged) {
+    EXPECT_EQ(one.moderator, gatehouse_.Plan().moderators.front());
+    EXPECT_FALSE(protocol::IsSigned(kRun, one, verifier));
+  }
 }
 
 TEST_F(ArrivalsTest, AllStartInTheFirstThirdAtTimesOfTheirOwn) {

@@ -1,0 +1,142 @@
+// ostraka invite list: the invites that a moderator has made, and what became of each.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/cli/join/invite_commands.h"
+#include "node/cli/join/issued_invites.h"
+#include "node/cli/terminal/exit_code.h"
+#include "node/cli/views/node_json.h"
+#include "node/config/manifest_toml.h"
+#include "node/protocol/ground/invite.h"
+#include "node/store/ledger_reader.h"
+
+namespace ostraka::cli {
+namespace {
+
+using nlohmann::json;
+
+struct ListOptions {
+  std::string manifest;
+  std::string key;
+  std::string data_dir;
+  bool as_json = false;
+};
+
+// Null if no folder was given.
+base::StatusOr<std::optional<wire::Block>> NewestBlock(const std::string& data_dir,
+                                                       const base::Digest& run_id) {
+  if (data_dir.empty()) return std::nullopt;
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(data_dir));
+  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
+  if (summary.run_id != run_id) {
+    return base::InvalidArgument(data_dir + " belongs to run " + summary.run_id.Short() +
+                                 ", and the manifest is of run " + run_id.Short());
+  }
+  ASSIGN_OR_RETURN(wire::Block block, ledger.LastBlock());
+  return block;
+}
+
+// What the run knows of one invite. Without a block: only what its maker said.
+json EntryOf(const base::Digest& run_id, const wire::Invite& invite,
+             const std::optional<wire::Block>& head) {
+  const base::Digest name = protocol::InviteDigest(run_id, invite);
+  json entry = {{"id", name.Hex()},
+                {"moderator", invite.moderator.Hex()},
+                {"uses", invite.uses},
+                {"until", invite.ends_step}};
+  if (!head) return entry;
+  const auto used = std::find_if(head->invites.begin(), head->invites.end(),
+                                 [&](const wire::UsedInvite& one) { return one.invite == name; });
+  const auto moderator =
+      std::find_if(head->moderators.begin(), head->moderators.end(),
+                   [&](const wire::Moderator& one) { return one.peer == invite.moderator; });
+  const bool all_revoked = moderator != head->moderators.end() && moderator->revoked;
+  const std::uint64_t next = head->genesis ? 0 : head->step + 1;
+  const bool ended = next >= invite.ends_step;
+  if (used != head->invites.end()) {
+    entry["let_in"] = used->used;
+  } else if (!ended) {
+    entry["let_in"] = 0;  // the run forgets what an invite that has ended let in
+  }
+  entry["state"] = ended                                                           ? "ended"
+                   : all_revoked || (used != head->invites.end() && used->revoked) ? "revoked"
+                   : entry["let_in"] >= invite.uses                                ? "used up"
+                                                                                   : "open";
+  return entry;
+}
+
+void PrintEntry(const json& entry) {
+  const std::string let_in =
+      entry.contains("let_in") ? std::to_string(entry["let_in"].get<std::uint64_t>()) : "?";
+  std::printf("%-16s  %6s of %-4llu  %10llu  %s\n",
+              entry["id"].get<std::string>().substr(0, 16).c_str(), let_in.c_str(),
+              entry["uses"].get<unsigned long long>(), entry["until"].get<unsigned long long>(),
+              entry.value("state", std::string("?")).c_str());
+}
+
+void PrintModerators(const protocol::Manifest& manifest, const wire::Block& head) {
+  for (const base::PeerId& peer : manifest.join.moderators) {
+    const auto known = std::find_if(head.moderators.begin(), head.moderators.end(),
+                                    [&](const wire::Moderator& one) { return one.peer == peer; });
+    const bool is_known = known != head.moderators.end();
+    std::printf("moderator %s: %u of %u used%s\n", peer.Short().c_str(),
+                is_known ? known->admitted : 0, manifest.join.quota,
+                is_known && known->revoked ? "; all of its invites are revoked" : "");
+  }
+}
+
+base::Status List(const ListOptions& options) {
+  ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
+  ASSIGN_OR_RETURN(const std::vector<wire::Invite> issued, IssuedBy(options.key, manifest.run_id));
+  ASSIGN_OR_RETURN(const auto head, NewestBlock(options.data_dir, manifest.run_id));
+  json entries = json::array();
+  for (const wire::Invite& invite : issued) {
+    entries.push_back(EntryOf(manifest.run_id, invite, head));
+  }
+  if (options.as_json) {
+    PrintJson(entries);
+    return base::OkStatus();
+  }
+  if (issued.empty()) {
+    std::fprintf(stderr, "no invite of this run is noted in %s.invites\n", options.key.c_str());
+  } else {
+    std::printf("%-16s  %14s  %10s  %s\n", "invite", "let in", "until step", "state");
+  }
+  for (const json& entry : entries) PrintEntry(entry);
+  if (head) {
+    PrintModerators(manifest, *head);
+  } else {
+    std::fprintf(stderr, "--data-dir, a node's data folder, tells what became of them\n");
+  }
+  return base::OkStatus();
+}
+
+}  // namespace
+
+void AddInviteList(CLI::App& command, Invocation& invocation) {
+  auto options = std::make_shared<ListOptions>();
+  auto* list = command.add_subcommand("list", "the invites that a key has made, and their state");
+  list->add_option("--manifest", options->manifest, "the run's manifest")->required();
+  list->add_option("--key", options->key,
+                   "key file of the moderator: its invites are noted in `<key file>.invites`")
+      ->required();
+  list->add_option("--data-dir", options->data_dir,
+                   "data folder of a node of the run: how many keys each has let in");
+  list->add_flag("--json", options->as_json, "print a JSON array");
+  list->footer(
+      "Example: ostraka invite list --manifest run.toml --key me.key --data-dir out/node0");
+  list->callback([options, &invocation] {
+    invocation.body = [options] {
+      const base::Status status = List(*options);
+      return status.ok() ? kDone : Fail(status);
+    };
+  });
+}
+
+}  // namespace ostraka::cli

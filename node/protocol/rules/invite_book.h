@@ -1,0 +1,67 @@
+// The invites in use and the moderators' quotas, as a block keeps them.
+//
+// What bounds an attacker:
+//   uses    An invite lets in as many keys as it says.
+//   quota   Each admission counts against its moderator, for ever, and so does each revocation of
+//   an
+//           invite that the book does not have. Attack: a moderator that fills the book with
+//           revocations shuts out all others.
+//   book    At most wire::kMaxUsedInvites have not ended.
+// A revocation shuts out those that are not in yet, and removes no member. Attack: a stolen key
+// would remove all members that its owner once let in.
+//
+// Thread safety: plain values; pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "node/protocol/ground/manifest.h"
+#include "node/protocol/rules/step_reading.h"
+#include "node/wire/block.h"
+
+namespace ostraka::protocol {
+
+class InviteBook {
+ public:
+  // Of `head`, without the invites that have ended by `step`.
+  InviteBook(const Block& head, std::uint64_t step);
+
+  // Why a key may not come in by the voucher in `step`, in one line for people; nullopt if it may.
+  std::optional<std::string> RefusalOf(const wire::Voucher& voucher, const Manifest& manifest,
+                                       std::uint64_t step) const;
+  std::uint32_t UsesOf(const Digest& invite) const;  // 0 if the book does not have it
+  // A key has come in by it. REQUIRES: no RefusalOf.
+  void Count(const wire::Voucher& voucher);
+
+  // True if the revocation would change the book. The signature is not looked at.
+  bool Concerns(const wire::Revocation& revocation, const Manifest& manifest,
+                std::uint64_t step) const;
+  // Nothing, if it does not concern the book. REQUIRES: the signature is good.
+  void Revoke(const wire::Revocation& revocation, const Manifest& manifest, std::uint64_t step);
+
+  const std::vector<wire::UsedInvite>& invites() const { return invites_; }
+  const std::vector<wire::Moderator>& moderators() const { return moderators_; }
+
+ private:
+  const wire::UsedInvite* Find(const Digest& invite) const;
+  const wire::Moderator* FindModerator(const PeerId& peer) const;
+  // May still bring in, or revoke, one more.
+  bool HasQuota(const PeerId& moderator, const Manifest& manifest) const;
+
+  std::vector<wire::UsedInvite> invites_;    // by invite
+  std::vector<wire::Moderator> moderators_;  // by key
+};
+
+// What an honest member that has `held` says in the COMMIT after `head`: the first that concerns
+// the book. It says one a step, and each until a block has it.
+std::optional<wire::Revocation> RevocationToState(const Block& head, const Manifest& manifest,
+                                                  const std::vector<wire::Revocation>& held);
+
+// The revocations in the sealed COMMITs that a moderator of the run has signed, each once.
+std::set<wire::Revocation> RevocationsIn(const SealedStep& sealed, const Manifest& manifest);
+
+}  // namespace ostraka::protocol
