@@ -135,6 +135,7 @@ class Desk {
     std::sort(admissions_.candidates.begin(), admissions_.candidates.end(), by_peer);
     std::sort(admissions_.joined.begin(), admissions_.joined.end());
     std::sort(admissions_.came.begin(), admissions_.came.end());
+    ledger_.book.CheckInvariants();
     admissions_.invites = ledger_.book.invites();
     admissions_.moderators = ledger_.book.moderators();
     return std::move(admissions_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crypto/sign.h"
+#include "node/base/check.h"
 #include "node/base/planted.h"
 #include "node/protocol/ground/invite.h"
 #include "node/wire/limits.h"
@@ -96,6 +97,7 @@ std::optional<std::string> InviteBook::RefusalOf(const Voucher& voucher, const M
 
 void InviteBook::Count(const Voucher& voucher) {
   UsedInvite& invite = EntryFor(invites_, &UsedInvite::invite, voucher.invite);
+  OSTRAKA_CHECK(!invite.revoked);  // I2
   if (invite.used == 0) invite.ends_step = voucher.ends_step;
   ++invite.used;
   ++EntryFor(moderators_, &Moderator::peer, voucher.moderator).admitted;
@@ -129,6 +131,16 @@ void InviteBook::Revoke(const Revocation& revocation, const Manifest& manifest,
   UsedInvite& invite = EntryFor(invites_, &UsedInvite::invite, name);
   invite.ends_step = revocation.invite->ends_step;
   invite.revoked = true;
+}
+
+void InviteBook::CheckInvariants() const {
+  const auto disorder = [](const auto& list, auto key_of) {
+    return std::adjacent_find(list.begin(), list.end(), [&](const auto& a, const auto& b) {
+             return !(a.*key_of < b.*key_of);
+           }) != list.end();
+  };
+  OSTRAKA_CHECK(!disorder(invites_, &UsedInvite::invite));  // I1
+  OSTRAKA_CHECK(!disorder(moderators_, &Moderator::peer));  // I1
 }
 
 std::optional<Revocation> RevocationToState(const Block& head, const Manifest& manifest,

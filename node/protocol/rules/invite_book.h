@@ -1,5 +1,9 @@
 // The invites in use and the moderators' quotas, as a block keeps them.
 //
+// Promises:
+//   I1  Both lists ascend by their keys, without a key twice.
+//   I2  What is revoked stays revoked until it ends, and lets nobody in. [C: CHECKed by Count]
+//
 // What bounds an attacker:
 //   uses    An invite lets in as many keys as it says.
 //   quota   Each admission counts against its moderator, for ever, and so does each revocation of
@@ -9,6 +13,9 @@
 //   book    At most wire::kMaxUsedInvites have not ended.
 // A revocation shuts out those that are not in yet, and removes no member. Attack: a stolen key
 // would remove all members that its owner once let in.
+//
+// May not know: messages, candidates.
+// Memory: at most wire::kMaxUsedInvites entries and the manifest's moderators.
 //
 // Thread safety: plain values; pure functions.
 #pragma once
@@ -20,7 +27,7 @@
 #include <vector>
 
 #include "node/protocol/ground/manifest.h"
-#include "node/protocol/rules/step_reading.h"
+#include "node/protocol/rules/columns.h"
 #include "node/wire/block.h"
 
 namespace ostraka::protocol {
@@ -43,6 +50,7 @@ class InviteBook {
   // Nothing, if it does not concern the book. REQUIRES: the signature is good.
   void Revoke(const wire::Revocation& revocation, const Manifest& manifest, std::uint64_t step);
 
+  void CheckInvariants() const;  // aborts if I1 is broken
   const std::vector<wire::UsedInvite>& invites() const { return invites_; }
   const std::vector<wire::Moderator>& moderators() const { return moderators_; }
 
