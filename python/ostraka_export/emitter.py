@@ -1,10 +1,13 @@
 """Instructions of ostraka ops/1 on values: shapes are inferred, nothing is written that changes nothing."""
 import math
 
+import numpy
 import torch
 
 from ostraka_export.errors import Unsupported
 from ostraka_export.values import Integers, Known, LogSoftmax, Tensor
+
+LARGEST = float(numpy.finfo(numpy.float32).max)
 
 
 class Emitter:
@@ -12,6 +15,8 @@ class Emitter:
 
     def __init__(self, graph):
         self.graph = graph
+        self.trained = {}    # name: parameter
+        self.padded = {}     # name of a table: its row without a gradient, and the name of the mask over it
         self._reshaped = {}  # the result of a reshape: what it is of
         self._permuted = {}  # the result of a permute: what it is of, and the order
 
@@ -27,6 +32,8 @@ class Emitter:
             if value.tensor.is_complex():
                 raise Unsupported("complex numbers; write the rotation with cos and sin")
             array = value.tensor.detach().to(torch.float32).cpu().numpy()
+            if numpy.isnan(array).any():
+                raise Unsupported(f"{what} has NaN, or memory that nothing was written to")
             return Tensor(self.graph.constant(value.name or "folded", array), value.shape)
         if isinstance(value, Integers):
             raise Unsupported(f"{what} is the integer input {value.name}: integers only select rows of an embedding "
@@ -115,8 +122,8 @@ class Emitter:
 
     @staticmethod
     def finite(number):
-        if not math.isfinite(number):
-            raise Unsupported(f"the number {number}; graph files have finite ones")
+        if not abs(number) <= LARGEST:
+            raise Unsupported(f"the number {number}; graph files have finite ones of float32")
         return float(number)
 
     def elementwise(self, operation, a, b, shape):

@@ -38,6 +38,7 @@ class GraphText:
         self.inputs = {}      # name: [element, shape, lowest, bound]; bound None until a use gives it
         self._names_of = {}   # hash and shape of a constant: its name
         self._lines = []      # [operation, operands, attributes, shape]
+        self.numbers = {}     # of instructions, set by text(): %before: %after
 
     def constant(self, wanted, array):
         """The name of a constant with these values: `wanted`, or that of an equal one that came before."""
@@ -57,6 +58,14 @@ class GraphText:
         self._lines.append((operation, list(operands), attributes, tuple(shape)))
         return f"%{len(self._lines)}"
 
+    def size(self):
+        """How many instructions there are."""
+        return len(self._lines)
+
+    def uses(self, name):
+        """The instructions that have this operand."""
+        return [line for line in self._lines if name in line[1]]
+
     def line(self, name):
         """(operation, operands, attributes, shape) of an instruction; None for what is declared."""
         return self._lines[int(name[1:]) - 1] if name.startswith("%") else None
@@ -64,7 +73,7 @@ class GraphText:
     def text(self, loss):
         """The canonical text, without instructions and constants that the loss does not depend on."""
         needed = self._needed(loss)
-        number = {}
+        number = self.numbers = {}
         body = []
         for index, (operation, operands, attributes, shape) in enumerate(self._lines, 1):
             if f"%{index}" not in needed:

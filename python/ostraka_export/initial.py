@@ -28,11 +28,14 @@ def law_of(values):
 
 def check_law(text):
     """ValueError unless a graph file can say it."""
-    words = text.split(" ")
+    words = text.split(" ") if isinstance(text, str) else []
     if text in ("zeros", "ones"):
         return text
     if len(words) == 2 and words[0] in ("normal", "uniform"):
-        scale = float(words[1])
+        try:
+            scale = float(words[1])
+        except ValueError:
+            scale = math.nan
         if math.isfinite(scale) and scale > 0:
             return f"{words[0]} {float_text(scale)}"
     raise ValueError(f"initial {text!r}: zeros, ones, 'normal DEVIATION' or 'uniform BOUND'")

@@ -8,10 +8,15 @@ from ostraka_export.lowering import lowers
 from ostraka_export.values import Known
 
 
-@lowers("add", "add_")
+def times(emit, x, alpha):
+    if alpha == 1:
+        return x
+    return x * alpha if isinstance(x, (int, float)) else mul(emit, x, alpha, shape=x.shape)
+
+
+@lowers("add")
 def add(emit, a, b, *, shape, alpha=1):
-    if alpha != 1:
-        b = mul(emit, b, alpha, shape=b.shape)
+    b = times(emit, b, alpha)
     for x, other in ((a, b), (b, a)):
         number = emit.scalar(other)
         if number is not None:
@@ -19,10 +24,9 @@ def add(emit, a, b, *, shape, alpha=1):
     return emit.elementwise("add", a, b, shape)
 
 
-@lowers("sub", "sub_")
+@lowers("sub")
 def sub(emit, a, b, *, shape, alpha=1):
-    if alpha != 1:
-        b = mul(emit, b, alpha, shape=b.shape)
+    b = times(emit, b, alpha)
     if emit.scalar(b) is not None:
         return emit.shifted(emit.expand(emit.tensor(a), shape), -emit.scalar(b))
     if emit.scalar(a) is not None:
@@ -35,7 +39,7 @@ def rsub(emit, a, b, *, shape, alpha=1):
     return sub(emit, b, a, shape=shape, alpha=alpha)
 
 
-@lowers("mul", "mul_")
+@lowers("mul")
 def mul(emit, a, b, *, shape):
     for x, other in ((a, b), (b, a)):
         number = emit.scalar(other)
@@ -44,7 +48,7 @@ def mul(emit, a, b, *, shape):
     return emit.elementwise("mul", a, b, shape)
 
 
-@lowers("div", "div_", "true_divide")
+@lowers("div", "true_divide")
 def div(emit, a, b, *, shape, rounding_mode=None):
     if rounding_mode is not None:
         raise Unsupported("a division that rounds to integers")
@@ -102,7 +106,7 @@ def unary(operation):
 
 
 for name in ("rsqrt", "tanh", "sigmoid", "silu", "relu"):
-    lowers(name, name + "_")(unary(name))
+    lowers(name)(unary(name))
 
 
 @lowers("gelu")
@@ -110,7 +114,7 @@ def gelu(emit, x, *, shape, approximate="none"):
     return emit.unary("gelu_tanh" if approximate == "tanh" else "gelu", emit.tensor(x))
 
 
-@lowers("dropout", "dropout_", "feature_dropout", "native_dropout")
+@lowers("dropout", "feature_dropout", "native_dropout")
 def dropout(emit, x, p, train=True, *, shape):
     if p > 0 and train:
         raise Unsupported(f"dropout with p = {p}: nothing is drawn in an exact graph; set p to 0, or export "
@@ -139,7 +143,7 @@ def shape_of_mask(condition, other):
     return torch.broadcast_shapes(condition.shape, other.shape)
 
 
-@lowers("masked_fill", "masked_fill_")
+@lowers("masked_fill")
 def masked_fill(emit, x, mask, value, *, shape):
     if not isinstance(mask, Known):
         raise Unsupported("a mask that is computed; masks must be fixed")
@@ -189,6 +193,8 @@ def var(emit, x, dim=None, unbiased=None, keepdim=False, *, shape, correction=No
     if correction is None:
         correction = 0 if unbiased is False else 1
     count = math.prod(x.shape[axis] for axis in axes)
+    if count <= correction:
+        raise Unsupported(f"the variance of {count} numbers with a correction of {correction}")
     middle = emit.expand(emit.reduced("mean", x, axes, True), x.shape)
     apart = emit.apply("sub", [x, middle], x.shape)
     squares = emit.apply("mul", [apart, apart], x.shape)

@@ -13,20 +13,14 @@ def view(emit, x, *_, shape, **__):
     return emit.reshape(emit.tensor(x), shape)
 
 
-@lowers("contiguous", "clone", "alias", "lift_fresh_copy", "lift_fresh", "positive", "detach_", "type_as",
-        "requires_grad_")
+@lowers("contiguous", "clone", "alias", "lift_fresh_copy", "lift_fresh", "positive")
 def same(emit, x, *_, shape, **__):
     return x
 
 
-@lowers("to", "_to_copy", "float")
-def to(emit, x, *arguments, shape, dtype=None, **_):
-    wanted = [dtype, *arguments]
-    if any(kind in wanted for kind in (torch.float16, torch.bfloat16, torch.float64)):
-        raise Unsupported("exact kernels compute in float32; export the module with .float()")
-    if isinstance(x, Integers) and torch.float32 in wanted:
-        raise Unsupported(f"the integer input {x.name} as floats; give the module floats")
-    return x
+@lowers("to", "_to_copy", "float", "type_as")
+def to(emit, x, *_, shape, **__):
+    return x  # whatever is no float32 afterwards is refused with every operator's result
 
 
 @lowers("permute")
@@ -194,20 +188,32 @@ def rows_of(emit, table, index):
     return emit.reshape(rows, [*index.shape, width])
 
 
+def without_padding(emit, table, row):
+    """The table with a mask over the row that gets no gradient. Right while that row stays zero, so only then."""
+    name = table.name
+    if name not in emit.trained:
+        raise Unsupported("padding_idx of a table that is computed; leave padding_idx out")
+    if bool(emit.trained[name][row].any()):
+        raise Unsupported(f"padding_idx = {row}, and this row of {name} is not zero: PyTorch reads it and never trains "
+                          "it; set it to zero, or padding_idx to None")
+    mask = torch.ones(table.shape)
+    mask[row] = 0
+    mask = emit.tensor(Known(mask, "padding_mask"))
+    emit.padded.setdefault(name, (row, mask.name))
+    return emit.elementwise("mul", table, mask, table.shape)
+
+
 @lowers("embedding")
 def embedding(emit, table, index, padding_idx=-1, scale_grad_by_freq=False, sparse=False, *, shape):
     if scale_grad_by_freq:
         raise Unsupported("scale_grad_by_freq")
+    if padding_idx >= 0 and not isinstance(table, Known):
+        table = without_padding(emit, table, padding_idx)
     if isinstance(index, Known):
         return rows_of(emit, table, index.tensor)
     if not isinstance(index, Integers):
         raise Unsupported("an embedding of values that are computed")
     weight = emit.tensor(table)
-    if padding_idx >= 0:
-        # Its row gets no gradient, and begins at zero: a mask has both.
-        mask = torch.ones(weight.shape)
-        mask[padding_idx] = 0
-        weight = emit.elementwise("mul", weight, Known(mask, "padding_mask"), weight.shape)
     emit.bound(index, 0, weight.shape[0])
     original = emit.original(index)
     rows = emit.apply("embedding", [weight, index], [*original, weight.shape[1]])

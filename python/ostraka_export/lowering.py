@@ -22,9 +22,12 @@ REMEDIES = {
     "constant_pad_nd": "give the module targets that are already shifted, or pad by torch.cat with constants",
     **{name: "masks must be fixed: compare only what depends on neither inputs nor parameters"
        for name in ("gt", "lt", "ge", "le", "eq", "ne")},
-    "rand": "nothing is drawn in an exact graph",
-    "bernoulli": "nothing is drawn in an exact graph",
+    **{name: "write the recurrence with linear, sigmoid and tanh" for name in ("lstm", "gru", "rnn")},
 }
+REMEDIES |= {name: "a part of a tensor is written to; build the tensor by torch.cat, or by a product with a fixed mask"
+             for name in ("select_scatter", "slice_scatter", "as_strided_scatter", "diagonal_scatter", "fill", "copy")}
+REMEDIES["native_batch_norm"] = REMEDIES["batch_norm"]
+DRAWN = "nothing is drawn in an exact graph"
 
 
 def lowers(*names):
@@ -37,9 +40,9 @@ def lowers(*names):
     return register
 
 
-def remedy_of(name):
+def remedy_of(name, draws=False):
     name = name.lstrip("_")
     for start, remedy in REMEDIES.items():
         if name == start or name.startswith(start + "_") or name.rstrip("_") == start:
             return remedy
-    return "docs/graph.md lists the operations; rewrite the module with them"
+    return DRAWN if draws else "docs/graph.md lists the operations; rewrite the module with them"

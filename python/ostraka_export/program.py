@@ -1,9 +1,10 @@
 """From the program that torch.export traced to a GraphText."""
+import math
 import operator
 import re
 
 import torch
-from torch.export.graph_signature import InputKind
+from torch.export.graph_signature import InputKind, OutputKind
 
 import ostraka_export.lower_arithmetic  # noqa: F401  these fill the table
 import ostraka_export.lower_network  # noqa: F401
@@ -13,34 +14,15 @@ from ostraka_export.errors import ExportError, Unsupported
 from ostraka_export.graph_text import GraphText
 from ostraka_export.initial import law_of
 from ostraka_export.lowering import LOWERINGS, remedy_of
-from ostraka_export.values import Integers, Known, Tensor
+from ostraka_export.places import place_of
+from ostraka_export.tracing import SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
+from ostraka_export.values import Integers, Known, LogSoftmax, Tensor
 
 NAMED = re.compile(r"[A-Za-z0-9_.]{1,128}\Z")
+UNSET = ("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted")
 
 
-def place_of(node):
-    """"blocks.0.attn (Attention), model.py:12 `k = k.topk(3)`" of a traced operator."""
-    modules = list((node.meta.get("nn_module_stack") or {}).values())
-    words = []
-    if modules:
-        path, kind = modules[-1]
-        kind = kind if isinstance(kind, str) else kind.__name__
-        words.append(f"{path or 'the module'} ({kind.rsplit('.', 1)[-1]})")
-    frames = re.findall(r'File "([^"]+)", line (\d+), in \S+\n\s*([^\n]*)', node.meta.get("stack_trace") or "")
-    own = [frame for frame in frames if "/torch/" not in frame[0]] or frames
-    if own:
-        path, line, code = own[-1]
-        words.append(f"{path.rsplit('/', 1)[-1]}:{line} `{code.strip()}`")
-    return ", ".join(words) or node.name
-
-
-def name_of(target):
-    """"add" of torch.ops.aten.add.Tensor."""
-    schema = getattr(target, "_schema", None)
-    return schema.name.split("::")[-1] if schema is not None else getattr(target, "__name__", str(target))
-
-
-def keywords_of(target, kwargs):
+def keywords_of(kwargs):
     """Keywords that a lowering may want; those that say where a tensor lies do not matter."""
     return {name: value for name, value in kwargs.items()
             if name not in ("device", "layout", "pin_memory", "memory_format", "non_blocking", "copy", "generator")}
@@ -65,6 +47,27 @@ def wrapped(result):
     return result
 
 
+def folded(target, arguments, keywords):
+    with torch.no_grad():
+        result = target(*unwrapped(arguments), **unwrapped(keywords))
+    if name_of(target) in UNSET and result.is_floating_point():
+        result = torch.full_like(result, math.nan)  # memory as it was: what is left of it is refused with NaN
+    return wrapped(result)
+
+
+def require_exact(value, traced):
+    """Unsupported unless a value that is no longer Known has the type that a graph file gives it."""
+    if isinstance(value, (list, tuple)):
+        for one, of_one in zip(value, traced):
+            require_exact(one, of_one)
+    elif isinstance(value, Integers) and traced.dtype not in (torch.int64, torch.int32):
+        raise Unsupported(f"the integer input {value.name} as {traced.dtype}; integers only select rows of an "
+                          "embedding or classes of a cross_entropy")
+    elif isinstance(value, (Tensor, LogSoftmax)) and traced.dtype != torch.float32:
+        raise Unsupported(f"{traced.dtype} of what depends on inputs or parameters; exact kernels compute in float32: "
+                          "export the module with .float(), without casts")
+
+
 class Lowering:
     """Walks one ExportedProgram."""
 
@@ -76,6 +79,7 @@ class Lowering:
         self.input_names = names
         self.initial = initial
         self.graph = GraphText()
+        self.nodes = []  # that of each instruction
         self.emit = Emitter(self.graph)
 
     def run(self):
@@ -83,11 +87,32 @@ class Lowering:
         self.declare_parameters()
         values = self.placeholders()
         outputs = self.walk(self.program.graph_module, values)
+        self.refuse_state()
+        self.refuse_shared_padding()
         losses = [x for x in outputs if isinstance(x, (Tensor, Known))]
         if len(losses) != 1 or losses[0].shape not in ((), (1,)) or not isinstance(losses[0], Tensor):
             raise ExportError("the module must return its loss, one number that depends on its parameters; give "
                               "loss='cross_entropy' if it returns logits")
         return self.emit.reshape(losses[0], ())
+
+    def refuse_state(self):
+        of = {node.name: node for node in self.program.graph.nodes}
+        for spec in self.program.graph_signature.output_specs:
+            if spec.kind != OutputKind.USER_OUTPUT:
+                raise ExportError(f"{place_of(of[spec.arg.name])}: forward changes {spec.target or spec.arg.name}; a "
+                                  "graph has no state; write to a new tensor")
+
+    def refuse_shared_padding(self):
+        for name, (row, mask) in self.emit.padded.items():
+            if any(line[:2] != ("mul", [name, mask]) for line in self.graph.uses(name)):
+                raise ExportError(f"{name} has padding_idx = {row} and is used elsewhere, too, where this row is "
+                                  "trained: no graph has the one gradient without the other; set padding_idx to None")
+
+    def place_of_line(self, number):
+        """Where the instruction %number of the text came from."""
+        before = next((old for old, new in self.graph.numbers.items() if new == f"%{number}"), None)
+        index = int(before[1:]) - 1 if before else len(self.nodes)
+        return place_of(self.nodes[index]) if index < len(self.nodes) else "the loss"
 
     def declare_parameters(self):
         self.names = {}  # of tensors, by identity: tied weights are one parameter
@@ -98,15 +123,17 @@ class Lowering:
                     raise ExportError(f"parameter {name!r}: a graph file has letters, digits, '_' and '.' in names")
                 if parameter.dtype != torch.float32:
                     raise ExportError(f"parameter {name} has {parameter.dtype}; export the module with .float()")
+                if not bool(parameter.isfinite().all()):
+                    raise ExportError(f"parameter {name} has values that are not finite; draw them anew")
                 law = self.initial(name) or law_of(parameter)
                 self.graph.parameters[name] = (tuple(parameter.shape), law)
+                self.emit.trained[name] = parameter
         if not self.graph.parameters:
             raise ExportError("the module has no parameter with requires_grad=True")
 
     def placeholders(self):
-        nodes = [node for node in self.program.graph.nodes if node.op == "placeholder"]
         values, names = {}, list(self.input_names)
-        for node, spec in zip(nodes, self.program.graph_signature.input_specs):
+        for node, spec in zip(placeholders_of(self.program.graph_module), self.program.graph_signature.input_specs):
             if spec.kind == InputKind.PARAMETER:
                 values[node] = self.parameter(self.traced.get_parameter(spec.target))
             elif spec.kind == InputKind.BUFFER:
@@ -153,32 +180,38 @@ class Lowering:
         raise AssertionError("a graph of fx ends with its output")
 
     def call(self, graph_module, node, values):
+        region = region_of(graph_module, node)
+        if region:
+            inner = placeholders_of(region[0])
+            return self.walk(region[0], {mine: values[given] for mine, given in zip(inner, region[1])})
         arguments, keywords = torch.fx.map_arg((node.args, node.kwargs), lambda x: values[x])
         arguments = list(arguments)
         if node.target is operator.getitem:
             return arguments[0][arguments[1]]
         name = name_of(node.target)
-        if name in ("wrap_with_set_grad_enabled", "wrap_with_autocast"):
-            at = next(i for i, x in enumerate(arguments) if isinstance(x, torch.fx.GraphModule))
-            inner = [x for x in arguments[at].graph.nodes if x.op == "placeholder"]
-            return self.walk(arguments[at], dict(zip(inner, arguments[at + 1:])))
-        if has_known_only((arguments, keywords)):
-            with torch.no_grad():
-                return wrapped(node.target(*unwrapped(arguments), **unwrapped(keywords)))
-        if name.startswith(("_assert", "sym_constrain")):
+        if name.startswith(("_assert", "sym_constrain")) or name in SWITCHES:
             return None
-        return self.lower(node, name, arguments, keywords_of(node.target, keywords))
+        try:
+            if mutates(node.target):
+                raise Unsupported(f"{name} changes a tensor in place; write to a new one")
+            if has_known_only((arguments, keywords)) and not draws(node.target):
+                return folded(node.target, arguments, keywords)
+            return self.lower(node, name, arguments, keywords_of(keywords))
+        except Unsupported as error:
+            raise ExportError(f"{place_of(node)}: {error}") from None
+        except ExportError:
+            raise
+        except Exception as error:  # a form of the operator that its lowering did not expect
+            raise ExportError(f"{place_of(node)}: {name} in a form that the exporter cannot write "
+                              f"({type(error).__name__}: {first_line(error)})") from error
+        finally:
+            self.nodes += [node] * (self.graph.size() - len(self.nodes))
 
     def lower(self, node, name, arguments, keywords):
         result = node.meta.get("val")
         shape = tuple(int(extent) for extent in result.shape) if isinstance(result, torch.Tensor) else None
-        try:
-            if name not in LOWERINGS:
-                raise Unsupported(f"{name} is no operation of ostraka ops/1: {remedy_of(name)}")
-            return LOWERINGS[name](self.emit, *arguments, shape=shape, **keywords)
-        except Unsupported as error:
-            raise ExportError(f"{place_of(node)}: {error}") from None
-        except TypeError as error:
-            if "argument" not in str(error):
-                raise
-            raise ExportError(f"{place_of(node)}: {name} with arguments that no lowering takes ({error})") from None
+        if name not in LOWERINGS:
+            raise Unsupported(f"{name} is no operation of ostraka ops/1: {remedy_of(name, draws(node.target))}")
+        lowered = LOWERINGS[name](self.emit, *arguments, shape=shape, **keywords)
+        require_exact(lowered, result)
+        return lowered

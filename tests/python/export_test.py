@@ -17,10 +17,12 @@ except ImportError as error:
     print(f"NOT TESTED: ostraka.export: {error}", file=sys.stderr)
     sys.exit(SKIPPED)
 
+from unittest import mock
+
 import modules
 import numpy
 import ostraka
-from modules import BATCH, CONTEXT, VOCABULARY
+from modules import BATCH, CONTEXT, VOCABULARY, WIDTH, Words, in_bfloat16, padded, with_view, without_gradients
 from torch import nn
 from torch.nn import functional as F
 
@@ -120,6 +122,39 @@ class HandWritten(Case):
         self.expect_equal_gradients(Odd(), (torch.rand(3, 4) + 1,))
 
 
+    def test_changes_in_place(self):
+        for change in (lambda x: x.view(-1, WIDTH).add_(1), lambda x: F.relu(x.transpose(0, 1), inplace=True),
+                       lambda x: x.mul_(3)):
+            self.expect_equal_gradients(Words(with_view(change)), tokens(), overwrite=True)
+
+    def test_what_needs_no_gradient_may_have_none(self):
+        words = Words(without_gradients)
+        words.table.requires_grad_(False)
+        words.layer.requires_grad_(False)
+        self.expect_equal_gradients(words, tokens())
+
+    def test_padding(self):
+        frozen = padded()
+        frozen.table.requires_grad_(False)
+        zero = padded()
+        nn.init.zeros_(zero.table.weight[0].detach())
+        for words in (frozen, zero):
+            example = tokens()
+            example[0][0, :3] = 0
+            self.expect_equal_gradients(words, example, overwrite=True)
+
+    def test_numbers_with_a_factor(self):
+        self.expect_equal_gradients(Words(lambda m, t: torch.add(m.x(t), 2, alpha=3) - torch.sub(1, m.x(t), alpha=2)),
+                                    tokens())
+
+    def test_large_losses(self):
+        class Large(modules.Gpt):
+            def forward(self, tokens, targets):
+                return 1e6 * super().forward(tokens, targets) + 1e8
+        _, graph = self.exported(Large(), tokens())
+        self.assertIn("mul_scalar", graph.text)
+
+
 def ostraka_tensors(path):
     import ostraka_export
     return ostraka_export.read_tensors(path)
@@ -153,7 +188,7 @@ class HuggingFace(Case):
 
     def test_bert(self):
         for model in self.each("BertForMaskedLM", "BertConfig", vocab_size=VOCABULARY, num_attention_heads=2,
-                               max_position_embeddings=CONTEXT, **self.SIZES):
+                               max_position_embeddings=CONTEXT, pad_token_id=None, **self.SIZES):
             self.expect_logits(model, tokens())
 
     def test_vit(self):
@@ -195,6 +230,74 @@ class Refused(Case):
                                 (lambda m, x: F.batch_norm(x * m.w, None, None, training=True), ("LayerNorm",))]:
             with self.subTest(words=words):
                 self.expect_refused(of(function), (x,), *words)
+
+    def test_what_a_trace_drops(self):
+        noise = lambda m, t: m.x(t) + torch.randn(BATCH, CONTEXT, WIDTH)
+        for function, words in [
+                (without_gradients, ("table (Embedding)", "`return self.layer(self.table(tokens))`", "torch.no_grad",
+                                     "requires_grad=False")),
+                (in_bfloat16, ("autocast", "float32")),
+                (with_view(lambda x: x[:, 0].mul_(3)), ("`(with_view(lambda x: x[:, 0].mul_(3))", "torch.cat")),
+                (noise, ("`noise = lambda", "randn", "nothing is drawn")),
+                (lambda m, t: m.x(t) * torch.bernoulli(torch.full((WIDTH,), 0.9)), ("bernoulli", "nothing is drawn")),
+                (lambda m, t: m.x(t) * F.dropout(torch.ones(WIDTH), 0.1), ("dropout with p = 0.1",)),
+                (lambda m, t: m.x(t) + (m.x(t) * 9).long(), ("torch.int64", "float32")),
+                (lambda m, t: m.x(t) * m.x(t).bool().float(), ("torch.bool", "float32")),
+                (lambda m, t: m.x(t) + m.x(t).type_as(t), ("torch.int64", "float32")),
+                (lambda m, t: m.x(t) + (m.x(t) * torch.ones(WIDTH).double()).float(), ("torch.float64",)),
+                (lambda m, t: m.x(t) + m.x(t).detach_(), ("detach",)),
+                (lambda m, t: m.x(t) * torch.empty(WIDTH), ("nothing was written to",))]:
+            with self.subTest(words=words):
+                self.expect_refused(Words(function), tokens(), ".py:", *words)
+
+    def test_state(self):
+        def halved(m, t):
+            m.scale.mul_(0.5)
+            return m.x(t) * m.scale
+
+        def replaced(m, t):
+            m.scale = m.scale + 1
+            return m.x(t) * m.scale
+        for function in (halved, replaced):
+            words = Words(function)
+            self.expect_refused(words, tokens(), "forward changes scale", "export_test.py", "no state")
+            self.assertTrue(bool((words.scale == 1).all()))
+
+    def test_padding_that_no_graph_has(self):
+        self.expect_refused(padded(), tokens(), "padding_idx = 0", "is not zero")
+        tied = Words(lambda m, t: m.x(t), padding_idx=0)
+        tied.head.weight = tied.table.weight
+        self.expect_refused(tied, tokens(), "table.weight", "used elsewhere", "padding_idx to None")
+
+    def test_what_no_node_takes(self):
+        def attention(keys, **options):
+            def function(m, t):
+                q = m.x(t).view(BATCH, CONTEXT, 2, WIDTH // 2).transpose(1, 2)
+                k = keys(q)
+                return F.scaled_dot_product_attention(q, k, k, **options).transpose(1, 2).reshape(m.x(t).shape)
+            return Words(function)
+        place = "`return F.scaled_dot_product_attention("
+        self.expect_refused(attention(lambda q: q[:1]), tokens(), place, "no node takes")
+        self.expect_refused(attention(lambda q: q[:, :, :4], is_causal=True), tokens(), place, "as many queries")
+        self.expect_refused(Words(lambda m, t: m.x(t) * 1e300), tokens(), "1e+300", "* 1e300`")
+        nan = Words(lambda m, t: m.x(t))
+        nan.head.bias.data[3] = float("nan")
+        self.expect_refused(nan, tokens(), "parameter head.bias", "not finite")
+
+    def test_forms_that_no_lowering_expects(self):
+        self.expect_refused(Words(lambda m, t: m.x(t).unsqueeze(-1).var(-1)), tokens(), "variance of 1 numbers")
+        with mock.patch.dict("ostraka_export.lowering.LOWERINGS", tanh=lambda emit, x, *, shape: x.nothing):
+            self.expect_refused(Words(lambda m, t: m.x(t).tanh()), tokens(), "export_test.py", "tanh in a form",
+                                "AttributeError")
+
+    def test_paths_and_laws(self):
+        for path, words in [(5, "a int"), (None, "a NoneType"), (self.path.parent, "is a folder"),
+                            (self.path / "none" / "x", "there is no folder")]:
+            with self.assertRaisesRegex(ValueError, words):
+                ostraka.export(modules.Gpt(), tokens(), path)
+        for initial, word in [({"*": 5}, "initial 5"), (["a"], "give a dict"), ({"*": "normal x"}, "'normal x'"),
+                              ({"nosuch.*": "zeros"}, "no trained parameter")]:
+            self.expect_refused(modules.Gpt(), tokens(), word, initial=initial)
 
     def test_what_the_caller_gave(self):
         class Logits(nn.Linear):

@@ -171,3 +171,48 @@ class Albert(Gpt):
         self.attention = nn.ModuleList([self.attention[0]] * 3)
         self.mlp = nn.ModuleList([self.mlp[0]] * 3)
         self.norms = nn.ModuleList(list(self.norms) * 3)
+
+
+class Words(nn.Module):
+    """A table, a layer and a head, with a function between the layer and the head."""
+
+    def __init__(self, function, **options):
+        super().__init__()
+        self.table = nn.Embedding(VOCABULARY, WIDTH, **options)
+        self.layer = nn.Linear(WIDTH, WIDTH)
+        self.head = nn.Linear(WIDTH, VOCABULARY)
+        self.register_buffer("scale", torch.ones(WIDTH))
+        self.function = function
+
+    def x(self, tokens):
+        return self.layer(self.table(tokens))
+
+    def forward(self, tokens, targets):
+        return next_token_loss(self.head(self.function(self, tokens)), targets)
+
+
+def without_gradients(m, t):
+    with torch.no_grad():
+        x = m.x(t)
+    return x
+
+
+def in_bfloat16(m, t):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        x = m.x(t)
+    return x.float()
+
+
+def with_view(change):
+    def function(m, t):
+        x = m.x(t)
+        change(x)
+        return x
+    return function
+
+
+def padded():
+    """Words with a padding row that is not zero."""
+    words = Words(lambda m, t: m.x(t), padding_idx=0)
+    nn.init.normal_(words.table.weight)
+    return words
