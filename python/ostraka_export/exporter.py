@@ -10,6 +10,7 @@ import tempfile
 import ostraka
 import torch
 
+from ostraka_export.comparison import Comparison
 from ostraka_export.errors import ExportError
 from ostraka_export.graph_text import GRAPH, digest
 from ostraka_export.initial import check_law
@@ -146,14 +147,16 @@ def lowered(module, example, loss, initial):
     return lowering, text.encode()
 
 
-def export(module, example, path, *, loss=None, initial=None, overwrite=False):
+def export(module, example, path, *, loss=None, initial=None, overwrite=False, check=True):
     """ostraka.export (help(ostraka.export) has the contract)."""
     example = tuple(example) if isinstance(example, (tuple, list)) else (example,)
     require_usable(module, example, loss)
     example = tuple(x.clone() for x in example)  # torch.export would make one input of a tensor that comes twice
     path, constants_path = paths_of(path, overwrite)
     lowering, text = lowered(module, example, loss, initial)
-    parsed(text, lowering)
+    compiled = parsed(text, lowering)
+    if check:
+        Comparison(compiled, lowering, example).run()
     graph = lowering.graph
     mode = "wb" if overwrite else "xb"
     if graph.constants:

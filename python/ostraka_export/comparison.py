@@ -1,0 +1,158 @@
+"""Whether a graph trains what its module trains: their losses and gradients, at points that are drawn.
+
+Each lowering can be right and the whole still wrong: a trace drops hooks, gradients that a module defines itself, and
+whatever depends on more than its tensors. So the compiled graph is compared with eager PyTorch.
+"""
+import dataclasses
+import math
+
+import torch
+
+from ostraka_export.errors import ExportError
+from ostraka_export.tracing import first_line
+
+MOST = 2e-6     # between gradients, of the largest
+ROUNDINGS = 16  # or so many times what moving each parameter by its last bit does
+TRIES = 2       # more points, before a difference counts: one may lie on the kink of a relu
+MOVED = 0.1     # of a parameter's or an input's size, between points
+
+
+@dataclasses.dataclass
+class Gradients:
+    """At one point."""
+    loss: float
+    of: dict[str, torch.Tensor | None]  # None: eager PyTorch does not reach the parameter
+
+    def finite(self):
+        return math.isfinite(self.loss) and all(bool(x.isfinite().all()) for x in self.of.values() if x is not None)
+
+    def largest(self):
+        return max((float(x.abs().max()) for x in self.of.values() if x is not None and x.numel()), default=0.0)
+
+
+class Comparison:
+    """Of `graph` (ostraka.Graph) with what was traced of a module."""
+
+    def __init__(self, graph, lowering, example):
+        self.graph = graph
+        self.traced = lowering.traced
+        self.inputs = lowering.graph.inputs
+        self.held = {name: row for name, (row, _) in lowering.emit.padded.items()}
+        self.names = {name: lowering.names[id(p)] for name, p in self.traced.named_parameters()}
+        self.parameters = {name: p.detach().cpu() for name, p in lowering.emit.trained.items()}
+        self.example = [x.detach().cpu() for x in example]
+        self.generator = torch.Generator().manual_seed(1)
+
+    def run(self):
+        """ExportError, naming the worst, unless the graph is equal at the example and at another input."""
+        try:
+            self.eager(self.parameters, self.example)
+        except Exception as error:
+            raise ExportError(f"the module itself fails on the example: {first_line(error)}") from error
+        compared = self.at("the example", self.parameters, lambda: self.example)
+        compared |= self.at("a drawn input", self.moved(), self.drawn)
+        if not compared:
+            raise ExportError("the module's loss or a gradient is not finite, so nothing is left to compare with: give "
+                              "an example that it can learn from, or check=False")
+
+    def at(self, what, parameters, inputs):
+        """False if eager PyTorch has nothing finite there."""
+        found = self.difference(parameters, inputs())
+        if found and not any(self.difference(self.moved(), inputs()) for _ in range(TRIES)):
+            return True
+        if found:
+            raise ExportError(f"the graph trains something else than the module: at {what} {found}. forward has what a "
+                              "trace does not show (state, chance, hooks, gradients of its own): leave it out, or give "
+                              "check=False and compare by yourself")
+        return found is not None
+
+    def difference(self, parameters, inputs):
+        """What is worst, as text; "" if the graph is equal; None if eager PyTorch has nothing finite here."""
+        try:
+            eager = self.eager(parameters, inputs)
+        except Exception:  # an input that the module does not take: run() has tried the example
+            return None
+        if not eager.finite():
+            return None
+        try:
+            loss, of = self.graph.gradient(parameters, **dict(zip(self.inputs, inputs)))
+        except ValueError as error:
+            return f"the graph has no gradient ({error})"
+        mine = Gradients(loss, {name: torch.from_numpy(x) for name, x in of.items()})
+        if not worst(mine, eager, 0, 0):
+            return ""
+        if again := worst(self.eager(parameters, inputs), eager, 0, 0):
+            return f"eager PyTorch differs from itself: {again}"
+        rounded = self.eager({name: self.nudged(p) for name, p in parameters.items()}, inputs)
+        noise = [abs(rounded.loss - eager.loss), max((apart(rounded.of[name], eager.of[name]) for name in eager.of))]
+        return worst(mine, eager, *(ROUNDINGS * x for x in noise))
+
+    def eager(self, parameters, inputs):
+        """PyTorch's Gradients, of copies: the module stays as it is."""
+        leaves = {name: p.clone().requires_grad_() for name, p in parameters.items()}
+        tensors = {name: leaves.get(self.names[name], p.detach().cpu())
+                   for name, p in self.traced.named_parameters()}
+        tensors |= {name: b.detach().cpu().clone() for name, b in self.traced.named_buffers()}
+        with torch.enable_grad(), torch.random.fork_rng(devices=[]):
+            out = torch.func.functional_call(self.traced, tensors, tuple(x.clone() for x in inputs))
+            leaves_of_out = torch.utils._pytree.tree_leaves(out)
+            loss = next(x for x in leaves_of_out if isinstance(x, torch.Tensor) and x.requires_grad).sum()
+            of = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
+        return Gradients(float(loss.detach()), dict(zip(leaves, of)))
+
+    # Other points.
+
+    def moved(self):
+        """Parameters nearby. Zeros stay, signs mostly, so a root of a positive parameter stays one."""
+        result = {}
+        for name, p in self.parameters.items():
+            result[name] = self.shaken(p) if bool(p.any()) else 0.2 * MOVED * self.normal(p)
+            if name in self.held:
+                result[name][self.held[name]] = 0
+        return result
+
+    def drawn(self):
+        """Inputs of the same shapes: integers of their whole range, floats from the example's."""
+        result = []
+        for (element, _, _, bound), x in zip(self.inputs.values(), self.example):
+            flat = x.flatten()
+            if element == "i32":
+                new = torch.randint(0, bound, flat.shape, generator=self.generator, dtype=x.dtype)
+                new[:1], new[1:2] = 0, bound - 1
+                new[flat < 0] = flat[flat < 0]  # targets that are left out
+            elif bool(flat.any()):
+                new = self.shaken(flat[torch.randperm(flat.numel(), generator=self.generator)])
+            else:
+                new = self.normal(flat)
+            result.append(new.reshape(x.shape))
+        return result
+
+    def normal(self, like):
+        return torch.randn(like.shape, generator=self.generator)
+
+    def shaken(self, x):
+        return x * (1 + MOVED * self.normal(x))
+
+    def nudged(self, x):
+        return x * (1 + 2.0 ** -23 * self.normal(x).sign())
+
+
+def apart(a, b):
+    """The greatest difference; None is all zeros."""
+    zero = torch.zeros(())
+    gap = (zero if a is None else a) - (zero if b is None else b)
+    return float(gap.abs().max()) if gap.numel() else 0.0
+
+
+def worst(mine, eager, of_loss, of_gradient):
+    """The greatest difference above these tolerances and MOST, as text, or ""."""
+    gap = abs(mine.loss - eager.loss)
+    if not gap <= MOST * abs(eager.loss) + of_loss:
+        return f"its loss is {mine.loss:.6g}, and by eager PyTorch {eager.loss:.6g}"
+    largest = eager.largest()
+    gaps = {name: apart(mine.of[name], of) for name, of in eager.of.items()}
+    unreached = [name for name, of in eager.of.items() if of is None and gaps[name] != 0]
+    name = max(unreached or gaps, key=lambda x: gaps[x] if gaps[x] == gaps[x] else math.inf)
+    if unreached or not gaps[name] <= MOST * largest + of_gradient:
+        return f"the gradient of {name} is {gaps[name]:.2g} from eager PyTorch's (the largest is {largest:.2g})"
+    return ""
