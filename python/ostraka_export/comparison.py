@@ -12,7 +12,8 @@ from ostraka_export.errors import ExportError
 from ostraka_export.tracing import first_line
 
 MOST = 2e-6     # between gradients, of the largest
-ROUNDINGS = 16  # or so many times what moving each parameter by its last bit does
+ROUNDINGS = 16  # and so many times what moving each parameter by its last bit does
+OF_A_TERM = 2.0 ** -25  # and so much for each term of the longest sum: the kernels add one after another
 TRIES = 2       # more points, before a difference counts: one may lie on the kink of a relu
 MOVED = 0.1     # of a parameter's or an input's size, between points
 
@@ -41,6 +42,7 @@ class Comparison:
         self.names = {name: lowering.names[id(p)] for name, p in self.traced.named_parameters()}
         self.parameters = {name: p.detach().cpu() for name, p in lowering.emit.trained.items()}
         self.example = [x.detach().cpu() for x in example]
+        self.long = OF_A_TERM * longest_sum(lowering.emit)
         self.generator = torch.Generator().manual_seed(1)
 
     def run(self):
@@ -81,11 +83,12 @@ class Comparison:
         mine = Gradients(loss, {name: torch.from_numpy(x) for name, x in of.items()})
         if not worst(mine, eager, 0, 0):
             return ""
-        if again := worst(self.eager(parameters, inputs), eager, 0, 0):
+        long = self.long * abs(eager.loss), self.long * eager.largest()
+        if again := worst(self.eager(parameters, inputs), eager, *long):
             return f"eager PyTorch differs from itself: {again}"
         rounded = self.eager({name: self.nudged(p) for name, p in parameters.items()}, inputs)
         noise = [abs(rounded.loss - eager.loss), max((apart(rounded.of[name], eager.of[name]) for name in eager.of))]
-        return worst(mine, eager, *(ROUNDINGS * x for x in noise))
+        return worst(mine, eager, *(ROUNDINGS * x + y for x, y in zip(noise, long)))
 
     def eager(self, parameters, inputs):
         """PyTorch's Gradients, of copies: the module stays as it is."""
@@ -135,6 +138,21 @@ class Comparison:
 
     def nudged(self, x):
         return x * (1 + 2.0 ** -23 * self.normal(x).sign())
+
+
+def longest_sum(emit):
+    """About how many terms a value or a gradient adds up."""
+    most = 1
+    for operation, operands, _, shape in emit.graph.instructions():
+        of = emit.shape_of(operands[0]) or ()
+        if operation in ("linear", "embedding", "layer_norm", "rms_norm"):
+            most = max(most, math.prod(shape[:-1]))
+        elif operation == "cross_entropy":
+            most = max(most, math.prod(of[:-1]))
+        elif of and operation in ("expand", "sum", "mean"):
+            counts = sorted((math.prod(of), math.prod(shape)))
+            most = max(most, counts[1] // counts[0])
+    return most
 
 
 def apart(a, b):

@@ -62,6 +62,9 @@ class GraphText:
         """How many instructions there are."""
         return len(self._lines)
 
+    def instructions(self):
+        return iter(self._lines)
+
     def uses(self, name):
         """The instructions that have this operand."""
         return [line for line in self._lines if name in line[1]]

@@ -88,6 +88,10 @@ class Compared(Case):
                 self.expect_found(Words(lambda m, t: getattr(F, name)(m.x(t))))
             self.path.unlink()
 
+    def test_long_sums_may_round(self):
+        zeros = torch.zeros(64, 128, dtype=torch.long)  # as in docs/training.md, and of equal terms the sums round worst
+        ostraka.export(Words(lambda m, t: F.relu(m.x(t))), (zeros, zeros), self.path)
+
     def test_a_module_that_fails(self):
         example = tokens()
         example[0][0, 0] = VOCABULARY
