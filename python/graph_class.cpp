@@ -232,7 +232,7 @@ void AddGraphs(py::module_& module) {
       [](const py::args& arguments, const py::kwargs& keywords) {
         return py::module_::import("ostraka_export").attr("export")(*arguments, **keywords);
       },
-      "export(module, example, path, *, loss=None, initial=None, overwrite=False)\n"
+      "export(module, example, path, *, loss=None, initial=None, overwrite=False, check=True)\n"
       "\n"
       "Writes a PyTorch module as a graph file, for `ostraka run init --model graph:FILE`. "
       "`example` is a tuple of "
@@ -242,7 +242,9 @@ void AddGraphs(py::module_& module) {
       "become constants, "
       "in PATH.constants.safetensors. `initial` says how a run draws parameters, {pattern: 'normal "
       "2e-02'}; "
-      "otherwise it is guessed from their values. Needs torch 2.5 or later. Returns a report; "
+      "otherwise it is guessed from their values. Before a file is written, `check` compares the "
+      "graph's loss and "
+      "gradients with eager PyTorch's. Needs torch 2.5 or later. Returns a report; "
       "raises a ValueError of "
       "one line that names the module's place and a remedy.");
 }

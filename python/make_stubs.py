@@ -76,7 +76,8 @@ class Graph:
 
 
 def export(module: Any, example: Any, path: Any, *, loss: Union[None, Literal["cross_entropy"]] = None,
-           initial: Union[dict[str, str], None] = None, overwrite: bool = False) -> Any: ...
+           initial: Union[dict[str, str], None] = None, overwrite: bool = False,
+           check: bool = True) -> Any: ...
 def aggregate(rule: str, rows: _Rows, *, pre: _Pre = None, drop_invalid: bool = False,
               reference: Any = None, state: Union[State, None] = None,
               threads: Union[int, None] = None, report: bool = False,

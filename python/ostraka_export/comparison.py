@@ -31,6 +31,20 @@ class Gradients:
         return max((float(x.abs().max()) for x in self.of.values() if x is not None and x.numel()), default=0.0)
 
 
+class WithGradient(torch.nn.Module):
+    """The backward pass is inside of the call, for checkpoints that compute anew from the parameters given to it."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, leaves, inputs):
+        found = torch.utils._pytree.tree_leaves(self.module(*inputs))
+        loss = next(x for x in found if isinstance(x, torch.Tensor) and x.requires_grad).sum()
+        of = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
+        return Gradients(float(loss.detach()), dict(zip(leaves, of)))
+
+
 class Comparison:
     """Of `graph` (ostraka.Graph) with what was traced of a module."""
 
@@ -93,15 +107,11 @@ class Comparison:
     def eager(self, parameters, inputs):
         """PyTorch's Gradients, of copies: the module stays as it is."""
         leaves = {name: p.clone().requires_grad_() for name, p in parameters.items()}
-        tensors = {name: leaves.get(self.names[name], p.detach().cpu())
+        tensors = {f"module.{name}": leaves.get(self.names[name], p.detach().cpu())
                    for name, p in self.traced.named_parameters()}
-        tensors |= {name: b.detach().cpu().clone() for name, b in self.traced.named_buffers()}
+        tensors |= {f"module.{name}": b.detach().cpu().clone() for name, b in self.traced.named_buffers()}
         with torch.enable_grad(), torch.random.fork_rng(devices=[]):
-            out = torch.func.functional_call(self.traced, tensors, tuple(x.clone() for x in inputs))
-            leaves_of_out = torch.utils._pytree.tree_leaves(out)
-            loss = next(x for x in leaves_of_out if isinstance(x, torch.Tensor) and x.requires_grad).sum()
-            of = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
-        return Gradients(float(loss.detach()), dict(zip(leaves, of)))
+            return torch.func.functional_call(WithGradient(self.traced), tensors, (leaves, [x.clone() for x in inputs]))
 
     # Other points.
 

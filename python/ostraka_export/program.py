@@ -125,6 +125,8 @@ class Lowering:
                     raise ExportError(f"parameter {name} has {parameter.dtype}; export the module with .float()")
                 if not bool(parameter.isfinite().all()):
                     raise ExportError(f"parameter {name} has values that are not finite; draw them anew")
+                if parameter._backward_hooks:
+                    raise ExportError(f"parameter {name} has a hook on its gradient, which no node would call; remove it")
                 law = self.initial(name) or law_of(parameter)
                 self.graph.parameters[name] = (tuple(parameter.shape), law)
                 self.emit.trained[name] = parameter

@@ -15,6 +15,7 @@ from modules import BATCH, CONTEXT, VOCABULARY, WIDTH, Words, in_bfloat16, padde
 from ostraka_export.lowering import LOWERINGS
 from ostraka_export.values import Known
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 
 class Compared(Case):
@@ -89,8 +90,20 @@ class Compared(Case):
             self.path.unlink()
 
     def test_long_sums_may_round(self):
-        zeros = torch.zeros(64, 128, dtype=torch.long)  # as in docs/training.md, and of equal terms the sums round worst
+        zeros = torch.zeros(64, 128, dtype=torch.long)  # docs/training.md has them; equal terms round worst
         ostraka.export(Words(lambda m, t: F.relu(m.x(t))), (zeros, zeros), self.path)
+
+    def test_checkpoints(self):
+        def function(m, t):
+            return checkpoint(m.layer, m.table(t), use_reentrant=False)
+        ostraka.export(Words(function), tokens(), self.path)
+
+    def test_hooks(self):
+        def hooked(m, t):
+            x = m.x(t)
+            x.register_hook(lambda gradient: 2 * gradient)
+            return x
+        self.expect_found(Words(hooked), "hooks", "gradient of ")
 
     def test_a_module_that_fails(self):
         example = tokens()

@@ -263,6 +263,11 @@ class Refused(Case):
             self.expect_refused(words, tokens(), "forward changes scale", "export_test.py", "no state")
             self.assertTrue(bool((words.scale == 1).all()))
 
+    def test_hooks_on_parameters(self):
+        words = Words(lambda m, t: m.x(t))
+        words.table.weight.register_hook(lambda gradient: 2 * gradient)
+        self.expect_refused(words, tokens(), "table.weight has a hook")
+
     def test_padding_that_no_graph_has(self):
         self.expect_refused(padded(), tokens(), "padding_idx = 0", "is not zero")
         tied = Words(lambda m, t: m.x(t), padding_idx=0)
