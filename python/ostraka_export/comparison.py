@@ -12,7 +12,8 @@ from ostraka_export.errors import ExportError
 from ostraka_export.tracing import first_line
 
 MOST = 2e-6     # between gradients, of the largest
-ROUNDINGS = 16  # and so many times what moving each parameter by its last bit does
+ROUNDINGS = 16  # and so many times what moving each parameter by its last bit does, most of NUDGES
+NUDGES = 3
 OF_A_TERM = 2.0 ** -25  # and so much for each term of the longest sum: the kernels add one after another
 TRIES = 2       # more points, before a difference counts: one may lie on the kink of a relu
 MOVED = 0.1     # of a parameter's or an input's size, between points
@@ -97,17 +98,25 @@ class Comparison:
         mine = Gradients(loss, {name: torch.from_numpy(x) for name, x in of.items()})
         if not worst(mine, eager, 0, 0):
             return ""
-        long = self.long * abs(eager.loss), self.long * eager.largest()
-        if again := worst(self.eager(parameters, inputs), eager, *long):
-            return f"eager PyTorch differs from itself: {again}"
-        rounded = self.eager({name: self.nudged(p) for name, p in parameters.items()}, inputs)
-        noise = [abs(rounded.loss - eager.loss), max((apart(rounded.of[name], eager.of[name]) for name in eager.of))]
-        return worst(mine, eager, *(ROUNDINGS * x + y for x, y in zip(noise, long)))
+        again = self.eager(parameters, inputs)
+        if chance := worst(again, eager, *self.tolerances([], eager)):
+            return f"eager PyTorch differs from itself: {chance}"
+        nudged = [self.eager(parameters, inputs, self.nudged) for _ in range(NUDGES)]
+        return worst(mine, eager, *self.tolerances(nudged, eager))
 
-    def eager(self, parameters, inputs):
+    def tolerances(self, nudged, eager):
+        """Of the loss and of gradients, from those at points that are as good as equal."""
+        largest = eager.largest()
+        of_gradient = max((apart(x.of[name], of) for x in nudged for name, of in eager.of.items()), default=0)
+        of_loss = max((abs(x.loss - eager.loss) for x in nudged), default=0)
+        if largest:  # the loss is one number, and by luck it may not move
+            of_loss = max(of_loss, of_gradient / largest * abs(eager.loss))
+        return ROUNDINGS * of_loss + self.long * abs(eager.loss), ROUNDINGS * of_gradient + self.long * largest
+
+    def eager(self, parameters, inputs, change=torch.clone):
         """PyTorch's Gradients, of copies: the module stays as it is."""
-        leaves = {name: p.clone().requires_grad_() for name, p in parameters.items()}
-        tensors = {f"module.{name}": leaves.get(self.names[name], p.detach().cpu())
+        leaves = {name: change(p).requires_grad_() for name, p in parameters.items()}
+        tensors = {f"module.{name}": leaves[self.names[name]] if p.requires_grad else change(p.detach().cpu())
                    for name, p in self.traced.named_parameters()}
         tensors |= {f"module.{name}": b.detach().cpu().clone() for name, b in self.traced.named_buffers()}
         with torch.enable_grad(), torch.random.fork_rng(devices=[]):
@@ -147,7 +156,7 @@ class Comparison:
         return x * (1 + MOVED * self.normal(x))
 
     def nudged(self, x):
-        return x * (1 + 2.0 ** -23 * self.normal(x).sign())
+        return x * (1 + 2.0 ** -23 * self.normal(x).sign()) if x.dtype == torch.float32 else x.clone()
 
 
 def longest_sum(emit):

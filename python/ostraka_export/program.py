@@ -126,7 +126,7 @@ class Lowering:
                 if not bool(parameter.isfinite().all()):
                     raise ExportError(f"parameter {name} has values that are not finite; draw them anew")
                 if parameter._backward_hooks:
-                    raise ExportError(f"parameter {name} has a hook on its gradient, which no node would call; remove it")
+                    raise ExportError(f"parameter {name} has a hook on its gradient, which no node calls; remove it")
                 law = self.initial(name) or law_of(parameter)
                 self.graph.parameters[name] = (tuple(parameter.shape), law)
                 self.emit.trained[name] = parameter
