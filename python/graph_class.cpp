@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -26,6 +27,10 @@ using IntegerArray = py::array_t<std::int64_t, py::array::c_style>;
 constexpr exact::PlanLimits kLimits{};
 
 std::string ReadText(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    throw py::value_error(path + ": is a folder, and no graph file");
+  }
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file || text.empty()) throw py::value_error(path + ": cannot be read, or is empty");
@@ -131,6 +136,11 @@ class Graph {
       }
       for (const exact::Input& input : owner.graph_.inputs) {
         AddInput(input, Entry(inputs, input.name, "input"));
+      }
+      // A misspelt input would be missing too; one too many is a misunderstanding.
+      if (inputs.size() > owner.graph_.inputs.size()) {
+        throw py::value_error("the graph takes " + std::to_string(owner.graph_.inputs.size()) +
+                              " inputs, and " + std::to_string(inputs.size()) + " are given");
       }
       for (std::size_t i = 0; i < owner.graph_.inputs.size(); ++i) {
         values.push_back({.floats = floats[i], .integers = integers[i]});
