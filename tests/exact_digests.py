@@ -25,12 +25,14 @@ LIBRARIES = ["-pthread", "-lsodium", "-labsl_status", "-labsl_statusor", "-labsl
              "-labsl_cord_internal", "-labsl_base", "-labsl_throw_delegate", "-labsl_raw_logging_internal"]
 # The loader and libc must come from one package (libc6:arm64): the loader of libc6-arm64-cross with this libc hangs at the first thread.
 QEMU = ["qemu-aarch64", "-L", "/"]
+ARM = ["-L/usr/lib/aarch64-linux-gnu", "-Wl,--allow-shlib-undefined"]
 # name: compiler, flags, how to run the program
 BUILDS = {f"{name}{level}": (compiler, [level, *flags], run)
           for name, compiler, flags, run in (
               ("g++ ", "g++", [], []),
               ("clang++ ", "clang++", [], []),
-              ("aarch64 ", "aarch64-linux-gnu-g++", ["-L/usr/lib/aarch64-linux-gnu", "-Wl,--allow-shlib-undefined"], QEMU))
+              ("aarch64 ", "aarch64-linux-gnu-g++", ARM, QEMU),
+              ("aarch64 clang++ ", "clang++", ["--target=aarch64-linux-gnu", *ARM], QEMU))
           for level in ("-O0", "-O3")}
 BUILDS["g++ -O3 -march=native"] = ("g++", ["-O3", "-march=native"], [])
 
