@@ -220,7 +220,6 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   if (manifest.join.policy == protocol::JoinPolicy::kInvite && !options.unprotected) {
     node.revocations = std::make_shared<RevocationFile>(options.files.data_dir, manifest.run_id,
                                                         manifest.join.moderators);
-    RETURN_IF_ERROR(node.revocations->Refresh());
   }
   const bool listens = !node.transport.listen.empty() || options.network.listen_socket.ok();
   // Others that came later learn an address from the DHT alone. [Two that listened, and could not

@@ -2,10 +2,9 @@
 // on in its COMMITs. One revocation a line, in base64url (TextOf).
 //
 // `ostraka invite revoke` adds to it while the node runs. Whoever can write the folder can write
-// the file: a line that no moderator of the run signed is refused, and the others count.
+// the file: a line that no moderator of the run signed is not passed on, and the others are.
 //
-// Thread safety: RevocationFile: one owner. Free functions: two writers of one folder must not
-// overlap.
+// Thread safety: RevocationFile: one owner.
 #pragma once
 
 #include <string>
@@ -19,7 +18,6 @@
 namespace ostraka::store {
 
 inline constexpr char kRevocationFileName[] = "revocations";
-inline constexpr std::size_t kMaxRevocations = 1024;  // a file
 
 // As people pass it on. InvalidArgument: `text` is not exactly TextOf of a revocation.
 std::string TextOf(const wire::Revocation& revocation);
@@ -27,28 +25,31 @@ base::StatusOr<wire::Revocation> RevocationOf(std::string_view text);
 
 class RevocationFile {
  public:
-  // For the run of that id, whose moderators are `moderators`.
+  // For the run of that id, whose moderators are `moderators`. Reads nothing yet.
   RevocationFile(const std::string& data_dir, const base::Digest& run_id,
                  std::vector<base::PeerId> moderators);
 
-  // Reads the file if it has changed. A missing file holds nothing. InvalidArgument: a line is no
-  // revocation of the run; the good ones count, and the same file is not complained of again.
-  // Unavailable: it cannot be read.
+  // Reads the file anew. A missing file holds nothing, and one that cannot be read what it held
+  // before. A complaint, in one line, if a line is no revocation of the run or the file cannot be
+  // read; the same one is said once.
   base::Status Refresh();
   const std::vector<wire::Revocation>& held() const { return held_; }
 
  private:
   base::StatusOr<wire::Revocation> Checked(std::string_view line) const;
+  // What is wrong with the file; takes in what is good.
+  base::Status Read();
 
   std::string path_;
   base::Digest run_id_;
   std::vector<base::PeerId> moderators_;
-  std::string seen_;  // the content that `held_` is from
+  std::vector<std::string> seen_;  // the lines that `held_` is from
+  std::string complaint_;          // what is wrong with them
+  std::string said_;               // the last complaint that Refresh returned
   std::vector<wire::Revocation> held_;
 };
 
-// Adds a line, durably; nothing if the file has it. Unavailable: it cannot be written.
-// FailedPrecondition: the file is full.
+// Adds a line, durably; nothing if the file has it. Errors of os::AddLine.
 base::Status AddRevocation(const std::string& data_dir, const wire::Revocation& revocation);
 
 }  // namespace ostraka::store

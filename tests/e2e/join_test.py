@@ -76,7 +76,7 @@ class JoinTest(JoinCase):
         # One by its id through the first node, the other by its link through a line that the second node's owner was given.
         harness.expect_ok("invite", "revoke", listed[1][0], *key, "--data-dir", run.data_dir(0))
         line = harness.expect_ok("invite", "revoke", public, *key).strip()
-        harness.expect_ok("invite", "revoke", "--pass-on", line, "--data-dir", run.data_dir(1))
+        harness.expect_ok("invite", "revoke", "--pass-on", line, *key[:2], "--data-dir", run.data_dir(1))
         states = lambda: [entry["state"] for entry in json.loads(
             harness.expect_ok("invite", "list", *key, "--data-dir", run.data_dir(0), "--json"))]
         harness.wait_until(lambda: states() == ["revoked", "revoked"], "both invites are revoked")
@@ -95,17 +95,25 @@ class JoinTest(JoinCase):
         stranger = self.folder / "stranger.key"
         harness.expect_ok("key", "new", stranger, "--no-passphrase")
         line = harness.expect_ok("invite", "revoke", "--all", *key).strip()
+        others = self.folder / "other"
+        others.mkdir()
+        own = harness.expect_ok("key", "new", others / "own.key", "--no-passphrase").strip()
+        harness.expect_ok("run", "init", "--out", others / "run.toml", "--model", "softmax", "--moderator", own,
+                          *(word for member in run.ids for word in ("--member", member)))
+        of_another_run = harness.expect_ok("invite", "revoke", "--all", "--manifest", others / "run.toml",
+                                           "--key", others / "own.key").strip()
         for words, why in [
-                ([link], "--manifest and --key are needed"),
-                ([], "say one thing to revoke"),
+                ([link, *key[:2]], "--key is needed"),
+                (key, "say one thing to revoke"),
                 ([link, "--all", *key], "say one thing to revoke"),
                 (["abc", *key], "too short for an invite's id"),
                 (["0123456789", *key], "no invite of this key and run begins with"),
                 ([link, "--manifest", run.manifest, "--key", stranger], "is no moderator of this run"),
                 (["ostraka:abc", *key], "the invite"),
-                (["--pass-on", line], "--pass-on needs --data-dir"),
-                (["--pass-on", line[:-4], "--data-dir", self.folder], "it is no revocation"),
-                (["--pass-on", line, "--data-dir", self.folder], "ledger")]:
+                (["--pass-on", line, *key[:2]], "--pass-on needs --data-dir"),
+                (["--pass-on", line[:-4], *key[:2], "--data-dir", self.folder], "it is no revocation"),
+                (["--pass-on", of_another_run, *key[:2], "--data-dir", self.folder], "no moderator of run"),
+                (["--pass-on", line, *key[:2], "--data-dir", self.folder], "ledger")]:
             refused = harness.run("invite", "revoke", *words)
             self.assertIn(refused.returncode, (2, 3), refused.stderr)
             self.assertIn(why, refused.stderr)

@@ -25,12 +25,13 @@ SimOptions LeavingFrom(const Swarm& swarm, std::uint32_t leaves, std::uint64_t s
 class HonestLeave
     : public testing::TestWithParam<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> {};
 
-// Two leave and come back: no column is void, nobody is dropped, all end with one state.
+// They leave and come back: no column is void, nobody is dropped, all end with one state.
 TEST_P(HonestLeave, VoidsNoColumnAndDropsNobody) {
   const auto [peers, validators, leaves] = GetParam();
   for (std::uint64_t seed = 1; seed <= SeedsOfEach(); ++seed) {
     SimOptions options = LeavingFrom({peers, 0}, leaves, seed);
     options.validators = validators;
+    options.leave_for = base::Milliseconds(500);  // long enough before the end to be back
     const SimResult result = RunWithoutHarm(options);
     EXPECT_EQ(result.columns.size(), 1u) << result.replay;
     EXPECT_TRUE(result.columns.contains("applied")) << result.replay;

@@ -14,6 +14,7 @@
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
 #include "node/protocol/ground/invite.h"
+#include "node/protocol/rules/invite_book.h"
 #include "node/store/ledger_reader.h"
 
 namespace ostraka::cli {
@@ -42,32 +43,38 @@ base::StatusOr<std::optional<wire::Block>> NewestBlock(const std::string& data_d
   return block;
 }
 
+bool RevokedAll(const wire::Block& head, const base::PeerId& moderator) {
+  return std::any_of(
+      head.moderators.begin(), head.moderators.end(),
+      [&](const wire::Moderator& one) { return one.peer == moderator && one.revoked; });
+}
+
+// Why it lets nobody in any more, in a word or two; "open" if it does.
+std::string StateOf(const protocol::Manifest& manifest, const wire::Invite& invite,
+                    const wire::Block& head, const wire::UsedInvite& used) {
+  const std::uint64_t next = head.genesis ? 0 : head.step + 1;
+  const wire::Voucher voucher = protocol::VoucherOf(manifest.run_id, invite);
+  if (next >= invite.ends_step) return "ended";
+  if (!protocol::InviteBook(head, next).RefusalOf(voucher, manifest, next)) return "open";
+  if (used.revoked || RevokedAll(head, invite.moderator)) return "revoked";
+  return used.used >= invite.uses ? "used up" : "no quota left";
+}
+
 // What the run knows of one invite. Without a block: only what its maker said.
-json EntryOf(const base::Digest& run_id, const wire::Invite& invite,
+json EntryOf(const protocol::Manifest& manifest, const wire::Invite& invite,
              const std::optional<wire::Block>& head) {
-  const base::Digest name = protocol::InviteDigest(run_id, invite);
+  const base::Digest name = protocol::InviteDigest(manifest.run_id, invite);
   json entry = {{"id", name.Hex()},
                 {"moderator", invite.moderator.Hex()},
                 {"uses", invite.uses},
                 {"until", invite.ends_step}};
   if (!head) return entry;
-  const auto used = std::find_if(head->invites.begin(), head->invites.end(),
-                                 [&](const wire::UsedInvite& one) { return one.invite == name; });
-  const auto moderator =
-      std::find_if(head->moderators.begin(), head->moderators.end(),
-                   [&](const wire::Moderator& one) { return one.peer == invite.moderator; });
-  const bool all_revoked = moderator != head->moderators.end() && moderator->revoked;
-  const std::uint64_t next = head->genesis ? 0 : head->step + 1;
-  const bool ended = next >= invite.ends_step;
-  if (used != head->invites.end()) {
-    entry["let_in"] = used->used;
-  } else if (!ended) {
-    entry["let_in"] = 0;  // the run forgets what an invite that has ended let in
-  }
-  entry["state"] = ended                                                           ? "ended"
-                   : all_revoked || (used != head->invites.end() && used->revoked) ? "revoked"
-                   : entry["let_in"] >= invite.uses                                ? "used up"
-                                                                                   : "open";
+  const auto known = std::find_if(head->invites.begin(), head->invites.end(),
+                                  [&](const wire::UsedInvite& one) { return one.invite == name; });
+  const wire::UsedInvite used = known == head->invites.end() ? wire::UsedInvite{} : *known;
+  entry["state"] = StateOf(manifest, invite, *head, used);
+  // The run forgets what an invite that has ended let in.
+  if (entry["state"] != "ended" || used.used > 0) entry["let_in"] = used.used;
   return entry;
 }
 
@@ -93,17 +100,20 @@ void PrintModerators(const protocol::Manifest& manifest, const wire::Block& head
 
 base::Status List(const ListOptions& options) {
   ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
-  ASSIGN_OR_RETURN(const std::vector<wire::Invite> issued, IssuedBy(options.key, manifest.run_id));
+  ASSIGN_OR_RETURN(const IssuedInvites issued, IssuedBy(options.key, manifest.run_id));
+  if (!issued.complaint.empty()) {
+    std::fprintf(stderr, "%s\n", PrintableLine(issued.complaint).c_str());
+  }
   ASSIGN_OR_RETURN(const auto head, NewestBlock(options.data_dir, manifest.run_id));
   json entries = json::array();
-  for (const wire::Invite& invite : issued) {
-    entries.push_back(EntryOf(manifest.run_id, invite, head));
+  for (const wire::Invite& invite : issued.invites) {
+    entries.push_back(EntryOf(manifest, invite, head));
   }
   if (options.as_json) {
     PrintJson(entries);
     return base::OkStatus();
   }
-  if (issued.empty()) {
+  if (issued.invites.empty()) {
     std::fprintf(stderr, "no invite of this run is noted in %s.invites\n", options.key.c_str());
   } else {
     std::printf("%-16s  %14s  %10s  %s\n", "invite", "let in", "until step", "state");

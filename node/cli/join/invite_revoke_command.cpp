@@ -37,8 +37,8 @@ base::Status CheckOptions(const RevokeOptions& options) {
         "say one thing to revoke: the invite's link, file or id, or --all, or --pass-on with a "
         "text that this command printed");
   }
-  if (makes && (options.manifest.empty() || options.key.empty())) {
-    return base::InvalidArgument("--manifest and --key are needed to sign a revocation");
+  if (makes && options.key.empty()) {
+    return base::InvalidArgument("--key is needed to sign a revocation: the moderator's key file");
   }
   if (!makes && options.data_dirs.empty()) {
     return base::InvalidArgument("--pass-on needs --data-dir: the data folder of a node");
@@ -46,35 +46,35 @@ base::Status CheckOptions(const RevokeOptions& options) {
   return base::OkStatus();
 }
 
-// Nullopt: all.
-base::StatusOr<std::optional<wire::Invite>> Meant(const RevokeOptions& options,
-                                                  const base::Digest& run_id,
-                                                  const base::PeerId& moderator) {
-  if (options.all) return std::nullopt;
-  const bool is_id = options.what.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (is_id) {
-    ASSIGN_OR_RETURN(const std::vector<wire::Invite> issued, IssuedBy(options.key, run_id));
-    ASSIGN_OR_RETURN(wire::Invite invite, InviteNamed(options.what, issued, run_id));
-    return invite;
+// By its id, from the notes beside the key; or out of the link or the file.
+base::StatusOr<wire::Invite> InviteOf(const RevokeOptions& options, const base::Digest& run_id) {
+  if (options.what.find_first_not_of("0123456789abcdef") == std::string::npos) {
+    ASSIGN_OR_RETURN(const IssuedInvites issued, IssuedBy(options.key, run_id));
+    return InviteNamed(options.what, issued.invites, run_id);
   }
   ASSIGN_OR_RETURN(const InviteText text, ReadInvite(options.what));
   if (text.manifest.run_id != run_id) {
     return base::InvalidArgument("the invite is of run " + text.manifest.run_id.Short() +
                                  ", and the manifest is of run " + run_id.Short());
   }
-  if (!text.pass) {
-    return base::InvalidArgument("this is a link without an invite: it lets in nobody by itself");
-  }
-  if (text.pass->invite.moderator != moderator) {
-    return base::FailedPrecondition("the invite is of moderator " +
-                                    text.pass->invite.moderator.Short() + ", and the key is " +
-                                    moderator.Short() + ": only who made an invite revokes it");
-  }
-  return text.pass->invite;
+  if (text.pass) return text.pass->invite;
+  return base::InvalidArgument("this is a link without an invite: it lets in nobody by itself");
 }
 
-base::StatusOr<wire::Revocation> Made(const RevokeOptions& options) {
-  ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
+// Nullopt: all.
+base::StatusOr<std::optional<wire::Invite>> Meant(const RevokeOptions& options,
+                                                  const base::Digest& run_id,
+                                                  const base::PeerId& moderator) {
+  if (options.all) return std::nullopt;
+  ASSIGN_OR_RETURN(wire::Invite invite, InviteOf(options, run_id));
+  if (invite.moderator == moderator) return invite;
+  return base::FailedPrecondition("the invite is of moderator " + invite.moderator.Short() +
+                                  ", and the key is " + moderator.Short() +
+                                  ": only who made an invite revokes it");
+}
+
+base::StatusOr<wire::Revocation> Made(const RevokeOptions& options,
+                                      const protocol::Manifest& manifest) {
   ASSIGN_OR_RETURN(const crypto::SigningKey key, LoadKey(options.key, options.passphrase));
   if (!protocol::IsModerator(manifest, key.id())) {
     return base::FailedPrecondition("key " + key.id().Short() +
@@ -84,38 +84,64 @@ base::StatusOr<wire::Revocation> Made(const RevokeOptions& options) {
   return protocol::SignRevocation(manifest.run_id, invite, key);
 }
 
-base::Status PassOnBy(const std::string& data_dir, const wire::Revocation& revocation) {
+// What another moderator has printed.
+base::StatusOr<wire::Revocation> Taken(const std::string& line,
+                                       const protocol::Manifest& manifest) {
+  ASSIGN_OR_RETURN(wire::Revocation revocation, store::RevocationOf(line));
+  crypto::PlainVerifier verifier;
+  if (protocol::IsModerator(manifest, revocation.moderator) &&
+      protocol::IsSigned(manifest.run_id, revocation, verifier)) {
+    return revocation;
+  }
+  return base::FailedPrecondition("no moderator of run " + manifest.run_id.Short() +
+                                  " has signed this revocation: it would count for nothing");
+}
+
+base::Status PassOnBy(const std::string& data_dir, const base::Digest& run_id,
+                      const wire::Revocation& revocation) {
   ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(data_dir));
   ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
-  crypto::PlainVerifier verifier;
-  if (!protocol::IsSigned(summary.run_id, revocation, verifier)) {
-    return base::FailedPrecondition("the revocation is not signed for run " +
-                                    summary.run_id.Short() + ", which " + data_dir + " is of");
+  if (summary.run_id != run_id) {
+    return base::InvalidArgument(data_dir + " belongs to run " + summary.run_id.Short() +
+                                 ", and the manifest is of run " + run_id.Short());
   }
   RETURN_IF_ERROR(store::AddRevocation(data_dir, revocation));
   std::fprintf(stderr,
                "the node of %s passes it on while it trains; `ostraka invite list` tells when the "
                "run has it\n",
-               data_dir.c_str());
+               PrintableLine(data_dir).c_str());
   return base::OkStatus();
+}
+
+// Each folder gets it, also after one that cannot take it; the first failure is returned.
+base::Status PassOnByAll(const std::vector<std::string>& data_dirs, const base::Digest& run_id,
+                         const wire::Revocation& revocation) {
+  base::Status first;
+  for (const std::string& dir : data_dirs) {
+    const base::Status passed = PassOnBy(dir, run_id, revocation);
+    if (first.ok()) first = passed;
+  }
+  return first;
 }
 
 base::Status Revoke(const RevokeOptions& options) {
   RETURN_IF_ERROR(CheckOptions(options));
-  if (!options.passed_on.empty()) {
-    ASSIGN_OR_RETURN(const wire::Revocation revocation, store::RevocationOf(options.passed_on));
-    for (const std::string& dir : options.data_dirs) RETURN_IF_ERROR(PassOnBy(dir, revocation));
-    return base::OkStatus();
+  ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
+  if (manifest.join.policy != protocol::JoinPolicy::kInvite) {
+    return base::FailedPrecondition("this run takes no invites: there is nothing to revoke");
   }
-  ASSIGN_OR_RETURN(const wire::Revocation revocation, Made(options));
-  for (const std::string& dir : options.data_dirs) RETURN_IF_ERROR(PassOnBy(dir, revocation));
+  if (!options.passed_on.empty()) {
+    ASSIGN_OR_RETURN(const wire::Revocation revocation, Taken(options.passed_on, manifest));
+    return PassOnByAll(options.data_dirs, manifest.run_id, revocation);
+  }
+  ASSIGN_OR_RETURN(const wire::Revocation revocation, Made(options, manifest));
+  std::printf("%s\n", store::TextOf(revocation).c_str());
   if (options.data_dirs.empty()) {
     std::fprintf(stderr,
                  "nothing is revoked before a member passes this line on:\n"
-                 "  ostraka invite revoke --pass-on LINE --data-dir DIR\n");
+                 "  ostraka invite revoke --pass-on LINE --manifest run.toml --data-dir DIR\n");
   }
-  std::printf("%s\n", store::TextOf(revocation).c_str());
-  return base::OkStatus();
+  return PassOnByAll(options.data_dirs, manifest.run_id, revocation);
 }
 
 }  // namespace
@@ -127,7 +153,7 @@ void AddInviteRevoke(CLI::App& command, Invocation& invocation) {
                      "its link, its file, or its id as `ostraka invite list` prints it");
   revoke->add_flag("--all", options->all,
                    "all invites of the key, for ever: for a key that was stolen");
-  revoke->add_option("--manifest", options->manifest, "the run's manifest");
+  revoke->add_option("--manifest", options->manifest, "the run's manifest")->required();
   revoke->add_option("--key", options->key, "key file of the moderator that made the invite");
   AddPassphraseOptions(*revoke, options->passphrase);
   revoke->add_option("--data-dir", options->data_dirs,

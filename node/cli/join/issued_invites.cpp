@@ -1,12 +1,10 @@
 #include "node/cli/join/issued_invites.h"
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
-#include "node/os/durable_file.h"
+#include "node/os/line_file.h"
 #include "node/protocol/ground/invite.h"
 #include "node/wire/limits.h"
 
@@ -52,45 +50,25 @@ std::optional<IssuedInvite> IssuedOf(const std::string& line) {
   return IssuedInvite{*run, {*moderator, *holder, static_cast<std::uint32_t>(*uses), *until}};
 }
 
-base::StatusOr<std::string> ContentOf(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error) && !error) return std::string();
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  std::ifstream file(path, std::ios::binary);
-  if (error || !file.is_open()) return base::Unavailable("cannot read " + path);
-  if (size > kLongestFile)
-    return base::InvalidArgument(path + " is too long for a list of invites");
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 }  // namespace
 
 base::Status NoteInvite(const std::string& key_file, const IssuedInvite& issued) {
-  const std::string path = PathOf(key_file);
-  ASSIGN_OR_RETURN(std::string content, ContentOf(path));
-  content += LineOf(issued) + "\n";
-  const base::ByteView bytes(reinterpret_cast<const std::uint8_t*>(content.data()), content.size());
-  return os::WriteDurably(path, std::vector<base::ByteView>{bytes}, os::IfExists::kReplace);
+  return os::AddLine(PathOf(key_file), LineOf(issued), kLongestFile);
 }
 
-base::StatusOr<std::vector<wire::Invite>> IssuedBy(const std::string& key_file,
-                                                   const base::Digest& run_id) {
+base::StatusOr<IssuedInvites> IssuedBy(const std::string& key_file, const base::Digest& run_id) {
   const std::string path = PathOf(key_file);
-  ASSIGN_OR_RETURN(const std::string content, ContentOf(path));
-  std::vector<wire::Invite> invites;
-  std::size_t number = 0;
-  for (std::size_t begin = 0; begin < content.size();) {
-    const std::size_t end = std::min(content.find('\n', begin), content.size());
-    const auto issued = IssuedOf(content.substr(begin, end - begin));
-    ++number;
-    if (!issued) {
-      return base::InvalidArgument(path + ": line " + std::to_string(number) +
-                                   " is no invite: delete it");
+  ASSIGN_OR_RETURN(const std::vector<std::string> lines, os::ReadLines(path, kLongestFile));
+  IssuedInvites all;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto issued = IssuedOf(lines[i]);
+    if (issued && issued->run_id == run_id) all.invites.push_back(issued->invite);
+    if (!issued && all.complaint.empty()) {
+      all.complaint =
+          path + ": line " + std::to_string(i + 1) + " is no invite, and is left out: delete it";
     }
-    if (issued->run_id == run_id) invites.push_back(issued->invite);
-    begin = end + 1;
   }
-  return invites;
+  return all;
 }
 
 base::StatusOr<wire::Invite> InviteNamed(const std::string& digits,

@@ -4,7 +4,7 @@
 //   file  `<key file>.invites`, one invite a line: {"holder": ID, "moderator": ID, "run": ID,
 //         "until": step, "uses": number}
 //
-// Thread safety: two writers of one file must not overlap.
+// Thread safety: any thread and process.
 #pragma once
 
 #include <string>
@@ -21,13 +21,16 @@ struct IssuedInvite {
   wire::Invite invite;
 };
 
-// Unavailable: it cannot be written.
+// Errors of os::AddLine.
 base::Status NoteInvite(const std::string& key_file, const IssuedInvite& issued);
 
-// Those of the run, in the order in which they were made; none if there is no file.
-// InvalidArgument: a line is no invite. Unavailable: it cannot be read.
-base::StatusOr<std::vector<wire::Invite>> IssuedBy(const std::string& key_file,
-                                                   const base::Digest& run_id);
+struct IssuedInvites {
+  std::vector<wire::Invite> invites;
+  std::string complaint;  // about the first line that is no invite; empty: there is none
+};
+// Those of the run, in the order in which they were made; none if there is no file. Errors of
+// os::ReadLines.
+base::StatusOr<IssuedInvites> IssuedBy(const std::string& key_file, const base::Digest& run_id);
 
 // The only one whose name (protocol::InviteDigest) begins with those hexadecimal digits.
 // InvalidArgument: fewer than eight digits, or several invites. NotFound: none.

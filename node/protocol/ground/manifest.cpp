@@ -78,8 +78,12 @@ base::Status ValidateJoin(const Manifest& manifest) {
   if (join.policy == JoinPolicy::kInvite) {
     RETURN_IF_ERROR(Require(!join.moderators.empty(),
                             "join.policy invite needs a moderator, who signs the invites"));
-    return Require(join.quota >= 1 && join.quota <= wire::kMaxKeys,
-                   "join.quota must be from 1 to " + std::to_string(wire::kMaxKeys));
+    // Attack: a moderator revokes invites that nobody has seen until a block can list no more, and
+    // shuts out the guests of all others.
+    const std::size_t most = wire::kMaxUsedInvites / join.moderators.size();
+    return Require(join.quota >= 1 && join.quota <= most,
+                   "join.quota must be from 1 to " + std::to_string(most) + " with " +
+                       std::to_string(join.moderators.size()) + " moderators");
   }
   RETURN_IF_ERROR(
       Require(join.moderators.empty(), "join.moderators sign invites: use join.policy invite"));

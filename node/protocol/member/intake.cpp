@@ -7,6 +7,7 @@
 
 #include "node/protocol/ground/invite.h"
 #include "node/protocol/mail/message_types.h"
+#include "node/protocol/rules/invite_book.h"
 #include "node/protocol/rules/standing.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
@@ -174,7 +175,10 @@ void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
       request.voucher = VoucherOf(parts_.manifest->run_id, rejoin->credential->invite);
     }
   }
-  if (stranger && !parts_.followers.Welcome(sender, request.voucher, now)) return;
+  const auto refuses = [&](const Voucher& voucher) {
+    return InviteBook(head, step).RefusalOf(voucher, *parts_.manifest, step).has_value();
+  };
+  if (stranger && !parts_.followers.Welcome(sender, request.voucher, now, refuses)) return;
   parts_.followers.OnRejoin(sender, request, now, step);
 }
 

@@ -30,12 +30,51 @@ base::Digest Followers::KindOf(const PeerId& peer, const std::optional<Voucher>&
   return voucher ? voucher->invite : base::Digest{peer.bytes};
 }
 
-std::map<base::Digest, std::vector<PeerId>> Followers::GuestsByKind() const {
-  std::map<base::Digest, std::vector<PeerId>> kinds;
+std::size_t Followers::GuestsOfKind(const base::Digest& kind) const {
+  return static_cast<std::size_t>(std::count_if(
+      guests_.begin(), guests_.end(),
+      [&](const PeerId& guest) { return KindOf(guest, rejoins_.at(guest).voucher) == kind; }));
+}
+
+PeerId Followers::LongestSilent(const std::vector<PeerId>& guests) const {
+  return *std::min_element(guests.begin(), guests.end(), [&](const PeerId& a, const PeerId& b) {
+    return asked_.at(a).at < asked_.at(b).at;
+  });
+}
+
+template <typename GroupOf>
+std::optional<PeerId> Followers::OneOfTheMost(const base::Digest& newcomers,
+                                              GroupOf group_of) const {
+  std::map<base::Digest, std::vector<PeerId>> groups;
   for (const PeerId& guest : guests_) {
-    kinds[KindOf(guest, rejoins_.at(guest).voucher)].push_back(guest);
+    groups[group_of(guest, rejoins_.at(guest).voucher)].push_back(guest);
   }
-  return kinds;
+  const std::size_t same = groups[newcomers].size();
+  const auto most = std::max_element(
+      groups.begin(), groups.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  if (most->second.size() < same + 2) return std::nullopt;
+  return LongestSilent(most->second);
+}
+
+std::optional<PeerId> Followers::WhoGivesItsPlace(const PeerId& peer,
+                                                  const std::optional<Voucher>& voucher,
+                                                  const Refuses& refuses) const {
+  if (voucher && refuses(*voucher)) return std::nullopt;
+  std::vector<PeerId> refused;
+  for (const PeerId& guest : guests_) {
+    const std::optional<Voucher>& shown = rejoins_.at(guest).voucher;
+    if (shown && refuses(*shown)) refused.push_back(guest);
+  }
+  if (!refused.empty()) return LongestSilent(refused);
+  const auto moderator_of = [](const PeerId&, const std::optional<Voucher>& shown) {
+    return shown ? base::Digest{shown->moderator.bytes} : base::Digest{};
+  };
+  const auto by_moderator = OneOfTheMost(moderator_of(peer, voucher), moderator_of);
+  if (by_moderator) return by_moderator;
+  return OneOfTheMost(KindOf(peer, voucher), [this](const PeerId& guest, const auto& shown) {
+    return KindOf(guest, shown);
+  });
 }
 
 void Followers::SendAway(const PeerId& guest) {
@@ -44,7 +83,8 @@ void Followers::SendAway(const PeerId& guest) {
   asked_.erase(guest);
 }
 
-bool Followers::Welcome(const PeerId& peer, const std::optional<Voucher>& voucher, base::Time now) {
+bool Followers::Welcome(const PeerId& peer, const std::optional<Voucher>& voucher, base::Time now,
+                        const Refuses& refuses) {
   const base::Digest kind = KindOf(peer, voucher);
   if (IsGuest(peer) && KindOf(peer, rejoins_.at(peer).voucher) == kind) return true;
   const auto is_gone = [&](const PeerId& guest) {
@@ -54,17 +94,11 @@ bool Followers::Welcome(const PeerId& peer, const std::optional<Voucher>& vouche
   for (const PeerId& guest : std::vector<PeerId>(guests_.begin(), guests_.end())) {
     if (is_gone(guest)) SendAway(guest);
   }
-  auto kinds = GuestsByKind();
-  const std::size_t same = kinds[kind].size();
-  if (voucher && same >= voucher->uses) return false;
+  if (voucher && GuestsOfKind(kind) >= voucher->uses) return false;
   if (guests_.size() == kMostGuests && !IsGuest(peer)) {
-    const auto most = std::max_element(
-        kinds.begin(), kinds.end(),
-        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-    if (most->second.size() < same + 2) return false;
-    SendAway(*std::min_element(
-        most->second.begin(), most->second.end(),
-        [&](const PeerId& a, const PeerId& b) { return asked_.at(a).at < asked_.at(b).at; }));
+    const auto gives = WhoGivesItsPlace(peer, voucher, refuses);
+    if (!gives) return false;
+    SendAway(*gives);
   }
   guests_.insert(peer);
   return true;

@@ -10,10 +10,13 @@
 //   F4  A stranger (no key of the run) is a guest from the REJOIN on that shows why it may come,
 //       and follows like a member that is away. At most kMostGuests are, and by one invite at most
 //       as many as it has uses; one that has asked for nothing for kGuestStay gives its place up.
-//       If there is no place left, the invite with the most guests gives one to who comes by
-//       another that has at least two fewer. [C: CHECKed by CheckInvariants, but for the uses]
-//   F5  A guest whose invite has ended or is used up, or that has no seat, stays a guest as long as
-//       it asks: what the run says next may let it in.
+//       If there is no place left, one gives its place whose voucher the run refuses now; else one
+//       of the moderator with the most guests, to who comes by another that has at least two fewer;
+//       else one of the invite with the most, likewise. [C: CHECKed by CheckInvariants, but for the
+//       uses] Attack: a stolen key signs any number of invites of one use.
+//   F5  A guest whose invite has ended, is used up or revoked, or that has no seat, stays a guest
+//   as
+//       long as it asks and there is a place: what the run says next may let it in.
 //
 // May not know: why a member is away, what is sent to it, or what a credential says.
 //
@@ -27,6 +30,7 @@
 // Thread safety: none; one owner.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -70,10 +74,13 @@ class Followers {
 
   // --- strangers (F4) ---
   bool IsGuest(const PeerId& peer) const { return guests_.contains(peer); }
+  // Whether the run lets nobody in by that voucher now.
+  using Refuses = std::function<bool(const Voucher& voucher)>;
   // True if `peer` is a guest from now on, by that voucher, perhaps in another's place; the caller
   // goes on with OnRejoin. REQUIRES: the voucher was verified. [A forged one would push out
   // others.]
-  bool Welcome(const PeerId& peer, const std::optional<Voucher>& voucher, base::Time now);
+  bool Welcome(const PeerId& peer, const std::optional<Voucher>& voucher, base::Time now,
+               const Refuses& refuses);
 
   bool Contains(const PeerId& peer) const { return asked_.contains(peer); }
   // By its own word: one that lies harms itself alone.
@@ -114,7 +121,15 @@ class Followers {
  private:
   // By which invite each came. A guest that the manifest names has a kind of its own.
   base::Digest KindOf(const PeerId& peer, const std::optional<Voucher>& voucher) const;
-  std::map<base::Digest, std::vector<PeerId>> GuestsByKind() const;
+  std::size_t GuestsOfKind(const base::Digest& kind) const;
+  // Who gives its place to a guest by that voucher; nullopt: nobody.
+  std::optional<PeerId> WhoGivesItsPlace(const PeerId& peer, const std::optional<Voucher>& voucher,
+                                         const Refuses& refuses) const;
+  // Of the groups that `group_of` makes, one of the largest, if that has two more than the
+  // newcomer's; the one in it that has asked for nothing for longest.
+  template <typename GroupOf>
+  std::optional<PeerId> OneOfTheMost(const base::Digest& newcomers, GroupOf group_of) const;
+  PeerId LongestSilent(const std::vector<PeerId>& guests) const;
   void SendAway(const PeerId& guest);
   struct Asked {
     base::Time at;           // last: to follow, to come back, or for the head

@@ -2,9 +2,9 @@
 //
 // Promises:
 //   Y1  The stay ends as soon as all others are known to have finished (AllFinished). For each one
-//       that is not, it ends LingerFor after the beginning, or after its link came up if that was
-//       later. One without a link is stayed for to the end (Y2); a guest, which is no key of the
-//       run and is owed nothing, not at all.
+//       that is not, it ends LingerFor after the beginning, or after its link came up or it asked
+//       for something if that was later. One without a link is stayed for to the end (Y2); a guest,
+//       which is no key of the run and is owed nothing, not at all.
 //   Y2  It ends at kStayAtMost after the beginning at the latest (LingerFor, if Delta makes that
 //       longer), whatever links do. [C: CHECKed by CheckInvariants]
 //
@@ -13,8 +13,8 @@
 // Memory: a name for each link, and for each member and follower.
 //
 // What an attacker can do here: not say that it has finished, which costs a run LingerFor once, or
-// kStayAtMost where it closes its link too. [Every stranger that was refused and had gone cost a
-// run kStayAtMost.]
+// kStayAtMost where it asks on and on, or closes its link too. [Every stranger that was refused and
+// had gone cost a run kStayAtMost.]
 //
 // Thread safety: none; one owner.
 #pragma once

@@ -147,10 +147,12 @@ std::optional<Revocation> RevocationToState(const Block& head, const Manifest& m
                                             const std::vector<Revocation>& held) {
   const std::uint64_t step = head.genesis ? 0 : head.step + 1;
   const InviteBook book(head, step);
-  const auto first = std::find_if(held.begin(), held.end(), [&](const Revocation& one) {
-    return book.Concerns(one, manifest, step);
-  });
-  return first == held.end() ? std::nullopt : std::optional(*first);
+  for (const bool all : {true, false}) {
+    for (const Revocation& one : held) {
+      if (one.invite.has_value() != all && book.Concerns(one, manifest, step)) return one;
+    }
+  }
+  return std::nullopt;
 }
 
 std::set<Revocation> RevocationsIn(const SealedStep& sealed, const Manifest& manifest) {

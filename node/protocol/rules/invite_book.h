@@ -65,7 +65,8 @@ class InviteBook {
 };
 
 // What an honest member that has `held` says in the COMMIT after `head`: the first that concerns
-// the book. It says one a step, and each until a block has it.
+// the book, and before it one that takes back all of a moderator's. It says one a step, and each
+// until a block has it.
 std::optional<wire::Revocation> RevocationToState(const Block& head, const Manifest& manifest,
                                                   const std::vector<wire::Revocation>& held);
 

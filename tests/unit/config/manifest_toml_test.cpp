@@ -135,7 +135,7 @@ protocol::JoinPlan AnyJoinPlan(std::size_t members) {
   protocol::JoinPlan join;
   join.policy = *rc::gen::elementOf(std::vector<protocol::JoinPolicy>(
       std::begin(protocol::kAllJoinPolicies), std::end(protocol::kAllJoinPolicies)));
-  join.quota = *rc::gen::inRange<std::uint32_t>(1, 1025);
+  join.quota = *rc::gen::inRange<std::uint32_t>(1, 65);  // of 16 moderators
   if (join.policy == protocol::JoinPolicy::kClosed) return join;
   for (const std::uint8_t id :
        *rc::gen::container<std::set<std::uint8_t>>(rc::gen::inRange<std::uint8_t>(0, 200))) {
@@ -402,8 +402,14 @@ TEST(ManifestTest, OneOfVersion9HasAWaitThatDoesNotFollowTheRun) {
   EXPECT_FALSE(old->adaptive);
   ExpectRefused(TextOfVersion9(), {"the manifest asks for 9"});
   std::string text = TextOfVersion9();
-  text.replace(text.find("version = 9"), 11, "version = 10");
+  text.replace(text.find("version = 9"), 11, "version = 11");
   ExpectRefused(text, {"[deadlines] lacks 'adaptive'"});
+}
+
+TEST(ManifestTest, OneOfVersion10IsReadForItsEvidenceAlone) {
+  const std::string text = With("protocol_version = 11", "protocol_version = 10");
+  EXPECT_EQ(ParseManifest(text, Versions::kEarlierToo)->protocol_version, 10u);
+  ExpectRefused(text, {"the manifest asks for 10"});
 }
 
 TEST(ManifestTest, WhoMayComeIn) {

@@ -28,12 +28,12 @@ class IssuedInvitesTest : public os::TempFolderTest {
 };
 
 TEST_F(IssuedInvitesTest, WhatIsNotedIsListedByRunInOrder) {
-  EXPECT_TRUE(IssuedBy(Key(), run_)->empty()) << "no file";
+  EXPECT_TRUE(IssuedBy(Key(), run_)->invites.empty()) << "no file";
   for (std::uint8_t holder = 1; holder <= 3; ++holder) {
     ASSERT_TRUE(NoteInvite(Key(), {holder == 2 ? other_ : run_, InviteOf(holder)}).ok());
   }
-  EXPECT_EQ(*IssuedBy(Key(), run_), (std::vector{InviteOf(1), InviteOf(3)}));
-  EXPECT_EQ(*IssuedBy(Key(), other_), std::vector{InviteOf(2)});
+  EXPECT_EQ(IssuedBy(Key(), run_)->invites, (std::vector{InviteOf(1), InviteOf(3)}));
+  EXPECT_EQ(IssuedBy(Key(), other_)->invites, std::vector{InviteOf(2)});
 }
 
 TEST_F(IssuedInvitesTest, ALineThatIsNoInviteIsNamed) {
@@ -47,9 +47,11 @@ TEST_F(IssuedInvitesTest, ALineThatIsNoInviteIsNamed) {
   for (const std::string& bad : {std::string("{}\n"), std::string("\xff\xfe\n"), no_uses,
                                  good.substr(0, good.size() - 5) + "\n", std::string("\n")}) {
     std::ofstream(Key() + ".invites", std::ios::trunc) << good << bad;
-    EXPECT_THAT(base::MessageOf(IssuedBy(Key(), run_).status()),
-                HasSubstr("line 2 is no invite: delete it"))
+    const auto read = IssuedBy(Key(), run_);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_THAT(read->complaint, HasSubstr("line 2 is no invite, and is left out: delete it"))
         << bad;
+    EXPECT_EQ(read->invites, std::vector{InviteOf(1)});
   }
 }
 

@@ -253,7 +253,7 @@ JoinPlan& UseInvites(Manifest& manifest) {
 
 TEST(ValidateTest, TakesInvitesWithinTheirLimits) {
   Manifest manifest = ManifestOf(8);
-  UseInvites(manifest) = {JoinPolicy::kInvite, PeersUpTo(256), PeersUpTo(16), 1024, 256};
+  UseInvites(manifest) = {JoinPolicy::kInvite, PeersUpTo(256), PeersUpTo(16), 64, 256};
   EXPECT_TRUE(Validate(manifest).ok()) << Validate(manifest);
 }
 
@@ -378,6 +378,12 @@ INSTANTIATE_TEST_SUITE_P(
                     "use join.policy invite"},
         BadManifest{"InviteWithoutModerator",
                     [](Manifest& m) { m.join.policy = JoinPolicy::kInvite; }, "needs a moderator"},
+        BadManifest{"QuotasThatFillTheBook",
+                    [](Manifest& m) {
+                      UseInvites(m).moderators = PeersUpTo(2);
+                      m.join.quota = 513;
+                    },
+                    "join.quota must be from 1 to 512 with 2 moderators"},
         BadManifest{"ManyModerators", [](Manifest& m) { UseInvites(m).moderators = PeersUpTo(17); },
                     "join.moderators lists more than 16 keys"},
         BadManifest{"NoQuota", [](Manifest& m) { UseInvites(m).quota = 0; }, "join.quota"},

@@ -89,7 +89,7 @@ TEST_F(AnswersTest, KeysOfTheRunAreAnsweredUnlessTheyAreBanned) {
 }
 
 TEST_F(AnswersTest, AGuestIsAnsweredUntilItGoes) {
-  ASSERT_TRUE(parts().followers.Welcome(IdOf(kStranger), std::nullopt, parts().turn.now()));
+  ASSERT_TRUE(parts().followers.Welcome(IdOf(kStranger), std::nullopt, parts().turn.now(), {}));
   parts().followers.OnRejoin(IdOf(kStranger), {1, {}, {}}, parts().turn.now(), kStep);
   EXPECT_TRUE(answers_.Admits(IdOf(kStranger)));
   UseUp(IdOf(kStranger));

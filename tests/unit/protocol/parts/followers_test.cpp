@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tests/unit/protocol/scene.h"
 
@@ -161,9 +162,15 @@ class GuestsTest : public testing::Test {
   static std::optional<Voucher> By(std::uint64_t invite, std::uint32_t uses = 100) {
     return Voucher{DigestOf(invite), scene::PeerNumber(0), uses, 1000};
   }
+  static std::optional<Voucher> Of(std::uint32_t moderator, std::uint64_t invite) {
+    return Voucher{DigestOf(invite), scene::PeerNumber(moderator), 1, 1000};
+  }
+  Followers::Refuses RefusesRevoked() const {
+    return [this](const Voucher& voucher) { return revoked_.contains(voucher.moderator); };
+  }
   bool Comes(std::uint32_t number, const std::optional<Voucher>& voucher, std::int64_t second = 0) {
     const PeerId peer = scene::PeerNumber(number);
-    if (!followers_.Welcome(peer, voucher, At(second))) return false;
+    if (!followers_.Welcome(peer, voucher, At(second), RefusesRevoked())) return false;
     followers_.OnRejoin(peer, {++asked_in_, DigestOf(1), voucher}, At(second), 3);
     followers_.CheckInvariants(0);
     return true;
@@ -172,6 +179,7 @@ class GuestsTest : public testing::Test {
   void Asks(std::uint32_t number, std::int64_t second) {
     followers_.OnAsked(scene::PeerNumber(number), At(second));
   }
+  std::set<PeerId> revoked_;  // moderators
   static constexpr auto kMost = static_cast<std::uint32_t>(Followers::kMostGuests);
 
   Followers followers_;
@@ -222,6 +230,26 @@ TEST_F(GuestsTest, TheInviteWithTheMostGuestsGivesPlacesToOthers) {
   EXPECT_TRUE(IsGuest(101));
 }
 
+TEST_F(GuestsTest, ManyInvitesOfOneModeratorDoNotKeepOthersOut) {
+  for (std::uint32_t i = 0; i < kMost; ++i) ASSERT_TRUE(Comes(100 + i, Of(1, 100 + i)));
+  for (std::uint32_t i = 0; i < kMost / 2; ++i) {
+    Asks(100, 1 + i);
+    EXPECT_TRUE(Comes(200 + i, Of(2, 200 + i), 1)) << i;
+  }
+  EXPECT_FALSE(Comes(300, Of(2, 300), 1)) << "half of the places each";
+  EXPECT_TRUE(IsGuest(100)) << "one that asks stays";
+}
+
+TEST_F(GuestsTest, WhomTheRunRefusesGivesItsPlaceFirst) {
+  for (std::uint32_t i = 0; i < kMost; ++i) ASSERT_TRUE(Comes(100 + i, Of(i % 2, 100 + i)));
+  EXPECT_FALSE(Comes(300, Of(1, 300))) << "as many as the others";
+  revoked_.insert(scene::PeerNumber(0));
+  EXPECT_FALSE(Comes(301, Of(0, 301))) << "is refused itself";
+  for (std::uint32_t i = 0; i < kMost / 2; ++i) EXPECT_TRUE(Comes(400 + i, Of(1, 400 + i))) << i;
+  EXPECT_FALSE(Comes(500, Of(1, 500)));
+  EXPECT_TRUE(IsGuest(101)) << "it is not refused";
+}
+
 TEST_F(GuestsTest, AMemberAndABannedKeyAreGuestsNoMore) {
   for (const std::uint32_t number : {1u, 2u, 3u}) ASSERT_TRUE(Comes(number, By(1)));
   wire::Block head;
@@ -240,7 +268,7 @@ TEST_F(GuestsTest, WhatTheyShowIsPassedOnWithTheirKeys) {
   const Digest digest = recent.Add(head).digest;
   for (const std::uint32_t number : {1u, 2u}) {
     const auto voucher = number == 1 ? By(5) : std::nullopt;
-    ASSERT_TRUE(followers_.Welcome(scene::PeerNumber(number), voucher, At(0)));
+    ASSERT_TRUE(followers_.Welcome(scene::PeerNumber(number), voucher, At(0), RefusesRevoked()));
     followers_.OnRejoin(scene::PeerNumber(number), {1, digest, voucher}, At(0), 3);
   }
   EXPECT_EQ(followers_.ToConfirm(recent),

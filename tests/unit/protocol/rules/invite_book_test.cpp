@@ -166,6 +166,8 @@ TEST_F(InviteBookTest, AMemberSaysEachUntilABlockHasIt) {
   EXPECT_EQ(RevocationToState(view_, manifest_, held), held[0]);
   Next({}, {}, held[0]);
   EXPECT_EQ(RevocationToState(view_, manifest_, held), held[1]);
+  const std::vector<Revocation> all = {held[1], Revoked(std::nullopt)};
+  EXPECT_EQ(RevocationToState(view_, manifest_, all), all[1]) << "what ends most comes first";
   Next({}, {}, held[1]);
   EXPECT_EQ(RevocationToState(view_, manifest_, held), std::nullopt);
 }
