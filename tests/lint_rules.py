@@ -129,7 +129,7 @@ FIRST_IMPURE_LAYER = 10
 THIRD_PARTY = [
     (r"sodium.*", r"crypto/.*", "libsodium"),
     (r"(capnp|kj)/.*|.*\.capnp\.h", r"(node|dht)/wire/.*", "Cap'n Proto"),
-    (r"(torch|ATen|c10)/.*", r"node/train/torch_[^/]*", "libtorch"),
+    (r"(torch|ATen|c10)/.*", r"node/train/torch/[^/]*", "libtorch"),
     (r"boost/.*", r"node/(os|net/link|net/mesh|net/portmap|net/reach|net/udp|http|host|cli/dht)/.*", "Boost"),
     (r"natpmp\.h", r"node/net/portmap/nat_pmp\.cpp", "libnatpmp"),
     (r"openssl/.*", r"node/net/link/.*", "OpenSSL"),
@@ -155,7 +155,7 @@ SYSTEM_HEADER_FILES = [
     (r"node/(os|net|store|http|host|cli)/.*", "drivers and tools"),
     (r"sim/compare/engine/(cell_store|worker_pool)\.cpp", "a store that survives kill -9; processes"),
     (r"crypto/key_file_disk\.cpp", "key files: owner, mode and atomic replacement"),
-    (r"node/train/(trainer_loader|torch_trainer)\.cpp", "loads the libtorch module with dlopen"),
+    (r"node/train/(trainer_loader|torch/torch_runtime)\.cpp", "loads the libtorch module with dlopen, and finds its BLAS"),
 ]
 INTRINSICS_HEADER = re.compile(r"(immintrin|x86intrin|cpuid|arm_neon)\.h")
 INTRINSICS_FILES = re.compile(r"(aggregation|exact)/kernels/.*\.(cpp|h)")
@@ -266,7 +266,7 @@ TESTED_ELSEWHERE = [
     (r"node/store/(ledger_tables|sqlite)\.cpp", "ledger_*_test.cpp, through the ledger"),
     (r"node/host/report/node_events\.cpp", "names of ends: tests/e2e reads them in reports"),
     (r"node/os/tcp_probe\.cpp", "`ostraka doctor`, which tests/e2e runs"),
-    (r"node/train/torch_[^/]*\.cpp", "one test of the module through its interface"),
+    (r"node/train/torch/[^/]*\.cpp", "one test of the module through its interface"),
     (r"node/wire/(aggregated_codec|case_codec|proof_body|service_bodies|voucher_codec)\.cpp",
      "bodies_test.cpp, block_codec_test.cpp and round_trip_test.cpp, through wire/codec.h"),
     (r"proofs/evidence/kinds\.cpp", "evidence_test.cpp goes through all kinds"),

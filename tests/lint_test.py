@@ -84,7 +84,7 @@ class ThirdParty(unittest.TestCase):
         "sodium.h": "crypto/x.cpp",
         "capnp/message.h": "node/wire/x.cpp",
         "kj/exception.h": "node/wire/x.cpp",
-        "torch/torch.h": "node/train/torch_models.cpp",
+        "torch/torch.h": "node/train/torch/torch_models.cpp",
         "boost/asio.hpp": "node/net/link/x.cpp",
         "openssl/ssl.h": "node/net/link/x.cpp",
         "sqlite3.h": "node/store/x.cpp",

@@ -6,7 +6,7 @@
 //        gradient_bench --hashes    of libtorch's gradients of the models of exact_digests
 //
 // Times are the fastest of repeats of about 10 s a model. libtorch runs the same graph by eager
-// operations (tests/unit/exact/torch/torch_graph.h). OPENBLAS_CORETYPE chooses its OpenBLAS
+// operations (node/train/torch/torch_graph.h). OPENBLAS_CORETYPE chooses its OpenBLAS
 // kernels: SkylakeX for AVX-512, Haswell for AVX2, beside --level avx2; ATEN_CPU_CAPABILITY its
 // own.
 #include <malloc.h>
@@ -18,13 +18,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "node/os/thread_executor.h"
 #include "tests/unit/exact/model_digests.h"
-#include "tests/unit/exact/torch/torch_graph.h"
+#include "tests/unit/exact/torch/torch_problem.h"
 
 namespace ostraka::exact {
 namespace {
@@ -95,7 +96,7 @@ struct Exact {
 void TimeModel(const Named& model, const Kernels& kernels, const Options& options) {
   const Problem problem = ProblemOf(model.model);
   Exact ours(problem, kernels, options.threads);
-  testing::TorchGraph theirs(problem, static_cast<int>(options.threads));
+  train::TorchGraph theirs = testing::TorchGraphOf(problem, static_cast<int>(options.threads));
   double best[2] = {1e9, 1e9};
   double spent = 0;
   for (int round = 0; round < (options.smoke ? 2 : 3) || (!options.smoke && spent < 10); ++round) {
@@ -155,9 +156,7 @@ bool PlanHolds(const Named& model, const Kernels& kernels, std::size_t threads) 
 
 void HashModels(std::size_t threads) {
   for (const testing::NamedProblem& each : testing::DigestProblems()) {
-    testing::TorchGraph graph(each.problem, static_cast<int>(threads));
-    graph.Run();
-    testing::Gradient gradient = graph.result();
+    testing::Gradient gradient = testing::TorchGradientOf(each.problem, static_cast<int>(threads));
     gradient.values.push_back(gradient.loss);
     const base::Digest digest = crypto::Hash(
         crypto::kDomainConformance, base::AsBytes(std::span<const float>(gradient.values)));

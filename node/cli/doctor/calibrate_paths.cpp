@@ -1,7 +1,7 @@
 // Runs the code paths that honest machines may take (node/cli/doctor/calibration.h), each in its
 // own process, because libraries read these settings only once.
 //
-// The number of threads is not varied: the trainer sets libtorch and BLAS to one (torch_trainer.h).
+// The number of threads is not varied: the trainer sets libtorch and BLAS to one (torch_runtime.h).
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/wait.h>

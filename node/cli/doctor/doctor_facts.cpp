@@ -133,7 +133,7 @@ BlasFacts ReadBlas() {
     facts.core = core();
   }
   if (auto* threads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"))) {
-    threads(1);  // one thread, as in a node (node/train/torch_trainer.h)
+    threads(1);  // one thread, as in a node (node/train/torch/torch_runtime.h)
   }
   if (auto* gemm = reinterpret_cast<Gemm>(dlsym(library, "cblas_sgemm"))) {
     facts.gflops = MeasureGflops(gemm);

@@ -1,4 +1,4 @@
-#include "node/train/torch_models.h"
+#include "node/train/torch/torch_models.h"
 
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/linear.h>

@@ -1,6 +1,5 @@
-#include "node/train/torch_trainer.h"
+#include "node/train/torch/torch_trainer.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/argmax.h>
@@ -8,11 +7,9 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eq.h>
 #include <ATen/ops/sum.h>
-#include <dlfcn.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
-#include <exception>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -20,33 +17,13 @@
 #include "node/base/check.h"
 #include "node/train/batch.h"
 #include "node/train/initial.h"
-#include "node/train/torch_models.h"
+#include "node/train/torch/torch_models.h"
+#include "node/train/torch/torch_runtime.h"
 
 namespace ostraka::train {
 namespace {
 
 constexpr std::size_t kEvaluationRows = 512;
-
-// Stops libtorch's exceptions. Their text ends in a stack trace; the first line has the reason.
-template <typename Function>
-auto CatchAll(Function function) -> decltype(function()) {
-  try {
-    return function();
-  } catch (const std::exception& error) {
-    const std::string text = error.what();
-    return base::Internal("libtorch: " + text.substr(0, text.find('\n')));
-  } catch (...) {
-    return base::Internal("libtorch: an exception of unknown kind");
-  }
-}
-
-void UseOneThread() {
-  at::set_num_threads(1);
-  // OpenBLAS has its own threads, unknown to libtorch. Other BLAS libraries lack this symbol.
-  using SetThreads = void(int);
-  auto* set = reinterpret_cast<SetThreads*>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
-  if (set != nullptr) set(1);
-}
 
 // Examples in libtorch's own, aligned memory.
 struct Batch {
@@ -184,7 +161,7 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeTorchTrainer(const TrainerOptions& 
                                  std::to_string(options.batch_size));
   }
   return CatchAll([&]() -> base::StatusOr<std::unique_ptr<Trainer>> {
-    UseOneThread();
+    UseThreads(1);
     ASSIGN_OR_RETURN(TorchModel model, MakeTorchModel(options, data));
     return std::make_unique<TorchTrainer>(std::move(data), std::move(model), options);
   });

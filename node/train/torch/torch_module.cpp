@@ -1,7 +1,7 @@
 // The only function that libostraka_torch.so exports.
 #include <torch/csrc/api/include/torch/version.h>
 
-#include "node/train/torch_trainer.h"
+#include "node/train/torch/torch_trainer.h"
 #include "node/train/trainer_module.h"
 
 extern "C" __attribute__((visibility("default"))) const ostraka::train::TrainerModule*
