@@ -52,6 +52,19 @@ base::Digest HashOf(const Dataset& data) {
   return hasher.Finish();
 }
 
+base::Status CheckForTraining(const Dataset& data, std::uint64_t batch_size) {
+  if (data.test.size() == 0 || data.validation.size() == 0) {
+    return base::InvalidArgument("data " + data.name +
+                                 ": too few examples for a test and a validation part");
+  }
+  if (batch_size == 0 || batch_size > data.training.size()) {
+    return base::InvalidArgument("batch_size must be 1 to " + std::to_string(data.training.size()) +
+                                 ", the training rows of " + data.name + ", not " +
+                                 std::to_string(batch_size));
+  }
+  return base::OkStatus();
+}
+
 Examples SplitOff(Examples& examples, std::uint32_t class_count, std::size_t share) {
   OSTRAKA_CHECK(share > 0);
   std::vector<std::vector<std::pair<base::Digest, std::size_t>>> hashed(class_count);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "node/base/ids.h"
+#include "node/base/status.h"
 
 namespace ostraka::train {
 
@@ -73,6 +74,9 @@ void WriteFeatures(const Dataset& data, std::span<const std::uint8_t> image,
 // height | width | classes | max_value | for training, validation and test: sized values | sized
 // labels), all numbers as u64. Of tokens: HashOfRecords (node/train/tokens/tokens.h).
 base::Digest HashOf(const Dataset& data);
+
+// InvalidArgument unless `data` have held-out parts, and a batch of so many rows can be drawn.
+base::Status CheckForTraining(const Dataset& data, std::uint64_t batch_size);
 
 // Moves one example in `share` of each class out of `examples`: those with the smallest leaf hashes
 // (crypto/merkle.h) of image and label. So the split is stratified, independent of the file's order

@@ -2,21 +2,16 @@
 //
 // Promises:
 //   E1  gradients and initial parameters are a function of their arguments, equal to the bit on
-//   every
-//       machine (docs/numerics.md).
+//       every machine (docs/numerics.md).
 //   E2  a thread that does not compute as IEEE-754 has it gives an error, never other bits.
-//   E3  a gradient over several micro-batches is ((g1 + g2) + ...) * (1 / count), in the order of
-//   the
-//       rows.
-//   E4  the kernels are checked before the first gradient and from time to time
+//   E3  the kernels are checked before the first gradient and from time to time
 //       (conformance_watch.h); once a check has failed there is no gradient, but its reason.
 // May not know: peers, and what a gradient is used for.
-// Memory: the data set, and the plan of one micro-batch; at most kMaxPeakBytes.
-// What an attacker can do here: write the graph file, which is checked and planned first.
+// Memory: the data set, and the plan of one micro-batch; at most kMaxPeakBytes (graph_trainer.h,
+// which makes its batches).
 // Thread safety: as node/train/trainer.h has it; computes on the caller's thread.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include "exact/kernels/kernels.h"
@@ -25,8 +20,6 @@
 #include "node/train/trainer.h"
 
 namespace ostraka::train {
-
-inline constexpr std::uint64_t kMaxPeakBytes = std::uint64_t{8} << 30;
 
 // InvalidArgument: another model than softmax, mlp and graph; sizes out of range; a graph that does
 // not fit the data; too few examples; an unknown level of kernels. FailedPrecondition: a machine

@@ -151,15 +151,7 @@ class TorchTrainer final : public Trainer {
 
 base::StatusOr<std::unique_ptr<Trainer>> MakeTorchTrainer(const TrainerOptions& options,
                                                           Dataset data) {
-  if (data.test.size() == 0 || data.validation.size() == 0) {
-    return base::InvalidArgument("data " + data.name +
-                                 ": too few examples for a test and a validation part");
-  }
-  if (options.batch_size == 0 || options.batch_size > data.training.size()) {
-    return base::InvalidArgument("batch_size must be 1 to " + std::to_string(data.training.size()) +
-                                 ", the training rows of " + data.name + ", not " +
-                                 std::to_string(options.batch_size));
-  }
+  RETURN_IF_ERROR(CheckForTraining(data, options.batch_size));
   return CatchAll([&]() -> base::StatusOr<std::unique_ptr<Trainer>> {
     UseThreads(1);
     ASSIGN_OR_RETURN(TorchModel model, MakeTorchModel(options, data));

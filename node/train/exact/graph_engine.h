@@ -1,0 +1,40 @@
+// What computes the loss and the gradient of a graph, such as exact kernels (exact_trainer.h).
+// It was given the graph when it was made.
+//
+// Thread safety: one call at a time.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "exact/run/runner.h"
+#include "node/base/status.h"
+
+namespace ostraka::train {
+
+class GraphEngine {
+ public:
+  virtual ~GraphEngine() = default;
+
+  // The mean loss of a micro-batch at `parameters`; `gradient` gets its gradient. Either may be
+  // infinite or NaN. Any error leaves `gradient` undefined.
+  // REQUIRES: parameters and gradient have the graph's parameter count; the inputs are a Fill's.
+  virtual base::StatusOr<float> Gradient(std::span<const float> parameters,
+                                         std::span<const exact::InputValues> inputs,
+                                         std::span<float> gradient) = 0;
+  // The loss alone.
+  virtual base::StatusOr<float> Loss(std::span<const float> parameters,
+                                     std::span<const exact::InputValues> inputs) = 0;
+  // Of the last call that succeeded, one row a target; empty if the loss is taken of no logits.
+  virtual std::span<const float> Logits() const = 0;
+
+  // An engine that computes the same by other instructions of this machine; null if it has none. It
+  // does not outlive this one.
+  virtual std::unique_ptr<GraphEngine> Other() const { return nullptr; }
+
+  // To be called after each gradient of a batch, by this engine or by its Other, before anybody
+  // sees it: whether this machine can still be trusted with one.
+  virtual base::Status AfterGradient() { return base::OkStatus(); }
+};
+
+}  // namespace ostraka::train
