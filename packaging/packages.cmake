@@ -34,7 +34,7 @@ if(TARGET ostraka_torch)
   set(CPACK_DEBIAN_TRAINER_PACKAGE_RECOMMENDS libopenblas0-pthread)
   set(CPACK_DEBIAN_TRAINER_DEBUGINFO_PACKAGE ON)
   set(CPACK_COMPONENT_TRAINER_DESCRIPTION
-    "The module with which an ostraka node computes gradients of models that need libtorch.")
+    "The module with which an ostraka node computes the gradients of profile tolerant: libtorch.")
 endif()
 
 # python/ names the interpreter's version, or nothing if the module is not built.

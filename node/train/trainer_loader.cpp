@@ -106,9 +106,6 @@ base::Status CheckTrainerNames(const TrainerOptions& options) {
         "model cnn needs libtorch, whose gradients differ between machines: use compute_profile "
         "tolerant");
   }
-  if (!options.exact && options.model == kGraphModel) {
-    return base::InvalidArgument("a graph trains by exact kernels: use compute_profile exact/1");
-  }
   return base::OkStatus();
 }
 

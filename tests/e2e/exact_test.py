@@ -118,7 +118,6 @@ class GraphTest(ExactTestCase):
         text = f"text:{self.text()}"
         self.refused(2, [*swarm, "--model", "gpt", "--width", 65, "--data", text], "multiple of the heads")
         self.refused(2, [*swarm, *GPT], "the graph does not fit the data")
-        self.refused(2, [*swarm, *GPT, "--data", text, "--profile", "tolerant"], "use compute_profile exact/1")
         self.refused(2, [*swarm, "--model", "cnn", "--profile", "exact/1"], "use compute_profile tolerant")
         self.refused(2, [*swarm, "--model", "mlp", "--profile", "exact"], "--profile must be exact/1 or tolerant")
         self.refused(2, [*swarm, "--model", "graph:" + str(self.text("no.graph"))], "no.graph: line 1: ")

@@ -1,5 +1,5 @@
-// What computes the loss and the gradient of a graph, such as exact kernels (exact_trainer.h).
-// It was given the graph when it was made.
+// What computes the loss and the gradient of a graph: exact kernels (exact_trainer.h), or libtorch
+// (node/train/torch/torch_graph_trainer.h). It was given the graph when it was made.
 //
 // Thread safety: one call at a time.
 #pragma once

@@ -1,10 +1,11 @@
-// A graph's loss and gradient by libtorch's eager operations and autograd: the oracle that exact/
-// is tested and timed beside. Shows no libtorch.
+// A graph's loss and gradient by libtorch's eager operations and autograd: what the tolerant
+// trainer of graphs computes with, and the oracle that exact/ is tested and timed beside. Shows no
+// libtorch.
 //
 // Every function may throw what libtorch throws (torch_runtime.h, CatchAll).
-// Memory: between calls parameters, constants, a micro-batch, the last gradient and the last
-// logits. Thread safety: none; one owner. Uses as many threads as UseThreads (torch_runtime.h) has
-// set.
+// Memory: at most EagerBytes (eager_memory.h) during a call; between calls parameters, constants,
+// a micro-batch, the last gradient and the last logits.
+// Thread safety: none; one owner. Uses as many threads as UseThreads (torch_runtime.h) has set.
 #pragma once
 
 #include <memory>

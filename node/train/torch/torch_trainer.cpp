@@ -16,7 +16,9 @@
 
 #include "node/base/check.h"
 #include "node/train/batch.h"
+#include "node/train/exact/graph_file.h"
 #include "node/train/initial.h"
+#include "node/train/torch/torch_graph_trainer.h"
 #include "node/train/torch/torch_models.h"
 #include "node/train/torch/torch_runtime.h"
 
@@ -154,6 +156,7 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeTorchTrainer(const TrainerOptions& 
   RETURN_IF_ERROR(CheckForTraining(data, options.batch_size));
   return CatchAll([&]() -> base::StatusOr<std::unique_ptr<Trainer>> {
     UseThreads(1);
+    if (options.model == kGraphModel) return MakeTorchGraphTrainer(options, std::move(data));
     ASSIGN_OR_RETURN(TorchModel model, MakeTorchModel(options, data));
     return std::make_unique<TorchTrainer>(std::move(data), std::move(model), options);
   });

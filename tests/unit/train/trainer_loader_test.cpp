@@ -65,6 +65,9 @@ TEST(TrainerLoader, TheCnnIsForImages) {
 TEST(TrainerLoader, ChecksNamesWithoutAModule) {
   EXPECT_TRUE(CheckTrainerNames(kNeedsModule).ok());
   EXPECT_TRUE(CheckTrainerNames({.model = "softmax"}).ok());
+  for (const bool exact : {false, true}) {
+    EXPECT_TRUE(CheckTrainerNames({.model = "graph", .data = "tokens", .exact = exact}).ok());
+  }
   EXPECT_TRUE(CheckTrainerNames({.model = "toy", .data = "toy"}).ok());
 }
 
@@ -124,7 +127,7 @@ TEST(TrainerLoader, AModuleOfAnotherVersionIsRefused) {
   const auto made = MakeTrainerFrom(kNeedsModule, {FAKE_MODULE_OLD});
   EXPECT_THAT(MessageOfOneLine(made.status(), absl::StatusCode::kFailedPrecondition),
               AllOf(HasSubstr(FAKE_MODULE_OLD), HasSubstr("of another build (module version 0, "
-                                                          "this program has 6)")));
+                                                          "this program has 7)")));
 }
 
 TEST(TrainerLoader, OtherLibrariesAreRefused) {

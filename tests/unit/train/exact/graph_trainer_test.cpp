@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "exact/models/models.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/tokens/tokens.h"
