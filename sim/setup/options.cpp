@@ -277,8 +277,8 @@ base::Status CheckLeaves(const SimOptions& options) {
   const std::uint32_t honest = options.peers - options.byzantine;
   const std::uint32_t stay = options.leaves < honest ? options.peers - options.leaves : 0;
   const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
-  // Who is down counts as a fault. Peers crash one after the other, but whoever loses its disk
-  // signs nothing until blocks admit it, so several may be out at once.
+  // A peer that is down counts as a fault. Peers crash one after the other, but one that loses its
+  // disk signs nothing until blocks admit it, so several may be out at once.
   const std::uint32_t down = options.lose_disk ? options.crashes : std::min(options.crashes, 1U);
   const std::uint32_t faults = options.byzantine + down;
   const wire::Thresholds bounds = protocol::ThresholdsFor(options.mode, stay, t_a);
@@ -290,7 +290,8 @@ base::Status CheckLeaves(const SimOptions& options) {
                      " faults: give fewer leaves");
 }
 
-// The genesis members and the intruders must bear all that are Byzantine, whoever else comes.
+// The genesis members and the intruders must bear all that are Byzantine, whoever else comes. Of
+// the forgers one comes in, of the two that share one use, and counts as Byzantine like the others.
 base::Status CheckComes(const SimOptions& options) {
   const std::uint32_t guests = KeysIn(options) - options.peers;
   if (guests == 0) return base::OkStatus();
@@ -302,12 +303,14 @@ base::Status CheckComes(const SimOptions& options) {
               "peers and those that come are more than " + std::to_string(wire::kMaxPeers)));
   const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
   const std::uint32_t stay = options.peers - std::min(options.peers, options.leaves);
-  const std::uint32_t faulty = options.byzantine + options.intruders;
-  const auto t_s = protocol::ThresholdsFor(options.mode, stay + options.intruders, t_a).t_s;
-  return Require(options.intruders == 0 || t_s >= faulty,
-                 std::to_string(stay) + " peers and " + std::to_string(options.intruders) +
-                     " intruders bear " + std::to_string(t_s) + " faults, not " +
-                     std::to_string(faulty) + ": give fewer intruders or a smaller byzantine");
+  const std::uint32_t come_in = options.intruders + (options.forgers > 1 ? 1 : 0);
+  const std::uint32_t faulty = options.byzantine + come_in;
+  const auto t_s = protocol::ThresholdsFor(options.mode, stay + come_in, t_a).t_s;
+  return Require(come_in == 0 || t_s >= faulty,
+                 std::to_string(stay) + " peers and " + std::to_string(come_in) +
+                     " that come to attack bear " + std::to_string(t_s) + " faults, not " +
+                     std::to_string(faulty) +
+                     ": give fewer intruders and forgers, or a smaller byzantine");
 }
 
 // The manifest's part timeout is the default one.

@@ -175,7 +175,8 @@ void DrawArrivals(base::Rng rng, SimOptions& options) {
   if (options.byzantine > 0 && options.cut == "none")
     options.intruders = static_cast<std::uint32_t>(rng.Below(3));
   while (options.intruders > 0 && !CheckOptions(options).ok()) --options.intruders;
-  if (!CheckOptions(options).ok()) options.comes = options.forgers = 0;
+  if (!CheckOptions(options).ok()) options.forgers = 0;
+  if (!CheckOptions(options).ok()) options.comes = 0;
 }
 
 // In one swarm of four the wait for parts follows the run. Its own stream, as above.
@@ -194,7 +195,8 @@ void DrawFaults(base::Rng rng, SimOptions& options) {
   const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
   if (options.byzantine <= std::min(t_a, FaultsBorne(options)) && OneIn(rng, 2)) {
     if (options.byzantine > 0) options.crashes = 0;
-    // Who has lost its disk stays out until blocks admit it, so it is a fault of that time as well.
+    // A peer that has lost its disk stays out until blocks admit it, so it is a fault of that time
+    // too.
     if (options.lose_disk) options.crashes = std::min(options.crashes, t_a);
     constexpr const char* kCuts[] = {"halves", "one_way", "flapping", "flaky"};
     options.cut = kCuts[rng.Below(std::size(kCuts))];

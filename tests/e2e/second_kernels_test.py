@@ -21,8 +21,10 @@ from kernels import F32
 ROOT = VERIFIER.parents[1]
 RECORDED = (ROOT / "tests/unit/exact/run/bits_test.cpp").read_text()
 CONFORMANCE = (ROOT / "exact/kernels/conformance.cpp").read_text()
-SIZES = ["--batch", 8, "--width", 64, "--heads", 4, "--context", 64, "--vocabulary", 96, "--side", 32, "--patch", 4, "--features", 64,
-         "--hidden", 1024]
+LAYERS = ["--width", 64, "--heads", 4, "--layers", 1]
+TEXT = [*LAYERS, "--context", 64, "--vocabulary", 96]
+SIZES = {"gpt": TEXT, "llama": [*TEXT, "--groups", 2], "albert": [*TEXT[:4], "--layers", 2, *TEXT[6:]],
+         "vit": [*LAYERS, "--side", 32, "--patch", 4], "mlp": ["--features", 64, "--hidden", 1024], "softmax": ["--features", 64]}
 
 
 def bits(*words):
@@ -207,7 +209,7 @@ class ModelsTest(TestCase):
 
     def make(self, model, *options, name=None):
         path = self.folder / (name or f"{model}.graph")
-        expect_ok("model", "make", model, *SIZES, "--layers", 2 if model == "albert" else 1, "--out", path, *options)
+        expect_ok("model", "make", model, "--batch", 8, *SIZES[model], "--out", path, *options)
         return path
 
     def problem(self, path, known=True):
@@ -220,7 +222,7 @@ class ModelsTest(TestCase):
     def test_every_model_has_the_recorded_digest(self):
         for model in ("gpt", "llama", "albert", "vit", "mlp", "softmax"):
             with self.subTest(model=model):
-                path = self.make(model, *(["--groups", 2] if model == "llama" else []))
+                path = self.make(model)
                 self.assertEqual(self.problem(path).digest(), self.RECORDED[model])
 
     def test_factors_beside_a_frozen_gpt_have_it(self):

@@ -66,6 +66,8 @@ TEST_F(RevocationFileTest, ABadLineIsComplainedOfOnceAndHidesNoGoodOne) {
         << base::MessageOf(read);
     EXPECT_EQ(file_->held(), std::vector{Revoked(2, moderator_)});
     EXPECT_TRUE(file_->Refresh().ok()) << "said twice";
+    std::filesystem::remove(path_);
+    EXPECT_TRUE(file_->Refresh().ok());
   }
 }
 
