@@ -117,8 +117,8 @@ TEST(Coming, IntrudersThatLieAndLeaveEscapeNothing) {
   }
 }
 
-// What no moderator signed, what is another's, what has ended, is used up or revoked lets nobody in;
-// of two keys with one use one comes in (checker "arrivals").
+// What no moderator signed, what is another's, what has ended, is used up or revoked lets nobody
+// in; of two keys with one use one comes in (checker "arrivals").
 TEST(Coming, WhatIsNoGoodLetsNobodyIn) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SimOptions options = Coming(8, 2, seed);

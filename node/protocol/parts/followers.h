@@ -14,8 +14,7 @@
 //       of the moderator with the most guests, to who comes by another that has at least two fewer;
 //       else one of the invite with the most, likewise. [C: CHECKed by CheckInvariants, but for the
 //       uses] Attack: a stolen key signs any number of invites of one use.
-//   F5  A guest whose invite has ended, is used up or revoked, or that has no seat, stays a guest
-//   as
+//   F5  A guest whose invite has ended, is used up or revoked, or that has no seat, stays one as
 //       long as it asks and there is a place: what the run says next may let it in.
 //
 // May not know: why a member is away, what is sent to it, or what a credential says.
