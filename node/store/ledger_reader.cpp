@@ -63,6 +63,16 @@ base::StatusOr<LedgerReader> LedgerReader::Open(const std::string& data_dir) {
   return LedgerReader(path, std::move(database));
 }
 
+base::StatusOr<LedgerReader> LedgerReader::OpenOf(const std::string& data_dir,
+                                                  const Digest& run_id) {
+  ASSIGN_OR_RETURN(LedgerReader ledger, Open(data_dir));
+  ASSIGN_OR_RETURN(const LedgerSummary summary, ledger.Summary());
+  if (summary.run_id == run_id) return ledger;
+  return base::InvalidArgument(data_dir + " belongs to run " + summary.run_id.Short() +
+                               ", and the manifest to run " + run_id.Short() +
+                               ": give folders of one run and its manifest");
+}
+
 base::StatusOr<LedgerSummary> LedgerReader::Summary() {
   ASSIGN_OR_RETURN(sqlite::Statement row, database_.Prepare(R"sql(
       SELECT (SELECT value FROM meta WHERE key = 'run_id'),

@@ -61,6 +61,8 @@ class LedgerReader {
   // NotFound: no ledger there. InvalidArgument: not a ledger of ostraka, or damaged.
   // FailedPrecondition: another schema.
   static base::StatusOr<LedgerReader> Open(const std::string& data_dir);
+  // InvalidArgument also: it is of another run than that of the manifest, `run_id`.
+  static base::StatusOr<LedgerReader> OpenOf(const std::string& data_dir, const Digest& run_id);
 
   base::StatusOr<LedgerSummary> Summary();
 

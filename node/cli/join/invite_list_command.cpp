@@ -33,20 +33,16 @@ struct ListOptions {
 base::StatusOr<std::optional<wire::Block>> NewestBlock(const std::string& data_dir,
                                                        const base::Digest& run_id) {
   if (data_dir.empty()) return std::nullopt;
-  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(data_dir));
-  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
-  if (summary.run_id != run_id) {
-    return base::InvalidArgument(data_dir + " belongs to run " + summary.run_id.Short() +
-                                 ", and the manifest is of run " + run_id.Short());
-  }
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::OpenOf(data_dir, run_id));
   ASSIGN_OR_RETURN(wire::Block block, ledger.LastBlock());
   return block;
 }
 
-bool RevokedAll(const wire::Block& head, const base::PeerId& moderator) {
-  return std::any_of(
-      head.moderators.begin(), head.moderators.end(),
-      [&](const wire::Moderator& one) { return one.peer == moderator && one.revoked; });
+// Of a moderator that has used nothing the block knows nothing.
+wire::Moderator ModeratorIn(const wire::Block& head, const base::PeerId& peer) {
+  const auto known = std::find_if(head.moderators.begin(), head.moderators.end(),
+                                  [&](const wire::Moderator& one) { return one.peer == peer; });
+  return known == head.moderators.end() ? wire::Moderator{} : *known;
 }
 
 // Why it lets nobody in any more, in a word or two; "open" if it does.
@@ -56,7 +52,7 @@ std::string StateOf(const protocol::Manifest& manifest, const wire::Invite& invi
   const wire::Voucher voucher = protocol::VoucherOf(manifest.run_id, invite);
   if (next >= invite.ends_step) return "ended";
   if (!protocol::InviteBook(head, next).RefusalOf(voucher, manifest, next)) return "open";
-  if (used.revoked || RevokedAll(head, invite.moderator)) return "revoked";
+  if (used.revoked || ModeratorIn(head, invite.moderator).revoked) return "revoked";
   return used.used >= invite.uses ? "used up" : "no quota left";
 }
 
@@ -89,12 +85,9 @@ void PrintEntry(const json& entry) {
 
 void PrintModerators(const protocol::Manifest& manifest, const wire::Block& head) {
   for (const base::PeerId& peer : manifest.join.moderators) {
-    const auto known = std::find_if(head.moderators.begin(), head.moderators.end(),
-                                    [&](const wire::Moderator& one) { return one.peer == peer; });
-    const bool is_known = known != head.moderators.end();
-    std::printf("moderator %s: %u of %u used%s\n", peer.Short().c_str(),
-                is_known ? known->admitted : 0, manifest.join.quota,
-                is_known && known->revoked ? "; all of its invites are revoked" : "");
+    const wire::Moderator has = ModeratorIn(head, peer);
+    std::printf("moderator %s: %u of %u used%s\n", peer.Short().c_str(), has.admitted,
+                manifest.join.quota, has.revoked ? "; all of its invites are revoked" : "");
   }
 }
 

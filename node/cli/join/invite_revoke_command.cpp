@@ -99,12 +99,7 @@ base::StatusOr<wire::Revocation> Taken(const std::string& line,
 
 base::Status PassOnBy(const std::string& data_dir, const base::Digest& run_id,
                       const wire::Revocation& revocation) {
-  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(data_dir));
-  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
-  if (summary.run_id != run_id) {
-    return base::InvalidArgument(data_dir + " belongs to run " + summary.run_id.Short() +
-                                 ", and the manifest is of run " + run_id.Short());
-  }
+  RETURN_IF_ERROR(store::LedgerReader::OpenOf(data_dir, run_id).status());
   RETURN_IF_ERROR(store::AddRevocation(data_dir, revocation));
   std::fprintf(stderr,
                "the node of %s passes it on while it trains; `ostraka invite list` tells when the "

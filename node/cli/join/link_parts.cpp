@@ -41,12 +41,7 @@ base::StatusOr<train::GraphFiles> GraphOfRun(const std::string& path) {
 base::StatusOr<std::shared_ptr<const wire::Block>> AnchorFrom(const std::string& data_dir,
                                                               const base::Digest& run_id) {
   if (data_dir.empty()) return nullptr;
-  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(data_dir));
-  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
-  if (summary.run_id != run_id) {
-    return base::InvalidArgument(data_dir + " belongs to run " + summary.run_id.Short() +
-                                 ", and the manifest is of run " + run_id.Short());
-  }
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::OpenOf(data_dir, run_id));
   ASSIGN_OR_RETURN(wire::Block block, ledger.LastBlock());
   return std::make_shared<const wire::Block>(std::move(block));
 }

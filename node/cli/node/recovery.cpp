@@ -23,17 +23,6 @@ constexpr char kProvenGuilty[] = "proven guilty: ";
 // A ledger prunes quiet blocks, so heights may be missing.
 using Chain = std::map<std::uint64_t, wire::Block>;  // by height
 
-base::StatusOr<LedgerReader> OpenLedger(const std::string& data_dir, const Digest& run_id) {
-  ASSIGN_OR_RETURN(LedgerReader ledger, LedgerReader::Open(data_dir));
-  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
-  if (summary.run_id != run_id) {
-    return base::InvalidArgument(data_dir + " belongs to run " + summary.run_id.Short() +
-                                 ", and the manifest to run " + run_id.Short() +
-                                 ": give folders of one run and its manifest");
-  }
-  return ledger;
-}
-
 base::StatusOr<Chain> ReadChain(LedgerReader& ledger) {
   Chain chain;
   RETURN_IF_ERROR(ledger.ForEachBlock(0, [&](const wire::Block& block) {
@@ -110,7 +99,7 @@ base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
   Chain common;
   std::optional<std::uint64_t> parted_height;
   for (const std::string& data_dir : data_dirs) {
-    ASSIGN_OR_RETURN(LedgerReader ledger, OpenLedger(data_dir, old.run_id));
+    ASSIGN_OR_RETURN(LedgerReader ledger, LedgerReader::OpenOf(data_dir, old.run_id));
     RETURN_IF_ERROR(LeaveOutGuilty(ledger, old.run_id, plan.left_out));
     ASSIGN_OR_RETURN(Chain chain, ReadChain(ledger));
     for (auto& [height, block] : chain) {

@@ -175,8 +175,10 @@ void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
       request.voucher = VoucherOf(parts_.manifest->run_id, rejoin->credential->invite);
     }
   }
+  std::optional<InviteBook> book;  // a copy of up to 1,024 entries, only where places are short
   const auto refuses = [&](const Voucher& voucher) {
-    return InviteBook(head, step).RefusalOf(voucher, *parts_.manifest, step).has_value();
+    if (!book) book.emplace(head, step);
+    return book->RefusalOf(voucher, *parts_.manifest, step).has_value();
   };
   if (stranger && !parts_.followers.Welcome(sender, request.voucher, now, refuses)) return;
   parts_.followers.OnRejoin(sender, request, now, step);

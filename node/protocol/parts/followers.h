@@ -121,7 +121,7 @@ class Followers {
   // By which invite each came. A guest that the manifest names has a kind of its own.
   base::Digest KindOf(const PeerId& peer, const std::optional<Voucher>& voucher) const;
   std::size_t GuestsOfKind(const base::Digest& kind) const;
-  // Who gives its place to a guest by that voucher; nullopt: nobody.
+  // The guest that gives its place to one by that voucher; nullopt: none does.
   std::optional<PeerId> WhoGivesItsPlace(const PeerId& peer, const std::optional<Voucher>& voucher,
                                          const Refuses& refuses) const;
   // Of the groups that `group_of` makes, one of the largest, if that has two more than the
