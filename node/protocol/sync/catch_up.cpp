@@ -10,6 +10,9 @@
 #include "node/wire/limits.h"
 
 namespace ostraka::protocol {
+
+using wire::PullKind;
+
 namespace {
 
 constexpr std::size_t kEntriesAMember = 4;
@@ -17,6 +20,12 @@ constexpr std::uint64_t kBlocksAhead = 4;  // results of this many blocks are fe
 
 std::uint32_t Vouchers(const Block& view) {
   return std::max(view.thresholds.t_s, view.thresholds.t_a) + 1;
+}
+
+// The longest that an honest member sends on a piece.
+base::Duration TimeFor(const StatePiece& piece) {
+  const auto bytes = static_cast<std::int64_t>((piece.end - piece.begin) * sizeof(float));
+  return base::Nanoseconds(base::Seconds(1).ns / kSlowestBytesASecond * bytes);
 }
 
 }  // namespace
@@ -171,8 +180,7 @@ void CatchUp::PlanWay() {
 }
 
 void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
-  std::erase_if(open_,
-                [](const auto& entry) { return entry.first.kind == wire::PullKind::kState; });
+  std::erase_if(open_, [](const auto& entry) { return entry.first.kind == PullKind::kState; });
   const std::uint64_t dimension = base::ElementCount(layout_);
   fetch_ = Fetch{.step = step,
                  .root = root,
@@ -191,9 +199,11 @@ void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
 void CatchUp::OnState(const PeerId& from, const wire::Slot& slot, const wire::Chunk& chunk,
                       const SharedBlob& blob) {
   if (!fetch_ || slot.step != fetch_->step || chunk.index > pieces_.size()) return;
-  const Key key = {wire::PullKind::kState, slot.step, chunk.index};
+  const Key key = {PullKind::kState, slot.step, chunk.index};
   if (!TakePiece(chunk.index, *blob)) return Refute(key, from);
   open_.erase(key);
+  // Members send one piece after the other.
+  for (auto& [other, open] : open_) open.sending = open.sending || open.to == from;
   if (fetch_->left == 0) FinishFetch();
 }
 
@@ -236,7 +246,7 @@ void CatchUp::FinishFetch() {
 
 void CatchUp::OnResult(const PeerId& from, std::uint64_t step, std::uint64_t column,
                        const SharedBlob& blob) {
-  const Key key = {wire::PullKind::kResult, step, column};
+  const Key key = {PullKind::kResult, step, column};
   if (!TakeResult(step, column, blob)) return Refute(key, from);
   open_.erase(key);
   CheckInvariants();
@@ -304,7 +314,7 @@ std::optional<std::pair<SharedBlock, ModelState>> CatchUp::TakeState() {
 
 // --- asking -------------------------------------------------------------------------------------
 
-PeerId CatchUp::MemberOfTurn(std::size_t turn, base::Time now) {
+std::vector<PeerId> CatchUp::Willing(base::Time now) {
   std::vector<PeerId> others = LinkableIn(*head_, self_);
   std::erase(others, self_);
   std::erase_if(shunned_, [now](const auto& one) { return one.second <= now; });
@@ -312,54 +322,77 @@ PeerId CatchUp::MemberOfTurn(std::size_t turn, base::Time now) {
   for (const PeerId& peer : others) {
     if (!shunned_.contains(peer)) willing.push_back(peer);
   }
-  if (!willing.empty()) others = std::move(willing);
-  return others.empty() ? self_ : others[turn % others.size()];
+  return willing.empty() ? others : willing;
 }
 
-std::size_t CatchUp::BulkRequests() const {
+// The next turn of the member that is asked for the fewest pieces.
+std::size_t CatchUp::TurnOfLeastAsked(base::Time now) {
+  const std::vector<PeerId> willing = Willing(now);
+  std::size_t best = turn_;
+  std::size_t fewest = SIZE_MAX;
+  for (std::size_t turn = turn_; turn < turn_ + willing.size(); ++turn) {
+    const PeerId& member = willing[turn % willing.size()];
+    const auto asked =
+        static_cast<std::size_t>(std::count_if(open_.begin(), open_.end(), [&](const auto& one) {
+          return one.first.IsPiece() && one.second.to == member;
+        }));
+    if (asked < fewest) best = turn;
+    fewest = std::min(fewest, asked);
+  }
+  turn_ = best + 1;
+  return best;
+}
+
+std::size_t CatchUp::OpenOf(PullKind kind) const {
   return static_cast<std::size_t>(std::count_if(
-      open_.begin(), open_.end(), [](const auto& entry) { return entry.first.IsBulk(); }));
+      open_.begin(), open_.end(), [&](const auto& one) { return one.first.kind == kind; }));
 }
 
 void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
                   std::vector<Request>& out) {
   const auto open = open_.find(key);
-  if (open != open_.end() && !open->second.refuted && now < open->second.asked + patience_) {
-    wake_ =
-        std::min(wake_.value_or(open->second.asked + patience_), open->second.asked + patience_);
+  const base::Duration patience =
+      key.IsPiece() ? patience_ + TimeFor(pieces_[key.index - 1]) : patience_;
+  if (open != open_.end() && key.IsPiece() && open->second.sending) open->second.asked = now;
+  if (open != open_.end() && !open->second.refuted && now < open->second.asked + patience) {
+    open->second.sending = false;
+    wake_ = std::min(wake_.value_or(open->second.asked + patience), open->second.asked + patience);
     return;
   }
-  if (open == open_.end() && key.IsBulk() && BulkRequests() >= kBulkRequests) return;
   // A question to follow is asked again and again, whether it was answered or not.
-  const bool answerable = key.kind != wire::PullKind::kHead;
-  const bool timed_out = open != open_.end() && !open->second.refuted;
-  if (timed_out && answerable) shunned_[open->second.to] = now + patience_ * kShunned;
+  const bool answerable = key.kind != PullKind::kHead;
+  if (open != open_.end() && answerable) shunned_[open->second.to] = now + patience_ * kShunned;
   // Each request has its own round of all members: with one common round, requests that time out
   // together could meet one silent member for ever.
   Open& entry = open == open_.end() ? open_[key] : open->second;
-  entry.turn = open == open_.end() ? turn_++ : entry.turn + 1;
+  if (open != open_.end()) {
+    ++entry.turn;
+  } else {
+    entry.turn = key.IsPiece() ? TurnOfLeastAsked(now) : turn_++;
+  }
+  const std::vector<PeerId> willing = Willing(now);
   entry.asked = now;
-  entry.to = MemberOfTurn(entry.turn, now);
+  entry.to = willing.empty() ? self_ : willing[entry.turn % willing.size()];
   entry.refuted = false;
-  wake_ = std::min(wake_.value_or(now + patience_), now + patience_);
+  entry.sending = false;
+  wake_ = std::min(wake_.value_or(now + patience), now + patience);
   out.push_back({entry.to, key.step,
-                 key.kind == wire::PullKind::kResult ? wire::Phase::kA : wire::Phase::kC, pull});
+                 key.kind == PullKind::kResult ? wire::Phase::kA : wire::Phase::kC, pull});
 }
 
 // One answer brings many blocks, newest first, so only one request for blocks is open at a time.
 // Rationale: a further request for each block that came brought all the others once more.
 void CatchUp::AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out) {
-  const Key from_gap = {wire::PullKind::kBlock, gap - 1, 0};
-  auto open = std::find_if(open_.begin(), open_.end(), [](const auto& entry) {
-    return entry.first.kind == wire::PullKind::kBlock;
-  });
+  const Key from_gap = {PullKind::kBlock, gap - 1, 0};
+  auto open = std::find_if(open_.begin(), open_.end(),
+                           [](const auto& entry) { return entry.first.kind == PullKind::kBlock; });
   if (open != open_.end() && now >= open->second.asked + patience_) {
     auto node = open_.extract(open);  // ask the next member of its round for what is left
     node.key() = from_gap;
     open = open_.insert(std::move(node)).position;
   }
   Ask(now, open == open_.end() ? from_gap : open->first,
-      {.kind = wire::PullKind::kBlock, .index = kMaxBlocksAnAnswer}, out);
+      {.kind = PullKind::kBlock, .index = kMaxBlocksAnAnswer}, out);
 }
 
 // The highest block that the chain lacks.
@@ -375,7 +408,7 @@ std::optional<std::uint64_t> CatchUp::Gap() const {
 // or restarted knows it again within a round.
 void CatchUp::AskHead(base::Time now, std::vector<Request>& out) {
   const std::size_t before = out.size();
-  Ask(now, {wire::PullKind::kHead, 0, 0}, {.kind = wire::PullKind::kFollow}, out);
+  Ask(now, {PullKind::kHead, 0, 0}, {.kind = PullKind::kFollow}, out);
   if (out.size() > before) out.back().step = HeightOf(*view_);  // "I have as much"
 }
 
@@ -387,21 +420,22 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
   // needed, as catching up continues from that state.
   std::erase_if(open_, [&](const auto& entry) {
     const Key& key = entry.first;
-    return (key.kind == wire::PullKind::kResult && (key.step + 1 <= HeightOf(*view_) || fetch_)) ||
-           (key.kind == wire::PullKind::kBlock && !(gap && key.AsksFor(*gap)));
+    return (key.kind == PullKind::kResult && (key.step + 1 <= HeightOf(*view_) || fetch_)) ||
+           (key.kind == PullKind::kBlock && !(gap && key.AsksFor(*gap)));
   });
   AskHead(now, out);
   if (gap) AskBlocks(now, *gap, out);
   if (fetch_) {
     if (fetch_->leaves.empty()) {
-      Ask(now, {wire::PullKind::kState, fetch_->step, 0},
-          {.kind = wire::PullKind::kState, .index = 0}, out);
+      Ask(now, {PullKind::kState, fetch_->step, 0}, {.kind = PullKind::kState, .index = 0}, out);
       return out;
     }
+    const std::size_t most = std::min(kPieceRequests, kPiecesAMember * Willing(now).size());
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const Key key = {PullKind::kState, fetch_->step, i + 1};
       if (fetch_->have[i]) continue;
-      Ask(now, {wire::PullKind::kState, fetch_->step, i + 1},
-          {.kind = wire::PullKind::kState, .index = i + 1}, out);
+      if (!open_.contains(key) && OpenOf(PullKind::kState) >= most) continue;
+      Ask(now, key, {.kind = PullKind::kState, .index = i + 1}, out);
     }
     CheckInvariants();
     return out;
@@ -414,8 +448,9 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
     for (std::size_t j = 0; j < block->columns.size(); ++j) {
       if (block->columns[j] != wire::ColumnFate::kApplied) continue;
       if (held != results_.end() && held->second[j] != nullptr) continue;
-      Ask(now, {wire::PullKind::kResult, block->step, j},
-          {.kind = wire::PullKind::kResult, .index = j}, out);
+      const Key key = {PullKind::kResult, block->step, j};
+      if (!open_.contains(key) && OpenOf(PullKind::kResult) >= kBulkRequests) continue;
+      Ask(now, key, {.kind = PullKind::kResult, .index = j}, out);
     }
   }
   CheckInvariants();
@@ -428,7 +463,8 @@ void CatchUp::CheckInvariants() const {
   OSTRAKA_CHECK(!fetch_ || chain_.empty() || chain_.begin()->first >= fetch_->step);
   OSTRAKA_CHECK(chain_.empty() || chain_.rbegin()->first <= HeightOf(*head_));
   OSTRAKA_CHECK(open_.size() <= kMaxRequests);
-  OSTRAKA_CHECK(BulkRequests() <= kBulkRequests);
+  OSTRAKA_CHECK(OpenOf(PullKind::kState) <= kPieceRequests);
+  OSTRAKA_CHECK(OpenOf(PullKind::kResult) <= kBulkRequests);
   OSTRAKA_CHECK(results_.size() <= kBlocksAhead);
 }
 

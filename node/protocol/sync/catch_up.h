@@ -12,10 +12,13 @@
 //   C1  HeightOf(view()) <= HeightOf(head()); view() never goes back. [C: the first half]
 //   C2  Every block of the chain is above view() and not above head(), and while a state is fetched
 //       not below the block that the state follows. [C]
-//   C3  At most kMaxRequests requests are open, at most kBulkRequests of them for pieces of the
-//       state or results. The other two are for the head and for blocks. Rationale: results that no
-//       member holds any more would otherwise keep this member from learning of a newer state,
-//       which makes them superfluous. [C]
+//   C3  At most kMaxRequests requests are open, at most kPieceRequests of them for pieces of the
+//       state or kBulkRequests for results. The other two are for the head and for blocks.
+//       Rationale: results that no member holds any more would otherwise keep this member from
+//       learning of a newer state, which makes them superfluous. [C] A first question for a piece
+//       goes to the member that is asked for the fewest, at most kPiecesAMember a member.
+//       [Six questions at a time to one donor, each asked again before it could be answered, were
+//       asked faster than the donor sent.]
 //   C4  Results are held of at most kBlocksAhead blocks. [C]
 //   C5  With at most t_s (t_a) faulty members, each block, state and result that it returns is the
 //       run's, and it gets to the head while honest members answer and its link brings a state
@@ -36,8 +39,9 @@
 // that was asked moves the request on to the next member; of any other member it changes nothing
 // [it closed the request once, and each false chunk had the next member send the piece again]. A
 // member can attest to false heads, of which at most kEntriesAMember are kept, and can answer
-// slowly: each request then moves on to the next member after `patience`, and no other one goes to
-// it for a while.
+// slowly: each request then moves on to the next member after `patience` (one for a piece after as
+// long as a slow line takes, too), and no other one goes to it for a while. It can hold one piece
+// back as long as it sends others.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -62,8 +66,12 @@ namespace ostraka::protocol {
 using crypto::SharedBlob;
 using SharedBlock = std::shared_ptr<const Block>;
 
-inline constexpr std::size_t kMaxRequests = 8;
-inline constexpr std::size_t kBulkRequests = kMaxRequests - 2;  // for pieces and results
+inline constexpr std::size_t kBulkRequests = 6;   // for results
+inline constexpr std::size_t kPiecesAMember = 2;  // so that its line is busy while a question goes
+inline constexpr std::size_t kPieceRequests = 8 * kPiecesAMember;
+inline constexpr std::size_t kMaxRequests = kPieceRequests + 2;
+// A member that sends pieces at this pace or faster is not taken to be silent.
+inline constexpr std::int64_t kSlowestBytesASecond = 256 * 1024;
 inline constexpr std::size_t kMaxBlocksAnAnswer = 32;
 inline constexpr std::size_t kUnprovenBlocks = 2 * kMaxBlocksAnAnswer;
 inline constexpr std::size_t kUnprovenBytes = wire::kMaxBlockBytes;
@@ -162,9 +170,7 @@ class CatchUp {
     std::uint64_t step = 0;
     std::uint64_t index = 0;
     auto operator<=>(const Key&) const = default;
-    bool IsBulk() const {
-      return kind == wire::PullKind::kState || kind == wire::PullKind::kResult;
-    }
+    bool IsPiece() const { return kind == wire::PullKind::kState && index > 0; }
     // A request for blocks: its answer includes the block of `height`.
     bool AsksFor(std::uint64_t height) const {
       return height <= step + 1 && height + kMaxBlocksAnAnswer > step + 1;
@@ -172,11 +178,14 @@ class CatchUp {
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, step, index); }
   };
   struct Open {
-    base::Time asked;
-    std::size_t turn = 0;  // picks the member to ask (MemberOfTurn)
+    base::Time asked;      // or when that member sent another piece
+    std::size_t turn = 0;  // picks the member to ask (Willing)
     PeerId to;             // the member that was asked
     bool refuted = false;  // its answer was false: the next one is asked at once
-    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked, turn, to, refuted); }
+    bool sending = false;  // it sent another piece since the last Wants, so this one is on its way
+    void HashInto(crypto::Hasher& hasher) const {
+      crypto::Feed(hasher, asked, turn, to, refuted, sending);
+    }
   };
 
   bool IsAttested(const Digest& digest) const;
@@ -192,14 +201,15 @@ class CatchUp {
   bool TakeResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob);
   void FinishFetch();
   void Refute(const Key& key, const PeerId& from);
-  std::size_t BulkRequests() const;
+  std::size_t OpenOf(wire::PullKind kind) const;
   void AskHead(base::Time now, std::vector<Request>& out);
   void AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out);
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);
-  // Not one without a path to this member, nor one that let a request time out lately, as long as
-  // there are others: each in vain costs `patience`. [Where that is longer than some steps, one
-  // silent member kept a newcomer from ever being at the head.]
-  PeerId MemberOfTurn(std::size_t turn, base::Time now);
+  // Not one without a path to this member, nor one that let a request time out or answered falsely
+  // lately, as long as there are others: each in vain costs `patience`. [Where that is longer than
+  // some steps, one silent member kept a newcomer from ever being at the head.]
+  std::vector<PeerId> Willing(base::Time now);
+  std::size_t TurnOfLeastAsked(base::Time now);
   static constexpr std::int64_t kShunned = 16;  // times `patience`
   SharedBlock BlockAt(std::uint64_t height) const;
 
@@ -223,7 +233,7 @@ class CatchUp {
   std::map<std::uint64_t, std::vector<SharedBlob>> results_;  // by step, of the next few blocks
   std::map<Key, Open> open_;
   std::size_t turn_ = 0;                  // of the next new request
-  std::map<PeerId, base::Time> shunned_;  // until then: members that let a request time out
+  std::map<PeerId, base::Time> shunned_;  // until then: members that were silent or lied
   std::optional<base::Time> wake_;
 };
 
