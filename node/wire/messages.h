@@ -23,7 +23,7 @@ using base::Bytes;
 using base::Digest;
 using base::PeerId;
 
-inline constexpr std::uint32_t kProtocolVersion = 11;
+inline constexpr std::uint32_t kProtocolVersion = 12;
 inline constexpr std::size_t kDirections = 4;  // random directions per part (protocol.md, 4)
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.

@@ -331,7 +331,7 @@ const std::set<std::string> kNewKeys = {"optimizer", "schedule", "decay_steps",
 
 // A manifest as it was before the wait for parts could follow the run.
 std::string TextOfVersion9() {
-  std::istringstream lines(With("protocol_version = 11", "protocol_version = 9"));
+  std::istringstream lines(With("protocol_version = 12", "protocol_version = 9"));
   std::string text;
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("adaptive = ") && !line.starts_with("part_floor_ms = ")) {
@@ -402,14 +402,17 @@ TEST(ManifestTest, OneOfVersion9HasAWaitThatDoesNotFollowTheRun) {
   EXPECT_FALSE(old->adaptive);
   ExpectRefused(TextOfVersion9(), {"the manifest asks for 9"});
   std::string text = TextOfVersion9();
-  text.replace(text.find("version = 9"), 11, "version = 11");
+  text.replace(text.find("version = 9"), 11, "version = 12");
   ExpectRefused(text, {"[deadlines] lacks 'adaptive'"});
 }
 
-TEST(ManifestTest, OneOfVersion10IsReadForItsEvidenceAlone) {
-  const std::string text = With("protocol_version = 11", "protocol_version = 10");
-  EXPECT_EQ(ParseManifest(text, Versions::kEarlierToo)->protocol_version, 10u);
-  ExpectRefused(text, {"the manifest asks for 10"});
+TEST(ManifestTest, ThoseOfVersions10And11AreReadForTheirEvidenceAlone) {
+  for (const std::uint32_t version : {10u, 11u}) {
+    const std::string text =
+        With("protocol_version = 12", "protocol_version = " + std::to_string(version));
+    EXPECT_EQ(ParseManifest(text, Versions::kEarlierToo)->protocol_version, version);
+    ExpectRefused(text, {"the manifest asks for " + std::to_string(version)});
+  }
 }
 
 TEST(ManifestTest, WhoMayComeIn) {
