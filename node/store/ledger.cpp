@@ -107,7 +107,9 @@ base::Status CheckExisting(sqlite::Database& database, const LedgerOptions& opti
 base::StatusOr<std::vector<Extent>> UsedExtents(sqlite::Database& database) {
   ASSIGN_OR_RETURN(sqlite::Statement row, database.Prepare("SELECT start, size FROM states "
                                                            "UNION ALL "
-                                                           "SELECT start, size FROM results"));
+                                                           "SELECT start, size FROM results "
+                                                           "UNION ALL "
+                                                           "SELECT start, size FROM state_parts"));
   std::vector<Extent> used;
   while (true) {
     ASSIGN_OR_RETURN(const bool more, row.Step());
@@ -149,6 +151,7 @@ base::StatusOr<std::unique_ptr<Ledger>> Ledger::Open(LedgerOptions options) {
     RETURN_IF_ERROR(CheckExisting(database, options));
   }
   RETURN_IF_ERROR(database.Execute(kHandoversTable));
+  RETURN_IF_ERROR(database.Execute(kStatePartsTable));
   ASSIGN_OR_RETURN(std::vector<Extent> used, UsedExtents(database));
   ASSIGN_OR_RETURN(BulkFile bulk,
                    BulkFile::Open(options.data_dir + "/" + kBulkFileName, std::move(used)));

@@ -42,13 +42,35 @@ base::StatusOr<std::optional<Record>> NewestHandover(sqlite::Database& database)
   return Record{RecordKind::kHandover, KeyOfHeight(row.Integer(0)), row.Blob(1)};
 }
 
+base::StatusOr<std::vector<Record>> NewestStateParts(sqlite::Database& database,
+                                                     const BulkFile& bulk,
+                                                     const std::string& data_dir) {
+  std::vector<Record> parts;
+  ASSIGN_OR_RETURN(
+      sqlite::Statement rows,
+      database.Prepare("SELECT start, size, root, height, part FROM state_parts "
+                       "WHERE height = (SELECT max(height) FROM state_parts) ORDER BY part"));
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, rows.Step());
+    if (!row) return parts;
+    ASSIGN_OR_RETURN(crypto::SharedBlob blob, ReadBulk(bulk, rows, data_dir));
+    parts.push_back({RecordKind::kStatePart,
+                     protocol::StatePartKey(static_cast<std::uint64_t>(rows.Integer(3)),
+                                       static_cast<std::uint32_t>(rows.Integer(4))),
+                     {},
+                     std::move(blob)});
+  }
+}
+
 }  // namespace
 
 base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
   auto restored = std::make_shared<protocol::Restored>();
-  ASSIGN_OR_RETURN(const std::int64_t slots, database_.QueryInteger("SELECT count(*) FROM slots"));
-  ASSIGN_OR_RETURN(const std::int64_t all, database_.QueryInteger("SELECT count(*) FROM blocks"));
-  if (slots == 0 && all == 0) return std::shared_ptr<const protocol::Restored>();
+  ASSIGN_OR_RETURN(const std::int64_t rows,
+                   database_.QueryInteger("SELECT (SELECT count(*) FROM slots) + "
+                                          "(SELECT count(*) FROM blocks) + "
+                                          "(SELECT count(*) FROM state_parts)"));
+  if (rows == 0) return std::shared_ptr<const protocol::Restored>();
 
   ASSIGN_OR_RETURN(sqlite::Statement state,
                    database_.Prepare("SELECT start, size, root, height FROM states "
@@ -105,6 +127,8 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
   ASSIGN_OR_RETURN(const bool forked, fork.Step());
   if (forked) restored->fork = fork.Text(0);
   ASSIGN_OR_RETURN(restored->handover, NewestHandover(database_));
+  ASSIGN_OR_RETURN(restored->state_parts,
+                   NewestStateParts(database_, bulk_, options_.data_dir));
   return std::shared_ptr<const protocol::Restored>(std::move(restored));
 }
 

@@ -113,4 +113,17 @@ CREATE TABLE IF NOT EXISTS handovers (
 );
 )sql";
 
+inline constexpr char kStatePartsTable[] = R"sql(
+-- What has come of a state that is being fetched: its leaves (part 0) and pieces
+-- (protocol/ground/state.h), in the file `bulk`. Gone once the state is whole.
+CREATE TABLE IF NOT EXISTS state_parts (
+  height INTEGER NOT NULL,  -- of the block that the state follows
+  part   INTEGER NOT NULL,
+  start  INTEGER NOT NULL,
+  size   INTEGER NOT NULL,
+  root   TEXT NOT NULL,
+  PRIMARY KEY (height, part)
+);
+)sql";
+
 }  // namespace ostraka::store

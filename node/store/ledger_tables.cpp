@@ -66,6 +66,9 @@ struct LedgerTables::Statements {
   sqlite::Statement add_result;
   sqlite::Statement forget_results;
   sqlite::Statement forget_other_result;
+  sqlite::Statement add_part;
+  sqlite::Statement forget_parts;
+  sqlite::Statement forget_other_part;
   sqlite::Statement note_member;
   sqlite::Statement note_asks;
   sqlite::Statement note_fork;
@@ -117,6 +120,13 @@ base::Status LedgerTables::PrepareStatements() {
       {&statements_->forget_results, "DELETE FROM results WHERE height < ?1 RETURNING start, size"},
       {&statements_->forget_other_result,
        "DELETE FROM results WHERE height = ?1 AND part = ?2 AND root <> ?3 RETURNING start, size"},
+      {&statements_->add_part,
+       "INSERT INTO state_parts VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"},
+      {&statements_->forget_parts,
+       "DELETE FROM state_parts WHERE height < ?1 RETURNING start, size"},
+      {&statements_->forget_other_part,
+       "DELETE FROM state_parts WHERE height = ?1 AND part = ?2 AND root <> ?3 "
+       "RETURNING start, size"},
       {&statements_->note_member,
        "INSERT INTO meta VALUES ('member_since', ?1) ON CONFLICT DO NOTHING"},
       {&statements_->note_asks,
@@ -166,6 +176,8 @@ base::Status LedgerTables::Apply(const Record& record) {
       return ApplyState(record);
     case RecordKind::kResult:
       return ApplyResult(record);
+    case RecordKind::kStatePart:
+      return ApplyStatePart(record);
     case RecordKind::kHandover:
       return statements_->add_handover.Bind(1, Signed(BigEndian(record.key)))
           .Bind(2, record.value)
@@ -298,6 +310,7 @@ base::Status LedgerTables::ApplyState(const Record& record) {
   RETURN_IF_ERROR(AddBulk(statements_->add_state.Bind(1, height), 2, *record.blob));
   statements_->forget_states.Bind(1, height);
   RETURN_IF_ERROR(ForgetBulk(statements_->forget_states));
+  RETURN_IF_ERROR(ForgetBulk(statements_->forget_parts.Bind(1, height + 1)));
   statements_->forget_results.Bind(1, height);
   return ForgetBulk(statements_->forget_results);
 }
@@ -314,6 +327,19 @@ base::Status LedgerTables::ApplyResult(const Record& record) {
   RETURN_IF_ERROR(ForgetBulk(forget));
   sqlite::Statement& add = statements_->add_result;
   add.Bind(1, height).Bind(2, part);
+  return AddBulk(add, 3, *record.blob);
+}
+
+base::Status LedgerTables::ApplyStatePart(const Record& record) {
+  const auto place = protocol::PlaceOfStatePart(record.key);
+  if (!place || !HasBytes(record)) return OwnBug("a state's part without its bytes");
+  const std::int64_t height = Signed(place->first);
+  RETURN_IF_ERROR(ForgetBulk(statements_->forget_parts.Bind(1, height)));
+  sqlite::Statement& forget = statements_->forget_other_part;
+  forget.Bind(1, height).Bind(2, Signed(place->second)).Bind(3, RootOf(*record.blob).Hex());
+  RETURN_IF_ERROR(ForgetBulk(forget));
+  sqlite::Statement& add = statements_->add_part;
+  add.Bind(1, height).Bind(2, Signed(place->second));
   return AddBulk(add, 3, *record.blob);
 }
 

@@ -54,6 +54,7 @@ class LedgerTables {
   base::Status ApplyEvidence(const protocol::Record& record);
   base::Status ApplyState(const protocol::Record& record);
   base::Status ApplyResult(const protocol::Record& record);
+  base::Status ApplyStatePart(const protocol::Record& record);
   // Writes `blob` to `bulk`, binds its place as parameters `first` and following of `add`, and runs
   // `add`.
   base::Status AddBulk(sqlite::Statement& add, int first, const crypto::Blob& blob);

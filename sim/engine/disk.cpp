@@ -26,12 +26,20 @@ void Disk::DropBelow(RecordKind kind, const protocol::Bytes& height) {
 void Disk::Apply(const protocol::Store& store) {
   for (const Record& record : store.records) {
     const auto [place, fresh] = records_.try_emplace({record.kind, record.key}, record);
-    if (record.kind == RecordKind::kResult) place->second = record;  // the last one counts
+    const bool last_counts =
+        record.kind == RecordKind::kResult || record.kind == RecordKind::kStatePart;
+    if (last_counts) place->second = record;
     OSTRAKA_CHECK(fresh || SameRecord(place->second, record));
     if (record.kind == RecordKind::kBlock) {
       DropBelow(RecordKind::kSlot, protocol::FirstSlotKept(record.key));
     }
+    if (record.kind == RecordKind::kStatePart) {
+      const std::uint64_t height = protocol::PlaceOfStatePart(record.key)->first;
+      DropBelow(RecordKind::kStatePart, protocol::StatePartKey(height, 0));
+    }
     if (record.kind != RecordKind::kState) continue;
+    const std::uint64_t height = protocol::HeightOfBlockKey(record.key);
+    DropBelow(RecordKind::kStatePart, protocol::StatePartKey(height + 1, 0));
     DropBelow(RecordKind::kState, record.key);
     DropBelow(RecordKind::kBlock, record.key);
     DropBelow(RecordKind::kResult, record.key);
@@ -66,6 +74,9 @@ std::shared_ptr<const protocol::Restored> Disk::Restored() const {
         break;
       case RecordKind::kHandover:
         restored->handover = record;  // keys ascend
+        break;
+      case RecordKind::kStatePart:
+        restored->state_parts.push_back(record);
         break;
       case RecordKind::kEvidence:
         break;

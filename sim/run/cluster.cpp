@@ -138,6 +138,7 @@ std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options
   manifest->training = plan;
   manifest->tau = options.tau;
   manifest->validators = options.validators;
+  if (options.delta.ns > 0) manifest->delta = options.delta;
   manifest->adaptive = options.part_floor.ns > 0;
   if (manifest->adaptive) manifest->part_floor = options.part_floor;
   manifest->patience = manifest->patience + options.gradient_time * 2;

@@ -145,6 +145,7 @@ const std::vector<Field>& Fields() {
        }},
       DurationField("cut_at_ns", &SimOptions::cut_at),
       DurationField("cut_for_ns", &SimOptions::cut_for),
+      OnlyIfSet(DurationField("delta_ns", &SimOptions::delta)),
       OnlyIfSet(DurationField("part_floor_ns", &SimOptions::part_floor)),
       OnlyIfSet(DurationField("gradient_time_ns", &SimOptions::gradient_time)),
       DurationField("time_limit_ns", &SimOptions::time_limit),
@@ -204,13 +205,13 @@ base::Duration ExpectedLength(const SimOptions& options) {
 }
 
 bool IsTimely(const SimOptions& options) {
-  const protocol::Manifest manifest;
+  const base::Duration delta = options.delta.ns > 0 ? options.delta : protocol::Manifest{}.delta;
   base::Duration longest = options.delay_max + options.jitter;
   const NetworkOptions network;
   if (options.loss_permille > 0) longest = longest + network.retransmit;
   if (options.nat > 0) longest = longest * 2;  // by way of a carrier
   return options.crashes == 0 && options.blackouts == 0 && options.cut == "none" &&
-         longest * 4 <= manifest.delta;
+         longest * 4 <= delta;
 }
 
 namespace {
@@ -318,6 +319,8 @@ base::Status CheckWaits(const SimOptions& options) {
   const base::Duration most = protocol::Manifest{}.part_timeout;
   RETURN_IF_ERROR(Require(options.part_floor * 2 <= most,
                           "part_floor must be at most 10 s, half of the longest wait for parts"));
+  RETURN_IF_ERROR(Require(options.delta * 2 <= most,
+                          "delta must be at most 10 s, half of the longest wait for parts"));
   return Require(options.gradient_time * 2 <= most,
                  "gradient_time must be at most 10 s, half of the longest wait for parts");
 }
@@ -358,7 +361,8 @@ base::Status CheckOptions(const SimOptions& options) {
       options.delay_min.ns >= 0 && options.delay_max >= options.delay_min &&
       options.jitter.ns >= 0 && options.fsync_max.ns >= 0 && options.time_limit.ns >= 0 &&
       options.crash_down.ns >= 0 && options.cut_at.ns >= 0 && options.cut_for.ns >= 0 &&
-      options.leave_for.ns >= 0 && options.part_floor.ns >= 0 && options.gradient_time.ns >= 0;
+      options.leave_for.ns >= 0 && options.part_floor.ns >= 0 && options.gradient_time.ns >= 0 &&
+      options.delta.ns >= 0;
   RETURN_IF_ERROR(CheckWaits(options));
   RETURN_IF_ERROR(CheckFaults(options));
   RETURN_IF_ERROR(CheckLeaves(options));

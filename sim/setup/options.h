@@ -104,6 +104,8 @@ struct SimOptions {
   base::Duration cut_at = base::Seconds(5);
   base::Duration cut_for = base::Seconds(20);
 
+  // The manifest's Delta; 0: the usual one.
+  base::Duration delta;
   // The wait for parts follows the run, not below this (node/protocol/rules/part_wait.h); 0: it is
   // the manifest's.
   base::Duration part_floor;

@@ -78,7 +78,8 @@ struct Goods {
   std::vector<SharedBlob> lies;
 };
 
-enum class Lie : std::uint8_t { kNone, kWrongPieces, kSilence };
+enum class Lie : std::uint8_t { kNone, kWrongPieces, kSilence, kGone };
+constexpr std::size_t kUntilGone = 3;  // pieces that a donor of kGone sends
 
 struct Scene {
   std::string name;
@@ -104,6 +105,7 @@ class Model {
         scene_(scene),
         liars_(std::move(liars)),
         free_(scene.donors),
+        sent_(scene.donors),
         rations_(scene.donors, Ration(Ration::BytesASecond(base::ElementCount(goods.layout)))) {
     for (std::uint64_t height = 0; height <= kFirstHead; ++height) Grow();
   }
@@ -140,14 +142,14 @@ class Model {
     encoded_.push_back(crypto::MakeBlob(wire::EncodeBlock(*blocks_.back())));
   }
 
-  // The newcomer starts, with nothing, and asks all for the head (Follower::Leave).
+  // The newcomer starts, with what its store kept, and asks all for the head (Follower::Leave).
   void Begin() {
     ++life_;
     std::fill(free_.begin(), free_.end(), now_);
     const auto zeros =
         std::make_shared<const std::vector<float>>(base::ElementCount(goods_.layout));
     way_.emplace(scene::PeerNumber(scene_.donors), goods_.layout, blocks_[0],
-                 ModelState{zeros, {{"velocity", zeros}}}, false, settings_.patience);
+                 ModelState{zeros, {{"velocity", zeros}}}, false, settings_.patience, stored_);
     for (std::uint32_t i = 0; i < scene_.donors; ++i) {
       Send({scene::PeerNumber(i), 0, wire::Phase::kC, {.kind = PullKind::kFollow}});
     }
@@ -221,6 +223,7 @@ class Model {
 
   void GivePiece(std::uint32_t donor, const CatchUp::Request& request) {
     if (!Serves(request.step)) return;
+    if (Lies(donor, Lie::kGone) && request.pull.index > 0 && ++sent_[donor] > kUntilGone) return;
     const bool lies = Lies(donor, Lie::kWrongPieces);
     const SharedBlob& blob = (lies ? goods_.lies : goods_.pieces)[request.pull.index];
     Give(donor, blob->data.size(), [this, donor, request, blob] {
@@ -228,6 +231,7 @@ class Model {
           .step = request.step, .phase = wire::Phase::kC, .type = wire::MessageType::kChunk};
       way_->OnState(scene::PeerNumber(donor), slot,
                     {request.step, request.pull.index, goods_.pieces.size()}, blob);
+      Store();
       Take();
     });
   }
@@ -250,6 +254,16 @@ class Model {
     });
   }
 
+  // What has come is durable at once.
+  void Store() {
+    StateParts fresh = way_->TakeParts();
+    if (stored_ && stored_->step == fresh.step) {
+      stored_->parts.merge(fresh.parts);
+    } else if (!fresh.parts.empty()) {
+      stored_ = std::move(fresh);
+    }
+  }
+
   void Take() {
     const auto state = way_->TakeState();
     if (!state) return;
@@ -270,7 +284,9 @@ class Model {
   std::vector<SharedBlock> blocks_;  // by height
   std::vector<SharedBlob> encoded_;
   std::vector<Time> free_;  // by donor: when all that it was asked is sent
+  std::vector<std::size_t> sent_;  // by donor: pieces
   std::vector<Ration> rations_;
+  std::optional<StateParts> stored_;
   std::optional<CatchUp> way_;
   std::multimap<Time, Event> events_;
   std::optional<Time> alarm_;
@@ -323,6 +339,7 @@ const std::vector<Scene> kScenes = {
     {.name = "all honest"},
     {.name = "wrong pieces", .liars = 3, .lie = Lie::kWrongPieces},
     {.name = "never an answer", .liars = 3, .lie = Lie::kSilence},
+    {.name = "gone after three pieces", .liars = 3, .lie = Lie::kGone},
     {.name = "all honest", .donors = 1},
     {.name = "all honest", .donors = 3},
     {.name = "a block every 500 ms", .step = base::Milliseconds(500)},

@@ -193,6 +193,7 @@ std::shared_ptr<const protocol::Restored> MachineWorld::RestoredOf(const Node& n
     if (key.first == RecordKind::kAsks)
       restored->asks_since = protocol::HeightOfBlockKey(record.key);
     if (key.first == RecordKind::kHandover) restored->handover = record;
+    if (key.first == RecordKind::kStatePart) restored->state_parts.push_back(record);
     if (key.first == RecordKind::kFork)
       restored->fork = std::string(record.value.begin(), record.value.end());
     if (key.first == RecordKind::kBlock) newest_block = key.second;

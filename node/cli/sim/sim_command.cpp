@@ -154,6 +154,7 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   ASSIGN_OR_RETURN(result.leave_for, SecondsOf("--leave-for", options.seconds.leave_for));
   ASSIGN_OR_RETURN(result.cut_at, SecondsOf("--cut-at", options.seconds.cut_at));
   ASSIGN_OR_RETURN(result.cut_for, SecondsOf("--cut-for", options.seconds.cut_for));
+  ASSIGN_OR_RETURN(result.delta, SecondsOf("--delta", options.seconds.delta));
   ASSIGN_OR_RETURN(result.part_floor, SecondsOf("--part-floor", options.seconds.part_floor));
   ASSIGN_OR_RETURN(result.gradient_time,
                    SecondsOf("--gradient-time", options.seconds.gradient_time));
@@ -482,6 +483,9 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
       ->capture_default_str();
   command->add_option("--gradient-time", options->seconds.gradient_time,
                       "seconds that a gradient takes at least");
+  command->add_option("--delta", options->seconds.delta,
+                      "seconds: four times what a message takes at most, as the manifest says "
+                      "(default: that of a manifest, 1)");
   command->add_option(
       "--part-floor", options->seconds.part_floor,
       "seconds: the wait for parts follows the run, not below this; 0: it does not");

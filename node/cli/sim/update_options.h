@@ -20,6 +20,7 @@ namespace ostraka::cli {
 struct SimSeconds {
   double crash_down = 2;
   double leave_for = 2;
+  double delta = 0;
   double part_floor = 0;
   double gradient_time = 0;
   double cut_at = 5;

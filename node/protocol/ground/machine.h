@@ -46,7 +46,8 @@ enum class RecordKind : std::uint8_t {
   kEvidence = 2,  // key: digest of the evidence file; value: the file
   kState = 3,     // key: height of the block that the state follows; blob: EncodeState (state.h).
                   // Older kState records, and kResult records below that height, are then
-                  // superfluous; a member that is one block behind may need those of the height
+                  // superfluous; a member that is one block behind may need those of the height.
+                  // So are kStatePart records up to that height
   kResult = 4,    // key: height of its block, column, big-endian; blob: aggregate; the last counts
   kMember = 5,    // key: height of the block from which on this key signs from this store; no value
   kFork = 6,  // key: height of the split step's block, then 0 (found) or 1 (tried); value: a line
@@ -54,6 +55,9 @@ enum class RecordKind : std::uint8_t {
   kAsks = 7,  // key: height of the first block that can count a REJOIN that this key signed from
               // this store, written with the first REJOIN; no value
   kHandover = 8,  // key: height of its block; value: a handover (proofs/evidence/handover.h)
+  kStatePart = 9,  // key: height of the block that a state follows, part, big-endian; blob: a part
+                   // of that state while it is fetched (catch_up.h); the last counts. Those of
+                   // lower heights are then superfluous
 };
 struct Record {
   RecordKind kind = RecordKind::kSlot;
@@ -74,6 +78,7 @@ struct Restored {
   std::optional<std::uint64_t> asks_since;  // the height of a kAsks record
   std::optional<std::string> fork;          // the value of a kFork record
   std::optional<Record> handover;           // the newest kHandover
+  std::vector<Record> state_parts;          // of the highest height, by key
 };
 
 struct Started {

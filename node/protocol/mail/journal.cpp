@@ -114,6 +114,16 @@ void Journal::StoreState(const wire::Block& block, const ModelState& state) {
   StoreOne({RecordKind::kState, BlockKey(block.genesis, block.step), {}, EncodeState(state)});
 }
 
+void Journal::StoreStateParts(std::uint64_t height,
+                              const std::map<std::uint64_t, SharedBlob>& parts) {
+  std::vector<Record> records;
+  for (const auto& [part, blob] : parts) {
+    records.push_back(
+        {RecordKind::kStatePart, StatePartKey(height, static_cast<std::uint32_t>(part)), {}, blob});
+  }
+  turn_->Do(Store{next_store_++, std::move(records)});
+}
+
 void Journal::StoreResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
   StoreOne({RecordKind::kResult, ResultKey(step, column), {}, blob});
 }

@@ -57,12 +57,23 @@ base::Bytes ResultKey(std::uint64_t step, std::uint32_t column) {
   return key;
 }
 
-std::optional<std::pair<std::uint64_t, std::uint32_t>> PlaceOfResult(const base::Bytes& key) {
+base::Bytes StatePartKey(std::uint64_t height, std::uint32_t part) {
+  base::Bytes key;
+  AppendBigEndian(key, height, 8);
+  AppendBigEndian(key, part, 4);
+  return key;
+}
+
+std::optional<std::pair<std::uint64_t, std::uint32_t>> PlaceOfStatePart(const base::Bytes& key) {
   if (key.size() != 12) return std::nullopt;
-  const std::uint64_t height = ReadBigEndian(base::ByteView(key).first(8));
-  if (height == 0) return std::nullopt;  // the genesis block applies nothing
-  return std::pair{height - 1,
+  return std::pair{ReadBigEndian(base::ByteView(key).first(8)),
                    static_cast<std::uint32_t>(ReadBigEndian(base::ByteView(key).subspan(8)))};
+}
+
+std::optional<std::pair<std::uint64_t, std::uint32_t>> PlaceOfResult(const base::Bytes& key) {
+  const auto place = PlaceOfStatePart(key);
+  if (!place || place->first == 0) return std::nullopt;  // the genesis block applies nothing
+  return std::pair{place->first - 1, place->second};
 }
 
 Store Signer::Prepare(StoreId id, std::vector<Draft> drafts) {

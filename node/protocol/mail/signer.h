@@ -92,5 +92,9 @@ base::Bytes FirstSlotKept(const base::Bytes& block_key);
 base::Bytes ResultKey(std::uint64_t step, std::uint32_t column);
 // Step and column of such a key; nullopt if it is none.
 std::optional<std::pair<std::uint64_t, std::uint32_t>> PlaceOfResult(const base::Bytes& key);
+// The height of the block that a state follows, then the number of a part of it, big-endian.
+base::Bytes StatePartKey(std::uint64_t height, std::uint32_t part);
+// Height and part of such a key; nullopt if it is none.
+std::optional<std::pair<std::uint64_t, std::uint32_t>> PlaceOfStatePart(const base::Bytes& key);
 
 }  // namespace ostraka::protocol

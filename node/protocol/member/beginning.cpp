@@ -79,6 +79,7 @@ base::StatusOr<std::vector<wire::SignedEnvelope>> Beginning::Restore(const Resto
   ASSIGN_OR_RETURN(
       std::vector<wire::SignedEnvelope> own,
       uses_.journal->Restore(restored.slots, uses_.manifest->run_id, uses_.chain->head().members));
+  RETURN_IF_ERROR(RestoreParts(restored));
   if (restored.blocks.empty()) return own;
   ASSIGN_OR_RETURN(const Blocks blocks, RestoreBlocks(restored));
   if (!restored.member) uses_.follower->MustRejoin();  // B3
@@ -89,6 +90,21 @@ base::StatusOr<std::vector<wire::SignedEnvelope>> Beginning::Restore(const Resto
   PlanReplay(blocks);
   replays_ = true;
   return own;
+}
+
+// What the parts hold is checked as what comes from others.
+base::Status Beginning::RestoreParts(const Restored& restored) {
+  StateParts kept;
+  for (const Record& record : restored.state_parts) {
+    const auto place = PlaceOfStatePart(record.key);
+    if (!place || record.blob == nullptr) {
+      return base::InvalidArgument("a stored part of a state is not filed as one");
+    }
+    kept.step = place->first;
+    kept.parts[place->second] = record.blob;
+  }
+  if (!kept.parts.empty()) uses_.follower->GoOnFrom(std::move(kept));
+  return base::OkStatus();
 }
 
 base::StatusOr<Beginning::Blocks> Beginning::RestoreBlocks(const Restored& restored) {

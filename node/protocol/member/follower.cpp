@@ -32,7 +32,7 @@ void Follower::Leave(std::optional<std::uint64_t> step, bool trust_state) {
   // An answer takes two ways, each a quarter of Delta at most.
   const base::Duration round_trip{uses_.chain->delta().ns / 2};
   catch_up_.emplace(uses_.self, uses_.layout, uses_.chain->shared_head(), uses_.chain->state(),
-                    trust_state, round_trip);
+                    trust_state, round_trip, std::exchange(kept_, std::nullopt));
   for (const auto& [height, kept] : uses_.chain->recent().all()) {
     if (height <= HeightOf(uses_.chain->head())) continue;
     auto block = wire::DecodeBlock(kept.encoded);
@@ -77,6 +77,8 @@ void Follower::OnChunk(const PeerId& from, const wire::Slot& slot, const wire::C
 
 Outcome Follower::Advance() {
   StoreFresh();
+  StoreParts();
+  NameLiars();
   TakeState();
   Ask();
   return ApplyNext();
@@ -91,6 +93,20 @@ void Follower::StoreFresh() {
     if (!stored) fresh.push_back(Journal::RecordOf(kept.genesis, kept.step, kept.encoded));
   }
   if (!fresh.empty()) uses_.journal->StoreBlocks(std::move(fresh));
+}
+
+// So that a fetch goes on if this process is killed.
+void Follower::StoreParts() {
+  const StateParts fresh = catch_up_->TakeParts();
+  if (!fresh.parts.empty()) uses_.journal->StoreStateParts(fresh.step, fresh.parts);
+}
+
+void Follower::NameLiars() {
+  for (const auto& [liar, step] : catch_up_->TakeLiars()) {
+    uses_.turn->Do(Observe{Suspicion{step, liar, "state",
+                                     "sent a false part of the state of step " +
+                                         std::to_string(step) + ": others are asked for it"}});
+  }
 }
 
 void Follower::TakeState() {

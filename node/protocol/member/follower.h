@@ -55,7 +55,7 @@ class Follower {
   explicit Follower(Uses uses) : uses_(std::move(uses)) {}
   void HashInto(crypto::Hasher& hasher) const {
     crypto::Feed(hasher, private_seed_, catch_up_, replay_, said_barred_, left_step_, must_rejoin_,
-                 asks_since_);
+                 asks_since_, kept_);
   }
   friend struct FingerprintProbe;
 
@@ -66,6 +66,8 @@ class Follower {
   void MustRejoin() { must_rejoin_ = true; }
   // The store has asked before: height of the first block that can count its REJOINs.
   void AskedSince(std::optional<std::uint64_t> height) { asks_since_ = height; }
+  // What an earlier process had of a state that it fetched (catch_up.h, C7).
+  void GoOnFrom(StateParts kept) { kept_ = std::move(kept); }
   bool MustBeAdmitted() const;
 
   // --- away ---
@@ -100,6 +102,8 @@ class Follower {
   void FollowAll() const;
   void StoreFresh();
   void ForgetBefore(std::uint64_t height);
+  void StoreParts();
+  void NameLiars();
   void TakeState();
   void Ask();
   Outcome ApplyNext();
@@ -122,6 +126,7 @@ class Follower {
   std::optional<std::uint64_t> left_step_;
   bool must_rejoin_ = false;
   std::optional<std::uint64_t> asks_since_;
+  std::optional<StateParts> kept_;  // until the next Leave
 };
 
 }  // namespace ostraka::protocol

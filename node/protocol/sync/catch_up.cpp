@@ -22,25 +22,20 @@ std::uint32_t Vouchers(const Block& view) {
   return std::max(view.thresholds.t_s, view.thresholds.t_a) + 1;
 }
 
-// The longest that an honest member sends on a piece.
-base::Duration TimeFor(const StatePiece& piece) {
-  const auto bytes = static_cast<std::int64_t>((piece.end - piece.begin) * sizeof(float));
-  return base::Nanoseconds(base::Seconds(1).ns / kSlowestBytesASecond * bytes);
-}
-
 }  // namespace
 
 CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
-                 bool trust_state, base::Duration patience)
+                 bool trust_state, base::Duration patience, std::optional<StateParts> kept)
     : self_(self),
       layout_(std::move(layout)),
-      pieces_(StatePieces(layout_, state.slots.size())),
       patience_(patience),
       view_(std::move(view)),
       state_(std::move(state)),
       trust_state_(trust_state),
       head_(view_),
-      reported_(HeightOf(*view_)) {}
+      reported_(HeightOf(*view_)),
+      kept_(std::move(kept)),
+      requests_(patience) {}
 
 // --- head and chain -----------------------------------------------------------------------------
 
@@ -97,10 +92,12 @@ void CatchUp::OnBlock(const PeerId& from, Block block, const SharedBlob& encoded
   if (HeightOf(block) <= Floor() || chain_.contains(HeightOf(block))) return;
   const Digest digest = wire::DigestOfBlock(encoded->data);
   auto shared = std::make_shared<const Block>(std::move(block));
-  if (IsAttested(digest)) return Believe(std::move(shared));
-  // A block that the believed one above names as its previous.
+  // A block that the believed one above names as its previous is one, too.
   const SharedBlock after = BlockAt(HeightOf(*shared) + 1);
-  if (after != nullptr && after->previous == digest) return Believe(std::move(shared));
+  if (IsAttested(digest) || (after != nullptr && after->previous == digest)) {
+    requests_.OnPartOfAnswer(from);
+    return Believe(std::move(shared));
+  }
   const auto [held, fresh] =
       unproven_.try_emplace(digest, Unproven{HeightOf(*shared), encoded, {}});
   held->second.from.insert(from);
@@ -153,7 +150,7 @@ void CatchUp::DescendFrom(std::uint64_t height) {
 
 // No block of that height or a lower one is of use any more: a state that follows it is here, or
 // comes.
-std::uint64_t CatchUp::Floor() const { return fetch_ ? fetch_->step : HeightOf(*view_); }
+std::uint64_t CatchUp::Floor() const { return fetch_ ? fetch_->step() : HeightOf(*view_); }
 
 SharedBlock CatchUp::BlockAt(std::uint64_t height) const {
   const auto block = chain_.find(height);
@@ -168,87 +165,82 @@ void CatchUp::PlanWay() {
   if (trust_state_ && HeightOf(*head_) - here <= kLongWay) return;
   for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) {
     const Block& block = *it->second;
-    if (!block.state_root) continue;
+    if (!block.state_root || PrefersKept(block)) continue;
     // The state at the start of `step` follows the block of height `step`.
     const bool known = block.step == here || chain_.contains(block.step);
     if (block.step < here || !known || (trust_state_ && block.step == here)) return;
-    const bool last = wire::RunIsOver(block) && fetch_ && fetch_->step < block.step;
-    const bool newer = !fetch_ || fetch_->step + 2 * kLongWay < block.step;
+    const bool last = wire::RunIsOver(block) && fetch_ && fetch_->step() < block.step;
+    const bool newer = !fetch_ || fetch_->step() + 2 * kLongWay < block.step;
     if (newer || last) StartFetch(block.step, *block.state_root);
     return;
   }
 }
 
+// C7: whether the kept state is taken rather than this newer one, as if it were being fetched
+// already.
+bool CatchUp::PrefersKept(const Block& rooted) const {
+  if (!kept_ || fetch_ || wire::RunIsOver(*head_)) return false;
+  const bool served = kept_->step < rooted.step && rooted.step <= kept_->step + 2 * kLongWay;
+  if (!served || kept_->step < HeightOf(*view_)) return false;
+  const SharedBlock of_kept = BlockAt(kept_->step + 1);
+  return of_kept == nullptr || of_kept->state_root;  // the chain goes on down to it
+}
+
 void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
-  std::erase_if(open_, [](const auto& entry) { return entry.first.kind == PullKind::kState; });
-  const std::uint64_t dimension = base::ElementCount(layout_);
-  fetch_ = Fetch{.step = step,
-                 .root = root,
-                 .leaves = {},
-                 .have = std::vector<bool>(pieces_.size(), false),
-                 .left = pieces_.size(),
-                 .vectors = {}};
-  for (std::size_t k = 0; k <= state_.slots.size(); ++k) {
-    fetch_->vectors.push_back(std::make_shared<std::vector<float>>(dimension));
+  requests_.CloseIf([](const Requests::Key& key) { return key.kind == PullKind::kState; });
+  fetch_.emplace(step, root, layout_, SlotNamesOf(state_));
+  fresh_ = {step, {}};
+  const auto kept = std::exchange(kept_, std::nullopt);
+  if (kept && kept->step == step) {
+    for (const auto& [part, blob] : kept->parts) fetch_->Take(part, *blob);
   }
   chain_.erase(chain_.begin(), chain_.lower_bound(step));
+  if (fetch_->left() == 0) FinishFetch();
 }
 
 // --- state --------------------------------------------------------------------------------------
 
 void CatchUp::OnState(const PeerId& from, const wire::Slot& slot, const wire::Chunk& chunk,
                       const SharedBlob& blob) {
-  if (!fetch_ || slot.step != fetch_->step || chunk.index > pieces_.size()) return;
-  const Key key = {PullKind::kState, slot.step, chunk.index};
-  if (!TakePiece(chunk.index, *blob)) return Refute(key, from);
-  open_.erase(key);
-  // Members send one piece after the other.
-  for (auto& [other, open] : open_) open.sending = open.sending || open.to == from;
-  if (fetch_->left == 0) FinishFetch();
-}
-
-// True if it is a piece that was lacking; 0: the leaves.
-bool CatchUp::TakePiece(std::uint64_t index, const crypto::Blob& blob) {
-  if (blob.data.empty()) return false;
-  if (index == 0) {
-    if (!fetch_->leaves.empty() || blob.data.size() % sizeof(Digest) != 0) return false;
-    std::vector<Digest> leaves(blob.data.size() / sizeof(Digest));
-    std::memcpy(leaves.data(), blob.data.data(), blob.data.size());
-    if (StateRootOf(leaves, layout_, SlotNamesOf(state_)) != fetch_->root) return false;
-    fetch_->leaves = std::move(leaves);
-    return true;
+  if (!fetch_ || slot.step != fetch_->step() || chunk.index > fetch_->piece_count()) return;
+  const Requests::Key key = {PullKind::kState, slot.step, chunk.index};
+  if (!fetch_->Take(chunk.index, *blob)) {
+    if (requests_.OnFalseAnswer(key, from)) liars_.emplace_back(from, slot.step);
+    return;
   }
-  const std::size_t at = index - 1;
-  const StatePiece& piece = pieces_[at];
-  if (fetch_->have[at] || !PieceMatches(piece, blob.data, fetch_->leaves)) return false;
-  std::vector<float>& into = *fetch_->vectors[piece.vector];
-  std::memcpy(into.data() + piece.begin, blob.data.data(), blob.data.size());
-  fetch_->have[at] = true;
-  --fetch_->left;
-  return true;
+  requests_.OnAnswer(key, from);
+  fresh_.parts.emplace(chunk.index, blob);
+  if (fetch_->left() == 0) FinishFetch();
 }
 
 void CatchUp::FinishFetch() {
-  if (fetch_->step != HeightOf(*view_)) view_ = BlockAt(fetch_->step);
+  if (fetch_->step() != HeightOf(*view_)) view_ = BlockAt(fetch_->step());
   trust_state_ = true;
-  state_.parameters = fetch_->vectors[0];
-  for (std::size_t k = 0; k < state_.slots.size(); ++k) {
-    state_.slots[k].values = fetch_->vectors[k + 1];
-  }
+  state_ = fetch_->Finish();
   fetched_ = {view_, state_};
   fetch_.reset();
+  fresh_ = {};
   chain_.erase(chain_.begin(), chain_.upper_bound(HeightOf(*view_)));
   results_.clear();
   CheckInvariants();
+}
+
+StateParts CatchUp::TakeParts() { return std::exchange(fresh_, {fresh_.step, {}}); }
+
+std::vector<std::pair<PeerId, std::uint64_t>> CatchUp::TakeLiars() {
+  return std::exchange(liars_, {});
 }
 
 // --- results ------------------------------------------------------------------------------------
 
 void CatchUp::OnResult(const PeerId& from, std::uint64_t step, std::uint64_t column,
                        const SharedBlob& blob) {
-  const Key key = {PullKind::kResult, step, column};
-  if (!TakeResult(step, column, blob)) return Refute(key, from);
-  open_.erase(key);
+  const Requests::Key key = {PullKind::kResult, step, column};
+  if (TakeResult(step, column, blob)) {
+    requests_.OnAnswer(key, from);
+  } else {
+    requests_.OnFalseAnswer(key, from);
+  }
   CheckInvariants();
 }
 
@@ -265,12 +257,6 @@ bool CatchUp::TakeResult(std::uint64_t step, std::uint64_t column, const SharedB
   held.resize(block->columns.size());
   held[column] = blob;
   return true;
-}
-
-// `from` answered the request with something else.
-void CatchUp::Refute(const Key& key, const PeerId& from) {
-  const auto open = open_.find(key);
-  if (open != open_.end() && open->second.to == from) open->second.refuted = true;
 }
 
 std::optional<CatchUp::Ready> CatchUp::Next() const {
@@ -314,85 +300,68 @@ std::optional<std::pair<SharedBlock, ModelState>> CatchUp::TakeState() {
 
 // --- asking -------------------------------------------------------------------------------------
 
-std::vector<PeerId> CatchUp::Willing(base::Time now) {
-  std::vector<PeerId> others = LinkableIn(*head_, self_);
-  std::erase(others, self_);
-  std::erase_if(shunned_, [now](const auto& one) { return one.second <= now; });
-  std::vector<PeerId> willing;
-  for (const PeerId& peer : others) {
-    if (!shunned_.contains(peer)) willing.push_back(peer);
-  }
-  return willing.empty() ? others : willing;
-}
-
-// The next turn of the member that is asked for the fewest pieces.
-std::size_t CatchUp::TurnOfLeastAsked(base::Time now) {
-  const std::vector<PeerId> willing = Willing(now);
-  std::size_t best = turn_;
-  std::size_t fewest = SIZE_MAX;
-  for (std::size_t turn = turn_; turn < turn_ + willing.size(); ++turn) {
-    const PeerId& member = willing[turn % willing.size()];
-    const auto asked =
-        static_cast<std::size_t>(std::count_if(open_.begin(), open_.end(), [&](const auto& one) {
-          return one.first.IsPiece() && one.second.to == member;
-        }));
-    if (asked < fewest) best = turn;
-    fewest = std::min(fewest, asked);
-  }
-  turn_ = best + 1;
-  return best;
-}
-
-std::size_t CatchUp::OpenOf(PullKind kind) const {
-  return static_cast<std::size_t>(std::count_if(
-      open_.begin(), open_.end(), [&](const auto& one) { return one.first.kind == kind; }));
-}
-
-void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
-                  std::vector<Request>& out) {
-  const auto open = open_.find(key);
-  const base::Duration patience =
-      key.IsPiece() ? patience_ + TimeFor(pieces_[key.index - 1]) : patience_;
-  if (open != open_.end() && key.IsPiece() && open->second.sending) open->second.asked = now;
-  if (open != open_.end() && !open->second.refuted && now < open->second.asked + patience) {
-    open->second.sending = false;
-    wake_ = std::min(wake_.value_or(open->second.asked + patience), open->second.asked + patience);
-    return;
-  }
-  // A question to follow is asked again and again, whether it was answered or not.
-  const bool answerable = key.kind != PullKind::kHead;
-  if (open != open_.end() && answerable) shunned_[open->second.to] = now + patience_ * kShunned;
-  // Each request has its own round of all members: with one common round, requests that time out
-  // together could meet one silent member for ever.
-  Open& entry = open == open_.end() ? open_[key] : open->second;
-  if (open != open_.end()) {
-    ++entry.turn;
+std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
+  Round round{now, LinkableIn(*head_, self_), {}};
+  std::erase(round.others, self_);
+  requests_.Begin();
+  const std::optional<std::uint64_t> gap = Gap();
+  CloseWhatIsOver(gap);
+  AskHead(round);
+  if (gap) AskBlocks(round, *gap);
+  if (fetch_) {
+    AskState(round);
   } else {
-    entry.turn = key.IsPiece() ? TurnOfLeastAsked(now) : turn_++;
+    AskResults(round);
   }
-  const std::vector<PeerId> willing = Willing(now);
-  entry.asked = now;
-  entry.to = willing.empty() ? self_ : willing[entry.turn % willing.size()];
-  entry.refuted = false;
-  entry.sending = false;
-  wake_ = std::min(wake_.value_or(now + patience), now + patience);
-  out.push_back({entry.to, key.step,
-                 key.kind == PullKind::kResult ? wire::Phase::kA : wire::Phase::kC, pull});
+  CheckInvariants();
+  return std::move(round.out);
+}
+
+// Requests whose answer is not needed any more. While a state is fetched no results are needed, as
+// catching up continues from that state.
+void CatchUp::CloseWhatIsOver(std::optional<std::uint64_t> gap) {
+  requests_.CloseIf([&](const Requests::Key& key) {
+    if (key.kind == PullKind::kResult) return key.step + 1 <= HeightOf(*view_) || fetch_;
+    // One for blocks stays while its answer includes the one that is lacking.
+    const bool asks_for_gap =
+        gap && *gap <= key.step + 1 && *gap + kMaxBlocksAnAnswer > key.step + 1;
+    return key.kind == PullKind::kBlock && !asks_for_gap;
+  });
+}
+
+void CatchUp::Ask(Round& round, const Requests::Key& key, const wire::Pull& pull,
+                  const Requests::Wait& wait) {
+  const auto to = requests_.Ask(round.now, round.others, key, wait);
+  if (!to) return;
+  const wire::Phase phase = key.kind == PullKind::kResult ? wire::Phase::kA : wire::Phase::kC;
+  round.out.push_back({*to, key.step, phase, pull});
+}
+
+// As a question to follow, which is answered with the head too: a member that forgot this follower
+// or restarted knows it again within a round. It is asked again and again, answered or not.
+void CatchUp::AskHead(Round& round) {
+  const std::size_t before = round.out.size();
+  Ask(round, {PullKind::kHead, 0, 0}, {.kind = PullKind::kFollow}, {patience_, /*blames=*/false});
+  if (round.out.size() > before) round.out.back().step = HeightOf(*view_);  // "I have as much"
+}
+
+// For what all else waits for: it moves on early. Where a member is merely far away that costs one
+// answer more, of few bytes.
+Requests::Wait CatchUp::Soon() const {
+  return {base::Duration{patience_.ns / 4}, /*blames=*/false};
 }
 
 // One answer brings many blocks, newest first, so only one request for blocks is open at a time.
 // Rationale: a further request for each block that came brought all the others once more.
-void CatchUp::AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out) {
-  const Key from_gap = {PullKind::kBlock, gap - 1, 0};
-  auto open = std::find_if(open_.begin(), open_.end(),
-                           [](const auto& entry) { return entry.first.kind == PullKind::kBlock; });
-  if (open != open_.end() && now >= open->second.asked + patience_) {
-    auto node = open_.extract(open);  // ask the next member of its round for what is left
-    node.key() = from_gap;
-    open = open_.insert(std::move(node)).position;
+void CatchUp::AskBlocks(Round& round, std::uint64_t gap) {
+  const Requests::Key from_gap = {PullKind::kBlock, gap - 1, 0};
+  const auto open = requests_.OpenOf(PullKind::kBlock);
+  // When it moves on, the next member is asked for what is left.
+  if (open && *open != from_gap && !requests_.Waits(round.now, *open, Soon())) {
+    requests_.Rename(*open, from_gap);
   }
-  Ask(now, open == open_.end() ? from_gap : open->first,
-      {.kind = PullKind::kBlock, .index = kMaxBlocksAnAnswer}, out);
+  Ask(round, requests_.OpenOf(PullKind::kBlock).value_or(from_gap),
+      {.kind = PullKind::kBlock, .index = kMaxBlocksAnAnswer}, Soon());
 }
 
 // The highest block that the chain lacks.
@@ -404,67 +373,52 @@ std::optional<std::uint64_t> CatchUp::Gap() const {
   return std::nullopt;
 }
 
-// As a question to follow, which is answered with the head too: a member that forgot this follower
-// or restarted knows it again within a round.
-void CatchUp::AskHead(base::Time now, std::vector<Request>& out) {
-  const std::size_t before = out.size();
-  Ask(now, {PullKind::kHead, 0, 0}, {.kind = PullKind::kFollow}, out);
-  if (out.size() > before) out.back().step = HeightOf(*view_);  // "I have as much"
+void CatchUp::AskState(Round& round) {
+  const std::uint64_t step = fetch_->step();
+  if (fetch_->Lacks(0)) {
+    return Ask(round, {PullKind::kState, step, 0}, {.kind = PullKind::kState, .index = 0}, Soon());
+  }
+  const std::size_t willing = requests_.Willing(round.now, round.others).size();
+  const std::size_t most = std::min(kPieceRequests, kPiecesAMember * willing);
+  const bool all_asked = fetch_->left() <= requests_.CountOf(PullKind::kState);
+  for (std::uint64_t part = 1; part <= fetch_->piece_count(); ++part) {
+    const Requests::Key key = {PullKind::kState, step, part};
+    if (!fetch_->Lacks(part)) continue;
+    if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kState) >= most) continue;
+    const wire::Pull pull{.kind = PullKind::kState, .index = part};
+    // Those that are late at the end go to members that have nothing more to send.
+    if (all_asked) {
+      const auto idle = requests_.HandOver(round.now, round.others, key, patience_);
+      if (idle) round.out.push_back({*idle, step, wire::Phase::kC, pull});
+    }
+    Ask(round, key, pull, {patience_ + fetch_->TimeFor(part)});
+  }
 }
 
-std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
-  std::vector<Request> out;
-  wake_.reset();
-  const std::optional<std::uint64_t> gap = Gap();
-  // Close requests whose answer is not needed any more. While a state is fetched no results are
-  // needed, as catching up continues from that state.
-  std::erase_if(open_, [&](const auto& entry) {
-    const Key& key = entry.first;
-    return (key.kind == PullKind::kResult && (key.step + 1 <= HeightOf(*view_) || fetch_)) ||
-           (key.kind == PullKind::kBlock && !(gap && key.AsksFor(*gap)));
-  });
-  AskHead(now, out);
-  if (gap) AskBlocks(now, *gap, out);
-  if (fetch_) {
-    if (fetch_->leaves.empty()) {
-      Ask(now, {PullKind::kState, fetch_->step, 0}, {.kind = PullKind::kState, .index = 0}, out);
-      return out;
-    }
-    const std::size_t most = std::min(kPieceRequests, kPiecesAMember * Willing(now).size());
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      const Key key = {PullKind::kState, fetch_->step, i + 1};
-      if (fetch_->have[i]) continue;
-      if (!open_.contains(key) && OpenOf(PullKind::kState) >= most) continue;
-      Ask(now, key, {.kind = PullKind::kState, .index = i + 1}, out);
-    }
-    CheckInvariants();
-    return out;
-  }
+void CatchUp::AskResults(Round& round) {
   for (std::uint64_t height = HeightOf(*view_) + 1; height <= HeightOf(*view_) + kBlocksAhead;
        ++height) {
     const SharedBlock block = BlockAt(height);
-    if (block == nullptr) break;
+    if (block == nullptr) return;
     const auto held = results_.find(block->step);
     for (std::size_t j = 0; j < block->columns.size(); ++j) {
       if (block->columns[j] != wire::ColumnFate::kApplied) continue;
       if (held != results_.end() && held->second[j] != nullptr) continue;
-      const Key key = {PullKind::kResult, block->step, j};
-      if (!open_.contains(key) && OpenOf(PullKind::kResult) >= kBulkRequests) continue;
-      Ask(now, key, {.kind = PullKind::kResult, .index = j}, out);
+      const Requests::Key key = {PullKind::kResult, block->step, j};
+      if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kResult) >= kBulkRequests) continue;
+      Ask(round, key, {.kind = PullKind::kResult, .index = j}, {patience_});
     }
   }
-  CheckInvariants();
-  return out;
 }
 
 void CatchUp::CheckInvariants() const {
   OSTRAKA_CHECK(HeightOf(*view_) <= HeightOf(*head_));
   OSTRAKA_CHECK(chain_.empty() || chain_.begin()->first > HeightOf(*view_));
-  OSTRAKA_CHECK(!fetch_ || chain_.empty() || chain_.begin()->first >= fetch_->step);
+  OSTRAKA_CHECK(!fetch_ || chain_.empty() || chain_.begin()->first >= fetch_->step());
   OSTRAKA_CHECK(chain_.empty() || chain_.rbegin()->first <= HeightOf(*head_));
-  OSTRAKA_CHECK(open_.size() <= kMaxRequests);
-  OSTRAKA_CHECK(OpenOf(PullKind::kState) <= kPieceRequests);
-  OSTRAKA_CHECK(OpenOf(PullKind::kResult) <= kBulkRequests);
+  OSTRAKA_CHECK(requests_.size() <= kMaxRequests);
+  OSTRAKA_CHECK(requests_.CountOf(PullKind::kState) <= kPieceRequests);
+  OSTRAKA_CHECK(requests_.CountOf(PullKind::kResult) <= kBulkRequests);
   OSTRAKA_CHECK(results_.size() <= kBlocksAhead);
 }
 
@@ -472,9 +426,9 @@ std::string CatchUp::Describe() const {
   const std::string way =
       "at block " + std::to_string(HeightOf(*view_)) + " of " + std::to_string(HeightOf(*head_));
   if (!fetch_) return way;
-  return way + ", " + std::to_string(pieces_.size() - fetch_->left) + " of " +
-         std::to_string(pieces_.size()) + " pieces of the state of step " +
-         std::to_string(fetch_->step);
+  const std::size_t pieces = fetch_->piece_count();
+  return way + ", " + std::to_string(pieces - fetch_->left()) + " of " + std::to_string(pieces) +
+         " pieces of the state of step " + std::to_string(fetch_->step());
 }
 
 }  // namespace ostraka::protocol

@@ -116,6 +116,34 @@ TEST_F(LedgerOpenTest, GivesBackTheLastResultOfAColumn) {
   EXPECT_EQ((*restored)->results[0].blob->data, result(2).blob->data);
 }
 
+// Of a state that is being fetched: the last bytes of each part, of the newest state alone, until a
+// state of that height is stored.
+TEST_F(LedgerOpenTest, GivesBackThePartsOfAStateUntilItIsWhole) {
+  const auto part = [](std::uint64_t height, std::uint32_t number, std::uint8_t tag) {
+    return Record{RecordKind::kStatePart,
+                  protocol::StatePartKey(height, number),
+                  {},
+                  crypto::MakeBlob({tag, 2, 3})};
+  };
+  ASSERT_TRUE(Write({part(10, 0, 1), part(10, 1, 2)}).ok());
+  ASSERT_TRUE(Write({part(20, 0, 3), part(20, 2, 4), part(20, 2, 5), part(20, 2, 5)}).ok());
+  {
+    const auto restored = MustOpen(Options())->Restore();
+    ASSERT_TRUE(restored.ok()) << restored.status();
+    ASSERT_NE(*restored, nullptr) << "a store with nothing else";
+    ASSERT_EQ((*restored)->state_parts.size(), 2U);
+    EXPECT_EQ((*restored)->state_parts[0].key, protocol::StatePartKey(20, 0));
+    EXPECT_EQ((*restored)->state_parts[0].blob->data, part(20, 0, 3).blob->data);
+    EXPECT_EQ((*restored)->state_parts[1].key, protocol::StatePartKey(20, 2));
+    EXPECT_EQ((*restored)->state_parts[1].blob->data, part(20, 2, 5).blob->data);
+  }
+  const Record state{RecordKind::kState, protocol::BlockKey(false, 19), {}, crypto::MakeBlob({9})};
+  ASSERT_TRUE(Write({state}).ok());
+  const auto restored = MustOpen(Options())->Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_TRUE(*restored == nullptr || (*restored)->state_parts.empty());
+}
+
 // The newest state and the results after it; older ones are superfluous.
 TEST_F(LedgerOpenTest, RestoresTheNewestStateAndLaterResults) {
   const auto blob = [](std::uint8_t byte) { return crypto::MakeBlob({byte, byte}); };

@@ -60,6 +60,33 @@ class FollowerTest : public MemberTest {
     const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, value);
     return SgdState(numbers, numbers);
   }
+  Block RootedBlock(const ModelState& state) const {
+    Block next = NextBlock();
+    next.state_root = StateRoot(state, layout());
+    return next;
+  }
+  // 0: the leaves; from 1 on its pieces.
+  base::Bytes PartOf(const ModelState& state, std::uint64_t part) const {
+    if (part > 0) return PieceOf(state, StatePieces(layout(), 1)[part - 1]);
+    base::Bytes bytes;
+    for (const Digest& leaf : StateLeaves(state, layout())) {
+      bytes.insert(bytes.end(), leaf.bytes.begin(), leaf.bytes.end());
+    }
+    return bytes;
+  }
+  void Give(std::uint64_t part, base::Bytes bytes,
+            std::optional<PeerId> from = std::nullopt) {
+    follower_.OnChunk(from.value_or(IdOf(1)), ServiceSlot(kStep, Phase::kC, MessageType::kChunk),
+                      {kStep, part, StatePieces(layout(), 1).size() + 1},
+                      crypto::MakeBlob(std::move(bytes)));
+  }
+  std::set<std::uint64_t> AskedForState() {
+    std::set<std::uint64_t> parts;
+    for (const Send& send : Taken<Send>()) {
+      if (PullOf(send).kind == PullKind::kState) parts.insert(PullOf(send).index);
+    }
+    return parts;
+  }
   // The update that runs is done.
   void FinishUpdate(float value = 3) {
     const auto jobs = Taken<StartJob>();
@@ -443,25 +470,13 @@ TEST_F(FollowerTest, WhatWasSaidInStepsThatAreOverIsForgotten) {
 TEST_F(FollowerTest, DivergedStateIsFetchedThoughTheWayIsShortAndEndsTheEra) {
   follower_.Leave(std::nullopt, false);
   const ModelState state = StateOf(7);
-  Block next = NextBlock();
-  next.state_root = StateRoot(state, layout());
-  Show(next);
+  Show(RootedBlock(state));
   ForgetActions();
   follower_.Advance();
-  bool asked = false;
-  for (const Send& send : Taken<Send>()) asked |= PullOf(send).kind == PullKind::kState;
-  EXPECT_TRUE(asked);
+  EXPECT_EQ(AskedForState().size(), 1u);
   const JobId old = parts().jobs.Start({}, PackSpec{});
-  const auto leaves = StateLeaves(state, layout());
-  const auto pieces = StatePieces(layout(), 1);
-  for (std::uint64_t index = 0; index <= pieces.size(); ++index) {
-    base::Bytes bytes;
-    if (index > 0) bytes = PieceOf(state, pieces[index - 1]);
-    for (const Digest& leaf : leaves) {
-      if (index == 0) bytes.insert(bytes.end(), leaf.bytes.begin(), leaf.bytes.end());
-    }
-    follower_.OnChunk(IdOf(1), ServiceSlot(kStep, Phase::kC, MessageType::kChunk),
-                      {kStep, index, pieces.size() + 1}, crypto::MakeBlob(std::move(bytes)));
+  for (std::uint64_t part = 0; part <= StatePieces(layout(), 1).size(); ++part) {
+    Give(part, PartOf(state, part));
   }
   Taken<StartJob>();
   follower_.Advance();
@@ -472,11 +487,56 @@ TEST_F(FollowerTest, DivergedStateIsFetchedThoughTheWayIsShortAndEndsTheEra) {
   FinishUpdate();
 }
 
+TEST_F(FollowerTest, PartsOfAStateAreStoredAsTheyComeAndAskedForNoMoreAfterwards) {
+  follower_.Leave(std::nullopt, false);
+  const ModelState state = StateOf(7);
+  Show(RootedBlock(state));
+  follower_.Advance();
+  Give(0, PartOf(state, 0));
+  follower_.Advance();
+  ForgetActions();
+  Give(1, PartOf(state, 1));
+  follower_.Advance();
+  const auto stored = Stored(RecordKind::kStatePart);
+  ASSERT_EQ(stored.size(), 1u);
+  EXPECT_EQ(stored[0].key, StatePartKey(kStep, 1));
+  EXPECT_EQ(stored[0].blob->data, PartOf(state, 1));
+  // Another process of this member, with the same store.
+  follower_.GoOnFrom(
+      {kStep, {{0, crypto::MakeBlob(PartOf(state, 0))}, {1, stored[0].blob}}});
+  follower_.Leave(std::nullopt, false);
+  Show(RootedBlock(state));
+  ForgetActions();
+  follower_.Advance();
+  std::set<std::uint64_t> expected;
+  for (std::uint64_t part = 2; part <= StatePieces(layout(), 1).size(); ++part) {
+    expected.insert(part);
+  }
+  EXPECT_EQ(AskedForState(), expected);
+}
+
+TEST_F(FollowerTest, WhoSendsAFalsePieceIsNamed) {
+  follower_.Leave(std::nullopt, false);
+  const ModelState state = StateOf(7);
+  Show(RootedBlock(state));
+  follower_.Advance();
+  Give(0, PartOf(state, 0));
+  ForgetActions();
+  follower_.Advance();
+  const auto sends = Taken<Send>();
+  ASSERT_FALSE(sends.empty());
+  const std::uint64_t part = PullOf(sends[0]).index;
+  Give(part, base::Bytes(PartOf(state, part).size(), 3), sends[0].to);
+  follower_.Advance();
+  const auto seen = Observed<Suspicion>();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].peer, sends[0].to);
+  EXPECT_EQ(seen[0].check, "state");
+}
+
 TEST_F(FollowerTest, TrustedStateIsNotFetchedOverAShortWay) {
   follower_.Leave(std::nullopt, true);
-  Block next = NextBlock();
-  next.state_root = StateRoot(StateOf(7), layout());
-  Show(next);
+  Show(RootedBlock(StateOf(7)));
   follower_.Advance();
   for (const Send& send : Taken<Send>()) EXPECT_NE(PullOf(send).kind, PullKind::kState);
   FinishUpdate();

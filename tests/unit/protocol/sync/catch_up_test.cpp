@@ -340,6 +340,90 @@ TEST(WayTest, StateThatTheEndOfTheRunReplacedIsFetchedNoMore) {
   EXPECT_EQ(HeightOf(*way.view()), 55u);
 }
 
+// --- a fetch that was killed ---------------------------------------------------------------------
+
+// What came of the state of step 50 until it was killed, with the leaves.
+StateParts KeptOf(const PastRun& run, std::uint64_t pieces) {
+  CatchUp way = run.From(0);
+  Members members(run);
+  StateParts kept;
+  const Answer until_killed = [&](CatchUp& w, const CatchUp::Request& request) {
+    if (request.pull.kind == PullKind::kState && kept.parts.size() > pieces) return;
+    members.AnswerHonestly(w, request);
+    StateParts fresh = w.TakeParts();
+    if (!fresh.parts.empty()) kept.step = fresh.step;
+    kept.parts.merge(fresh.parts);
+  };
+  for (std::uint32_t i = 0; i < kMemberCount; ++i) members.liars[i] = until_killed;
+  members.Bring(way, 10);
+  EXPECT_EQ(kept.parts.size(), pieces + 1);
+  return kept;
+}
+
+TEST(KilledTest, WhatIsKeptOfAStateIsNotFetchedAgain) {
+  const PastRun run(60, 10);
+  const StateParts kept = KeptOf(run, 3);
+  EXPECT_EQ(kept.step, 50u);
+  CatchUp way = run.From(0, true, kept);
+  Members members(run);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(members.asked[PullKind::kState], 1u) << "one piece of four, and no leaves";
+}
+
+// The newest root is that of step 50 when it was killed, and of 60 when it is back.
+TEST(KilledTest, AKeptStateIsFetchedOnThoughThereIsANewerOne) {
+  const PastRun before(60, 10);
+  const PastRun after(66, 10);
+  CatchUp way = after.From(0, true, KeptOf(before, 3));
+  Members members(after);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(members.asked[PullKind::kState], 1u);
+  EXPECT_EQ(members.applied(), 16u) << "from block 50 on";
+}
+
+TEST(KilledTest, AKeptStateThatMembersServeNoMoreIsLeft) {
+  const PastRun before(60, 10);
+  const PastRun after(77, 10);
+  CatchUp way = after.From(0, true, KeptOf(before, 3));
+  Members members(after);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(members.asked[PullKind::kState], 5u);
+  EXPECT_EQ(members.applied(), 7u) << "from block 70 on";
+}
+
+// A store may hold anything: other bytes, a step without a root, one that is over or to come.
+TEST(KilledTest, KeptPartsThatAreNoneCostNothing) {
+  const PastRun run(66, 10);
+  StateParts wrong = KeptOf(run, 3);
+  for (auto& [part, blob] : wrong.parts) blob = FloatBlob(7, 10);
+  for (const std::uint64_t step : {60u, 55u, 50u, 3u, 0u, 99u}) {
+    wrong.step = step;
+    CatchUp way = run.From(4, true, wrong);
+    Members members(run);
+    members.Bring(way);
+    EXPECT_TRUE(way.at_head()) << step << ": " << way.Describe();
+    EXPECT_EQ(members.asked[PullKind::kState], 5u) << step;
+  }
+}
+
+TEST(KilledTest, AStateThatIsWholeInTheStoreIsTakenAtOnce) {
+  const PastRun run(60, 10);
+  StateParts kept = KeptOf(run, 3);
+  const ModelState& state = run.states[50];
+  const std::vector<StatePiece> pieces = StatePieces(run.layout, state.slots.size());
+  for (std::uint64_t part = 1; part <= pieces.size(); ++part) {
+    kept.parts[part] = crypto::MakeBlob(PieceOf(state, pieces[part - 1]));
+  }
+  CatchUp way = run.From(0, true, kept);
+  Members members(run);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(members.asked[PullKind::kState], 0u);
+}
+
 // --- liars ---------------------------------------------------------------------------------------
 
 TEST(LiarTest, SilenceCostsTimeOnly) {
@@ -399,6 +483,39 @@ TEST(LiarTest, WrongBlocksPiecesAndResultsAreAskedForAgain) {
 }
 
 // A sealed root over NaNs cannot be, for no block applies such a result.
+TEST(LiarTest, WhoSentAFalsePartOfAStateIsTold) {
+  const PastRun run(60, 10);
+  CatchUp way = run.From(0);
+  Members members(run);
+  std::set<PeerId> lied;
+  const Answer lie = [&](CatchUp& w, const CatchUp::Request& request) {
+    if (request.pull.kind != PullKind::kState) return members.AnswerHonestly(w, request);
+    const wire::Slot slot{.run_id = {},
+                          .incarnation = 0,
+                          .step = request.step,
+                          .phase = wire::Phase::kC,
+                          .type = wire::MessageType::kChunk,
+                          .draw = 0,
+                          .iteration = 0};
+    for (int i = 0; i < 3; ++i) {
+      w.OnState(request.to, slot, {request.step, request.pull.index, 5}, FloatBlob(1, 30));
+    }
+    lied.insert(request.to);
+  };
+  for (std::uint32_t i = 0; i < 5; ++i) members.liars[i] = lie;
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  const auto told = way.TakeLiars();
+  std::set<PeerId> named;
+  for (const auto& [liar, step] : told) {
+    EXPECT_EQ(step, 50u);
+    named.insert(liar);
+  }
+  EXPECT_EQ(named, lied);
+  EXPECT_EQ(named.size(), 5u);
+  EXPECT_TRUE(way.TakeLiars().empty());
+}
+
 TEST(LiarTest, AResultOfNansIsNoneEvenUnderItsRoot) {
   PastRun run(3, 100);
   const SharedBlob nans = FloatBlob(std::numeric_limits<float>::quiet_NaN(), 20);
@@ -493,10 +610,13 @@ TEST(AskingTest, TheRestOfAnAnswerThatStopsIsAskedOfTheNextMember) {
   const auto first = block_request(start);
   ASSERT_TRUE(first);
   for (const std::uint64_t height : {59, 58, 57}) {
-    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
+    way.OnBlock(first->to, *run.blocks[height], BytesOf(*run.blocks[height]));
   }
-  EXPECT_FALSE(block_request(start + base::Milliseconds(999)));
-  const auto second = block_request(start + kPatience);
+  // The wait begins anew with what has come, and is a quarter of that for a single answer.
+  const base::Time came = start + base::Milliseconds(200);
+  EXPECT_FALSE(block_request(came));
+  EXPECT_FALSE(block_request(came + base::Milliseconds(249)));
+  const auto second = block_request(came + base::Milliseconds(250));
   ASSERT_TRUE(second);
   EXPECT_EQ(second->step + 1, 56U);
   EXPECT_NE(second->to, first->to);

@@ -27,24 +27,38 @@ struct FingerprintProbe {
     EXPECT_FEEDS(catch_up, unproven_.begin()->second.from);
     EXPECT_FEEDS(catch_up, chain_);
     EXPECT_FEEDS(catch_up, reported_);
-    EXPECT_FEEDS(catch_up, fetch_);
-    EXPECT_FEEDS(catch_up, fetch_->step);
-    EXPECT_FEEDS(catch_up, fetch_->root);
-    EXPECT_FEEDS(catch_up, fetch_->leaves);
-    EXPECT_FEEDS_AFTER(catch_up, catch_up.fetch_->have.push_back(false));
-    EXPECT_FEEDS_AFTER(catch_up, catch_up.fetch_->have[0] = true);
-    EXPECT_FEEDS(catch_up, fetch_->left);
-    EXPECT_FEEDS(catch_up, fetch_->vectors);
-    EXPECT_FEEDS(catch_up, fetch_->vectors[0]);
+    EXPECT_FEEDS(catch_up, kept_);
+    EXPECT_FEEDS(catch_up, kept_->step);
+    EXPECT_FEEDS(catch_up, kept_->parts);
+    EXPECT_FEEDS_AFTER(catch_up, catch_up.fetch_.emplace(1, Digest{}, base::TensorLayout{},
+                                                         SlotNames{}));
+    EXPECT_FEEDS(catch_up, fresh_.parts);
     EXPECT_FEEDS_AFTER(catch_up, catch_up.fetched_.emplace(BlockOf(5), ModelState{}));
     EXPECT_FEEDS(catch_up, results_);
-    EXPECT_FEEDS(catch_up, open_);
-    EXPECT_FEEDS(catch_up, open_.begin()->second.asked);
-    EXPECT_FEEDS(catch_up, open_.begin()->second.turn);
-    EXPECT_FEEDS(catch_up, open_.begin()->second.to);
-    EXPECT_FEEDS(catch_up, open_.begin()->second.refuted);
-    EXPECT_FEEDS(catch_up, turn_);
-    EXPECT_FEEDS(catch_up, wake_);
+    EXPECT_FEEDS(catch_up, liars_);
+    EXPECT_FEEDS(catch_up, requests_.turn_);
+  }
+  static void OfStateFetch() {
+    StateFetch fetch(1, {}, {{"w", {3}}}, {});
+    EXPECT_FEEDS_AFTER(fetch, fetch.leaves_.emplace_back());
+    EXPECT_FEEDS_AFTER(fetch, fetch.have_[0] = true);
+    EXPECT_FEEDS(fetch, left_);
+  }
+  static void OfRequests() {
+    Requests requests{{}};
+    EXPECT_FEEDS(requests, open_);
+    EXPECT_FEEDS(requests, open_.begin()->second.asked);
+    EXPECT_FEEDS(requests, open_.begin()->second.turn);
+    EXPECT_FEEDS(requests, open_.begin()->second.order);
+    EXPECT_FEEDS(requests, open_.begin()->second.to);
+    EXPECT_FEEDS(requests, open_.begin()->second.refuted);
+    EXPECT_FEEDS(requests, open_.begin()->second.passed_over);
+    EXPECT_FEEDS(requests, open_.begin()->second.at_work);
+    EXPECT_FEEDS(requests, turn_);
+    EXPECT_FEEDS(requests, order_);
+    EXPECT_FEEDS(requests, last_);
+    EXPECT_FEEDS(requests, shunned_);
+    EXPECT_FEEDS(requests, wake_);
   }
   static void OfRecentBlocks() {
     RecentBlocks recent(4);
@@ -57,6 +71,8 @@ struct FingerprintProbe {
 };
 
 TEST(Fingerprint, FeedsEveryFieldOfCatchUp) { FingerprintProbe::OfCatchUp(); }
+TEST(Fingerprint, FeedsEveryFieldOfStateFetch) { FingerprintProbe::OfStateFetch(); }
+TEST(Fingerprint, FeedsEveryFieldOfRequests) { FingerprintProbe::OfRequests(); }
 TEST(Fingerprint, FeedsEveryFieldOfRecentBlocks) { FingerprintProbe::OfRecentBlocks(); }
 
 TEST(Fingerprint, FeedsWhatAPastStepHasOfItsOwn) {

@@ -71,6 +71,22 @@ TEST(Disk, StateReplacesTheResultsThatLedToIt) {
   EXPECT_EQ(disk.Restored()->results[0].key, ResultOf(3, 0).key);
 }
 
+TEST(Disk, KeepsThePartsOfTheNewestStateUntilItIsWhole) {
+  const auto part = [](std::uint64_t height, std::uint32_t number) {
+    return Record{RecordKind::kStatePart, protocol::StatePartKey(height, number), {5}};
+  };
+  Disk disk;
+  disk.Apply({1, {part(10, 0), part(10, 1)}});
+  EXPECT_EQ(disk.Restored()->state_parts.size(), 2U);
+  disk.Apply({2, {part(20, 0)}});
+  ASSERT_EQ(disk.Restored()->state_parts.size(), 1U);
+  EXPECT_EQ(disk.Restored()->state_parts[0].key, part(20, 0).key);
+  disk.Apply({3, {StateAfter(18)}});
+  EXPECT_EQ(disk.Restored()->state_parts.size(), 1U) << "of an older state";
+  disk.Apply({4, {StateAfter(19)}});
+  EXPECT_TRUE(disk.Restored()->state_parts.empty());
+}
+
 TEST(Disk, KnowsWhetherThisStoreHasSignedAsAMember) {
   Disk disk;
   disk.Apply({1, {Slot(0)}});

@@ -142,6 +142,7 @@ std::shared_ptr<const Restored> Cluster::RestoredOf(std::size_t index) const {
     if (key.first == RecordKind::kMember) restored.member = true;
     if (key.first == RecordKind::kAsks) restored.asks_since = HeightOfBlockKey(record.key);
     if (key.first == RecordKind::kHandover) restored.handover = record;
+    if (key.first == RecordKind::kStatePart) restored.state_parts.push_back(record);
     if (key.first == RecordKind::kFork)
       restored.fork = std::string(record.value.begin(), record.value.end());
     if (key.first == RecordKind::kBlock) newest_block = key.second;
@@ -321,7 +322,9 @@ void Cluster::ReleaseJobs(std::size_t index) {
 
 void Cluster::KeepRecord(Node& node, Record record) {
   const auto [at, fresh] = node.durable.try_emplace({record.kind, record.key}, record);
-  if (record.kind == RecordKind::kResult) at->second = record;  // the last one counts
+  if (record.kind == RecordKind::kResult || record.kind == RecordKind::kStatePart) {
+    at->second = record;  // the last one counts
+  }
   EXPECT_TRUE(fresh || record.kind != RecordKind::kSlot) << "a slot was prepared twice";
   EXPECT_EQ(at->second.value, record.value) << "a key got another value";
   EXPECT_EQ(at->second.blob == nullptr, record.blob == nullptr);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -74,9 +75,10 @@ class PastRun {
     states.push_back(states.back());
   }
 
-  CatchUp From(std::uint64_t height, bool trust_state = true) const {
+  CatchUp From(std::uint64_t height, bool trust_state = true,
+               std::optional<StateParts> kept = std::nullopt) const {
     return CatchUp(scene::PeerNumber(kSelf), layout, blocks[height], states[height], trust_state,
-                   kPatience);
+                   kPatience, std::move(kept));
   }
   const SharedBlock& head() const { return blocks.back(); }
 

@@ -1,0 +1,129 @@
+// The open requests of a member that is away: of whom each was asked, how long it waits, and who is
+// asked next (catch_up.h decides what is asked).
+//
+// Promises:
+//   R1  Each request is open at one member at a time, and moves on to the next of its own round
+//       when it was answered falsely, when its wait is over, or when its member went on to the next
+//       piece: members answer in the order in which they are asked.
+//   R2  A wait begins anew when its member sends another piece, or another block for a request for
+//       blocks: it is at work.
+//   R3  A member that answered falsely, or let a wait pass that counts against it, is asked for
+//       nothing for kShunned times `patience`, as long as there are others. [Where `patience` is
+//       longer than some steps, one silent member kept a newcomer from ever being at the head.]
+//   R4  A first request for a piece goes to the member that is asked for the fewest. [Six at a time
+//       to one donor were asked faster than it sent.] One for blocks or for the leaves of a state
+//       goes to the member whose answer came last, as it is known to answer. All others go around.
+//
+// May not know: what an answer must be, links, clocks.
+//
+// Memory: one entry for each open request and for each shunned member.
+//
+// What an attacker can do here: answer slowly, in vain or not at all, which moves a request on. Once
+// no piece is left to ask for, what it holds back goes to members that are done.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "node/base/ids.h"
+#include "node/base/time.h"
+#include "node/protocol/ground/hash_into.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::protocol {
+
+class Requests {
+ public:
+  struct Key {
+    wire::PullKind kind = wire::PullKind::kHead;
+    std::uint64_t step = 0;
+    std::uint64_t index = 0;
+    auto operator<=>(const Key&) const = default;
+    bool IsPiece() const { return kind == wire::PullKind::kState && index > 0; }
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, step, index); }
+  };
+  struct Wait {
+    base::Duration patience;
+    bool blames = true;  // a member that lets it pass is shunned
+  };
+
+  explicit Requests(base::Duration patience) : patience_(patience) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, open_, turn_, order_, last_, shunned_, wake_);
+  }
+  friend struct FingerprintProbe;
+
+  // --- asking ---
+  // A round of calls of Ask begins: wake() is of this round.
+  void Begin() { wake_.reset(); }
+  // The member to ask now; nullopt while an answer is waited for, and if there are no `others`,
+  // which are those that may be asked.
+  std::optional<base::PeerId> Ask(base::Time now, const std::vector<base::PeerId>& others,
+                                  const Key& key, const Wait& wait);
+  // The same for an open request for a piece that has waited for `after`: it goes to a member of
+  // which no piece is asked. Nobody is blamed.
+  std::optional<base::PeerId> HandOver(base::Time now, const std::vector<base::PeerId>& others,
+                                       const Key& key, base::Duration after);
+  // Whether the open request `key` waits on.
+  bool Waits(base::Time now, const Key& key, const Wait& wait) {
+    return Waits(now, open_.at(key), wait);
+  }
+  // Those of `others` that are not shunned; all, if all are.
+  std::vector<base::PeerId> Willing(base::Time now, const std::vector<base::PeerId>& others);
+  // When the next wait ends.
+  std::optional<base::Time> wake() const { return wake_; }
+
+  // --- answers ---
+  // A true answer to `key` came from `from`, whether it was the one that was asked or not.
+  void OnAnswer(const Key& key, const base::PeerId& from);
+  // A block that was lacking came from `from`: a part of the answer to a request for blocks.
+  void OnPartOfAnswer(const base::PeerId& from);
+  // A false one. True if it is the first of `from`, which was asked: any other one's changes
+  // nothing. [It closed the request once, and each false piece had the next member send it again.]
+  bool OnFalseAnswer(const Key& key, const base::PeerId& from);
+
+  // --- the open ones ---
+  void CloseIf(const std::function<bool(const Key&)>& over);
+  bool IsOpen(const Key& key) const { return open_.contains(key); }
+  std::optional<Key> OpenOf(wire::PullKind kind) const;  // the first
+  std::size_t CountOf(wire::PullKind kind) const;
+  std::size_t size() const { return open_.size(); }
+  // The request stays with its member under another key. REQUIRES: `from` is open, `to` is not.
+  void Rename(const Key& from, const Key& to);
+
+ private:
+  struct Open {
+    base::Time asked;         // or when its wait began anew
+    std::size_t turn = 0;     // picks the member of those willing
+    std::uint64_t order = 0;  // of the times that anybody was asked for anything
+    base::PeerId to;
+    bool refuted = false;
+    bool passed_over = false;  // its member sent a later piece
+    bool at_work = false;      // its member sent something for it or before it since the last Ask
+    void HashInto(crypto::Hasher& hasher) const {
+      crypto::Feed(hasher, asked, turn, order, to, refuted, passed_over, at_work);
+    }
+  };
+  bool Waits(base::Time now, Open& open, const Wait& wait);
+  std::size_t FirstTurn(const Key& key, const std::vector<base::PeerId>& willing);
+  std::size_t TurnOfLeastAsked(const std::vector<base::PeerId>& willing) const;
+  std::size_t PiecesAskedOf(const base::PeerId& member) const;
+  void WakeAt(base::Time time);
+  static constexpr std::int64_t kShunned = 16;
+
+  const base::Duration patience_;
+  std::map<Key, Open> open_;
+  std::size_t turn_ = 0;  // of the next new request
+  std::uint64_t order_ = 0;
+  std::optional<base::PeerId> last_;            // sent what came last
+  std::map<base::PeerId, base::Time> shunned_;  // until then
+  std::optional<base::Time> wake_;
+};
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,180 @@
+// Who is asked, how long, and who is next.
+#include "node/protocol/sync/requests.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using base::Time;
+using scene::PeerNumber;
+using wire::PullKind;
+
+constexpr base::Duration kPatience = base::Seconds(1);
+constexpr Requests::Wait kLong = {base::Seconds(4)};
+
+Requests::Key Piece(std::uint64_t index) { return {PullKind::kState, 7, index}; }
+Requests::Key Result(std::uint64_t index) { return {PullKind::kResult, 7, index}; }
+constexpr Requests::Key kBlocks = {PullKind::kBlock, 9, 0};
+
+class RequestsTest : public ::testing::Test {
+ protected:
+  std::optional<PeerId> Ask(const Requests::Key& key, const Requests::Wait& wait = kLong) {
+    return requests_.Ask(now_, others_, key, wait);
+  }
+  void Pass(base::Duration time) { now_ = now_ + time; }
+
+  Requests requests_{kPatience};
+  Time now_;
+  std::vector<PeerId> others_ = {PeerNumber(0), PeerNumber(1), PeerNumber(2)};
+};
+
+TEST_F(RequestsTest, WithNobodyToAskNothingIsAsked) {
+  others_.clear();
+  EXPECT_FALSE(Ask(Piece(1)));
+  EXPECT_EQ(requests_.size(), 0u);
+}
+
+TEST_F(RequestsTest, WaitsUntilItsPatienceIsOverAndSaysWhen) {
+  ASSERT_TRUE(Ask(Piece(1)));
+  EXPECT_EQ(requests_.wake(), now_ + kLong.patience);
+  requests_.Begin();
+  Pass(base::Seconds(3));
+  EXPECT_FALSE(Ask(Piece(1)));
+  EXPECT_EQ(requests_.wake(), Time{} + kLong.patience);
+  Pass(base::Seconds(1));
+  EXPECT_TRUE(Ask(Piece(1)));
+}
+
+TEST_F(RequestsTest, PiecesGoToTheMemberThatIsAskedForTheFewest) {
+  std::multiset<PeerId> asked;
+  for (std::uint64_t i = 1; i <= 6; ++i) asked.insert(*Ask(Piece(i)));
+  for (const PeerId& member : others_) EXPECT_EQ(asked.count(member), 2u);
+  requests_.OnAnswer(Piece(4), PeerNumber(1));  // not necessarily its own
+  const PeerId freed = *Ask(Piece(7));
+  asked.insert(freed);
+  for (const PeerId& member : others_) EXPECT_GE(asked.count(member), 2u);
+}
+
+TEST_F(RequestsTest, WhoLetAWaitPassIsAskedForNothingForAWhile) {
+  const PeerId silent = *Ask(Piece(1));
+  Pass(kLong.patience);
+  const PeerId next = *Ask(Piece(1));
+  EXPECT_NE(next, silent);
+  for (std::uint64_t i = 2; i < 6; ++i) EXPECT_NE(*Ask(Piece(i)), silent);
+  EXPECT_EQ(requests_.Willing(now_, others_).size(), 2u);
+  Pass(kPatience * 16);
+  EXPECT_EQ(requests_.Willing(now_, others_).size(), 3u);
+}
+
+TEST_F(RequestsTest, WhereAllAreSilentAllAreAskedAgain) {
+  std::set<PeerId> asked;
+  for (int i = 0; i < 9; ++i) {
+    asked.insert(*Ask(Result(1)));
+    Pass(kLong.patience);
+  }
+  EXPECT_EQ(asked.size(), 3u);
+}
+
+TEST_F(RequestsTest, AWaitThatBlamesNobodyOnlyMovesOn) {
+  const Requests::Wait soon{base::Milliseconds(250), /*blames=*/false};
+  std::set<PeerId> asked;
+  for (int i = 0; i < 3; ++i) {
+    asked.insert(*Ask(kBlocks, soon));
+    Pass(base::Milliseconds(250));
+  }
+  EXPECT_EQ(asked.size(), 3u);
+  EXPECT_EQ(requests_.Willing(now_, others_).size(), 3u);
+}
+
+TEST_F(RequestsTest, AFalseAnswerMovesOnAtOnceAndIsBlamedOnItsSenderAlone) {
+  const PeerId liar = *Ask(Piece(1));
+  const PeerId other = liar == PeerNumber(0) ? PeerNumber(1) : PeerNumber(0);
+  EXPECT_FALSE(requests_.OnFalseAnswer(Piece(1), other));
+  EXPECT_FALSE(Ask(Piece(1))) << "it was not the one that was asked";
+  EXPECT_TRUE(requests_.OnFalseAnswer(Piece(1), liar));
+  EXPECT_FALSE(requests_.OnFalseAnswer(Piece(1), liar)) << "told once";
+  EXPECT_FALSE(requests_.OnFalseAnswer(Piece(2), liar)) << "nobody asked for it";
+  EXPECT_NE(*Ask(Piece(1)), liar);
+  EXPECT_EQ(requests_.Willing(now_, others_).size(), 2u);
+}
+
+// Members answer in order: one that sends a later piece does not send the earlier one any more.
+TEST_F(RequestsTest, APieceThatWasPassedOverIsAskedOfAnotherAndNobodyIsBlamed) {
+  others_ = {PeerNumber(0)};
+  for (std::uint64_t i = 1; i <= 3; ++i) ASSERT_TRUE(Ask(Piece(i)));
+  others_ = {PeerNumber(0), PeerNumber(1)};
+  requests_.OnAnswer(Piece(2), PeerNumber(0));
+  EXPECT_EQ(Ask(Piece(1)), PeerNumber(1));
+  EXPECT_FALSE(Ask(Piece(3))) << "it is still to come";
+  EXPECT_EQ(requests_.Willing(now_, others_).size(), 2u);
+}
+
+TEST_F(RequestsTest, AWaitBeginsAnewWhileItsMemberIsAtWork) {
+  others_ = {PeerNumber(0)};
+  for (std::uint64_t i = 1; i <= 2; ++i) ASSERT_TRUE(Ask(Piece(i)));
+  Pass(base::Seconds(3));
+  requests_.OnAnswer(Piece(1), PeerNumber(0));
+  EXPECT_FALSE(Ask(Piece(2)));
+  Pass(base::Seconds(3));
+  EXPECT_FALSE(Ask(Piece(2)));
+  Pass(base::Seconds(1));
+  EXPECT_TRUE(Ask(Piece(2)));
+}
+
+TEST_F(RequestsTest, APartOfAnAnswerRenewsTheWaitForBlocksOfItsSenderAlone) {
+  const PeerId asked = *Ask(kBlocks);
+  Pass(base::Seconds(3));
+  requests_.OnPartOfAnswer(asked == PeerNumber(0) ? PeerNumber(1) : PeerNumber(0));
+  EXPECT_FALSE(Ask(kBlocks));
+  requests_.OnPartOfAnswer(asked);
+  EXPECT_FALSE(Ask(kBlocks));
+  Pass(base::Seconds(3));
+  EXPECT_FALSE(Ask(kBlocks));
+}
+
+TEST_F(RequestsTest, BlocksAndLeavesAreAskedOfTheMemberWhoseAnswerCameLast) {
+  for (const std::uint32_t number : {2u, 0u, 1u}) {
+    requests_.OnPartOfAnswer(PeerNumber(number));
+    EXPECT_EQ(Ask(kBlocks), PeerNumber(number));
+    EXPECT_EQ(Ask(Piece(0)), PeerNumber(number)) << "the leaves";
+    requests_.CloseIf([](const Requests::Key&) { return true; });
+  }
+}
+
+TEST_F(RequestsTest, WhatIsLateGoesToEachIdleMemberInTurn) {
+  others_ = {PeerNumber(0)};
+  ASSERT_TRUE(Ask(Piece(1)));
+  ASSERT_TRUE(Ask(Piece(2)));
+  others_ = {PeerNumber(0), PeerNumber(1), PeerNumber(2)};
+  EXPECT_FALSE(requests_.HandOver(now_, others_, Piece(1), kPatience));
+  EXPECT_FALSE(requests_.HandOver(now_, others_, Piece(3), kPatience)) << "it is not open";
+  Pass(kPatience);
+  const auto first = requests_.HandOver(now_, others_, Piece(1), kPatience);
+  ASSERT_TRUE(first);
+  EXPECT_NE(first, PeerNumber(0)) << "it is busy";
+  // Both of them silent: the other one is next, not the first of the list again and again.
+  Pass(kPatience);
+  const auto second = requests_.HandOver(now_, others_, Piece(1), kPatience);
+  ASSERT_TRUE(second);
+  EXPECT_NE(second, PeerNumber(0));
+  EXPECT_NE(second, first);
+  EXPECT_EQ(requests_.Willing(now_, others_).size(), 3u) << "nobody is blamed";
+}
+
+TEST_F(RequestsTest, ARenamedRequestKeepsItsMemberAndItsRound) {
+  const PeerId first = *Ask(kBlocks);
+  const Requests::Key rest = {PullKind::kBlock, 4, 0};
+  requests_.Rename(kBlocks, rest);
+  EXPECT_EQ(requests_.OpenOf(PullKind::kBlock), rest);
+  EXPECT_EQ(requests_.CountOf(PullKind::kBlock), 1u);
+  Pass(kLong.patience);
+  EXPECT_NE(*Ask(rest), first);
+}
+
+}  // namespace
+}  // namespace ostraka::protocol
