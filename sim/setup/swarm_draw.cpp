@@ -159,9 +159,12 @@ void DrawLeaves(base::Rng rng, SimOptions& options) {
   options.leave_for = DrawMilliseconds(rng, 0, 20'000);
   if (options.byzantine > 0 && OneIn(rng, 3)) {
     options.attackers_leave = options.attack_from_step + rng.Below(3);
-    // One void column is borne, and so is one failure between two: who goes then is not removed.
-    const bool borne_once = options.attack == "void_columns" || options.attack == "spoilt_part";
-    if (borne_once) options.await_removal = false;
+    // One void column is borne, and so is one failure between two; and a sum at the limit of its
+    // check, a random number, often passes. Who goes then may not have been found. [Seed 1.]
+    constexpr const char* kMayPass[] = {"void_columns", "spoilt_part", "near_tolerance"};
+    if (std::find(std::begin(kMayPass), std::end(kMayPass), options.attack) != std::end(kMayPass)) {
+      options.await_removal = false;
+    }
   }
   while (options.leaves > 0 && !CheckOptions(options).ok()) --options.leaves;
 }
