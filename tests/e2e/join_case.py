@@ -7,11 +7,11 @@ from harness import Running, TestCase
 
 
 class JoinCase(TestCase):
-    def open_run(self, steps, *options, count=4):
+    def open_run(self, steps, *options, count=4, model="softmax"):
         """Four members, and a moderator that is none of them."""
         self.moderator = self.folder / "moderator.key"
         moderator = harness.expect_ok("key", "new", self.moderator, "--no-passphrase").strip()
-        run = self.make_run(count=count, steps=steps, model="softmax",
+        run = self.make_run(count=count, steps=steps, model=model,
                             options=["--moderator", moderator, "--mode", "third", "--name", "open", *options])
         return run
 

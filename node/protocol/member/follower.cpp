@@ -98,7 +98,14 @@ void Follower::StoreFresh() {
 // So that a fetch goes on if this process is killed.
 void Follower::StoreParts() {
   const StateParts fresh = catch_up_->TakeParts();
-  if (!fresh.parts.empty()) uses_.journal->StoreStateParts(fresh.step, fresh.parts);
+  if (fresh.parts.empty()) return;
+  uses_.journal->StoreStateParts(fresh.step, fresh.parts);
+  SayHowFar();
+}
+
+void Follower::SayHowFar() {
+  uses_.turn->Do(Observe{CatchingUp{HeightOf(uses_.chain->head()), HeightOf(*catch_up_->head()),
+                                    catch_up_->Describe()}});
 }
 
 void Follower::NameLiars() {
@@ -169,7 +176,7 @@ void Follower::OnJob(JobId id, const JobResult& result) {
   }
   catch_up_->Applied(chain.shared_head(), chain.state());
   uses_.turn->Do(Observe{StepDone{chain.shared_head(), chain.state()}});
-  uses_.turn->Do(Observe{CatchingUp{height, HeightOf(*catch_up_->head()), catch_up_->Describe()}});
+  SayHowFar();
   ForgetBefore(height);
   if (height % kStateEvery == 0) ShowCredential();
 }

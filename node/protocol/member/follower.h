@@ -103,6 +103,7 @@ class Follower {
   void StoreFresh();
   void ForgetBefore(std::uint64_t height);
   void StoreParts();
+  void SayHowFar();
   void NameLiars();
   void TakeState();
   void Ask();

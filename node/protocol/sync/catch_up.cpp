@@ -171,6 +171,7 @@ void CatchUp::PlanWay() {
     if (block.step < here || !known || (trust_state_ && block.step == here)) return;
     const bool last = wire::RunIsOver(block) && fetch_ && fetch_->step() < block.step;
     const bool newer = !fetch_ || fetch_->step() + 2 * kLongWay < block.step;
+    if (newer && fetch_) ++given_up_;
     if (newer || last) StartFetch(block.step, *block.state_root);
     return;
   }
@@ -427,8 +428,13 @@ std::string CatchUp::Describe() const {
       "at block " + std::to_string(HeightOf(*view_)) + " of " + std::to_string(HeightOf(*head_));
   if (!fetch_) return way;
   const std::size_t pieces = fetch_->piece_count();
-  return way + ", " + std::to_string(pieces - fetch_->left()) + " of " + std::to_string(pieces) +
-         " pieces of the state of step " + std::to_string(fetch_->step());
+  const std::string part = way + ", " + std::to_string(pieces - fetch_->left()) + " of " +
+                           std::to_string(pieces) + " pieces of the state of step " +
+                           std::to_string(fetch_->step());
+  if (given_up_ == 0) return part;
+  return part + " (earlier ones did not come in the " + std::to_string(2 * kLongWay) +
+         " steps for which members keep them: " + std::to_string(given_up_) +
+         "; this run needs a faster line)";
 }
 
 }  // namespace ostraka::protocol

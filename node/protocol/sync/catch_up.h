@@ -99,7 +99,7 @@ class CatchUp {
           std::optional<StateParts> kept = std::nullopt);
   void HashInto(crypto::Hasher& hasher) const {
     crypto::Feed(hasher, view_, state_, trust_state_, head_, confirmed_, attests_, unproven_,
-                 chain_, reported_, kept_, fetch_, fresh_, fetched_, liars_, results_, requests_);
+                 chain_, reported_, kept_, fetch_, fresh_, given_up_, fetched_, liars_, results_, requests_);
   }
   friend struct FingerprintProbe;
 
@@ -199,6 +199,7 @@ class CatchUp {
   std::optional<StateParts> kept_;  // until it is clear whether that state is fetched on
   std::optional<StateFetch> fetch_;
   StateParts fresh_;  // TakeParts
+  std::uint64_t given_up_ = 0;  // states that were too old before they were whole
   std::optional<std::pair<SharedBlock, ModelState>> fetched_;
   std::map<std::uint64_t, std::vector<SharedBlob>> results_;  // by step, of the next few blocks
   std::vector<std::pair<PeerId, std::uint64_t>> liars_;       // TakeLiars

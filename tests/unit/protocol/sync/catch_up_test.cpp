@@ -752,6 +752,27 @@ TEST(AskingTest, BlocksBelowTheFetchedStateAreNeitherAskedForNorKept) {
 }
 
 // All links were down while as many pieces were asked for as are at a time.
+// A line that brings no state while members keep it: the user is told what is wrong.
+TEST(WayTest, SaysThatItsLineIsTooSlow) {
+  const PastRun run(100, 10);
+  CatchUp way = run.From(0);
+  const auto show = [&](std::uint64_t height) {
+    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
+    Attest(way, *run.blocks[height], 3);
+    for (std::uint64_t below = height - 1; below + 32 > height; --below) {
+      way.OnBlock(PeerNumber(0), *run.blocks[below], BytesOf(*run.blocks[below]));
+    }
+  };
+  show(52);
+  EXPECT_EQ(way.Describe(), "at block 0 of 52, 0 of 4 pieces of the state of step 50");
+  show(62);
+  EXPECT_EQ(way.Describe(), "at block 0 of 62, 0 of 4 pieces of the state of step 50");
+  show(82);
+  EXPECT_EQ(way.Describe(),
+            "at block 0 of 82, 0 of 4 pieces of the state of step 80 (earlier ones did not come in "
+            "the 16 steps for which members keep them: 1; this run needs a faster line)");
+}
+
 TEST(AskingTest, PiecesThatNobodyHeardOfAreAskedForAgain) {
   base::TensorLayout tensors;  // two pieces each, of the parameters and of the velocity
   for (int i = 0; i < 10; ++i) tensors.push_back({"w" + std::to_string(i), {4}});

@@ -33,6 +33,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(catch_up, catch_up.fetch_.emplace(1, Digest{}, base::TensorLayout{},
                                                          SlotNames{}));
     EXPECT_FEEDS(catch_up, fresh_.parts);
+    EXPECT_FEEDS(catch_up, given_up_);
     EXPECT_FEEDS_AFTER(catch_up, catch_up.fetched_.emplace(BlockOf(5), ModelState{}));
     EXPECT_FEEDS(catch_up, results_);
     EXPECT_FEEDS(catch_up, liars_);
