@@ -56,7 +56,7 @@ base::StatusOr<std::vector<Record>> NewestStateParts(sqlite::Database& database,
     ASSIGN_OR_RETURN(crypto::SharedBlob blob, ReadBulk(bulk, rows, data_dir));
     parts.push_back({RecordKind::kStatePart,
                      protocol::StatePartKey(static_cast<std::uint64_t>(rows.Integer(3)),
-                                       static_cast<std::uint32_t>(rows.Integer(4))),
+                                            static_cast<std::uint32_t>(rows.Integer(4))),
                      {},
                      std::move(blob)});
   }
@@ -127,8 +127,7 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
   ASSIGN_OR_RETURN(const bool forked, fork.Step());
   if (forked) restored->fork = fork.Text(0);
   ASSIGN_OR_RETURN(restored->handover, NewestHandover(database_));
-  ASSIGN_OR_RETURN(restored->state_parts,
-                   NewestStateParts(database_, bulk_, options_.data_dir));
+  ASSIGN_OR_RETURN(restored->state_parts, NewestStateParts(database_, bulk_, options_.data_dir));
   return std::shared_ptr<const protocol::Restored>(std::move(restored));
 }
 

@@ -57,6 +57,13 @@ base::Status OwnBug(const std::string& what) {
 }  // namespace
 
 struct LedgerTables::Statements {
+  struct Meta {  // write one row of the table meta each
+    sqlite::Statement member;
+    sqlite::Statement asks;
+    sqlite::Statement fork;
+    sqlite::Statement pruned;
+  };
+  Meta meta;
   sqlite::Statement add_slot;
   sqlite::Statement get_slot;
   sqlite::Statement add_said;
@@ -69,9 +76,6 @@ struct LedgerTables::Statements {
   sqlite::Statement add_part;
   sqlite::Statement forget_parts;
   sqlite::Statement forget_other_part;
-  sqlite::Statement note_member;
-  sqlite::Statement note_asks;
-  sqlite::Statement note_fork;
   sqlite::Statement add_block;
   sqlite::Statement get_block;
   sqlite::Statement add_removal;
@@ -81,7 +85,6 @@ struct LedgerTables::Statements {
   sqlite::Statement prune_slots;
   sqlite::Statement prune_blocks;
   sqlite::Statement prune_metrics;
-  sqlite::Statement note_pruned;
 };
 
 LedgerTables::LedgerTables(sqlite::Database& database, BulkFile& bulk, std::string data_dir,
@@ -127,11 +130,11 @@ base::Status LedgerTables::PrepareStatements() {
       {&statements_->forget_other_part,
        "DELETE FROM state_parts WHERE height = ?1 AND part = ?2 AND root <> ?3 "
        "RETURNING start, size"},
-      {&statements_->note_member,
+      {&statements_->meta.member,
        "INSERT INTO meta VALUES ('member_since', ?1) ON CONFLICT DO NOTHING"},
-      {&statements_->note_asks,
+      {&statements_->meta.asks,
        "INSERT INTO meta VALUES ('asks_since', ?1) ON CONFLICT DO NOTHING"},
-      {&statements_->note_fork,
+      {&statements_->meta.fork,
        "INSERT INTO meta VALUES ('fork', ?1) ON CONFLICT (key) "
        "DO UPDATE SET value = excluded.value"},
       {&statements_->add_block,
@@ -149,7 +152,7 @@ base::Status LedgerTables::PrepareStatements() {
       {&statements_->prune_blocks,
        "DELETE FROM blocks WHERE height > 0 AND height <= ?1 AND removals = 0 AND open_cases = 0"},
       {&statements_->prune_metrics, "DELETE FROM metrics WHERE step < ?1"},
-      {&statements_->note_pruned,
+      {&statements_->meta.pruned,
        "INSERT INTO meta VALUES ('pruned_below', ?1), ('pruned_slots', ?2) ON CONFLICT (key) "
        "DO UPDATE SET value = CASE key WHEN 'pruned_below' THEN excluded.value "
        "ELSE value + excluded.value END"},
@@ -183,12 +186,12 @@ base::Status LedgerTables::Apply(const Record& record) {
           .Bind(2, record.value)
           .Run();
     case RecordKind::kFork:
-      return statements_->note_fork.Bind(1, std::string(record.value.begin(), record.value.end()))
+      return statements_->meta.fork.Bind(1, std::string(record.value.begin(), record.value.end()))
           .Run();
     case RecordKind::kAsks:
-      return statements_->note_asks.Bind(1, std::to_string(BigEndian(record.key))).Run();
+      return statements_->meta.asks.Bind(1, std::to_string(BigEndian(record.key))).Run();
     case RecordKind::kMember:
-      return statements_->note_member.Bind(1, std::to_string(BigEndian(record.key))).Run();
+      return statements_->meta.member.Bind(1, std::to_string(BigEndian(record.key))).Run();
   }
   return OwnBug("a record of kind " + std::to_string(static_cast<int>(record.kind)));
 }
@@ -373,7 +376,7 @@ base::Status LedgerTables::Prune(std::uint64_t step) {
   RETURN_IF_ERROR(statements_->prune_blocks.Bind(1, Signed(below)).Run());
   RETURN_IF_ERROR(statements_->prune_metrics.Bind(1, Signed(below)).Run());
   RETURN_IF_ERROR(
-      statements_->note_pruned.Bind(1, std::to_string(below)).Bind(2, std::to_string(slots)).Run());
+      statements_->meta.pruned.Bind(1, std::to_string(below)).Bind(2, std::to_string(slots)).Run());
   pruned_below_ = below;
   return base::OkStatus();
 }

@@ -138,10 +138,10 @@ std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options
   manifest->training = plan;
   manifest->tau = options.tau;
   manifest->validators = options.validators;
-  if (options.delta.ns > 0) manifest->delta = options.delta;
-  manifest->adaptive = options.part_floor.ns > 0;
-  if (manifest->adaptive) manifest->part_floor = options.part_floor;
-  manifest->patience = manifest->patience + options.gradient_time * 2;
+  if (options.waits.delta.ns > 0) manifest->delta = options.waits.delta;
+  manifest->adaptive = options.waits.part_floor.ns > 0;
+  if (manifest->adaptive) manifest->part_floor = options.waits.part_floor;
+  manifest->patience = manifest->patience + options.waits.gradient_time * 2;
   if (options.exact) {
     manifest->compute_profile = protocol::kExact;
     manifest->eps_g = 0;
@@ -163,7 +163,7 @@ SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
   simulator.drift_ppm = options.drift_ppm;
   simulator.fsync = {base::Duration{options.fsync_max.ns / 8},
                      base::Duration{options.fsync_max.ns - options.fsync_max.ns / 8}};
-  simulator.jobs.gradient = simulator.jobs.gradient + options.gradient_time;
+  simulator.jobs.gradient = simulator.jobs.gradient + options.waits.gradient_time;
   return simulator;
 }
 

@@ -50,6 +50,13 @@ Field DurationField(std::string_view name, base::Duration SimOptions::*member) {
       [member](std::string_view text, SimOptions& o) { return ParseNumber(text, (o.*member).ns); }};
 }
 
+Field WaitField(std::string_view name, base::Duration SimWaits::*member) {
+  return {name, [member](const SimOptions& o) { return FormatNumber((o.waits.*member).ns); },
+          [member](std::string_view text, SimOptions& o) {
+            return ParseNumber(text, (o.waits.*member).ns);
+          }};
+}
+
 Field BoolField(std::string_view name, bool SimOptions::*member) {
   return {name, [member](const SimOptions& o) { return std::string(o.*member ? "1" : "0"); },
           [member](std::string_view text, SimOptions& o) {
@@ -145,9 +152,9 @@ const std::vector<Field>& Fields() {
        }},
       DurationField("cut_at_ns", &SimOptions::cut_at),
       DurationField("cut_for_ns", &SimOptions::cut_for),
-      OnlyIfSet(DurationField("delta_ns", &SimOptions::delta)),
-      OnlyIfSet(DurationField("part_floor_ns", &SimOptions::part_floor)),
-      OnlyIfSet(DurationField("gradient_time_ns", &SimOptions::gradient_time)),
+      OnlyIfSet(WaitField("delta_ns", &SimWaits::delta)),
+      OnlyIfSet(WaitField("part_floor_ns", &SimWaits::part_floor)),
+      OnlyIfSet(WaitField("gradient_time_ns", &SimWaits::gradient_time)),
       DurationField("time_limit_ns", &SimOptions::time_limit),
   };
   return kFields;
@@ -200,12 +207,13 @@ std::uint32_t KeysIn(const SimOptions& options) {
 }
 
 base::Duration ExpectedLength(const SimOptions& options) {
-  const base::Duration step = options.delay_max * 8 + options.gradient_time;
+  const base::Duration step = options.delay_max * 8 + options.waits.gradient_time;
   return step * static_cast<std::int64_t>(options.steps);
 }
 
 bool IsTimely(const SimOptions& options) {
-  const base::Duration delta = options.delta.ns > 0 ? options.delta : protocol::Manifest{}.delta;
+  const base::Duration delta =
+      options.waits.delta.ns > 0 ? options.waits.delta : protocol::Manifest{}.delta;
   base::Duration longest = options.delay_max + options.jitter;
   const NetworkOptions network;
   if (options.loss_permille > 0) longest = longest + network.retransmit;
@@ -317,11 +325,11 @@ base::Status CheckComes(const SimOptions& options) {
 // The manifest's part timeout is the default one.
 base::Status CheckWaits(const SimOptions& options) {
   const base::Duration most = protocol::Manifest{}.part_timeout;
-  RETURN_IF_ERROR(Require(options.part_floor * 2 <= most,
+  RETURN_IF_ERROR(Require(options.waits.part_floor * 2 <= most,
                           "part_floor must be at most 10 s, half of the longest wait for parts"));
-  RETURN_IF_ERROR(Require(options.delta * 2 <= most,
+  RETURN_IF_ERROR(Require(options.waits.delta * 2 <= most,
                           "delta must be at most 10 s, half of the longest wait for parts"));
-  return Require(options.gradient_time * 2 <= most,
+  return Require(options.waits.gradient_time * 2 <= most,
                  "gradient_time must be at most 10 s, half of the longest wait for parts");
 }
 
@@ -357,12 +365,12 @@ base::Status CheckOptions(const SimOptions& options) {
   }
   RETURN_IF_ERROR(CheckModel(options));
   RETURN_IF_ERROR(Require(options.bytes_per_second > 0, "bytes_per_second must be positive"));
-  const bool delays_ok =
-      options.delay_min.ns >= 0 && options.delay_max >= options.delay_min &&
-      options.jitter.ns >= 0 && options.fsync_max.ns >= 0 && options.time_limit.ns >= 0 &&
-      options.crash_down.ns >= 0 && options.cut_at.ns >= 0 && options.cut_for.ns >= 0 &&
-      options.leave_for.ns >= 0 && options.part_floor.ns >= 0 && options.gradient_time.ns >= 0 &&
-      options.delta.ns >= 0;
+  const bool delays_ok = options.delay_min.ns >= 0 && options.delay_max >= options.delay_min &&
+                         options.jitter.ns >= 0 && options.fsync_max.ns >= 0 &&
+                         options.time_limit.ns >= 0 && options.crash_down.ns >= 0 &&
+                         options.cut_at.ns >= 0 && options.cut_for.ns >= 0 &&
+                         options.leave_for.ns >= 0 && options.waits.part_floor.ns >= 0 &&
+                         options.waits.gradient_time.ns >= 0 && options.waits.delta.ns >= 0;
   RETURN_IF_ERROR(CheckWaits(options));
   RETURN_IF_ERROR(CheckFaults(options));
   RETURN_IF_ERROR(CheckLeaves(options));

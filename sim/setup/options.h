@@ -14,6 +14,17 @@
 
 namespace ostraka::sim {
 
+// How long members wait, and for what.
+struct SimWaits {
+  base::Duration delta;  // the manifest's; 0: the usual one
+  // The wait for parts follows the run, not below this (node/protocol/rules/part_wait.h); 0: it is
+  // the manifest's.
+  base::Duration part_floor;
+  base::Duration gradient_time;  // what a gradient takes beside the time that its bytes take
+
+  bool operator==(const SimWaits&) const = default;
+};
+
 struct SimOptions {
   std::uint64_t seed = 1;
 
@@ -104,13 +115,7 @@ struct SimOptions {
   base::Duration cut_at = base::Seconds(5);
   base::Duration cut_for = base::Seconds(20);
 
-  // The manifest's Delta; 0: the usual one.
-  base::Duration delta;
-  // The wait for parts follows the run, not below this (node/protocol/rules/part_wait.h); 0: it is
-  // the manifest's.
-  base::Duration part_floor;
-  // What a gradient takes beside the time that its bytes take.
-  base::Duration gradient_time;
+  SimWaits waits;
 
   // Virtual time after which a run counts as without progress; 0: two minutes, and one minute more
   // for every step.

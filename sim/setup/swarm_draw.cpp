@@ -185,7 +185,7 @@ void DrawArrivals(base::Rng rng, SimOptions& options) {
 // In one swarm of four the wait for parts follows the run. Its own stream, as above.
 void DrawWaits(base::Rng rng, SimOptions& options) {
   if (options.unprotected || !OneIn(rng, 4)) return;
-  options.part_floor = DrawMilliseconds(rng, 500, 8'000);
+  options.waits.part_floor = DrawMilliseconds(rng, 500, 8'000);
 }
 
 void DrawFaults(base::Rng rng, SimOptions& options) {

@@ -78,7 +78,7 @@ struct Goods {
   std::vector<SharedBlob> lies;
 };
 
-enum class Lie : std::uint8_t { kNone, kWrongPieces, kSilence, kGone };
+enum class Lie : std::uint8_t { kNone, kWrongPieces, kSilence, kGone, kDrips };
 constexpr std::size_t kUntilGone = 3;  // pieces that a donor of kGone sends
 
 struct Scene {
@@ -192,7 +192,12 @@ class Model {
     if (request.pull.kind == PullKind::kFollow) return ShowHead(donor);
     if (request.pull.kind == PullKind::kBlock) {
       for (std::uint64_t i = 0; i < request.pull.index && i <= request.step + 1; ++i) {
-        GiveBlock(donor, request.step + 1 - i);
+        const Event give = [this, donor, height = request.step + 1 - i, life = life_] {
+          if (life == life_) GiveBlock(donor, height);
+        };
+        // Just often enough that it seems to be at work.
+        const Duration drip{Lies(donor, Lie::kDrips) ? settings_.patience.ns / 5 : 0};
+        drip.ns > 0 ? At(now_ + drip * static_cast<std::int64_t>(i + 1), give) : give();
       }
     }
     if (request.pull.kind == PullKind::kState) GivePiece(donor, request);
@@ -283,7 +288,7 @@ class Model {
   const std::set<std::uint32_t> liars_;
   std::vector<SharedBlock> blocks_;  // by height
   std::vector<SharedBlob> encoded_;
-  std::vector<Time> free_;  // by donor: when all that it was asked is sent
+  std::vector<Time> free_;         // by donor: when all that it was asked is sent
   std::vector<std::size_t> sent_;  // by donor: pieces
   std::vector<Ration> rations_;
   std::optional<StateParts> stored_;
@@ -340,6 +345,7 @@ const std::vector<Scene> kScenes = {
     {.name = "wrong pieces", .liars = 3, .lie = Lie::kWrongPieces},
     {.name = "never an answer", .liars = 3, .lie = Lie::kSilence},
     {.name = "gone after three pieces", .liars = 3, .lie = Lie::kGone},
+    {.name = "drips blocks", .liars = 3, .lie = Lie::kDrips},
     {.name = "all honest", .donors = 1},
     {.name = "all honest", .donors = 3},
     {.name = "a block every 500 ms", .step = base::Milliseconds(500)},

@@ -17,7 +17,7 @@ SimOptions Adaptive(const Swarm& swarm, std::uint64_t seed) {
   options.byzantine = swarm.byzantine;
   options.steps = 140;
   options.dimension = 200;
-  options.part_floor = base::Seconds(4);
+  options.waits.part_floor = base::Seconds(4);
   return options;
 }
 
@@ -58,7 +58,7 @@ TEST(PartWait, ACrashCostsOneShortWaitAndOneVoidStep) {
 TEST(PartWait, MembersSlowerThanTheFloorKeepTheirPlaces) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SimOptions options = Adaptive({8, 0}, seed);
-    options.gradient_time = base::Seconds(6);
+    options.waits.gradient_time = base::Seconds(6);
     const SimResult result = RunWithoutHarm(options);
     EXPECT_TRUE(result.removals.empty()) << result.replay;
     EXPECT_TRUE(result.columns.contains("applied")) << result.replay;

@@ -154,9 +154,9 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   ASSIGN_OR_RETURN(result.leave_for, SecondsOf("--leave-for", options.seconds.leave_for));
   ASSIGN_OR_RETURN(result.cut_at, SecondsOf("--cut-at", options.seconds.cut_at));
   ASSIGN_OR_RETURN(result.cut_for, SecondsOf("--cut-for", options.seconds.cut_for));
-  ASSIGN_OR_RETURN(result.delta, SecondsOf("--delta", options.seconds.delta));
-  ASSIGN_OR_RETURN(result.part_floor, SecondsOf("--part-floor", options.seconds.part_floor));
-  ASSIGN_OR_RETURN(result.gradient_time,
+  ASSIGN_OR_RETURN(result.waits.delta, SecondsOf("--delta", options.seconds.delta));
+  ASSIGN_OR_RETURN(result.waits.part_floor, SecondsOf("--part-floor", options.seconds.part_floor));
+  ASSIGN_OR_RETURN(result.waits.gradient_time,
                    SecondsOf("--gradient-time", options.seconds.gradient_time));
   ASSIGN_OR_RETURN(result.skew, SecondsOf("--skew", options.seconds.skew));
   if (!options.byzantine_given && !options.swarm_test) TakeFewerAttackers(result);

@@ -54,7 +54,7 @@ enum class RecordKind : std::uint8_t {
               // for people, the last one counts. This key then signs nothing more in this run
   kAsks = 7,  // key: height of the first block that can count a REJOIN that this key signed from
               // this store, written with the first REJOIN; no value
-  kHandover = 8,  // key: height of its block; value: a handover (proofs/evidence/handover.h)
+  kHandover = 8,   // key: height of its block; value: a handover (proofs/evidence/handover.h)
   kStatePart = 9,  // key: height of the block that a state follows, part, big-endian; blob: a part
                    // of that state while it is fetched (catch_up.h); the last counts. Those of
                    // lower heights are then superfluous

@@ -22,6 +22,12 @@ std::uint32_t Vouchers(const Block& view) {
   return std::max(view.thresholds.t_s, view.thresholds.t_a) + 1;
 }
 
+// For what all else waits for: it moves on early. Where a member is merely far away that costs one
+// answer more, of few bytes.
+Requests::Wait Soon(base::Duration patience) {
+  return {base::Duration{patience.ns / 4}, /*blames=*/false, /*at_most=*/patience};
+}
+
 }  // namespace
 
 CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
@@ -46,7 +52,7 @@ void CatchUp::OnAttest(const PeerId& sender, std::uint64_t step, const Digest& e
   if (entries.size() > kEntriesAMember) entries.erase(entries.begin());
   if (!confirmed_ && entry == wire::BlockDigest(*view_)) confirmed_ = IsAttested(entry);
   const auto block = unproven_.find(entry);
-  if (block != unproven_.end() && IsAttested(entry)) Believe(BlockOf(block->second));
+  if (block != unproven_.end() && IsAttested(entry)) Believe(block->second.Decoded());
   CheckInvariants();
 }
 
@@ -70,8 +76,8 @@ bool CatchUp::IsAttested(const Digest& digest) const {
   return vouchers >= Vouchers(*view_);
 }
 
-SharedBlock CatchUp::BlockOf(const Unproven& held) {
-  auto block = wire::DecodeBlock(held.encoded->data);
+SharedBlock CatchUp::Unproven::Decoded() const {
+  auto block = wire::DecodeBlock(encoded->data);
   OSTRAKA_CHECK(block.ok());  // as when it came
   return std::make_shared<const Block>(*std::move(block));
 }
@@ -140,7 +146,7 @@ void CatchUp::DescendFrom(std::uint64_t height) {
   for (; height - 1 > HeightOf(*view_) && !chain_.contains(height - 1); --height) {
     const auto proven = unproven_.find(BlockAt(height)->previous);
     if (proven == unproven_.end() || proven->second.height != height - 1) break;
-    chain_.emplace(height - 1, BlockOf(proven->second));
+    chain_.emplace(height - 1, proven->second.Decoded());
   }
   std::erase_if(unproven_, [this](const auto& entry) {
     const std::uint64_t below = entry.second.height;
@@ -346,23 +352,17 @@ void CatchUp::AskHead(Round& round) {
   if (round.out.size() > before) round.out.back().step = HeightOf(*view_);  // "I have as much"
 }
 
-// For what all else waits for: it moves on early. Where a member is merely far away that costs one
-// answer more, of few bytes.
-Requests::Wait CatchUp::Soon() const {
-  return {base::Duration{patience_.ns / 4}, /*blames=*/false};
-}
-
 // One answer brings many blocks, newest first, so only one request for blocks is open at a time.
 // Rationale: a further request for each block that came brought all the others once more.
 void CatchUp::AskBlocks(Round& round, std::uint64_t gap) {
   const Requests::Key from_gap = {PullKind::kBlock, gap - 1, 0};
   const auto open = requests_.OpenOf(PullKind::kBlock);
   // When it moves on, the next member is asked for what is left.
-  if (open && *open != from_gap && !requests_.Waits(round.now, *open, Soon())) {
+  if (open && *open != from_gap && !requests_.Waits(round.now, *open, Soon(patience_))) {
     requests_.Rename(*open, from_gap);
   }
   Ask(round, requests_.OpenOf(PullKind::kBlock).value_or(from_gap),
-      {.kind = PullKind::kBlock, .index = kMaxBlocksAnAnswer}, Soon());
+      {.kind = PullKind::kBlock, .index = kMaxBlocksAnAnswer}, Soon(patience_));
 }
 
 // The highest block that the chain lacks.
@@ -377,7 +377,8 @@ std::optional<std::uint64_t> CatchUp::Gap() const {
 void CatchUp::AskState(Round& round) {
   const std::uint64_t step = fetch_->step();
   if (fetch_->Lacks(0)) {
-    return Ask(round, {PullKind::kState, step, 0}, {.kind = PullKind::kState, .index = 0}, Soon());
+    return Ask(round, {PullKind::kState, step, 0}, {.kind = PullKind::kState, .index = 0},
+               Soon(patience_));
   }
   const std::size_t willing = requests_.Willing(round.now, round.others).size();
   const std::size_t most = std::min(kPieceRequests, kPiecesAMember * willing);

@@ -95,11 +95,11 @@ class CatchUp {
   // first over any distance. `patience`: how long to wait for an answer. `kept`: what an earlier
   // process had of a state (C7).
   CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
-          bool trust_state, base::Duration patience,
-          std::optional<StateParts> kept = std::nullopt);
+          bool trust_state, base::Duration patience, std::optional<StateParts> kept = std::nullopt);
   void HashInto(crypto::Hasher& hasher) const {
     crypto::Feed(hasher, view_, state_, trust_state_, head_, confirmed_, attests_, unproven_,
-                 chain_, reported_, kept_, fetch_, fresh_, given_up_, fetched_, liars_, results_, requests_);
+                 chain_, reported_, kept_, fetch_, fresh_, given_up_, fetched_, liars_, results_,
+                 requests_);
   }
   friend struct FingerprintProbe;
 
@@ -127,7 +127,8 @@ class CatchUp {
   // --- progress ---
   // Blocks that are newly known to be the run's, oldest first, for the ledger.
   std::vector<SharedBlock> TakeBlocks();
-  // The parts of the state being fetched that have come since, for the store; empty between fetches.
+  // The parts of the state being fetched that have come since, for the store; empty between
+  // fetches.
   StateParts TakeParts();
   // Who sent a false part of a state when it was asked for it, since the last call, and of which.
   std::vector<std::pair<PeerId, std::uint64_t>> TakeLiars();
@@ -152,10 +153,10 @@ class CatchUp {
     std::uint64_t height = 0;
     SharedBlob encoded;
     std::set<PeerId> from;
+    SharedBlock Decoded() const;
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, height, encoded, from); }
   };
   bool IsAttested(const Digest& digest) const;
-  static SharedBlock BlockOf(const Unproven& held);
   void Believe(SharedBlock block);
   void DescendFrom(std::uint64_t height);
   std::uint64_t Floor() const;
@@ -175,7 +176,6 @@ class CatchUp {
   void CloseWhatIsOver(std::optional<std::uint64_t> gap);
   void Ask(Round& round, const Requests::Key& key, const wire::Pull& pull,
            const Requests::Wait& wait);
-  Requests::Wait Soon() const;
   void AskHead(Round& round);
   void AskBlocks(Round& round, std::uint64_t gap);
   void AskState(Round& round);
@@ -198,7 +198,7 @@ class CatchUp {
   std::uint64_t reported_ = 0;                  // height up to which TakeBlocks has returned them
   std::optional<StateParts> kept_;  // until it is clear whether that state is fetched on
   std::optional<StateFetch> fetch_;
-  StateParts fresh_;  // TakeParts
+  StateParts fresh_;            // TakeParts
   std::uint64_t given_up_ = 0;  // states that were too old before they were whole
   std::optional<std::pair<SharedBlock, ModelState>> fetched_;
   std::map<std::uint64_t, std::vector<SharedBlob>> results_;  // by step, of the next few blocks

@@ -33,9 +33,12 @@ std::optional<PeerId> Requests::Ask(base::Time now, const std::vector<PeerId>& o
   if (willing.empty()) return std::nullopt;
   // Each request has its own round of all members: with one common round, requests that time out
   // together could meet one silent member for ever.
-  const std::size_t turn =
-      open == open_.end() ? FirstTurn(key, willing) : open->second.turn + 1;
-  open_[key] = {.asked = now, .turn = turn, .order = order_++, .to = willing[turn % willing.size()]};
+  const std::size_t turn = open == open_.end() ? FirstTurn(key, willing) : open->second.turn + 1;
+  open_[key] = {.asked = now,
+                .heard = now,
+                .turn = turn,
+                .order = order_++,
+                .to = willing[turn % willing.size()]};
   WakeAt(now + wait.patience);
   return open_[key].to;
 }
@@ -50,16 +53,18 @@ std::optional<PeerId> Requests::HandOver(base::Time now, const std::vector<PeerI
     const std::size_t turn = open->second.turn + i;
     const PeerId& member = willing[turn % willing.size()];
     if (PiecesAskedOf(member) > 0) continue;
-    open->second = {.asked = now, .turn = turn, .order = order_++, .to = member};
+    open->second = {.asked = now, .heard = now, .turn = turn, .order = order_++, .to = member};
     return member;
   }
   return std::nullopt;
 }
 
 bool Requests::Waits(base::Time now, Open& open, const Wait& wait) {
-  if (std::exchange(open.at_work, false)) open.asked = now;
-  if (open.refuted || open.passed_over || now >= open.asked + wait.patience) return false;
-  WakeAt(open.asked + wait.patience);
+  if (std::exchange(open.at_work, false)) open.heard = now;
+  base::Time end = open.heard + wait.patience;
+  if (wait.at_most) end = std::min(end, open.asked + *wait.at_most);
+  if (open.refuted || open.passed_over || now >= end) return false;
+  WakeAt(end);
   return true;
 }
 
@@ -132,9 +137,8 @@ void Requests::CloseIf(const std::function<bool(const Key&)>& over) {
 }
 
 std::optional<Requests::Key> Requests::OpenOf(PullKind kind) const {
-  const auto open = std::find_if(open_.begin(), open_.end(), [kind](const auto& entry) {
-    return entry.first.kind == kind;
-  });
+  const auto open = std::find_if(open_.begin(), open_.end(),
+                                 [kind](const auto& entry) { return entry.first.kind == kind; });
   return open == open_.end() ? std::nullopt : std::optional(open->first);
 }
 

@@ -18,8 +18,8 @@
 //
 // Memory: one entry for each open request and for each shunned member.
 //
-// What an attacker can do here: answer slowly, in vain or not at all, which moves a request on. Once
-// no piece is left to ask for, what it holds back goes to members that are done.
+// What an attacker can do here: answer slowly, in vain or not at all, which moves a request on.
+// Once no piece is left to ask for, what it holds back goes to members that are done.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -51,6 +51,9 @@ class Requests {
   struct Wait {
     base::Duration patience;
     bool blames = true;  // a member that lets it pass is shunned
+    // However much comes meanwhile. Attack: a liar sends a block now and then, and keeps all the
+    // others from being asked.
+    std::optional<base::Duration> at_most = std::nullopt;
   };
 
   explicit Requests(base::Duration patience) : patience_(patience) {}
@@ -99,7 +102,8 @@ class Requests {
 
  private:
   struct Open {
-    base::Time asked;         // or when its wait began anew
+    base::Time asked;
+    base::Time heard;         // when its wait began anew
     std::size_t turn = 0;     // picks the member of those willing
     std::uint64_t order = 0;  // of the times that anybody was asked for anything
     base::PeerId to;
@@ -107,7 +111,7 @@ class Requests {
     bool passed_over = false;  // its member sent a later piece
     bool at_work = false;      // its member sent something for it or before it since the last Ask
     void HashInto(crypto::Hasher& hasher) const {
-      crypto::Feed(hasher, asked, turn, order, to, refuted, passed_over, at_work);
+      crypto::Feed(hasher, asked, heard, turn, order, to, refuted, passed_over, at_work);
     }
   };
   bool Waits(base::Time now, Open& open, const Wait& wait);

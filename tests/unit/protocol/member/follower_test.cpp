@@ -74,8 +74,7 @@ class FollowerTest : public MemberTest {
     }
     return bytes;
   }
-  void Give(std::uint64_t part, base::Bytes bytes,
-            std::optional<PeerId> from = std::nullopt) {
+  void Give(std::uint64_t part, base::Bytes bytes, std::optional<PeerId> from = std::nullopt) {
     follower_.OnChunk(from.value_or(IdOf(1)), ServiceSlot(kStep, Phase::kC, MessageType::kChunk),
                       {kStep, part, StatePieces(layout(), 1).size() + 1},
                       crypto::MakeBlob(std::move(bytes)));
@@ -502,8 +501,7 @@ TEST_F(FollowerTest, PartsOfAStateAreStoredAsTheyComeAndAskedForNoMoreAfterwards
   EXPECT_EQ(stored[0].key, StatePartKey(kStep, 1));
   EXPECT_EQ(stored[0].blob->data, PartOf(state, 1));
   // Another process of this member, with the same store.
-  follower_.GoOnFrom(
-      {kStep, {{0, crypto::MakeBlob(PartOf(state, 0))}, {1, stored[0].blob}}});
+  follower_.GoOnFrom({kStep, {{0, crypto::MakeBlob(PartOf(state, 0))}, {1, stored[0].blob}}});
   follower_.Leave(std::nullopt, false);
   Show(RootedBlock(state));
   ForgetActions();

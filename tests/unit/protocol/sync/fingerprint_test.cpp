@@ -30,8 +30,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(catch_up, kept_);
     EXPECT_FEEDS(catch_up, kept_->step);
     EXPECT_FEEDS(catch_up, kept_->parts);
-    EXPECT_FEEDS_AFTER(catch_up, catch_up.fetch_.emplace(1, Digest{}, base::TensorLayout{},
-                                                         SlotNames{}));
+    EXPECT_FEEDS_AFTER(catch_up,
+                       catch_up.fetch_.emplace(1, Digest{}, base::TensorLayout{}, SlotNames{}));
     EXPECT_FEEDS(catch_up, fresh_.parts);
     EXPECT_FEEDS(catch_up, given_up_);
     EXPECT_FEEDS_AFTER(catch_up, catch_up.fetched_.emplace(BlockOf(5), ModelState{}));
@@ -49,6 +49,7 @@ struct FingerprintProbe {
     Requests requests{{}};
     EXPECT_FEEDS(requests, open_);
     EXPECT_FEEDS(requests, open_.begin()->second.asked);
+    EXPECT_FEEDS(requests, open_.begin()->second.heard);
     EXPECT_FEEDS(requests, open_.begin()->second.turn);
     EXPECT_FEEDS(requests, open_.begin()->second.order);
     EXPECT_FEEDS(requests, open_.begin()->second.to);

@@ -137,6 +137,20 @@ TEST_F(RequestsTest, APartOfAnAnswerRenewsTheWaitForBlocksOfItsSenderAlone) {
   EXPECT_FALSE(Ask(kBlocks));
 }
 
+// Attack: a block just before each wait would end.
+TEST_F(RequestsTest, WhoSendsSlowlyKeepsARequestForAWholeAnswersTimeAtMost) {
+  const Requests::Wait soon{base::Milliseconds(250), /*blames=*/false, kPatience};
+  const PeerId slow = *Ask(kBlocks, soon);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_FALSE(Ask(kBlocks, soon));
+    Pass(base::Milliseconds(240));
+    requests_.OnPartOfAnswer(slow);
+  }
+  EXPECT_FALSE(Ask(kBlocks, soon));
+  Pass(base::Milliseconds(40));
+  EXPECT_NE(*Ask(kBlocks, soon), slow);
+}
+
 TEST_F(RequestsTest, BlocksAndLeavesAreAskedOfTheMemberWhoseAnswerCameLast) {
   for (const std::uint32_t number : {2u, 0u, 1u}) {
     requests_.OnPartOfAnswer(PeerNumber(number));
