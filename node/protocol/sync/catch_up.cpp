@@ -22,6 +22,14 @@ std::uint32_t Vouchers(const Block& view) {
   return std::max(view.thresholds.t_s, view.thresholds.t_a) + 1;
 }
 
+// How many results a slow line brings in that time, of a block with so many columns.
+std::size_t SmallResultsWithin(base::Duration time, std::uint64_t dimension, std::size_t columns) {
+  if (columns == 0) return 0;
+  const std::uint64_t bytes = dimension / columns * sizeof(float) + 1;
+  const std::int64_t line = kSlowestBytesASecond / 1000 * time.ns / base::Milliseconds(1).ns;
+  return static_cast<std::uint64_t>(line) / bytes;
+}
+
 // For what all else waits for: it moves on early. Where a member is merely far away that costs one
 // answer more, of few bytes.
 Requests::Wait Soon(base::Duration patience) {
@@ -398,6 +406,14 @@ void CatchUp::AskState(Round& round) {
 }
 
 void CatchUp::AskResults(Round& round) {
+  const SharedBlock next = BlockAt(HeightOf(*view_) + 1);
+  const std::size_t columns = next == nullptr ? 0 : next->columns.size();
+  const std::size_t two_a_member =
+      kPiecesAMember * requests_.Willing(round.now, round.others).size();
+  const std::size_t most =
+      std::max(kBulkRequests,
+               std::min({kSmallRequests, two_a_member,
+                         SmallResultsWithin(patience_, base::ElementCount(layout_), columns)}));
   for (std::uint64_t height = HeightOf(*view_) + 1; height <= HeightOf(*view_) + kBlocksAhead;
        ++height) {
     const SharedBlock block = BlockAt(height);
@@ -407,7 +423,7 @@ void CatchUp::AskResults(Round& round) {
       if (block->columns[j] != wire::ColumnFate::kApplied) continue;
       if (held != results_.end() && held->second[j] != nullptr) continue;
       const Requests::Key key = {PullKind::kResult, block->step, j};
-      if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kResult) >= kBulkRequests) continue;
+      if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kResult) >= most) continue;
       Ask(round, key, {.kind = PullKind::kResult, .index = j}, {patience_});
     }
   }
@@ -420,7 +436,7 @@ void CatchUp::CheckInvariants() const {
   OSTRAKA_CHECK(chain_.empty() || chain_.rbegin()->first <= HeightOf(*head_));
   OSTRAKA_CHECK(requests_.size() <= kMaxRequests);
   OSTRAKA_CHECK(requests_.CountOf(PullKind::kState) <= kPieceRequests);
-  OSTRAKA_CHECK(requests_.CountOf(PullKind::kResult) <= kBulkRequests);
+  OSTRAKA_CHECK(requests_.CountOf(PullKind::kResult) <= kSmallRequests);
   OSTRAKA_CHECK(results_.size() <= kBlocksAhead);
 }
 

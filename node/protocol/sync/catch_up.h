@@ -13,9 +13,12 @@
 //   C2  Every block of the chain is above view() and not above head(), and while a state is fetched
 //       not below the block that the state follows. [C]
 //   C3  At most kMaxRequests requests are open (requests.h), at most kPieceRequests of them for
-//       pieces of the state or kBulkRequests for results. The other two are for the head and for
-//       blocks. Rationale: results that no member holds any more would otherwise keep this member
-//       from learning of a newer state, which makes them superfluous. [C]
+//       pieces of the state; for results kBulkRequests, or as many as come over a slow line before
+//       they are asked for again, at most two a member. [Six at a time, over a line of some hundred
+//       milliseconds, brought blocks of eight columns more slowly than eight fast members made
+//       them, and a newcomer was never at the head.] The other two are for the head and for blocks.
+//       Rationale: results that no member holds any more would otherwise keep this member from
+//       learning of a newer state, which makes them superfluous. [C]
 //   C4  Results are held of at most kBlocksAhead blocks. [C]
 //   C5  With at most t_s (t_a) faulty members, each block, state and result that it returns is the
 //       run's, and it gets to the head while honest members answer and its link brings a state
@@ -64,10 +67,12 @@ namespace ostraka::protocol {
 
 using SharedBlock = std::shared_ptr<const Block>;
 
-inline constexpr std::size_t kBulkRequests = 6;   // for results
+inline constexpr std::size_t kBulkRequests = 6;   // for results, however large they are
 inline constexpr std::size_t kPiecesAMember = 2;  // so that its line is busy while a request goes
 inline constexpr std::size_t kPieceRequests = 8 * kPiecesAMember;
-inline constexpr std::size_t kMaxRequests = kPieceRequests + 2;
+inline constexpr std::size_t kSmallRequests =
+    kPiecesAMember * wire::kMaxPeers;  // for results, if they are small
+inline constexpr std::size_t kMaxRequests = kSmallRequests + 2;
 inline constexpr std::size_t kMaxBlocksAnAnswer = 32;
 inline constexpr std::size_t kUnprovenBlocks = 2 * kMaxBlocksAnAnswer;
 inline constexpr std::size_t kUnprovenBytes = wire::kMaxBlockBytes;
