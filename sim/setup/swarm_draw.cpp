@@ -184,10 +184,10 @@ void DrawArrivals(base::Rng rng, SimOptions& options) {
   if (!CheckOptions(options).ok()) options.comes = 0;
 }
 
-// In one of four swarms into which attackers come they do what is about keys that come and go. Its
+// In every other swarm into which attackers come they do what is about keys that come and go. Its
 // own stream, as above.
 void DrawGuestAttack(base::Rng rng, SimOptions& options) {
-  if (options.intruders == 0 || !OneIn(rng, 4)) return;
+  if (options.intruders == 0 || !OneIn(rng, 2)) return;
   SimOptions drawn = options;
   const KnownAttack& attack = ChooseAttack(rng.Fork("attack"), true);
   drawn.attack = attack.name;

@@ -1,8 +1,8 @@
 // stale_head: to who is away it shows the head of one step for ever, with the COMMITs that attested
 // to it, and nothing newer.
 // long_range: from its step on all colluders sign COMMITs of a far later step, which name a false
-// block as the newest, in which they alone are members; each who follows the run, comes in, or asks
-// for the head gets that block and these COMMITs, also after the colluders have left.
+// block as the newest; each who follows the run, or asks to come in, gets that block and these
+// COMMITs, also after the colluders have left.
 //
 // Rule: a head is believed if more members of the newest block that a follower holds attest to it
 // than can be at fault (catch_up.h). A newcomer holds the genesis or its anchor.
@@ -111,7 +111,7 @@ class LongRange final : public Editor {
   void OnAction(Turn& turn, protocol::Action action) override {
     watch_.See(action);
     if (!false_head_ && watch_.head() != nullptr && HeightOf(*watch_.head()) == from_step_) {
-      Forge(turn);
+      Forge();
     }
     turn.Emit(std::move(action));
   }
@@ -134,15 +134,11 @@ class LongRange final : public Editor {
   }
 
   // Equal for all colluders: they make it of the same true block.
-  void Forge(Turn& turn) {
+  void Forge() {
     wire::Block block = *watch_.head();
     block.previous = wire::BlockDigest(block);
     block.step += kFarAhead;
     block.randomness.bytes[0] ^= 1;
-    block.members.clear();
-    for (const PeerId& member : watch_.head()->members) {
-      if (turn.coven().Contains(member)) block.members.push_back(member);
-    }
     block.state_root.reset();
     false_head_ = crypto::MakeBlob(wire::EncodeBlock(block));
     digest_ = wire::DigestOfBlock(false_head_->data);
