@@ -113,7 +113,7 @@ TEST_P(JoinChurn, VoidsNoColumnAndFillsNoBlock) {
   EXPECT_LT(churned.most_bytes(), calm.most_bytes() + 2 * 512);
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, JoinChurn, testing::Values(8, 9, 15, 16));
+INSTANTIATE_TEST_SUITE_P(Sizes, JoinChurn, testing::Values(8, 15));
 
 // --- rotate_keys ---------------------------------------------------------------------------------
 
@@ -153,6 +153,20 @@ TEST_P(FarNewcomers, CostNoHonestMemberItsPlace) {
   options.attack_params["deltas"] = GetParam();
   options.intruders = 2;
   RunWithoutHarm(options);
+}
+
+// A round trip as long as two steps. [Results were asked for six at a time, so that eight columns
+// took two round trips: it was always some blocks behind, and never let in.]
+TEST(FarNewcomer, ComesInAsFarAsMessagesMayTake) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SimOptions options = Under("far_newcomer", {8, 0}, seed);
+    options.attack_params["deltas"] = "0.2";
+    options.intruders = 1;
+    const SimResult result = RunWithoutHarm(options);
+    EXPECT_EQ(result.returned.size(), 1U) << result.replay;
+    EXPECT_TRUE(result.removals.empty()) << result.replay;
+    ExpectNoVoidColumn(result);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Deltas, FarNewcomers,

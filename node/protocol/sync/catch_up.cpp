@@ -350,6 +350,18 @@ std::size_t CatchUp::OpenOf(PullKind kind) const {
       open_.begin(), open_.end(), [&](const auto& one) { return one.first.kind == kind; }));
 }
 
+// How many results may be asked for at a time.
+std::size_t CatchUp::MostResults(base::Time now) {
+  const SharedBlock next = BlockAt(HeightOf(*view_) + 1);
+  if (next == nullptr || next->columns.empty()) return kBulkRequests;
+  const std::uint64_t bytes = base::ElementCount(layout_) / next->columns.size() * sizeof(float);
+  const auto line = static_cast<std::uint64_t>(kSlowestBytesASecond / 1000 * patience_.ns /
+                                               base::Milliseconds(1).ns);
+  const std::size_t most = std::min(kSmallRequests, kPiecesAMember * Willing(now).size());
+  return std::clamp<std::uint64_t>(line / (bytes + 1), kBulkRequests,
+                                   std::max(most, kBulkRequests));
+}
+
 void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
                   std::vector<Request>& out) {
   const auto open = open_.find(key);
@@ -442,6 +454,7 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
     CheckInvariants();
     return out;
   }
+  const std::size_t most_results = MostResults(now);
   for (std::uint64_t height = HeightOf(*view_) + 1; height <= HeightOf(*view_) + kBlocksAhead;
        ++height) {
     const SharedBlock block = BlockAt(height);
@@ -451,7 +464,7 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
       if (block->columns[j] != wire::ColumnFate::kApplied) continue;
       if (held != results_.end() && held->second[j] != nullptr) continue;
       const Key key = {PullKind::kResult, block->step, j};
-      if (!open_.contains(key) && OpenOf(PullKind::kResult) >= kBulkRequests) continue;
+      if (!open_.contains(key) && OpenOf(PullKind::kResult) >= most_results) continue;
       Ask(now, key, {.kind = PullKind::kResult, .index = j}, out);
     }
   }
@@ -466,7 +479,7 @@ void CatchUp::CheckInvariants() const {
   OSTRAKA_CHECK(chain_.empty() || chain_.rbegin()->first <= HeightOf(*head_));
   OSTRAKA_CHECK(open_.size() <= kMaxRequests);
   OSTRAKA_CHECK(OpenOf(PullKind::kState) <= kPieceRequests);
-  OSTRAKA_CHECK(OpenOf(PullKind::kResult) <= kBulkRequests);
+  OSTRAKA_CHECK(OpenOf(PullKind::kResult) <= kSmallRequests);
   OSTRAKA_CHECK(results_.size() <= kBlocksAhead);
 }
 

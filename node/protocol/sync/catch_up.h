@@ -13,7 +13,10 @@
 //   C2  Every block of the chain is above view() and not above head(), and while a state is fetched
 //       not below the block that the state follows. [C]
 //   C3  At most kMaxRequests requests are open, at most kPieceRequests of them for pieces of the
-//       state or kBulkRequests for results. The other two are for the head and for blocks.
+//       state; for results kBulkRequests, or as many as come over a slow line before they are asked
+//       for again, at most two a member. [Six at a time, over a line of some hundred ms, brought
+//       blocks of eight columns more slowly than eight fast members made them, and a newcomer was
+//       never at the head.] The other two are for the head and for blocks.
 //       Rationale: results that no member holds any more would otherwise keep this member from
 //       learning of a newer state, which makes them superfluous. [C] A first question for a piece
 //       goes to the member that is asked for the fewest, at most kPiecesAMember a member.
@@ -66,10 +69,12 @@ namespace ostraka::protocol {
 using crypto::SharedBlob;
 using SharedBlock = std::shared_ptr<const Block>;
 
-inline constexpr std::size_t kBulkRequests = 6;   // for results
+inline constexpr std::size_t kBulkRequests = 6;   // for results, however large they are
 inline constexpr std::size_t kPiecesAMember = 2;  // so that its line is busy while a question goes
 inline constexpr std::size_t kPieceRequests = 8 * kPiecesAMember;
-inline constexpr std::size_t kMaxRequests = kPieceRequests + 2;
+inline constexpr std::size_t kSmallRequests =
+    2 * wire::kMaxPeers;  // for results, if they are small
+inline constexpr std::size_t kMaxRequests = kSmallRequests + 2;
 // A member that sends pieces at this pace or faster is not taken to be silent.
 inline constexpr std::int64_t kSlowestBytesASecond = 256 * 1024;
 inline constexpr std::size_t kMaxBlocksAnAnswer = 32;
@@ -202,6 +207,7 @@ class CatchUp {
   void FinishFetch();
   void Refute(const Key& key, const PeerId& from);
   std::size_t OpenOf(wire::PullKind kind) const;
+  std::size_t MostResults(base::Time now);
   void AskHead(base::Time now, std::vector<Request>& out);
   void AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out);
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);
