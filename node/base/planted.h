@@ -48,6 +48,10 @@ enum class Bug : std::uint8_t {
   kInvitesAreNotCounted,     // an invite lets in any number of keys
   kAnyRevocation,            // an invite is revoked by whoever says so
   kRevocationsAreIgnored,    // a revoked invite lets in as before
+  kStruckFirst,              // owners are drawn among those that are left
+  kSeatsAreForEver,          // who has left returns without an invite, however late
+  kLeaversCount,             // members that come or go count among those that hold a role
+  kOneAttests,               // a newcomer believes a head to which one member attests
   kDhtNoPrefixRule,          // limits that count by address prefix count nothing
   kDhtNoToken,               // a record is stored whatever the token
   kDhtEarlyStop,             // a read of the DHT ends when a few nodes have answered

@@ -7,12 +7,14 @@
 
 #include "aggregation/attacks/attacks.h"
 #include "aggregation/shared/byzfl_names.h"
+#include "node/base/check.h"
 #include "node/base/suggest.h"
 #include "sim/adversary/adversary.h"
 #include "sim/adversary/editor_options.h"
 #include "sim/adversary/routed.h"
 #include "sim/attacks/frame_victim.h"
 #include "sim/attacks/messages/factories.h"
+#include "sim/attacks/messages/guest_factories.h"
 #include "sim/attacks/results/factories.h"
 #include "sim/attacks/results/gradient.h"
 #include "sim/script/script.h"
@@ -34,6 +36,11 @@ aggregation::ParameterInfo Count(const char* name, const char* usual, double mos
           .default_kind = aggregation::Default::kValue,
           .default_text = usual,
           .high = most};
+}
+aggregation::ParameterInfo CountFromOne(const char* name, const char* usual, double most) {
+  aggregation::ParameterInfo info = Count(name, usual, most);
+  info.low = 1;
+  return info;
 }
 aggregation::ParameterInfo Switch(const char* name) { return Count(name, "0", 1); }
 aggregation::ParameterInfo Real(const char* name, const char* usual, double most) {
@@ -480,6 +487,69 @@ std::vector<Entry> Scripts() {
   };
 }
 
+// Of those that come, go, or are away.
+std::vector<Entry> OfGuests() {
+  std::vector<Entry> entries = {
+      {{"leave_reroll",
+        "says that it leaves, in one step of `every`, to have columns owned by others, and comes "
+        "back as soon as it is gone",
+        {CountFromOne("every", "4", kMany)},
+        Outcome::kContained,
+        "who stays keeps its place in the order of owners; the second departure in 1000 steps "
+        "bars",
+        {},
+        {{"every", {"1", "12"}}}},
+       MakeComeAndGo},
+      {{"join_churn",
+        "comes in and leaves as fast as the rules let it",
+        {},
+        Outcome::kContained,
+        "comers and leavers hold no role; the second departure in 1000 steps bars"},
+       MakeComeAndGo},
+      {{"rotate_keys",
+        "intruders take turns, more keys than their invite has uses: each leaves as soon as it is "
+        "in, and asks again when its seat is lost",
+        {CountFromOne("uses", "2", kMany)},
+        Outcome::kContained,
+        "who was away for longer than its seat is kept uses up an invite again"},
+       MakeComeAndGo},
+      {{"far_newcomer",
+        "an intruder whose line takes `deltas` Delta more each way",
+        {Real("deltas", "0.6", 40)},
+        Outcome::kContained,
+        "near, it is a member like others; else it is dropped for what comes too late, or never "
+        "let in",
+        {},
+        {{"deltas", {"0.2", "3"}}}},
+       MakeFarNewcomer},
+      {{"gone_donor",
+        "answers who fetches a state with the first `pieces` pieces, and then never again; removed "
+        "= 1: then it says nothing to anybody",
+        {Count("pieces", "1", kMany), Switch("removed")},
+        Outcome::kContained,
+        "who waits asks another member (removed: dropped, sealed absent)",
+        {{"removed", Outcome::kRemovedInTime}},
+        {{"removed", {"1"}}}},
+       MakeGoneDonor},
+      {{"stale_head",
+        "shows who is away the head of one step for ever, and nothing newer",
+        {},
+        Outcome::kContained,
+        "other members show what is newer"},
+       MakeStaleHead},
+      {{"long_range",
+        "all colluders sign a false later history, and show it to who is away, also after they "
+        "have left",
+        {},
+        Outcome::kContained,
+        "a head is believed if more members of the block that one holds attest to it than can be "
+        "at fault"},
+       MakeLongRange},
+  };
+  for (Entry& entry : entries) entry.attack.of_guests = true;
+  return entries;
+}
+
 std::vector<Entry> MakeEntries() {
   std::vector<Entry> entries = {
       {{"none", "does nothing wrong", {}, Outcome::kContained, "nothing to remove"},
@@ -493,7 +563,7 @@ std::vector<Entry> MakeEntries() {
   }
   for (const std::vector<Entry>& group :
        {LiesAboutWork(), CautiousGradients(), LiesInMessages(), AbusesOfServices(), WrongBits(),
-        Conspiracies(), Silences(), FoundByReading(), Scripts()}) {
+        Conspiracies(), Silences(), FoundByReading(), Scripts(), OfGuests()}) {
     entries.insert(entries.end(), group.begin(), group.end());
   }
   return entries;
@@ -586,12 +656,24 @@ Outcome OutcomeOf(const KnownAttack& attack, const AttackParams& given) {
   return attack.outcome;
 }
 
+std::map<std::string, double> NumbersOf(const KnownAttack& attack, const AttackParams& given) {
+  auto numbers = NumbersFrom(attack, given);
+  OSTRAKA_CHECK(numbers.ok());
+  return *std::move(numbers);
+}
+
 bool FlipsLabels(std::string_view name) {
   const aggregation::AttackInfo* attack = aggregation::FindAttack(name);
   return attack != nullptr && attack->knowledge == aggregation::Knowledge::kLabels;
 }
 
 bool FlipsReach(std::string_view name) { return name == "flag_flip"; }
+
+bool TakesTurns(std::string_view name) { return name == "rotate_keys"; }
+
+bool ComesAndGoes(std::string_view name) {
+  return name == "leave_reroll" || name == "join_churn" || TakesTurns(name);
+}
 
 base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
     AdversaryOptions options, std::unique_ptr<protocol::Machine> inside) {

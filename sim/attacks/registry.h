@@ -50,6 +50,9 @@ struct KnownAttack {
   const aggregation::AttackInfo* gradient = nullptr;
   // The attack is only contained if the parameter of this name is at most so much.
   std::map<std::string, double> contained_up_to = {};
+  // It is about keys that come, go or are away: swarm testing draws it only where attackers come in
+  // from outside (sim/setup/swarm_draw.h).
+  bool of_guests = false;
 };
 
 // "none" first, then attacks on gradients, then attacks on the protocol.
@@ -64,6 +67,10 @@ base::Status CheckParams(const KnownAttack& attack, const AttackParams& given);
 
 // The outcome with these parameters. REQUIRES: CheckParams is ok.
 KnownAttack::Outcome OutcomeOf(const KnownAttack& attack, const AttackParams& given);
+
+// The numbers of an attack on the protocol, with the defaults of those not given. REQUIRES:
+// CheckParams is ok.
+std::map<std::string, double> NumbersOf(const KnownAttack& attack, const AttackParams& given);
 
 // True if the attack sends gradients of flipped labels, so that it needs a trainer over them. False
 // for an unknown name.
@@ -91,6 +98,12 @@ struct AdversaryOptions {
 // True for the attack whose machine is to declare the opposite of what the run says of it
 // (Declarations::only_dials).
 bool FlipsReach(std::string_view name);
+
+// True for the attacks that consist in when their machines leave and come back
+// (sim/setup/travels.h). A real node that plays one leaves nothing by itself.
+bool ComesAndGoes(std::string_view name);
+// Of these, true for the one whose intruders take turns.
+bool TakesTurns(std::string_view name);
 
 // The same for the simulator and for `ostraka node --attack`. InvalidArgument for a name or
 // parameter that is not known, listing those that are. FailedPrecondition if `flipped_gradients` is

@@ -23,6 +23,41 @@ base::Status ArrivalChecker::OnJoined(std::uint32_t peer, std::uint64_t step) {
                                   std::to_string(guest.uses));
 }
 
+// Its first coming, or one that is no return.
+bool ArrivalChecker::ComesAnew(std::uint32_t peer, std::uint64_t step) {
+  const auto left = left_.extract(peer);
+  const bool seat_is_lost = !left.empty() && step >= left.mapped() + kSeatIsKept;
+  if (came_.insert(peer).second || seat_is_lost) return true;
+  returned_[peer] = step;
+  return false;
+}
+
+void ArrivalChecker::OnLeft(std::uint32_t peer, std::uint64_t step) {
+  const auto returned = returned_.find(peer);
+  const bool is_barred = returned != returned_.end() && step < returned->second + kLeavesTooSoon;
+  if (!is_barred) left_[peer] = step;
+}
+
+base::Status ArrivalChecker::CheckMembers(const wire::Block& block) const {
+  std::uint32_t attackers = 0;
+  for (const base::PeerId& id : block.members) {
+    const auto peer = roster_.IndexOf(id);
+    if (peer && roster_.Comes(*peer) && !came_.contains(*peer)) {
+      return base::FailedPrecondition(Named(roster_, *peer) + " is a member, and came never in");
+    }
+    attackers += peer && !roster_.IsHonest(*peer) ? 1 : 0;
+  }
+  if (timely_ && attackers > block.thresholds.t_s) {
+    return base::FailedPrecondition(
+        "after the block of step " + std::to_string(block.step) + " " + std::to_string(attackers) +
+        " of " + std::to_string(block.members.size()) + " members are attackers, which bear " +
+        std::to_string(block.thresholds.t_s));
+  }
+  if (block.members.size() <= seats_) return base::OkStatus();
+  return base::FailedPrecondition("there are " + std::to_string(block.members.size()) +
+                                  " members, and " + std::to_string(seats_) + " seats");
+}
+
 base::Status ArrivalChecker::OnBlock(const wire::Block& block) {
   if (block.genesis || HeightOf(block) <= height_) return base::OkStatus();
   height_ = HeightOf(block);
@@ -30,19 +65,14 @@ base::Status ArrivalChecker::OnBlock(const wire::Block& block) {
     const auto peer = roster_.IndexOf(id);
     if (!peer) return base::FailedPrecondition("a block lets in a key that nobody has");
     since_.erase(*peer);
-    if (!roster_.Comes(*peer) || !came_.insert(*peer).second) continue;
+    if (!roster_.Comes(*peer) || !ComesAnew(*peer, block.step)) continue;
     RETURN_IF_ERROR(OnJoined(*peer, block.step));
   }
-  for (const base::PeerId& id : block.members) {
+  for (const base::PeerId& id : block.left) {
     const auto peer = roster_.IndexOf(id);
-    if (peer && roster_.Comes(*peer) && !came_.contains(*peer)) {
-      return base::FailedPrecondition(Named(roster_, *peer) + " is a member, and came never in");
-    }
+    if (peer && roster_.Comes(*peer)) OnLeft(*peer, block.step);
   }
-  if (block.members.size() > seats_) {
-    return base::FailedPrecondition("there are " + std::to_string(block.members.size()) +
-                                    " members, and " + std::to_string(seats_) + " seats");
-  }
+  RETURN_IF_ERROR(CheckMembers(block));
   for (const auto& [peer, since] : since_) {
     if (!timely_ || !roster_.IsHonest(peer) || height_ < since + kBlocksToComeIn) continue;
     return base::FailedPrecondition(Named(roster_, peer) + " asks since the block of height " +

@@ -1,5 +1,7 @@
 // Checker "arrivals": who comes in from outside is let in by what its moderator or the manifest
-// said, once a use, and finds a seat; and an honest one is let in.
+// said, once a use, and finds a seat; and an honest one is let in. Who has left and comes back
+// after its seat was given up has used up another one. Attackers are never more than the members
+// bear.
 //
 // Thread safety: none; one simulation.
 #pragma once
@@ -32,8 +34,15 @@ class ArrivalChecker final : public Checker {
  private:
   // Probation, and the steps that the way to the head takes.
   static constexpr std::uint64_t kBlocksToComeIn = 30;
+  // Who has left is kept a seat for so many steps, and is barred if it leaves again that soon after
+  // a return; then its seat is kept for longer than a simulation runs.
+  static constexpr std::uint64_t kSeatIsKept = 100;
+  static constexpr std::uint64_t kLeavesTooSoon = 1000;
   base::Status OnBlock(const wire::Block& block);
   base::Status OnJoined(std::uint32_t peer, std::uint64_t step);
+  bool ComesAnew(std::uint32_t peer, std::uint64_t step);
+  void OnLeft(std::uint32_t peer, std::uint64_t step);
+  base::Status CheckMembers(const wire::Block& block) const;
 
   Roster roster_;
   std::vector<Entitlement> guests_;
@@ -43,6 +52,8 @@ class ArrivalChecker final : public Checker {
   std::set<std::uint32_t> came_;                  // guests, once
   std::map<std::uint32_t, std::uint32_t> used_;   // by group
   std::map<std::uint32_t, std::uint64_t> since_;  // guests that wait: the height at which each did
+  std::map<std::uint32_t, std::uint64_t> left_;   // guests that have left: the step
+  std::map<std::uint32_t, std::uint64_t> returned_;  // guests that came back: the step
 };
 
 }  // namespace ostraka::sim

@@ -26,6 +26,7 @@
 #include "sim/check/order_checkers.h"
 #include "sim/check/queue_checker.h"
 #include "sim/check/recovery.h"
+#include "sim/check/reroll_checker.h"
 #include "sim/check/size_checker.h"
 #include "sim/check/yardstick.h"
 #include "sim/engine/memo_opener.h"
@@ -37,6 +38,7 @@
 #include "sim/setup/departures.h"
 #include "sim/setup/fault_plan.h"
 #include "sim/setup/models.h"
+#include "sim/setup/travels.h"
 #include "sim/setup/turnover.h"
 #include "sim/trainers/trainers.h"
 
@@ -188,6 +190,8 @@ class Cluster {
   Cluster(const SimOptions& options, const Training& training);
   base::StatusOr<std::vector<Simulator::Member>> MakeMembers(const std::vector<float>& initial);
   AdversaryOptions AdversaryAt(std::uint32_t peer) const;
+  std::function<std::unique_ptr<protocol::Machine>()> ReturningAdversary(
+      std::uint32_t index, protocol::PeerOptions peer) const;
   void AddCheckers(Simulator& simulator);
   void AddPremises(Simulator& simulator);
   void AddRemovalChecker();
@@ -205,6 +209,7 @@ class Cluster {
   struct Guests {
     Gatehouse gatehouse;
     std::shared_ptr<Turnover> turnover = nullptr;  // null: none
+    std::shared_ptr<Travels> travels = nullptr;    // of the attackers; null: none
   };
   Guests guests_;
   std::shared_ptr<const protocol::Manifest> manifest_;
@@ -248,6 +253,9 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
     std::iota(guests.begin(), guests.end(), KeysIn(options) - options.turnover);
     guests_.turnover = std::make_shared<Turnover>(roster_, std::move(guests));
   }
+  if (ComesAndGoes(options.attack) && !options.unprotected) {
+    guests_.travels = std::make_shared<Travels>(rng_.Fork("travels"), options, roster_);
+  }
   std::vector<base::PeerId> colluders;
   for (std::uint32_t i = 0; i < roster_.ids.size(); ++i) {
     if (roster_.byzantine[i]) colluders.push_back(roster_.ids[i]);
@@ -282,6 +290,19 @@ AdversaryOptions Cluster::AdversaryAt(std::uint32_t peer) const {
           lies ? liars_ : coven_};
 }
 
+// Each time a new process of an attacker that comes and goes. ComesAndGoes' need no second machine.
+std::function<std::unique_ptr<protocol::Machine>()> Cluster::ReturningAdversary(
+    std::uint32_t index, protocol::PeerOptions peer) const {
+  return [adversary = AdversaryAt(index), peer = std::move(peer)]() mutable {
+    peer.post = std::make_shared<protocol::Post>(peer.key->id(), peer.manifest->run_id,
+                                                 protocol::CountsReach(*peer.manifest));
+    adversary.post = peer.post;
+    auto machine = MakeAdversary(adversary, protocol::MakePeer(peer));
+    OSTRAKA_CHECK(machine.ok());  // CheckOptions
+    return *std::move(machine);
+  };
+}
+
 base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     const std::vector<float>& values) {
   const auto verifier = std::make_shared<MemoVerifier>(keys_);
@@ -304,6 +325,11 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     }
     if (const auto leaves = faults_.departures.find(i); leaves != faults_.departures.end()) {
       peer.declarations.leaving = LeavingFrom(leaves->second, roster_.IsHonest(i));
+    }
+    if (guests_.travels != nullptr && cheats) {
+      peer.declarations.leaving = [travels = guests_.travels, i](std::uint64_t step) {
+        return travels->MustLeave(i, step);
+      };
     }
     peer.declarations.revokes = cheats ? forging : revoking;
     const bool takes_turn = i >= KeysIn(options_) - options_.turnover;
@@ -335,6 +361,7 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
       member.after_end = machine::AfterEnd::kFree;
     }
     if (comes && cheats) member.remake = OnlyOnce(std::move(member.machine));
+    if (guests_.travels != nullptr && cheats) member.remake = ReturningAdversary(i, peer);
   }
   return members;
 }
@@ -354,6 +381,8 @@ void Cluster::AddCheckers(Simulator& simulator) {
     checkers_.Add(std::make_unique<Agreement>(roster_));
     checkers_.Add(std::make_unique<BansKept>(roster_));
     checkers_.Add(std::make_unique<DepartureChecker>(roster_, opener_));
+    checkers_.Add(
+        std::make_unique<RerollChecker>(roster_, base::ElementCount(training_.trainer->layout())));
     checkers_.Add(std::make_unique<ArrivalChecker>(roster_, guests_.gatehouse.Entitlements(),
                                                    protocol::SeatsIn(*manifest_),
                                                    IsTimely(options_)));
@@ -419,10 +448,15 @@ SimResult Cluster::Run(const TraceSink& trace, StepObserver* observer) {
   AddCheckers(simulator);
   ScheduleFaults(faults_, options_, rng_, simulator);
   for (std::uint32_t i = options_.peers; i < KeysIn(options_) - options_.turnover; ++i) {
+    if (guests_.travels != nullptr && guests_.travels->Starts(i)) continue;
     simulator.ScheduleRestart(guests_.gatehouse.starts()[i - options_.peers], i);
   }
   Homecoming homecoming(roster_, options_.leave_for, &simulator);
   if (guests_.turnover == nullptr) simulator.AddObserver(&homecoming);
+  if (guests_.travels != nullptr) {
+    guests_.travels->Watch(&simulator);
+    simulator.AddObserver(guests_.travels.get());
+  }
   if (guests_.turnover != nullptr) {
     guests_.turnover->Watch(&simulator);
     simulator.AddObserver(guests_.turnover.get());

@@ -30,7 +30,7 @@ std::shared_ptr<const crypto::SigningKey> DrawKey(base::Rng rng) {
 Gatehouse::Gatehouse(const base::Rng& rng, const SimOptions& options, const Keys& guests)
     : moderator_(DrawKey(rng.Fork("moderator"))),
       stranger_(DrawKey(rng.Fork("stranger"))),
-      public_uses_(std::max(1U, options.intruders)) {
+      public_uses_(std::max(1U, IntrudersLetIn(options))) {
   const base::Duration run = ExpectedLength(options);
   for (std::uint32_t i = 0; i < guests.size(); ++i) {
     guests_.push_back(guests[i]->id());

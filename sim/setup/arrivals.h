@@ -3,7 +3,8 @@
 //   index                      who                what it shows
 //   [peers, + comes)           honest             every other one is in the manifest's list; the
 //                                                 rest have an invite of one use each
-//   [.., + intruders)          attackers          one public invite of as many uses
+//   [.., + intruders)          attackers          one public invite of as many uses (of keys that
+//                                                 take turns, IntrudersLetIn)
 //   [.., + forgers)            honest code        in turn: an invite that no moderator signed, the
 //                              with a credential  use of another key, an invite that has ended,
 //                              that is not good   one use for two keys, and an invite that the

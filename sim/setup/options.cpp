@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "node/base/check.h"
 #include "node/wire/limits.h"
 #include "sim/engine/network.h"
 #include "sim/setup/cuts.h"
@@ -202,6 +203,14 @@ std::uint32_t FaultsBorne(const SimOptions& options) {
   return protocol::FaultsBorne(options.mode, options.peers);
 }
 
+std::uint32_t IntrudersLetIn(const SimOptions& options) {
+  if (!TakesTurns(options.attack)) return options.intruders;
+  const auto attack = FindAttack(options.attack);
+  OSTRAKA_CHECK(attack.ok());
+  const double uses = NumbersOf(*attack, options.attack_params).at("uses");
+  return static_cast<std::uint32_t>(std::min<double>(uses, options.intruders));
+}
+
 std::uint32_t KeysIn(const SimOptions& options) {
   return options.peers + options.comes + options.turnover + options.intruders + options.forgers;
 }
@@ -237,7 +246,7 @@ base::Status CheckFaults(const SimOptions& options) {
   RETURN_IF_ERROR(Require(!options.lose_disk || options.blackouts == 0,
                           "a run in which all peers lose their disks at once is lost: make "
                           "blackouts 0, or let peers keep their disks"));
-  const std::uint32_t faulty = options.byzantine + options.intruders;
+  const std::uint32_t faulty = options.byzantine + IntrudersLetIn(options);
   if (options.crashes == 0 || faulty < FaultsBorne(options)) return base::OkStatus();
   return base::FailedPrecondition("a crashed peer counts as faulty, and " +
                                   std::to_string(options.peers) + " peers bear " +
@@ -312,7 +321,7 @@ base::Status CheckComes(const SimOptions& options) {
               "peers and those that come are more than " + std::to_string(wire::kMaxPeers)));
   const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
   const std::uint32_t stay = options.peers - std::min(options.peers, options.leaves);
-  const std::uint32_t come_in = options.intruders + (options.forgers > 1 ? 1 : 0);
+  const std::uint32_t come_in = IntrudersLetIn(options) + (options.forgers > 1 ? 1 : 0);
   const std::uint32_t faulty = options.byzantine + come_in;
   const auto t_s = protocol::ThresholdsFor(options.mode, stay + come_in, t_a).t_s;
   return Require(come_in == 0 || t_s >= faulty,

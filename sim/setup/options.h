@@ -126,6 +126,8 @@ struct SimOptions {
 
 // t_s at the genesis of the run.
 std::uint32_t FaultsBorne(const SimOptions& options);
+// How many of the intruders their invite lets in.
+std::uint32_t IntrudersLetIn(const SimOptions& options);
 // All that take part at some time.
 std::uint32_t KeysIn(const SimOptions& options);
 

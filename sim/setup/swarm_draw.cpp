@@ -1,6 +1,7 @@
 #include "sim/setup/swarm_draw.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "node/base/check.h"
@@ -36,11 +37,11 @@ void DrawMembers(base::Rng rng, SimOptions& options) {
 
 // Each attack draws tickets, and the highest ticket wins: an added attack changes only the swarms
 // that draw it. Attacks on the protocol get three tickets, because there are fewer of them.
-const KnownAttack& ChooseAttack(const base::Rng& rng) {
+const KnownAttack& ChooseAttack(const base::Rng& rng, bool of_guests = false) {
   const KnownAttack* chosen = nullptr;
   std::uint64_t highest = 0;
   for (const KnownAttack& attack : KnownAttacks()) {
-    if (attack.name == "none") continue;
+    if (attack.name == "none" || attack.of_guests != of_guests) continue;
     base::Rng tickets = rng.Fork(attack.name);
     for (int i = attack.gradient == nullptr ? 3 : 1; i > 0; --i) {
       const std::uint64_t ticket = tickets.Next();
@@ -85,15 +86,19 @@ const KnownAttack& ChooseAttackOn(const base::Rng& rng, const SimOptions& option
 }
 
 // A parameter with variants sometimes takes one of them; the others keep their defaults.
+void DrawVariants(base::Rng& rng, const KnownAttack& attack, SimOptions& options) {
+  for (const auto& [name, values] : attack.variants) {
+    if (OneIn(rng, 3)) options.attack_params[name] = values[rng.Below(values.size())];
+  }
+}
+
 void DrawAttack(base::Rng rng, SimOptions& options) {
   const KnownAttack& attack = ChooseAttackOn(rng, options);
   options.attack = attack.name;
   options.await_removal = attack.outcome == KnownAttack::Outcome::kRemoved;
   // After the genesis seal, which waits for every member.
   options.attack_from_step = 1 + rng.Below(8);
-  for (const auto& [name, values] : attack.variants) {
-    if (OneIn(rng, 3)) options.attack_params[name] = values[rng.Below(values.size())];
-  }
+  DrawVariants(rng, attack, options);
   // The smallest lie, which no tolerance would see.
   if (options.exact && options.attack == "bit_flip") {
     options.attack_params = {{"bit", "1"}, {"coordinates", "1"}};
@@ -182,6 +187,19 @@ void DrawArrivals(base::Rng rng, SimOptions& options) {
   if (!CheckOptions(options).ok()) options.comes = 0;
 }
 
+// In every other swarm into which attackers come they do what is about keys that come and go. Its
+// own stream, as above.
+void DrawGuestAttack(base::Rng rng, SimOptions& options) {
+  if (options.intruders == 0 || !OneIn(rng, 2)) return;
+  SimOptions drawn = options;
+  const KnownAttack& attack = ChooseAttack(rng.Fork("attack"), true);
+  drawn.attack = attack.name;
+  drawn.attack_params.clear();
+  drawn.await_removal = false;
+  DrawVariants(rng, attack, drawn);
+  if (CheckOptions(drawn).ok()) options = std::move(drawn);
+}
+
 // In one swarm of four the wait for parts follows the run. Its own stream, as above.
 void DrawWaits(base::Rng rng, SimOptions& options) {
   if (options.unprotected || !OneIn(rng, 4)) return;
@@ -235,6 +253,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   DrawFaults(rng.Fork("faults"), options);
   DrawLeaves(rng.Fork("leaves"), options);
   DrawArrivals(rng.Fork("arrivals"), options);
+  if (!only_attack) DrawGuestAttack(rng.Fork("guest attack"), options);
   DrawWaits(rng.Fork("waits"), options);
   OSTRAKA_CHECK(!CheckOptions(base).ok() || CheckOptions(options).ok());
   return options;

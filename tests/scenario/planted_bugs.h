@@ -39,6 +39,7 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kInvitesAreNotCounted, "invites are not counted", "arrivals", 19},
     {base::Bug::kAnyRevocation, "any revocation", "progress", 19},
     {base::Bug::kRevocationsAreIgnored, "revocations are ignored", "arrivals", 19},
+    {base::Bug::kStruckFirst, "struck first, permuted after", "rerolls", 2},
 };
 inline constexpr PlantedBug kCanary = {base::Bug::kCanary, "canary", "honest_suspected", 1};
 

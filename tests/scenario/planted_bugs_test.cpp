@@ -80,6 +80,68 @@ TEST(PlantedInAnAnswer, LeavingAtTheEndIsFoundByCheckerProgress) {
   ExpectFound("split_genesis", {}, base::Bug::kLeavesAtTheEnd, "progress", 3);
 }
 
+// --- in an answer to those that come and go ------------------------------------------------------
+
+SimOptions Coming(const std::string& attack, std::uint32_t peers, std::uint32_t intruders) {
+  SimOptions options;
+  options.attack = attack;
+  options.attack_from_step = 1;
+  options.peers = peers;
+  options.byzantine = 0;
+  options.intruders = intruders;
+  options.steps = 2 * kPlantedSteps;
+  options.dimension = 200;
+  return options;
+}
+
+SimResult RunWith(const SimOptions& options, base::Bug bug) {
+  base::Plant(bug);
+  auto result = RunSimulation(options);
+  base::Plant(base::Bug::kNone);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  return std::move(result).value();
+}
+
+void ExpectFoundIn(const SimOptions& options, base::Bug bug, const std::string& checker) {
+  const SimResult planted = RunWith(options, bug);
+  ASSERT_TRUE(planted.failure.has_value()) << "no checker saw it: " << planted.replay;
+  EXPECT_EQ(planted.failure->checker, checker) << planted.failure->message;
+  const SimResult clean = RunWith(options, base::Bug::kNone);
+  EXPECT_TRUE(clean.ok) << clean.failure->checker << ": " << clean.failure->message;
+}
+
+TEST(PlantedInAnAnswer, SeatsForEverAreFoundByCheckerArrivals) {
+  SimOptions options = Coming("rotate_keys", 8, 4);
+  options.steps = 200;
+  ExpectFoundIn(options, base::Bug::kSeatsAreForEver, "arrivals");
+}
+
+TEST(PlantedInAnAnswer, OwnersDrawnAmongThoseLeftAreFoundByCheckerRerolls) {
+  SimOptions options = Coming("leave_reroll", 8, 0);
+  options.byzantine = 3;
+  ExpectFoundIn(options, base::Bug::kStruckFirst, "rerolls");
+}
+
+// No checker: void columns are no fault of anybody. The scenario of join_churn counts them.
+TEST(PlantedInAnAnswer, LeaversThatCountVoidColumns) {
+  SimOptions options = Coming("join_churn", 15, 2);
+  options.validators = 2;
+  const SimResult planted = RunWith(options, base::Bug::kLeaversCount);
+  EXPECT_GT(planted.columns.size(), 1U) << planted.replay;
+  EXPECT_EQ(RunWith(options, base::Bug::kNone).columns.size(), 1U);
+}
+
+// A newcomer that follows a false history never asks to come into the true one.
+TEST(PlantedInAnAnswer, OneThatAttestsIsFoundByCheckerArrivals) {
+  SimOptions options = Coming("long_range", 10, 0);
+  options.byzantine = 2;
+  options.attack_from_step = 5;
+  options.attackers_leave = 6;
+  options.await_removal = false;
+  options.comes = 2;
+  ExpectFoundIn(options, base::Bug::kOneAttests, "arrivals");
+}
+
 // If this bug is not found, the tests above prove nothing.
 TEST(PlantedCanary, FailsInEverySwarm) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

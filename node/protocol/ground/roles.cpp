@@ -118,6 +118,7 @@ bool MayBeTarget(const Block& head, const PeerId& worker) {
 }
 
 std::size_t MembersInView(const Block& head) {
+  if (base::Planted(base::Bug::kLeaversCount)) return head.members.size();
   std::size_t in_view = head.members.size() - head.joined.size() - head.leaving.size();
   for (const auto& [accuser, target] : QuarantinedPairs(head)) {
     in_view += IsMember(head.leaving, accuser) ? 1 : 0;
@@ -188,7 +189,9 @@ Roles AssignRolesIn(std::uint32_t version, const Block& head, std::uint64_t dime
   for (const PeerId& peer : pool) {
     if (!roles.AssignmentOf(peer)) roles.workers.push_back(peer);
   }
-  roles.owners = InOwnersOrder(owners, head.randomness);
+  const bool struck_first = base::Planted(base::Bug::kStruckFirst);
+  roles.owners = struck_first ? Shuffled(owners, "owners", head.randomness)
+                              : InOwnersOrder(owners, head.randomness);
   roles.parts = CutParts(dimension, static_cast<std::uint32_t>(owners.size()));
   return roles;
 }

@@ -639,6 +639,28 @@ TEST(AskingTest, RequestsOfAWayThatIsOverMakeRoom) {
   EXPECT_EQ(HeightOf(*way.view()), 300u);
 }
 
+// Of the first `blocks`.
+std::size_t ResultsOf(const PastRun& run, std::uint64_t blocks) {
+  std::size_t results = 0;
+  for (std::uint64_t step = 0; step < blocks; ++step) {
+    for (const SharedBlob& result : run.results[step]) results += result != nullptr ? 1 : 0;
+  }
+  return results;
+}
+
+// More at a time would take longer over a slow line than they are waited for.
+TEST(AskingTest, LargeResultsAreAskedForAFewAtATime) {
+  const PastRun run(8, 10);
+  CatchUp way(PeerNumber(kSelf), run.layout, run.blocks[0], run.states[0], true,
+              base::Microseconds(100));  // a slow line brings 26 bytes meanwhile
+  for (std::uint64_t height = 8; height > 0; --height) {
+    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
+  }
+  Attest(way, *run.blocks[8], 5);
+  ASSERT_GT(ResultsOf(run, 4), kBulkRequests);
+  EXPECT_EQ(way.Wants(base::Time{}).size(), 1 + kBulkRequests);
+}
+
 // A short way became a long one while nobody answered for results, which nobody keeps any more.
 TEST(AskingTest, ResultsThatNobodyGaveMakeRoomForAState) {
   const PastRun run(60, 10);
@@ -654,7 +676,7 @@ TEST(AskingTest, ResultsThatNobodyGaveMakeRoomForAState) {
     way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
   }
   Attest(way, *run.blocks[8], 5);
-  EXPECT_EQ(way.Wants(base::Time{}).size(), 1 + kBulkRequests) << "the head, and results";
+  EXPECT_EQ(way.Wants(base::Time{}).size(), 1 + ResultsOf(run, 4)) << "the head, and results";
   members.Bring(way);
   EXPECT_TRUE(way.at_head()) << way.Describe();
   EXPECT_EQ(HeightOf(*way.view()), 60u);
@@ -777,14 +799,14 @@ TEST(AskingTest, PiecesThatNobodyHeardOfAreAskedForAgain) {
   base::TensorLayout tensors;  // two pieces each, of the parameters and of the velocity
   for (int i = 0; i < 10; ++i) tensors.push_back({"w" + std::to_string(i), {4}});
   const PastRun run(60, 10, tensors);
-  ASSERT_GT(StatePieces(run.layout, 1).size(), kMaxRequests);
+  ASSERT_GT(StatePieces(run.layout, 1).size(), kPieceRequests + 2);
   CatchUp way = run.From(0);
   Members members(run);
   std::size_t lost = 0;
   for (std::uint32_t i = 0; i < kMemberCount; ++i) {
     members.liars[i] = [&](CatchUp& w, const CatchUp::Request& request) {
       const bool piece = request.pull.kind == PullKind::kState && request.pull.index > 0;
-      if (piece && lost++ < kMaxRequests) return;
+      if (piece && lost++ < kPieceRequests + 2) return;
       members.AnswerHonestly(w, request);
     };
   }

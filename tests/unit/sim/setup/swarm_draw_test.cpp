@@ -34,7 +34,7 @@ TEST(SwarmDrawTest, EveryOptionIsDrawn) {
   std::set<std::string> cuts;
   std::set<std::uint32_t> peers;
   std::set<std::string> turned_on;
-  for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
     const SimOptions o = DrawSwarm(seed, Base());
     attacks.insert(o.attack);
     cuts.insert(o.cut);

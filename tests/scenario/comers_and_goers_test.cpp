@@ -1,0 +1,230 @@
+// Those that come, go or are away as a weapon (docs/simulation.md, "who comes or goes as a weapon";
+// docs/decisions/0027).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "sim/engine/checker.h"
+#include "tests/scenario/attack_runs.h"
+
+namespace ostraka::sim {
+namespace {
+
+SimOptions Under(const std::string& attack, const Swarm& swarm, std::uint64_t seed) {
+  SimOptions options;
+  options.seed = seed;
+  options.attack = attack;
+  options.peers = swarm.peers;
+  options.byzantine = swarm.byzantine;
+  options.attack_from_step = 5;
+  options.steps = 60;
+  options.dimension = 200;
+  return options;
+}
+
+// What blocks say of the run, as an honest peer sees them.
+class BlockWatch final : public StepObserver {
+ public:
+  void OnStep(const StepRecord& record) override {
+    for (const protocol::Action& action : record.actions) {
+      const auto* done = Observed<protocol::StepDone>(action);
+      if (done == nullptr || HeightOf(*done->block) <= height_) continue;
+      height_ = HeightOf(*done->block);
+      most_bytes_ = std::max(most_bytes_, wire::EncodeBlock(*done->block).size());
+      departures_ += done->block->left.size();
+      arrivals_ += done->block->joined.size();
+    }
+  }
+  std::size_t most_bytes() const { return most_bytes_; }
+  std::size_t departures() const { return departures_; }
+  std::size_t arrivals() const { return arrivals_; }
+
+ private:
+  std::uint64_t height_ = 0;
+  std::size_t most_bytes_ = 0;
+  std::size_t departures_ = 0;
+  std::size_t arrivals_ = 0;
+};
+
+SimResult WatchWithoutHarm(const SimOptions& options, BlockWatch& watch) {
+  auto result = RunSimulation(options, {}, &watch);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
+                          << result->replay;
+  EXPECT_EQ(result->honest_removed, 0U) << result->replay;
+  return std::move(result).value();
+}
+
+void ExpectNoVoidColumn(const SimResult& result) {
+  EXPECT_EQ(result.columns.size(), 1U) << result.replay;
+  EXPECT_TRUE(result.columns.contains("applied")) << result.replay;
+}
+
+// --- leave_reroll --------------------------------------------------------------------------------
+
+class LeaveReroll : public testing::TestWithParam<Swarm> {};
+
+// Checker "rerolls": the owners among those that stay are in one order, whoever leaves.
+TEST_P(LeaveReroll, GivesNobodyAnotherPlace) {
+  for (const char* every : {"1", "4"}) {
+    SimOptions options = Under("leave_reroll", GetParam(), 3);
+    options.attack_params["every"] = every;
+    BlockWatch watch;
+    const SimResult result = WatchWithoutHarm(options, watch);
+    EXPECT_GT(watch.departures(), GetParam().byzantine) << "each leaves, and again";
+    EXPECT_LE(watch.departures(), std::size_t{2} * GetParam().byzantine) << "then it is barred";
+    ExpectNoVoidColumn(result);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Swarms, LeaveReroll, testing::ValuesIn(kSwarms), NameOfParam);
+
+TEST(LeaveReroll, WhileHonestMembersLeaveToo) {
+  SimOptions options = Under("leave_reroll", {10, 2}, 4);
+  options.leaves = 2;
+  RunWithoutHarm(options);
+}
+
+// --- join_churn ----------------------------------------------------------------------------------
+
+class JoinChurn : public testing::TestWithParam<std::uint32_t> {};
+
+// At an even number of members one that comes or goes changes what all bear; no column is void for
+// it, and the block holds a line for each key that came.
+TEST_P(JoinChurn, VoidsNoColumnAndFillsNoBlock) {
+  const std::uint32_t peers = GetParam();
+  SimOptions options = Under("join_churn", {peers, 0}, 5);
+  options.intruders = 2;
+  options.validators = 2;
+  options.attack_from_step = 1;
+  options.steps = 80;
+  BlockWatch churned;
+  const SimResult result = WatchWithoutHarm(options, churned);
+  EXPECT_EQ(churned.arrivals(), 4U) << "two keys, twice each";
+  EXPECT_EQ(churned.departures(), 4U);
+  EXPECT_TRUE(result.removals.empty());
+  ExpectNoVoidColumn(result);
+
+  options.attack = "none";
+  BlockWatch calm;
+  WatchWithoutHarm(options, calm);
+  EXPECT_LT(churned.most_bytes(), calm.most_bytes() + 2 * 512);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, JoinChurn, testing::Values(8, 15));
+
+// --- rotate_keys ---------------------------------------------------------------------------------
+
+// Four keys take turns by an invite of two uses. Each asks again when its seat is lost. Checker
+// "arrivals": two came in all, and never more attackers than the members bear.
+TEST(RotateKeys, ComeInNoOftenerThanTheirInviteSays) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SimOptions options = Under("rotate_keys", {8, 0}, seed);
+    options.intruders = 4;
+    options.steps = 200;
+    BlockWatch watch;
+    const SimResult result = WatchWithoutHarm(options, watch);
+    EXPECT_EQ(watch.arrivals(), 2U) << result.replay;
+    EXPECT_EQ(watch.departures(), 2U) << result.replay;
+    ExpectNoVoidColumn(result);
+  }
+}
+
+// With a use for each the first keys come in again, and use up what the last ones needed.
+TEST(RotateKeys, WhoComesAgainTakesTheUseOfAnother) {
+  SimOptions options = Under("rotate_keys", {9, 1}, 2);
+  options.intruders = 3;
+  options.attack_params["uses"] = "2";
+  options.steps = 200;
+  BlockWatch watch;
+  WatchWithoutHarm(options, watch);
+  EXPECT_EQ(watch.arrivals(), 2U);
+}
+
+// --- far_newcomer --------------------------------------------------------------------------------
+
+class FarNewcomers : public testing::TestWithParam<const char*> {};
+
+// Whatever its distance, no honest member is removed, and the run goes on.
+TEST_P(FarNewcomers, CostNoHonestMemberItsPlace) {
+  SimOptions options = Under("far_newcomer", {8, 0}, 6);
+  options.attack_params["deltas"] = GetParam();
+  options.intruders = 2;
+  RunWithoutHarm(options);
+}
+
+// A round trip as long as two steps. [Results were asked for six at a time, so that eight columns
+// took two round trips: it was always some blocks behind, and never let in.]
+TEST(FarNewcomer, ComesInAsFarAsMessagesMayTake) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SimOptions options = Under("far_newcomer", {8, 0}, seed);
+    options.attack_params["deltas"] = "0.2";
+    options.intruders = 1;
+    const SimResult result = RunWithoutHarm(options);
+    EXPECT_EQ(result.returned.size(), 1U) << result.replay;
+    EXPECT_TRUE(result.removals.empty()) << result.replay;
+    ExpectNoVoidColumn(result);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Deltas, FarNewcomers,
+                         testing::Values("0.15", "0.3", "0.6", "1.1", "2", "5"),
+                         [](const auto& run) {
+                           std::string name = run.param;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return "Deltas" + name;
+                         });
+
+// --- gone_donor ----------------------------------------------------------------------------------
+
+// Who comes back without a disk fetches a state of several pieces, and donors stop in the middle.
+TEST(GoneDonor, DelaysAStateAndStopsNobody) {
+  for (const char* removed : {"0", "1"}) {
+    SimOptions options = Under("gone_donor", {8, 2}, 2);
+    options.attack_params["removed"] = removed;
+    options.attack_from_step = 1;
+    options.crashes = 2;
+    options.lose_disk = true;
+    options.dimension = 200'000;
+    options.batch_size = 4;
+    auto result = RunSimulation(options);
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message;
+    EXPECT_GT(result->misdeeds, 0U) << "nobody asked them";
+  }
+}
+
+// --- stale_head, long_range ----------------------------------------------------------------------
+
+// All that come and come back get in: checkers "arrivals" and "progress". A member that has left
+// waits for the COMMITs of all before it goes, and here for as long as it ever does: 28 s.
+TEST(StaleHeads, KeepNobodyAway) {
+  SimOptions options = Under("stale_head", {8, 2}, 3);
+  options.steps = 150;
+  options.comes = 2;
+  options.leaves = 1;
+  const SimResult result = RunWithoutHarm(options);
+  EXPECT_EQ(result.returned.size(), 3U) << result.replay;
+  EXPECT_GT(result.misdeeds, 0U) << "nobody asked them";
+}
+
+// Colluders leave, and then show a false later history to who comes and to who comes back. As many
+// of them as the genesis bears mislead nobody.
+TEST(LongRange, AFalseHistoryOfFormerMembersMisleadsNobody) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SimOptions options = Under("long_range", {10, 2}, seed);
+    options.attackers_leave = 6;
+    options.comes = 2;
+    options.leaves = 1;
+    options.leave_for = base::Seconds(6);
+    options.await_removal = false;
+    const SimResult result = RunWithoutHarm(options);
+    EXPECT_EQ(result.returned.size(), 3U) << result.replay;
+    EXPECT_GT(result.misdeeds, 0U) << "nobody asked them";
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::sim
