@@ -30,6 +30,14 @@ base::Duration TimeFor(const StatePiece& piece) {
   return base::Nanoseconds(base::Seconds(1).ns / kSlowestBytesASecond * bytes);
 }
 
+// How many results a slow line brings in that time, of a block with so many columns.
+std::size_t SmallResultsWithin(base::Duration time, std::uint64_t dimension, std::size_t columns) {
+  if (columns == 0) return 0;
+  const std::uint64_t bytes = dimension / columns * sizeof(float) + 1;
+  const std::int64_t line = kSlowestBytesASecond / 1000 * time.ns / base::Milliseconds(1).ns;
+  return static_cast<std::uint64_t>(line) / bytes;
+}
+
 }  // namespace
 
 CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
@@ -350,18 +358,6 @@ std::size_t CatchUp::OpenOf(PullKind kind) const {
       open_.begin(), open_.end(), [&](const auto& one) { return one.first.kind == kind; }));
 }
 
-// How many results may be asked for at a time.
-std::size_t CatchUp::MostResults(base::Time now) {
-  const SharedBlock next = BlockAt(HeightOf(*view_) + 1);
-  if (next == nullptr || next->columns.empty()) return kBulkRequests;
-  const std::uint64_t bytes = base::ElementCount(layout_) / next->columns.size() * sizeof(float);
-  const auto line = static_cast<std::uint64_t>(kSlowestBytesASecond / 1000 * patience_.ns /
-                                               base::Milliseconds(1).ns);
-  const std::size_t most = std::min(kSmallRequests, kPiecesAMember * Willing(now).size());
-  return std::clamp<std::uint64_t>(line / (bytes + 1), kBulkRequests,
-                                   std::max(most, kBulkRequests));
-}
-
 void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
                   std::vector<Request>& out) {
   const auto open = open_.find(key);
@@ -454,7 +450,12 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
     CheckInvariants();
     return out;
   }
-  const std::size_t most_results = MostResults(now);
+  const SharedBlock next = BlockAt(HeightOf(*view_) + 1);
+  const std::size_t columns = next == nullptr ? 0 : next->columns.size();
+  const std::size_t most_results =
+      std::max(kBulkRequests,
+               std::min({kSmallRequests, kPiecesAMember * Willing(now).size(),
+                         SmallResultsWithin(patience_, base::ElementCount(layout_), columns)}));
   for (std::uint64_t height = HeightOf(*view_) + 1; height <= HeightOf(*view_) + kBlocksAhead;
        ++height) {
     const SharedBlock block = BlockAt(height);

@@ -207,7 +207,6 @@ class CatchUp {
   void FinishFetch();
   void Refute(const Key& key, const PeerId& from);
   std::size_t OpenOf(wire::PullKind kind) const;
-  std::size_t MostResults(base::Time now);
   void AskHead(base::Time now, std::vector<Request>& out);
   void AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out);
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);
