@@ -514,13 +514,14 @@ std::vector<Entry> OfGuests() {
         "who was away for longer than its seat is kept uses up an invite again"},
        MakeComeAndGo},
       {{"far_newcomer",
-        "an intruder whose line takes `deltas` Delta more each way",
-        {Real("deltas", "0.6", 40)},
+        "an intruder whose line takes `deltas` Delta more each way; moves = 1: only once it is a "
+        "member",
+        {Real("deltas", "0.6", 40), Switch("moves")},
         Outcome::kContained,
         "near, it is a member like others; else it is dropped for what comes too late, or never "
         "let in",
         {},
-        {{"deltas", {"0.2", "3"}}}},
+        {{"deltas", {"0.2", "3"}}, {"moves", {"1"}}}},
        MakeFarNewcomer},
       {{"gone_donor",
         "answers who fetches a state with the first `pieces` pieces, and then never again; removed "

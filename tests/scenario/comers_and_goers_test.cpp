@@ -155,6 +155,18 @@ TEST_P(FarNewcomers, CostNoHonestMemberItsPlace) {
   RunWithoutHarm(options);
 }
 
+// Near until they are in, and far from then on: they are dropped for what comes too late, and may
+// come back from there as those that are dropped do.
+TEST(FarNewcomer, IsDroppedIfItMovesAwayAndNobodyElseIs) {
+  for (const char* deltas : {"0.6", "2", "5"}) {
+    SimOptions options = Under("far_newcomer", {8, 0}, 7);
+    options.attack_params = {{"deltas", deltas}, {"moves", "1"}};
+    options.intruders = 3;
+    const SimResult result = RunWithoutHarm(options);
+    EXPECT_EQ(result.byzantine_removed, std::string(deltas) == "0.6" ? 0U : 3U) << result.replay;
+  }
+}
+
 // A round trip as long as two steps. [Results were asked for six at a time, so that eight columns
 // took two round trips: it was always some blocks behind, and never let in.]
 TEST(FarNewcomer, ComesInAsFarAsMessagesMayTake) {
@@ -189,6 +201,7 @@ TEST(GoneDonor, DelaysAStateAndStopsNobody) {
     options.lose_disk = true;
     options.dimension = 200'000;
     options.batch_size = 4;
+    options.time_limit = base::Seconds(300);
     auto result = RunSimulation(options);
     ASSERT_TRUE(result.ok()) << result.status().message();
     EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message;

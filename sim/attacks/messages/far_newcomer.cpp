@@ -1,5 +1,6 @@
 // far_newcomer: an intruder whose line is long: each message takes `deltas` Delta more to it and
-// from it. It says nothing false. Genesis members are honest.
+// from it; moves = 1: only once it is a member, so that nothing about its line keeps it out. It
+// says nothing false. Genesis members are honest.
 //
 // Rule: a newcomer is confirmed if it names one of the newest 8 blocks; a member that is too late
 // for the seals is sealed absent and dropped; disputes with a newcomer count for it alone
@@ -23,14 +24,15 @@ class FarNewcomer final : public Editor {
   explicit FarNewcomer(const EditorOptions& options)
       : way_(base::Duration{static_cast<std::int64_t>(
             options.Param("deltas") * static_cast<double>(options.manifest->delta.ns))}),
-        is_far_(std::none_of(
+        moves_(options.Param("moves") != 0),
+        comes_(std::none_of(
             options.manifest->members.begin(), options.manifest->members.end(),
             [&](const protocol::Member& member) { return member.id == options.key->id(); })) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
     const auto* timer = std::get_if<protocol::TimerFired>(&input);
     if (timer != nullptr && timer->id == kFirstReservedTimer) return Release(turn);
-    if (!is_far_ || !std::holds_alternative<protocol::MessageReceived>(input)) {
+    if (!IsFar(turn) || !std::holds_alternative<protocol::MessageReceived>(input)) {
       return turn.Deliver(input);
     }
     coming_.push_back({turn.now() + way_, std::move(input)});
@@ -38,7 +40,7 @@ class FarNewcomer final : public Editor {
   }
 
   void OnAction(Turn& turn, protocol::Action action) override {
-    if (!is_far_ || !std::holds_alternative<protocol::Send>(action)) {
+    if (!IsFar(turn) || !std::holds_alternative<protocol::Send>(action)) {
       return turn.Emit(std::move(action));
     }
     if (turn.round() != nullptr) turn.Confess();
@@ -59,6 +61,8 @@ class FarNewcomer final : public Editor {
     base::Time due;
     What what;
   };
+
+  bool IsFar(const Turn& turn) const { return comes_ && (!moves_ || turn.round() != nullptr); }
 
   void Release(Turn& turn) {
     while (!coming_.empty() && coming_.front().due <= turn.now()) {
@@ -81,7 +85,8 @@ class FarNewcomer final : public Editor {
   }
 
   base::Duration way_;
-  bool is_far_;
+  bool moves_;
+  bool comes_;                                    // no member of the genesis
   std::deque<OnTheWay<protocol::Input>> coming_;  // in the order of their due times
   std::deque<OnTheWay<protocol::Action>> going_;
 };

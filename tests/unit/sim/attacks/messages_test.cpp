@@ -19,6 +19,27 @@ const protocol::Send& AsSend(const protocol::Action& action) {
   return std::get<protocol::Send>(action);
 }
 
+// --- gone_donor ---------------------------------------------------------------------------------
+
+TEST(GoneDonor, AnswersThePiecesThatItIsToAndThenNothing) {
+  Wrapped wrapped("gone_donor", 3);
+  const auto sent = [&](std::uint64_t index, std::uint32_t to) {
+    wire::Slot slot = wrapped.Own(Phase::kC, MessageType::kCommit, 1, {1}).envelope.slot;
+    slot.type = MessageType::kChunk;
+    const wire::Chunk chunk{1, index, 9};
+    const auto frame = wire::EncodeService({slot, {}, wrapped.self(), wire::Encode(chunk)});
+    return wrapped.Say({protocol::Send{wrapped.member(to), frame, crypto::MakeBlob({1, 2, 3, 4})}})
+        .size();
+  };
+  wrapped.Enter(3);
+  EXPECT_EQ(sent(0, 2), 1U) << "the leaves";
+  EXPECT_EQ(sent(1, 2), 1U);
+  EXPECT_EQ(sent(2, 2), 0U);
+  EXPECT_EQ(sent(0, 2), 0U);
+  EXPECT_EQ(sent(1, 3), 1U) << "another one has its piece";
+  EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 2U);
+}
+
 // --- selective_send -----------------------------------------------------------------------------
 
 std::set<base::PeerId> ReceiversOf(Wrapped& wrapped, MessageType type, std::uint64_t step) {

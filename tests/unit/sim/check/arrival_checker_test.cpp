@@ -53,6 +53,29 @@ TEST_F(ArrivalCheckerTest, ALaterReturnIsNoUse) {
   EXPECT_EQ(See(BlockWith(9, {genesis_, honest_}, {honest_})), "");
 }
 
+// Of one that has left for longer than its seat is kept.
+TEST_F(ArrivalCheckerTest, ReturningWhenTheSeatIsLostIsAUse) {
+  EXPECT_EQ(See(BlockWith(4, {genesis_, honest_}, {honest_})), "");
+  wire::Block gone = BlockWith(9, {genesis_});
+  gone.left = {honest_};
+  EXPECT_EQ(See(gone), "");
+  EXPECT_THAT(See(BlockWith(109, {genesis_, honest_}, {honest_})), HasSubstr("lets in 1"));
+}
+
+TEST_F(ArrivalCheckerTest, ReturningBeforeIsNone) {
+  EXPECT_EQ(See(BlockWith(4, {genesis_, honest_}, {honest_})), "");
+  wire::Block gone = BlockWith(9, {genesis_});
+  gone.left = {honest_};
+  EXPECT_EQ(See(gone), "");
+  EXPECT_EQ(See(BlockWith(108, {genesis_, honest_}, {honest_})), "");
+}
+
+TEST_F(ArrivalCheckerTest, FiresOnMoreAttackersThanTheMembersBear) {
+  wire::Block block = BlockWith(4, {genesis_, other_}, {other_});
+  block.thresholds = {.n = 2, .t_s = 0, .t_a = 0};
+  EXPECT_THAT(See(block), HasSubstr("1 of 2 members"));
+}
+
 TEST_F(ArrivalCheckerTest, FiresOnAMemberThatNeverCameIn) {
   EXPECT_THAT(See(BlockWith(4, {genesis_, honest_})), HasSubstr("came never in"));
 }
