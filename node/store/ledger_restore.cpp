@@ -42,23 +42,24 @@ base::StatusOr<std::optional<Record>> NewestHandover(sqlite::Database& database)
   return Record{RecordKind::kHandover, KeyOfHeight(row.Integer(0)), row.Blob(1)};
 }
 
-base::StatusOr<std::vector<Record>> NewestStateParts(sqlite::Database& database,
-                                                     const BulkFile& bulk,
-                                                     const std::string& data_dir) {
+base::StatusOr<std::vector<Record>> StatePartsIn(sqlite::Database& database, const BulkFile& bulk,
+                                                 const std::string& data_dir) {
   std::vector<Record> parts;
-  ASSIGN_OR_RETURN(
-      sqlite::Statement rows,
-      database.Prepare("SELECT start, size, root, height, part FROM state_parts "
-                       "WHERE height = (SELECT max(height) FROM state_parts) ORDER BY part"));
+  ASSIGN_OR_RETURN(sqlite::Statement rows,
+                   database.Prepare("SELECT start, size, root, height, part FROM state_parts "
+                                    "ORDER BY height, part"));
   while (true) {
     ASSIGN_OR_RETURN(const bool row, rows.Step());
     if (!row) return parts;
-    ASSIGN_OR_RETURN(crypto::SharedBlob blob, ReadBulk(bulk, rows, data_dir));
+    auto blob = ReadBulk(bulk, rows, data_dir);
+    // It is fetched again: others have it, and this member has not used it.
+    if (absl::IsInvalidArgument(blob.status())) continue;
+    RETURN_IF_ERROR(blob.status());
     parts.push_back({RecordKind::kStatePart,
                      protocol::StatePartKey(static_cast<std::uint64_t>(rows.Integer(3)),
                                             static_cast<std::uint32_t>(rows.Integer(4))),
                      {},
-                     std::move(blob)});
+                     *std::move(blob)});
   }
 }
 
@@ -127,7 +128,7 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
   ASSIGN_OR_RETURN(const bool forked, fork.Step());
   if (forked) restored->fork = fork.Text(0);
   ASSIGN_OR_RETURN(restored->handover, NewestHandover(database_));
-  ASSIGN_OR_RETURN(restored->state_parts, NewestStateParts(database_, bulk_, options_.data_dir));
+  ASSIGN_OR_RETURN(restored->state_parts, StatePartsIn(database_, bulk_, options_.data_dir));
   return std::shared_ptr<const protocol::Restored>(std::move(restored));
 }
 

@@ -25,6 +25,8 @@ constexpr std::uint64_t kPruneEvery = 64;
 // SQLite's integers are signed.
 constexpr std::uint64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
 
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
 // For local counts and steps, which never approach 2^63.
 std::int64_t Signed(std::uint64_t value) {
   OSTRAKA_CHECK(value <= kMaxInteger);
@@ -126,7 +128,7 @@ base::Status LedgerTables::PrepareStatements() {
       {&statements_->add_part,
        "INSERT INTO state_parts VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"},
       {&statements_->forget_parts,
-       "DELETE FROM state_parts WHERE height < ?1 RETURNING start, size"},
+       "DELETE FROM state_parts WHERE height < ?1 OR height > ?2 RETURNING start, size"},
       {&statements_->forget_other_part,
        "DELETE FROM state_parts WHERE height = ?1 AND part = ?2 AND root <> ?3 "
        "RETURNING start, size"},
@@ -313,7 +315,7 @@ base::Status LedgerTables::ApplyState(const Record& record) {
   RETURN_IF_ERROR(AddBulk(statements_->add_state.Bind(1, height), 2, *record.blob));
   statements_->forget_states.Bind(1, height);
   RETURN_IF_ERROR(ForgetBulk(statements_->forget_states));
-  RETURN_IF_ERROR(ForgetBulk(statements_->forget_parts.Bind(1, height + 1)));
+  RETURN_IF_ERROR(ForgetBulk(statements_->forget_parts.Bind(1, height + 1).Bind(2, kNoLimit)));
   statements_->forget_results.Bind(1, height);
   return ForgetBulk(statements_->forget_results);
 }
@@ -337,7 +339,7 @@ base::Status LedgerTables::ApplyStatePart(const Record& record) {
   const auto place = protocol::PlaceOfStatePart(record.key);
   if (!place || !HasBytes(record)) return OwnBug("a state's part without its bytes");
   const std::int64_t height = Signed(place->first);
-  RETURN_IF_ERROR(ForgetBulk(statements_->forget_parts.Bind(1, height)));
+  RETURN_IF_ERROR(ForgetBulk(statements_->forget_parts.Bind(1, height).Bind(2, height)));
   sqlite::Statement& forget = statements_->forget_other_part;
   forget.Bind(1, height).Bind(2, Signed(place->second)).Bind(3, RootOf(*record.blob).Hex());
   RETURN_IF_ERROR(ForgetBulk(forget));

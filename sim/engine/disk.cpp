@@ -36,6 +36,10 @@ void Disk::Apply(const protocol::Store& store) {
     if (record.kind == RecordKind::kStatePart) {
       const std::uint64_t height = protocol::PlaceOfStatePart(record.key)->first;
       DropBelow(RecordKind::kStatePart, protocol::StatePartKey(height, 0));
+      records_.erase(
+          records_.lower_bound({RecordKind::kStatePart, protocol::StatePartKey(height + 1, 0)}),
+          records_.upper_bound(
+              {RecordKind::kStatePart, protocol::StatePartKey(UINT64_MAX, UINT32_MAX)}));
     }
     if (record.kind != RecordKind::kState) continue;
     const std::uint64_t height = protocol::HeightOfBlockKey(record.key);

@@ -78,7 +78,7 @@ struct Goods {
   std::vector<SharedBlob> lies;
 };
 
-enum class Lie : std::uint8_t { kNone, kWrongPieces, kSilence, kGone, kDrips };
+enum class Lie : std::uint8_t { kNone, kWrongPieces, kSilence, kGone, kDrips, kRaces };
 constexpr std::size_t kUntilGone = 3;  // pieces that a donor of kGone sends
 
 struct Scene {
@@ -226,8 +226,17 @@ class Model {
     return step % kRootEvery == 0 && step + 2 * kRootEvery > blocks_.back()->step;
   }
 
+  // Liars of kRaces send it too, unasked, over lines four times as fast: so an honest donor is
+  // asked for more while it sends what is no longer needed.
   void GivePiece(std::uint32_t donor, const CatchUp::Request& request) {
     if (!Serves(request.step)) return;
+    for (const std::uint32_t liar : liars_) {
+      if (Lies(liar, Lie::kRaces) && !liars_.contains(donor)) GiveOnePiece(liar, request);
+    }
+    GiveOnePiece(donor, request);
+  }
+
+  void GiveOnePiece(std::uint32_t donor, const CatchUp::Request& request) {
     if (Lies(donor, Lie::kGone) && request.pull.index > 0 && ++sent_[donor] > kUntilGone) return;
     const bool lies = Lies(donor, Lie::kWrongPieces);
     const SharedBlob& blob = (lies ? goods_.lies : goods_.pieces)[request.pull.index];
@@ -245,8 +254,8 @@ class Model {
   void Give(std::uint32_t donor, std::size_t bytes, Event take) {
     if (!rations_[donor].Take(now_, scene::PeerNumber(scene_.donors), bytes)) return;
     const auto size = static_cast<std::int64_t>(bytes);
-    free_[donor] =
-        std::max(free_[donor], now_) + base::Nanoseconds(size * kSecond.ns / settings_.rate);
+    const std::int64_t rate = settings_.rate * (Lies(donor, Lie::kRaces) ? 4 : 1);
+    free_[donor] = std::max(free_[donor], now_) + base::Nanoseconds(size * kSecond.ns / rate);
     Deliver(free_[donor] + kOneWay, size, std::move(take));
   }
 
@@ -346,6 +355,7 @@ const std::vector<Scene> kScenes = {
     {.name = "never an answer", .liars = 3, .lie = Lie::kSilence},
     {.name = "gone after three pieces", .liars = 3, .lie = Lie::kGone},
     {.name = "drips blocks", .liars = 3, .lie = Lie::kDrips},
+    {.name = "races with honest donors", .liars = 3, .lie = Lie::kRaces},
     {.name = "all honest", .donors = 1},
     {.name = "all honest", .donors = 3},
     {.name = "a block every 500 ms", .step = base::Milliseconds(500)},

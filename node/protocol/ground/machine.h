@@ -57,7 +57,7 @@ enum class RecordKind : std::uint8_t {
   kHandover = 8,   // key: height of its block; value: a handover (proofs/evidence/handover.h)
   kStatePart = 9,  // key: height of the block that a state follows, part, big-endian; blob: a part
                    // of that state while it is fetched (catch_up.h); the last counts. Those of
-                   // lower heights are then superfluous
+                   // other heights are then superfluous
 };
 struct Record {
   RecordKind kind = RecordKind::kSlot;
@@ -78,7 +78,7 @@ struct Restored {
   std::optional<std::uint64_t> asks_since;  // the height of a kAsks record
   std::optional<std::string> fork;          // the value of a kFork record
   std::optional<Record> handover;           // the newest kHandover
-  std::vector<Record> state_parts;          // of the highest height, by key
+  std::vector<Record> state_parts;          // of one height, by key
 };
 
 struct Started {

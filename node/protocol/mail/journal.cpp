@@ -114,6 +114,13 @@ void Journal::StoreState(const wire::Block& block, const ModelState& state) {
   StoreOne({RecordKind::kState, BlockKey(block.genesis, block.step), {}, EncodeState(state)});
 }
 
+void Journal::StoreBlockAndState(const wire::Block& block, const ModelState& state) {
+  turn_->Do(
+      Store{next_store_++,
+            {RecordOf(block.genesis, block.step, wire::EncodeBlock(block)),
+             {RecordKind::kState, BlockKey(block.genesis, block.step), {}, EncodeState(state)}}});
+}
+
 void Journal::StoreStateParts(std::uint64_t height,
                               const std::map<std::uint64_t, SharedBlob>& parts) {
   std::vector<Record> records;

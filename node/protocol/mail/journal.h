@@ -83,6 +83,8 @@ class Journal {
   // From the block's height on this key signs from this store.
   void StoreMembership(const wire::Block& block);
   void StoreState(const wire::Block& block, const ModelState& state);
+  // Both or neither are durable: a state whose block is missing cannot be read.
+  void StoreBlockAndState(const wire::Block& block, const ModelState& state);
   // Parts of the state that follows the block of `height`, by number (catch_up.h).
   void StoreStateParts(std::uint64_t height, const std::map<std::uint64_t, SharedBlob>& parts);
   void StoreResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob);

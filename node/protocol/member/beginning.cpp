@@ -80,16 +80,25 @@ base::StatusOr<std::vector<wire::SignedEnvelope>> Beginning::Restore(const Resto
       std::vector<wire::SignedEnvelope> own,
       uses_.journal->Restore(restored.slots, uses_.manifest->run_id, uses_.chain->head().members));
   RETURN_IF_ERROR(RestoreParts(restored));
-  if (restored.blocks.empty()) return own;
+  uses_.follower->AskedSince(restored.asks_since);
+  if (!HasABeginning(restored)) return own;
   ASSIGN_OR_RETURN(const Blocks blocks, RestoreBlocks(restored));
   if (!restored.member) uses_.follower->MustRejoin();  // B3
-  uses_.follower->AskedSince(restored.asks_since);
   if (restored.handover) RETURN_IF_ERROR(uses_.charges->Restore(*restored.handover));
   RETURN_IF_ERROR(RestoreState(restored, blocks));
   RETURN_IF_ERROR(RestoreResults(restored, blocks));
   PlanReplay(blocks);
   replays_ = true;
   return own;
+}
+
+// A state, or the first block, which applies to that of the genesis. [A newcomer was killed when
+// the blocks after its first state were durable and that state was not. It forgot the block that
+// its invite names, and believed members of the genesis instead.]
+bool Beginning::HasABeginning(const Restored& restored) {
+  return restored.state ||
+         std::any_of(restored.blocks.begin(), restored.blocks.end(),
+                     [](const Record& record) { return HeightOfBlockKey(record.key) <= 1; });
 }
 
 // What the parts hold is checked as what comes from others.

@@ -74,6 +74,7 @@ class Beginning {
 
  private:
   using Blocks = std::map<std::uint64_t, SharedBlock>;  // by height
+  static bool HasABeginning(const Restored& restored);
   base::Status RestoreParts(const Restored& restored);
   base::StatusOr<Blocks> RestoreBlocks(const Restored& restored);
   base::Status RestoreState(const Restored& restored, const Blocks& blocks);

@@ -76,10 +76,10 @@ void Follower::OnChunk(const PeerId& from, const wire::Slot& slot, const wire::C
 // --- the way back -------------------------------------------------------------------------------
 
 Outcome Follower::Advance() {
-  StoreFresh();
   StoreParts();
   NameLiars();
   TakeState();
+  StoreFresh();
   Ask();
   return ApplyNext();
 }
@@ -126,8 +126,7 @@ void Follower::TakeState() {
   chain.SetState(state->second);
   ForgetBefore(HeightOf(chain.head()));
   // The blocks that were taken may begin after this one.
-  uses_.journal->StoreBlock(chain.head(), wire::EncodeBlock(chain.head()));
-  uses_.journal->StoreState(chain.head(), chain.state());
+  uses_.journal->StoreBlockAndState(chain.head(), chain.state());
   uses_.turn->Do(Observe{StepDone{chain.shared_head(), chain.state()}});
   ShowCredential();
 }

@@ -130,6 +130,15 @@ Outcome Intake::LeaveIfBehind(const PeerId& sender) {
   return Outcome::Leave("the others are steps ahead: this node was too slow, or cut off");
 }
 
+// Nobody asks about a step that it has not come to. [A member was dropped when a cut ended, was
+// asked for its head by all others in each step from then on, and asked nobody for theirs before
+// its seal was slow. They took their last steps meanwhile, and ended.] A carrier could say it in
+// any name.
+Outcome Intake::LeaveIfAsksAhead(const PeerId& from, const wire::Slot& slot, const Step* step) {
+  if (parts_.ration.carries() || !parts_.stage.in_step()) return Outcome::Wait();
+  return slot.step >= step->number() + 2 ? LeaveIfBehind(from) : Outcome::Wait();
+}
+
 void Intake::OnExhibit(const wire::SignedEnvelope& message, const MessageReceived& input) {
   if (!parts_.stage.in_step()) return;
   if (!parts_.duties.IsExhibit(message.envelope, input.blob)) return;
@@ -250,7 +259,7 @@ Outcome Intake::OnService(const PeerId& from, const wire::Envelope& envelope,
     if (pull.ok()) outcome = OnPull(from, slot, *pull, step);
     if (!pull.ok()) Malformed(from, pull.status());
     SendBack(first, from, Rationed::kYes);
-    return outcome;
+    return outcome.what == Outcome::What::kWait ? LeaveIfAsksAhead(from, slot, step) : outcome;
   } else if (slot.type == MessageType::kVector) {
     const auto vector = wire::DecodeVector(envelope.body);
     if (!vector.ok()) Malformed(from, vector.status());

@@ -86,6 +86,7 @@ class Intake {
   enum class Rationed : std::uint8_t { kNo, kYes };
   void SendBack(std::size_t first, const PeerId& from, Rationed rationed);
   void Malformed(const PeerId& from, const base::Status& status) const;
+  Outcome LeaveIfAsksAhead(const PeerId& from, const wire::Slot& slot, const Step* step);
   Outcome LeaveIfBehind(const PeerId& sender);
   const StepFacts* FactsInStep(const Step* step) const;
 

@@ -24,12 +24,16 @@ std::uint32_t Vouchers(const Block& view) {
   return std::max(view.thresholds.t_s, view.thresholds.t_a) + 1;
 }
 
-// How many results a slow line brings in that time, of a block with so many columns.
-std::size_t SmallResultsWithin(base::Duration time, std::uint64_t dimension, std::size_t columns) {
-  if (columns == 0) return 0;
-  const std::uint64_t bytes = dimension / columns * sizeof(float) + 1;
+// The longest that a member takes to send so many bytes that is not taken to be silent.
+base::Duration TimeFor(std::uint64_t bytes) {
+  return base::Nanoseconds(base::Seconds(1).ns / 1000 * static_cast<std::int64_t>(bytes) /
+                           (kSlowestBytesASecond / 1000));
+}
+
+// How many results of so many bytes a slow line brings in that time.
+std::uint64_t SmallResultsWithin(base::Duration time, std::uint64_t bytes) {
   const std::int64_t line = kSlowestBytesASecond / 1000 * time.ns / base::Milliseconds(1).ns;
-  return static_cast<std::uint64_t>(line) / bytes;
+  return static_cast<std::uint64_t>(line) / (bytes + 1);
 }
 
 // For what all else waits for: it moves on early. Where a member is merely far away that costs one
@@ -221,6 +225,7 @@ void CatchUp::OnState(const PeerId& from, const wire::Slot& slot, const wire::Ch
                       const SharedBlob& blob) {
   if (!fetch_ || slot.step != fetch_->step() || chunk.index > fetch_->piece_count()) return;
   const Requests::Key key = {PullKind::kState, slot.step, chunk.index};
+  if (!fetch_->Lacks(chunk.index)) return requests_.OnAnswerAgain(key, from);
   if (!fetch_->Take(chunk.index, *blob)) {
     if (requests_.OnFalseAnswer(key, from)) liars_.emplace_back(from, slot.step);
     return;
@@ -320,7 +325,7 @@ std::optional<std::pair<SharedBlock, ModelState>> CatchUp::TakeState() {
 std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
   Round round{now, LinkableIn(*head_, self_), {}};
   std::erase(round.others, self_);
-  requests_.Begin();
+  requests_.Begin(now);
   const std::optional<std::uint64_t> gap = Gap();
   CloseWhatIsOver(gap);
   AskHead(round);
@@ -387,8 +392,10 @@ std::optional<std::uint64_t> CatchUp::Gap() const {
 void CatchUp::AskState(Round& round) {
   const std::uint64_t step = fetch_->step();
   if (fetch_->Lacks(0)) {
-    return Ask(round, {PullKind::kState, step, 0}, {.kind = PullKind::kState, .index = 0},
-               Soon(patience_));
+    Requests::Wait wait = Soon(patience_);
+    wait.patience = wait.patience + TimeFor(fetch_->BytesOf(0));
+    wait.at_most = *wait.at_most + TimeFor(fetch_->BytesOf(0));
+    return Ask(round, {PullKind::kState, step, 0}, {.kind = PullKind::kState, .index = 0}, wait);
   }
   const std::size_t willing = requests_.Willing(round.now, round.others).size();
   const std::size_t most = std::min(kPieceRequests, kPiecesAMember * willing);
@@ -403,19 +410,20 @@ void CatchUp::AskState(Round& round) {
       const auto idle = requests_.HandOver(round.now, round.others, key, patience_);
       if (idle) round.out.push_back({*idle, step, wire::Phase::kC, pull});
     }
-    Ask(round, key, pull, {patience_ + fetch_->TimeFor(part)});
+    Ask(round, key, pull, {patience_ + TimeFor(fetch_->BytesOf(part))});
   }
 }
 
 void CatchUp::AskResults(Round& round) {
   const SharedBlock next = BlockAt(HeightOf(*view_) + 1);
-  const std::size_t columns = next == nullptr ? 0 : next->columns.size();
+  if (next == nullptr || next->columns.empty()) return;
+  const std::uint64_t bytes =
+      base::ElementCount(layout_) / next->columns.size() * sizeof(float);  // about
   const std::size_t two_a_member =
       kPiecesAMember * requests_.Willing(round.now, round.others).size();
-  const std::size_t most =
-      std::max(kBulkRequests,
-               std::min({kSmallRequests, two_a_member,
-                         SmallResultsWithin(patience_, base::ElementCount(layout_), columns)}));
+  const std::size_t most = std::max<std::size_t>(
+      kBulkRequests,
+      std::min({kSmallRequests, two_a_member, SmallResultsWithin(patience_, bytes)}));
   for (std::uint64_t height = HeightOf(*view_) + 1; height <= HeightOf(*view_) + kBlocksAhead;
        ++height) {
     const SharedBlock block = BlockAt(height);
@@ -426,7 +434,7 @@ void CatchUp::AskResults(Round& round) {
       if (held != results_.end() && held->second[j] != nullptr) continue;
       const Requests::Key key = {PullKind::kResult, block->step, j};
       if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kResult) >= most) continue;
-      Ask(round, key, {.kind = PullKind::kResult, .index = j}, {patience_});
+      Ask(round, key, {.kind = PullKind::kResult, .index = j}, {patience_ + TimeFor(bytes)});
     }
   }
 }

@@ -73,6 +73,8 @@ inline constexpr std::size_t kPieceRequests = 8 * kPiecesAMember;
 inline constexpr std::size_t kSmallRequests =
     kPiecesAMember * wire::kMaxPeers;  // for results, if they are small
 inline constexpr std::size_t kMaxRequests = kSmallRequests + 2;
+// A member that sends bulk data at this pace or faster is not taken to be silent.
+inline constexpr std::int64_t kSlowestBytesASecond = 256 * 1024;
 inline constexpr std::size_t kMaxBlocksAnAnswer = 32;
 inline constexpr std::size_t kUnprovenBlocks = 2 * kMaxBlocksAnAnswer;
 inline constexpr std::size_t kUnprovenBytes = wire::kMaxBlockBytes;

@@ -12,6 +12,11 @@ using wire::PullKind;
 
 // --- asking -------------------------------------------------------------------------------------
 
+void Requests::Begin(base::Time now) {
+  wake_.reset();
+  std::erase_if(owed_, [now](const Owed& owed) { return owed.until <= now; });
+}
+
 std::vector<PeerId> Requests::Willing(base::Time now, const std::vector<PeerId>& others) {
   std::erase_if(shunned_, [now](const auto& one) { return one.second <= now; });
   std::vector<PeerId> willing;
@@ -36,6 +41,7 @@ std::optional<PeerId> Requests::Ask(base::Time now, const std::vector<PeerId>& o
   const std::size_t turn = open == open_.end() ? FirstTurn(key, willing) : open->second.turn + 1;
   open_[key] = {.asked = now,
                 .heard = now,
+                .patience = wait.patience,
                 .turn = turn,
                 .order = order_++,
                 .to = willing[turn % willing.size()]};
@@ -52,8 +58,13 @@ std::optional<PeerId> Requests::HandOver(base::Time now, const std::vector<PeerI
   for (std::size_t i = 1; i <= willing.size(); ++i) {
     const std::size_t turn = open->second.turn + i;
     const PeerId& member = willing[turn % willing.size()];
-    if (PiecesAskedOf(member) > 0) continue;
-    open->second = {.asked = now, .heard = now, .turn = turn, .order = order_++, .to = member};
+    if (BulkLeftTo(member) > 0) continue;
+    open->second = {.asked = now,
+                    .heard = now,
+                    .patience = after,
+                    .turn = turn,
+                    .order = order_++,
+                    .to = member};
     return member;
   }
   return std::nullopt;
@@ -71,7 +82,7 @@ bool Requests::Waits(base::Time now, Open& open, const Wait& wait) {
 void Requests::WakeAt(base::Time time) { wake_ = std::min(wake_.value_or(time), time); }
 
 std::size_t Requests::FirstTurn(const Key& key, const std::vector<PeerId>& willing) {
-  if (key.IsPiece()) {
+  if (key.IsBulk()) {
     const std::size_t best = TurnOfLeastAsked(willing);
     turn_ = best + 1;
     return best;
@@ -88,32 +99,56 @@ std::size_t Requests::TurnOfLeastAsked(const std::vector<PeerId>& willing) const
   std::size_t best = turn_;
   std::size_t fewest = SIZE_MAX;
   for (std::size_t turn = turn_; turn < turn_ + willing.size(); ++turn) {
-    const std::size_t asked = PiecesAskedOf(willing[turn % willing.size()]);
+    const std::size_t asked = BulkLeftTo(willing[turn % willing.size()]);
     if (asked < fewest) best = turn;
     fewest = std::min(fewest, asked);
   }
   return best;
 }
 
-std::size_t Requests::PiecesAskedOf(const PeerId& member) const {
-  return static_cast<std::size_t>(std::count_if(open_.begin(), open_.end(), [&](const auto& one) {
-    return one.first.IsPiece() && one.second.to == member;
-  }));
+std::size_t Requests::BulkLeftTo(const PeerId& member) const {
+  const auto open = std::count_if(open_.begin(), open_.end(), [&](const auto& one) {
+    return one.first.IsBulk() && one.second.to == member;
+  });
+  const auto owed =
+      std::count_if(owed_.begin(), owed_.end(), [&](const Owed& one) { return one.by == member; });
+  return static_cast<std::size_t>(open + owed);
 }
 
 // --- answers ------------------------------------------------------------------------------------
 
 void Requests::OnAnswer(const Key& key, const PeerId& from) {
   last_ = from;
-  const auto open = open_.find(key);
   std::optional<std::uint64_t> order;  // of the question, if this is the member's own answer to it
-  if (open != open_.end() && open->second.to == from) order = open->second.order;
-  if (open != open_.end()) open_.erase(open);
-  if (!key.IsPiece()) return;
-  for (auto& [other, still] : open_) {
-    if (!other.IsPiece() || still.to != from) continue;
-    still.passed_over = still.passed_over || (order && still.order < *order);
-    still.at_work = true;
+  if (const auto node = open_.extract(key); !node.empty()) {
+    const Open& open = node.mapped();
+    if (open.to == from) {
+      order = open.order;
+    } else if (key.IsBulk()) {
+      owed_.push_back({key, open.to, open.order, open.heard + open.patience});
+    }
+  }
+  if (key.IsBulk()) OnWork(from, order);
+}
+
+void Requests::OnAnswerAgain(const Key& key, const PeerId& from) {
+  const auto owed = std::find_if(owed_.begin(), owed_.end(),
+                                 [&](const Owed& one) { return one.key == key && one.by == from; });
+  if (owed == owed_.end()) return;
+  const std::uint64_t order = owed->order;
+  owed_.erase(owed);
+  OnWork(from, order);
+}
+
+// `member` sent the answer to its question number `order`, or another one: what it was asked for
+// before that one does not come any more, what it was asked for later is on its way.
+void Requests::OnWork(const PeerId& member, std::optional<std::uint64_t> order) {
+  std::erase_if(
+      owed_, [&](const Owed& owed) { return owed.by == member && order && owed.order < *order; });
+  for (auto& [key, open] : open_) {
+    if (!key.IsBulk() || open.to != member) continue;
+    open.passed_over = open.passed_over || (order && open.order < *order);
+    open.at_work = true;
   }
 }
 
@@ -134,6 +169,7 @@ bool Requests::OnFalseAnswer(const Key& key, const PeerId& from) {
 
 void Requests::CloseIf(const std::function<bool(const Key&)>& over) {
   std::erase_if(open_, [&over](const auto& entry) { return over(entry.first); });
+  std::erase_if(owed_, [&over](const Owed& owed) { return over(owed.key); });
 }
 
 std::optional<Requests::Key> Requests::OpenOf(PullKind kind) const {

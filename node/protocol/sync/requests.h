@@ -4,19 +4,23 @@
 // Promises:
 //   R1  Each request is open at one member at a time, and moves on to the next of its own round
 //       when it was answered falsely, when its wait is over, or when its member went on to the next
-//       piece: members answer in the order in which they are asked.
-//   R2  A wait begins anew when its member sends another piece, or another block for a request for
-//       blocks: it is at work.
+//       piece or result: members answer in the order in which they are asked.
+//   R2  A wait begins anew when its member sends another piece or result, or another block for a
+//       request for blocks: it is at work. So it is when it sends one that another member sent
+//       before it, once for each. [Three liars on fast lines sent the pieces that honest members
+//       were asked for. These were asked for more at once, were late with it, and were shunned.]
 //   R3  A member that answered falsely, or let a wait pass that counts against it, is asked for
 //       nothing for kShunned times `patience`, as long as there are others. [Where `patience` is
 //       longer than some steps, one silent member kept a newcomer from ever being at the head.]
-//   R4  A first request for a piece goes to the member that is asked for the fewest. [Six at a time
-//       to one donor were asked faster than it sent.] One for blocks or for the leaves of a state
-//       goes to the member whose answer came last, as it is known to answer. All others go around.
+//   R4  A first request for a piece or result goes to the member that has the fewest to send. [Six
+//       at a time to one donor were asked faster than it sent.] One for blocks or for the leaves of
+//       a state goes to the member whose answer came last, as it is known to answer. All others go
+//       around.
 //
 // May not know: what an answer must be, links, clocks.
 //
-// Memory: one entry for each open request and for each shunned member.
+// Memory: one entry for each open request, each answer that another member has yet to send, for as
+// long as it was waited for, and each shunned member.
 //
 // What an attacker can do here: answer slowly, in vain or not at all, which moves a request on.
 // Once no piece is left to ask for, what it holds back goes to members that are done.
@@ -45,7 +49,10 @@ class Requests {
     std::uint64_t step = 0;
     std::uint64_t index = 0;
     auto operator<=>(const Key&) const = default;
-    bool IsPiece() const { return kind == wire::PullKind::kState && index > 0; }
+    // A piece of a state or a result: a member sends one after the other, each for a while.
+    bool IsBulk() const {
+      return kind == wire::PullKind::kResult || (kind == wire::PullKind::kState && index > 0);
+    }
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, step, index); }
   };
   struct Wait {
@@ -58,19 +65,19 @@ class Requests {
 
   explicit Requests(base::Duration patience) : patience_(patience) {}
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, open_, turn_, order_, last_, shunned_, wake_);
+    crypto::Feed(hasher, open_, owed_, turn_, order_, last_, shunned_, wake_);
   }
   friend struct FingerprintProbe;
 
   // --- asking ---
   // A round of calls of Ask begins: wake() is of this round.
-  void Begin() { wake_.reset(); }
+  void Begin(base::Time now);
   // The member to ask now; nullopt while an answer is waited for, and if there are no `others`,
   // which are those that may be asked.
   std::optional<base::PeerId> Ask(base::Time now, const std::vector<base::PeerId>& others,
                                   const Key& key, const Wait& wait);
-  // The same for an open request for a piece that has waited for `after`: it goes to a member of
-  // which no piece is asked. Nobody is blamed.
+  // The same for an open request for a piece that has waited for `after`: it goes to a member that
+  // has nothing to send. Nobody is blamed.
   std::optional<base::PeerId> HandOver(base::Time now, const std::vector<base::PeerId>& others,
                                        const Key& key, base::Duration after);
   // Whether the open request `key` waits on.
@@ -87,6 +94,8 @@ class Requests {
   void OnAnswer(const Key& key, const base::PeerId& from);
   // A block that was lacking came from `from`: a part of the answer to a request for blocks.
   void OnPartOfAnswer(const base::PeerId& from);
+  // Of `from` came what is here already.
+  void OnAnswerAgain(const Key& key, const base::PeerId& from);
   // A false one. True if it is the first of `from`, which was asked: any other one's changes
   // nothing. [It closed the request once, and each false piece had the next member send it again.]
   bool OnFalseAnswer(const Key& key, const base::PeerId& from);
@@ -101,9 +110,17 @@ class Requests {
   void Rename(const Key& from, const Key& to);
 
  private:
+  struct Owed {  // an answer that another member gave first
+    Key key;
+    base::PeerId by;
+    std::uint64_t order = 0;  // as Open's
+    base::Time until;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, key, by, order, until); }
+  };
   struct Open {
     base::Time asked;
-    base::Time heard;         // when its wait began anew
+    base::Time heard;  // when its wait began anew
+    base::Duration patience;
     std::size_t turn = 0;     // picks the member of those willing
     std::uint64_t order = 0;  // of the times that anybody was asked for anything
     base::PeerId to;
@@ -111,18 +128,20 @@ class Requests {
     bool passed_over = false;  // its member sent a later piece
     bool at_work = false;      // its member sent something for it or before it since the last Ask
     void HashInto(crypto::Hasher& hasher) const {
-      crypto::Feed(hasher, asked, heard, turn, order, to, refuted, passed_over, at_work);
+      crypto::Feed(hasher, asked, heard, patience, turn, order, to, refuted, passed_over, at_work);
     }
   };
   bool Waits(base::Time now, Open& open, const Wait& wait);
   std::size_t FirstTurn(const Key& key, const std::vector<base::PeerId>& willing);
   std::size_t TurnOfLeastAsked(const std::vector<base::PeerId>& willing) const;
-  std::size_t PiecesAskedOf(const base::PeerId& member) const;
+  std::size_t BulkLeftTo(const base::PeerId& member) const;
+  void OnWork(const base::PeerId& member, std::optional<std::uint64_t> order);
   void WakeAt(base::Time time);
   static constexpr std::int64_t kShunned = 16;
 
   const base::Duration patience_;
   std::map<Key, Open> open_;
+  std::vector<Owed> owed_;
   std::size_t turn_ = 0;  // of the next new request
   std::uint64_t order_ = 0;
   std::optional<base::PeerId> last_;            // sent what came last

@@ -31,11 +31,9 @@ bool StateFetch::Lacks(std::uint64_t part) const {
   return part == 0 ? leaves_.empty() : !have_[part - 1];
 }
 
-base::Duration StateFetch::TimeFor(std::uint64_t part) const {
-  if (part == 0) return {};
-  const StatePiece& piece = pieces_[part - 1];
-  const auto bytes = static_cast<std::int64_t>((piece.end - piece.begin) * sizeof(float));
-  return base::Nanoseconds(base::Seconds(1).ns * bytes / kSlowestBytesASecond);
+std::uint64_t StateFetch::BytesOf(std::uint64_t part) const {
+  if (part == 0) return (pieces_.back().first_leaf + pieces_.back().leaf_count) * sizeof(Digest);
+  return (pieces_[part - 1].end - pieces_[part - 1].begin) * sizeof(float);
 }
 
 bool StateFetch::Take(std::uint64_t part, const crypto::Blob& blob) {

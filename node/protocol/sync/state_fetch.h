@@ -19,16 +19,12 @@
 #include <vector>
 
 #include "node/base/tensor_layout.h"
-#include "node/base/time.h"
 #include "node/protocol/ground/hash_into.h"
 #include "node/protocol/ground/state.h"
 
 namespace ostraka::protocol {
 
 using crypto::SharedBlob;
-
-// A member that sends pieces at this pace or faster is not taken to be silent.
-inline constexpr std::int64_t kSlowestBytesASecond = 256 * 1024;
 
 // What a fetch has, by the number that is asked for: 0 the leaves, then the pieces.
 struct StateParts {
@@ -49,8 +45,7 @@ class StateFetch {
   std::size_t piece_count() const { return pieces_.size(); }
   std::size_t left() const { return left_; }
   bool Lacks(std::uint64_t part) const;
-  // The longest that a member takes to send it that is not taken to be silent.
-  base::Duration TimeFor(std::uint64_t part) const;
+  std::uint64_t BytesOf(std::uint64_t part) const;
 
   // True iff it is that part and was lacking. Pieces are none before the leaves. Any bytes are
   // safe.

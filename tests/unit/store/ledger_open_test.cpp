@@ -125,7 +125,7 @@ TEST_F(LedgerOpenTest, GivesBackThePartsOfAStateUntilItIsWhole) {
                   {},
                   crypto::MakeBlob({tag, 2, 3})};
   };
-  ASSERT_TRUE(Write({part(10, 0, 1), part(10, 1, 2)}).ok());
+  ASSERT_TRUE(Write({part(30, 0, 1), part(10, 0, 1), part(10, 1, 2)}).ok());
   ASSERT_TRUE(Write({part(20, 0, 3), part(20, 2, 4), part(20, 2, 5), part(20, 2, 5)}).ok());
   {
     const auto restored = MustOpen(Options())->Restore();

@@ -367,5 +367,31 @@ TEST_F(BeginningTest, ResultUnderAKeyThatIsNoneIsAStatus) {
   ExpectRefused([](Restored& store) { store.results[0].key.pop_back(); });
 }
 
+// A newcomer was killed when the blocks after its first state were durable and the state was not:
+// it begins anew at the block that its invite names, and takes nothing for granted.
+TEST_F(BeginningTest, AStoreWithNeitherAStateNorTheGenesisBlockBeginsAtTheAnchor) {
+  const auto at = [this](std::uint64_t height) {
+    Block block = HeadBlock();
+    block.genesis = false;
+    block.step = height - 1;
+    block.decision = DigestOf(7000 + height);
+    return block;
+  };
+  Beginning beginning{Beginning::Uses{parts().self, manifest_, &parts().turn, &parts().voice,
+                                      &parts().journal, &parts().jobs, &parts().chain,
+                                      &parts().genesis, &follower_, &parts().charges,
+                                      std::make_shared<const Block>(at(40))}};
+  Restored store;
+  for (const std::uint64_t height : {62, 63}) {
+    store.blocks.push_back(Journal::RecordOf(false, height - 1, wire::EncodeBlock(at(height))));
+  }
+  ASSERT_TRUE(beginning.Restore(store).ok());
+  EXPECT_FALSE(beginning.replays());
+  const Outcome outcome = beginning.ComeIn();
+  EXPECT_EQ(outcome.what, Outcome::What::kLeave);
+  EXPECT_FALSE(outcome.trust_state);
+  EXPECT_EQ(HeightOf(parts().chain.head()), 40u);
+}
+
 }  // namespace
 }  // namespace ostraka::protocol

@@ -61,6 +61,20 @@ TEST_F(IntakeTest, MalformedServiceIsSuspectedAndNothingElse) {
   }
 }
 
+// Those that dropped this member ask for its head in each of their steps.
+TEST_F(IntakeTest, MemberLeavesAStepWhenMoreThanTheFaultBoundAskAboutOneTwoAhead) {
+  BeginStep();
+  const auto ask = [&](std::uint32_t from, std::uint64_t step) {
+    return OnService(from, ServiceSlot(step, Phase::kC, MessageType::kPull),
+                     wire::Encode(wire::Pull{.kind = wire::PullKind::kHead}));
+  };
+  EXPECT_EQ(ask(1, kStep + 1).what, Outcome::What::kWait) << "a little late";
+  EXPECT_EQ(ask(2, kStep + 1).what, Outcome::What::kWait);
+  EXPECT_EQ(ask(1, kStep + 2).what, Outcome::What::kWait) << "one voice";
+  EXPECT_EQ(ask(1, kStep + 9).what, Outcome::What::kWait) << "the same voice";
+  EXPECT_EQ(ask(2, kStep + 2).what, Outcome::What::kLeave);
+}
+
 TEST_F(IntakeTest, MemberLeavesAStepWhenMoreThanTheFaultBoundShowABlockTwoAhead) {
   BeginStep();
   EXPECT_EQ(ShowBlock(1, Ahead(1)).what, Outcome::What::kWait) << "a little late";

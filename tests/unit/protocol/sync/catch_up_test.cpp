@@ -661,6 +661,29 @@ TEST(AskingTest, LargeResultsAreAskedForAFewAtATime) {
   EXPECT_EQ(way.Wants(base::Time{}).size(), 1 + kBulkRequests);
 }
 
+// [A line of 1 MiB/s was asked for a result of 1.25 MB again after Delta / 2, and so on: the way
+// took 260 s where the lines alone needed 7.]
+TEST(AskingTest, AResultIsWaitedForAsLongAsASlowLineTakes) {
+  const PastRun run(2, 10);
+  const base::Duration patience = base::Microseconds(100);
+  CatchUp way(PeerNumber(kSelf), run.layout, run.blocks[0], run.states[0], true, patience);
+  for (std::uint64_t height = 2; height > 0; --height) {
+    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
+  }
+  Attest(way, *run.blocks[2], 5);
+  const auto results = [&](base::Time now) {
+    const auto requests = way.Wants(now);
+    return std::count_if(requests.begin(), requests.end(), [](const CatchUp::Request& request) {
+      return request.pull.kind == PullKind::kResult;
+    });
+  };
+  const base::Time start;
+  EXPECT_EQ(results(start), 4);
+  const base::Duration slow = base::Microseconds(305);  // 80 bytes at 256 KiB/s
+  EXPECT_EQ(results(start + slow), 0);
+  EXPECT_EQ(results(start + slow + patience + base::Microseconds(2)), 4);
+}
+
 // A short way became a long one while nobody answered for results, which nobody keeps any more.
 TEST(AskingTest, ResultsThatNobodyGaveMakeRoomForAState) {
   const PastRun run(60, 10);

@@ -50,12 +50,18 @@ struct FingerprintProbe {
     EXPECT_FEEDS(requests, open_);
     EXPECT_FEEDS(requests, open_.begin()->second.asked);
     EXPECT_FEEDS(requests, open_.begin()->second.heard);
+    EXPECT_FEEDS(requests, open_.begin()->second.patience);
     EXPECT_FEEDS(requests, open_.begin()->second.turn);
     EXPECT_FEEDS(requests, open_.begin()->second.order);
     EXPECT_FEEDS(requests, open_.begin()->second.to);
     EXPECT_FEEDS(requests, open_.begin()->second.refuted);
     EXPECT_FEEDS(requests, open_.begin()->second.passed_over);
     EXPECT_FEEDS(requests, open_.begin()->second.at_work);
+    EXPECT_FEEDS_AFTER(requests, requests.owed_.emplace_back());
+    EXPECT_FEEDS(requests, owed_[0].key.index);
+    EXPECT_FEEDS(requests, owed_[0].by);
+    EXPECT_FEEDS(requests, owed_[0].order);
+    EXPECT_FEEDS(requests, owed_[0].until);
     EXPECT_FEEDS(requests, turn_);
     EXPECT_FEEDS(requests, order_);
     EXPECT_FEEDS(requests, last_);

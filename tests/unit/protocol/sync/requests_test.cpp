@@ -42,8 +42,8 @@ TEST_F(RequestsTest, WithNobodyToAskNothingIsAsked) {
 TEST_F(RequestsTest, WaitsUntilItsPatienceIsOverAndSaysWhen) {
   ASSERT_TRUE(Ask(Piece(1)));
   EXPECT_EQ(requests_.wake(), now_ + kLong.patience);
-  requests_.Begin();
   Pass(base::Seconds(3));
+  requests_.Begin(now_);
   EXPECT_FALSE(Ask(Piece(1)));
   EXPECT_EQ(requests_.wake(), Time{} + kLong.patience);
   Pass(base::Seconds(1));
@@ -124,6 +124,39 @@ TEST_F(RequestsTest, AWaitBeginsAnewWhileItsMemberIsAtWork) {
   EXPECT_FALSE(Ask(Piece(2)));
   Pass(base::Seconds(1));
   EXPECT_TRUE(Ask(Piece(2)));
+}
+
+// Attack: liars on fast lines send the pieces that a slow honest member is asked for.
+TEST_F(RequestsTest, WhatAnotherSentFirstIsWorkOfTheMemberThatSendsItTooOnce) {
+  others_ = {PeerNumber(0)};
+  for (std::uint64_t i = 1; i <= 3; ++i) ASSERT_TRUE(Ask(Piece(i)));
+  others_ = {PeerNumber(0), PeerNumber(1)};
+  requests_.OnAnswer(Piece(1), PeerNumber(1));
+  requests_.OnAnswer(Piece(2), PeerNumber(1));
+  EXPECT_EQ(Ask(Piece(4)), PeerNumber(1)) << "three are left to the other";
+  Pass(base::Seconds(3));
+  requests_.OnAnswerAgain(Piece(1), PeerNumber(0));
+  EXPECT_FALSE(Ask(Piece(3)));
+  Pass(base::Seconds(3));
+  EXPECT_FALSE(Ask(Piece(3))) << "it was at work 3 s ago";
+  requests_.OnAnswerAgain(Piece(1), PeerNumber(0));  // a copy is none
+  requests_.OnAnswerAgain(Piece(9), PeerNumber(0));
+  EXPECT_FALSE(Ask(Piece(3)));
+  Pass(base::Seconds(1));
+  EXPECT_TRUE(Ask(Piece(3)));
+}
+
+TEST_F(RequestsTest, WhatIsOwedIsForgottenWhenItsWaitIsOver) {
+  others_ = {PeerNumber(0)};
+  ASSERT_TRUE(Ask(Piece(1)));
+  others_ = {PeerNumber(0), PeerNumber(1)};
+  requests_.OnAnswer(Piece(1), PeerNumber(1));
+  EXPECT_EQ(Ask(Piece(2)), PeerNumber(1));
+  requests_.CloseIf([](const Requests::Key& key) { return key == Piece(2); });
+  Pass(kLong.patience);
+  requests_.Begin(now_);
+  std::set<PeerId> asked = {*Ask(Piece(3)), *Ask(Piece(4))};
+  EXPECT_EQ(asked.size(), 2u) << "both have nothing to send";
 }
 
 TEST_F(RequestsTest, APartOfAnAnswerRenewsTheWaitForBlocksOfItsSenderAlone) {

@@ -80,11 +80,11 @@ TEST_F(StateFetchTest, TakesNothingElse) {
   EXPECT_EQ(fetch.left(), 7u);
 }
 
-TEST_F(StateFetchTest, APieceHasTheTimeOfASlowLine) {
+TEST_F(StateFetchTest, KnowsTheBytesOfItsParts) {
   const StateFetch fetch = Begin();
-  EXPECT_EQ(fetch.TimeFor(0).ns, 0);
-  EXPECT_EQ(fetch.TimeFor(1), base::Seconds(1)) << "256 KiB at 256 KiB/s";
-  EXPECT_LT(fetch.TimeFor(3).ns, 1'000'000);
+  for (std::uint64_t part = 0; part <= fetch.piece_count(); ++part) {
+    EXPECT_EQ(fetch.BytesOf(part), Part(part)->data.size()) << part;
+  }
 }
 
 }  // namespace

@@ -81,6 +81,8 @@ TEST(Disk, KeepsThePartsOfTheNewestStateUntilItIsWhole) {
   disk.Apply({2, {part(20, 0)}});
   ASSERT_EQ(disk.Restored()->state_parts.size(), 1U);
   EXPECT_EQ(disk.Restored()->state_parts[0].key, part(20, 0).key);
+  disk.Apply({3, {part(15, 0), part(20, 0)}});
+  EXPECT_EQ(disk.Restored()->state_parts.size(), 1U) << "of one state alone";
   disk.Apply({3, {StateAfter(18)}});
   EXPECT_EQ(disk.Restored()->state_parts.size(), 1U) << "of an older state";
   disk.Apply({4, {StateAfter(19)}});
