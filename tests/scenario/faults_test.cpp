@@ -366,6 +366,18 @@ TEST(HealedPartition, SealWhoseMessagesAreGoneIsLeft) {
   ExpectRecovered(RunWell(options));
 }
 
+// One of four honest members was dropped just when a cut ended, and was still in a seal of the step
+// that dropped it. The others took their last steps within four seconds, before it thought that
+// seal slow and asked for heads, though each of them asked it for its own in every step.
+TEST(HealedPartition, WhoIsAskedAboutLaterStepsFollows) {
+  const SimOptions options = Replayed(
+      "seed=1152 peers=5 byzantine=1 attack=eclipse attack_from_step=7 nat=1 await_removal=0 "
+      "steps=40 validators=3 dimension=209 batch_size=6 exact=1 delay_min_ns=666666 "
+      "delay_max_ns=6333333 jitter_ns=6000000 bytes_per_second=6400000 fsync_max_ns=3000000 "
+      "loss_permille=9 cut=halves cut_at_ns=5245000000 cut_for_ns=114571000000");
+  ExpectRecovered(RunWell(options));
+}
+
 // Four of six, and a liar that they had banned, finished the last steps while a cut kept the two
 // others away, and left before it ended.
 TEST(HealedPartition, RunMayEndWithoutThoseThatItDropped) {
