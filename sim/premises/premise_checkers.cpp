@@ -54,7 +54,9 @@ base::Status EchoSkew::OnAction(std::uint32_t peer, const protocol::Action& acti
     if (!echo || said.peer != peer || IsGenesis(said.seal)) continue;
     const SealStory& story = *watch_->StoryOf(said.seal);
     const base::Duration skew = SealStory::Spread(story.echoed);
-    if (skew <= story.delta) continue;
+    // A newcomer may open seal A late (OpeningSkew), and its deadline is later by as much.
+    const base::Duration late = IsA(said.seal) ? SealStory::Spread(story.opened) : base::Duration{};
+    if (skew <= story.delta + late) continue;
     const auto gate = GateOf(story, roster_);
     if (gate && watch_->now() - *gate <= story.delta) continue;
     // Before any member can have passed the gate, the gate itself handles a late ECHO.

@@ -19,10 +19,12 @@
 
 namespace ostraka::sim {
 
-// "echo_skew": honest ECHOs of a seal lie within Delta of each other. Where the protocol has a
-// gate, none comes later than 4 d = Delta after the first honest member can have passed it, with Q
-// CLOSEs that include honest ones (seal.md on the gate: no member echoes after it, and all pass
-// within 3 d).
+// "echo_skew": honest ECHOs of a seal lie within Delta of each other, in seal A as much further
+// apart as members opened it: each waits from its own opening on. [Seed 1410: a newcomer had the
+// last result 1.1 s after the others began the step, in which a member was silent.] Where the
+// protocol has a gate, none comes later than 4 d = Delta after the first honest member can have
+// passed it, with Q CLOSEs that include honest ones (seal.md on the gate: no member echoes after
+// it, and all pass within 3 d).
 class EchoSkew final : public Checker {
  public:
   EchoSkew(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}
