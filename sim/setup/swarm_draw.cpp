@@ -183,6 +183,8 @@ void DrawArrivals(base::Rng rng, SimOptions& options) {
   if (options.byzantine > 0 && options.cut == "none")
     options.intruders = static_cast<std::uint32_t>(rng.Below(3));
   while (options.intruders > 0 && !CheckOptions(options).ok()) --options.intruders;
+  // One of the forgers comes in. [Seed 2783.]
+  if (options.byzantine > 0 && options.cut != "none") options.forgers = 0;
   if (!CheckOptions(options).ok()) options.forgers = 0;
   if (!CheckOptions(options).ok()) options.comes = 0;
 }

@@ -258,6 +258,11 @@ std::vector<std::pair<PeerId, std::uint64_t>> CatchUp::TakeLiars() {
 void CatchUp::OnResult(const PeerId& from, std::uint64_t step, std::uint64_t column,
                        const SharedBlob& blob) {
   const Requests::Key key = {PullKind::kResult, step, column};
+  const auto held = results_.find(step);
+  // Attack: a copy of what is here, again and again, seems to be work.
+  if (held != results_.end() && column < held->second.size() && held->second[column] != nullptr) {
+    return requests_.OnAnswerAgain(key, from);
+  }
   if (TakeResult(step, column, blob)) {
     requests_.OnAnswer(key, from);
   } else {
@@ -421,6 +426,10 @@ void CatchUp::AskResults(Round& round) {
       base::ElementCount(layout_) / next->columns.size() * sizeof(float);  // about
   const std::size_t two_a_member =
       kPiecesAMember * requests_.Willing(round.now, round.others).size();
+  // Near the head each result is needed soon, so a silent member must not cost the time that a slow
+  // line would take: the wait follows what members take.
+  const base::Duration wait =
+      std::clamp(requests_.Usual() * 2, patience_, patience_ + TimeFor(bytes));
   const std::size_t most = std::max<std::size_t>(
       kBulkRequests,
       std::min({kSmallRequests, two_a_member, SmallResultsWithin(patience_, bytes)}));
@@ -434,7 +443,7 @@ void CatchUp::AskResults(Round& round) {
       if (held != results_.end() && held->second[j] != nullptr) continue;
       const Requests::Key key = {PullKind::kResult, block->step, j};
       if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kResult) >= most) continue;
-      Ask(round, key, {.kind = PullKind::kResult, .index = j}, {patience_ + TimeFor(bytes)});
+      Ask(round, key, {.kind = PullKind::kResult, .index = j}, {wait});
     }
   }
 }

@@ -14,6 +14,9 @@ using wire::PullKind;
 
 void Requests::Begin(base::Time now) {
   wake_.reset();
+  if (const auto begun = std::exchange(answered_, std::nullopt)) {
+    usual_ = std::min(base::Duration{now.ns - begun->ns}, std::max(usual_ * 2, patience_));
+  }
   std::erase_if(owed_, [now](const Owed& owed) { return owed.until <= now; });
 }
 
@@ -31,8 +34,12 @@ std::optional<PeerId> Requests::Ask(base::Time now, const std::vector<PeerId>& o
   const auto open = open_.find(key);
   if (open != open_.end()) {
     if (Waits(now, open->second, wait)) return std::nullopt;
-    const bool blamed = open->second.refuted || (wait.blames && !open->second.passed_over);
-    if (blamed) shunned_[open->second.to] = now + patience_ * kShunned;
+    const Open& old = open->second;
+    const bool is_late = !old.refuted && !old.passed_over;
+    if (old.refuted || (is_late && wait.blames)) shunned_[old.to] = now + patience_ * kShunned;
+    if (is_late && key.IsBulk()) {
+      owed_.push_back({key, old.to, old.order, old.heard, now + patience_ * kShunned, true});
+    }
   }
   const std::vector<PeerId> willing = Willing(now, others);
   if (willing.empty()) return std::nullopt;
@@ -124,20 +131,29 @@ void Requests::OnAnswer(const Key& key, const PeerId& from) {
     const Open& open = node.mapped();
     if (open.to == from) {
       order = open.order;
+      if (key.IsBulk()) answered_ = open.heard;
     } else if (key.IsBulk()) {
-      owed_.push_back({key, open.to, open.order, open.heard + open.patience});
+      owed_.push_back({key, open.to, open.order, open.heard, open.heard + open.patience});
     }
   }
+  if (!order) order = TakeOwed(key, from);
   if (key.IsBulk()) OnWork(from, order);
 }
 
 void Requests::OnAnswerAgain(const Key& key, const PeerId& from) {
+  if (const auto order = TakeOwed(key, from)) OnWork(from, order);
+}
+
+// The number of the question that `from` answers now, if it owed this; it is paid once.
+std::optional<std::uint64_t> Requests::TakeOwed(const Key& key, const PeerId& from) {
   const auto owed = std::find_if(owed_.begin(), owed_.end(),
                                  [&](const Owed& one) { return one.key == key && one.by == from; });
-  if (owed == owed_.end()) return;
+  if (owed == owed_.end()) return std::nullopt;
   const std::uint64_t order = owed->order;
+  answered_ = owed->heard;
+  if (owed->is_late) shunned_.erase(from);
   owed_.erase(owed);
-  OnWork(from, order);
+  return order;
 }
 
 // `member` sent the answer to its question number `order`, or another one: what it was asked for

@@ -11,7 +11,8 @@
 //       were asked for. These were asked for more at once, were late with it, and were shunned.]
 //   R3  A member that answered falsely, or let a wait pass that counts against it, is asked for
 //       nothing for kShunned times `patience`, as long as there are others. [Where `patience` is
-//       longer than some steps, one silent member kept a newcomer from ever being at the head.]
+//       longer than some steps, one silent member kept a newcomer from ever being at the head.] A
+//       true answer that comes late ends that: its member is slow, and waits are as long (Usual).
 //   R4  A first request for a piece or result goes to the member that has the fewest to send. [Six
 //       at a time to one donor were asked faster than it sent.] One for blocks or for the leaves of
 //       a state goes to the member whose answer came last, as it is known to answer. All others go
@@ -65,7 +66,7 @@ class Requests {
 
   explicit Requests(base::Duration patience) : patience_(patience) {}
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, open_, owed_, turn_, order_, last_, shunned_, wake_);
+    crypto::Feed(hasher, open_, owed_, turn_, order_, last_, shunned_, usual_, answered_, wake_);
   }
   friend struct FingerprintProbe;
 
@@ -94,6 +95,9 @@ class Requests {
   void OnAnswer(const Key& key, const base::PeerId& from);
   // A block that was lacking came from `from`: a part of the answer to a request for blocks.
   void OnPartOfAnswer(const base::PeerId& from);
+  // How long a member takes for an answer in bulk, as far as it shows: it falls at once and rises
+  // step by step. Attack: a liar that takes its time has all the others waited for as long.
+  base::Duration Usual() const { return usual_; }
   // Of `from` came what is here already.
   void OnAnswerAgain(const Key& key, const base::PeerId& from);
   // A false one. True if it is the first of `from`, which was asked: any other one's changes
@@ -110,12 +114,16 @@ class Requests {
   void Rename(const Key& from, const Key& to);
 
  private:
-  struct Owed {  // an answer that another member gave first
+  struct Owed {  // an answer that another member gave, or was asked for, meanwhile
     Key key;
     base::PeerId by;
     std::uint64_t order = 0;  // as Open's
+    base::Time heard;         // likewise
     base::Time until;
-    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, key, by, order, until); }
+    bool is_late = false;  // its wait was over
+    void HashInto(crypto::Hasher& hasher) const {
+      crypto::Feed(hasher, key, by, order, heard, until, is_late);
+    }
   };
   struct Open {
     base::Time asked;
@@ -136,6 +144,7 @@ class Requests {
   std::size_t TurnOfLeastAsked(const std::vector<base::PeerId>& willing) const;
   std::size_t BulkLeftTo(const base::PeerId& member) const;
   void OnWork(const base::PeerId& member, std::optional<std::uint64_t> order);
+  std::optional<std::uint64_t> TakeOwed(const Key& key, const base::PeerId& from);
   void WakeAt(base::Time time);
   static constexpr std::int64_t kShunned = 16;
 
@@ -146,6 +155,8 @@ class Requests {
   std::uint64_t order_ = 0;
   std::optional<base::PeerId> last_;            // sent what came last
   std::map<base::PeerId, base::Time> shunned_;  // until then
+  base::Duration usual_;
+  std::optional<base::Time> answered_;  // when what came since Begin was begun
   std::optional<base::Time> wake_;
 };
 

@@ -679,9 +679,18 @@ TEST(AskingTest, AResultIsWaitedForAsLongAsASlowLineTakes) {
   };
   const base::Time start;
   EXPECT_EQ(results(start), 4);
-  const base::Duration slow = base::Microseconds(305);  // 80 bytes at 256 KiB/s
-  EXPECT_EQ(results(start + slow), 0);
-  EXPECT_EQ(results(start + slow + patience + base::Microseconds(2)), 4);
+  EXPECT_EQ(results(start + base::Microseconds(99)), 0);
+  const base::Time late = start + patience;
+  EXPECT_EQ(results(late), 4) << "nobody has shown how long it takes";
+  const auto give = [&](std::uint64_t step, std::uint64_t column, base::Time now) {
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      way.OnResult(PeerNumber(i), step, column, run.results[step][column]);
+    }
+    return results(now);
+  };
+  EXPECT_EQ(give(0, 0, late + base::Microseconds(99)), 0) << "they were asked 199 us ago";
+  EXPECT_EQ(results(late + base::Microseconds(101)), 0) << "now it is known that they take so long";
+  EXPECT_EQ(results(late + base::Microseconds(201)), 3);
 }
 
 // A short way became a long one while nobody answered for results, which nobody keeps any more.
@@ -735,6 +744,28 @@ TEST(AskingTest, AFalseAnswerCountsOnlyFromTheMemberThatWasAsked) {
   Members members(run);
   members.Bring(way);
   EXPECT_TRUE(way.at_head()) << way.Describe();
+}
+
+// Attack: a result that is here already, again and again.
+TEST(AskingTest, ACopyOfAResultIsNoWork) {
+  const PastRun run(2, 10);
+  CatchUp way = run.From(0);
+  for (std::uint64_t height = 2; height > 0; --height) {
+    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
+  }
+  Attest(way, *run.blocks[2], 5);
+  base::Time now;
+  way.Wants(now);
+  for (std::uint32_t i = 0; i < 6; ++i) way.OnResult(PeerNumber(i), 0, 0, run.results[0][0]);
+  const base::Duration most = kPatience + kPatience;
+  std::size_t asked = 0;
+  for (; now < base::Time{} + most; now = now + base::Milliseconds(200)) {
+    for (std::uint32_t i = 0; i < 6; ++i) way.OnResult(PeerNumber(i), 0, 0, run.results[0][0]);
+    for (const CatchUp::Request& request : way.Wants(now)) {
+      asked += request.pull.kind == PullKind::kResult ? 1 : 0;
+    }
+  }
+  EXPECT_GE(asked, 3u) << "each of the other three goes to another member";
 }
 
 TEST(AskingTest, AFalseResultCountsOnlyFromTheMemberThatWasAsked) {

@@ -61,7 +61,11 @@ struct FingerprintProbe {
     EXPECT_FEEDS(requests, owed_[0].key.index);
     EXPECT_FEEDS(requests, owed_[0].by);
     EXPECT_FEEDS(requests, owed_[0].order);
+    EXPECT_FEEDS(requests, owed_[0].heard);
     EXPECT_FEEDS(requests, owed_[0].until);
+    EXPECT_FEEDS(requests, owed_[0].is_late);
+    EXPECT_FEEDS(requests, usual_);
+    EXPECT_FEEDS(requests, answered_);
     EXPECT_FEEDS(requests, turn_);
     EXPECT_FEEDS(requests, order_);
     EXPECT_FEEDS(requests, last_);

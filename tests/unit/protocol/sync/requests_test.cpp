@@ -146,6 +146,24 @@ TEST_F(RequestsTest, WhatAnotherSentFirstIsWorkOfTheMemberThatSendsItTooOnce) {
   EXPECT_TRUE(Ask(Piece(3)));
 }
 
+// It is slow, not silent: waits are as long from then on.
+TEST_F(RequestsTest, ALateAnswerEndsTheShunningAndTellsHowLongAnAnswerTakes) {
+  const Requests::Wait wait{kPatience};
+  const PeerId slow = *Ask(Result(1), wait);
+  Pass(kPatience);
+  EXPECT_NE(*Ask(Result(1), wait), slow);
+  EXPECT_EQ(requests_.Willing(now_, others_).size(), 2u);
+  Pass(kPatience);
+  requests_.OnAnswer(Result(1), slow);
+  requests_.Begin(now_);
+  EXPECT_EQ(requests_.Willing(now_, others_).size(), 3u);
+  EXPECT_EQ(requests_.Usual(), kPatience) << "it rises step by step";
+  requests_.OnAnswerAgain(Result(1), slow);
+  Pass(kPatience);
+  requests_.Begin(now_);
+  EXPECT_EQ(requests_.Usual(), kPatience) << "a copy says nothing";
+}
+
 TEST_F(RequestsTest, WhatIsOwedIsForgottenWhenItsWaitIsOver) {
   others_ = {PeerNumber(0)};
   ASSERT_TRUE(Ask(Piece(1)));
