@@ -106,7 +106,7 @@ std::vector<CaseId> Duties::GradientCases() const {
 void Duties::BeginCrossCheck(std::uint64_t step) { cross_checking_ = step; }
 
 void Duties::ForgetCrossCheck() {
-  naming_.reset();
+  namings_.clear();
   cross_checking_.reset();
 }
 
@@ -115,18 +115,35 @@ bool Duties::OnCrossChecked(std::uint64_t step, const std::vector<PeerId>& liars
   cross_checking_.reset();
   const PastStep* past = chain_->Past(step);
   OSTRAKA_CHECK(past != nullptr);
-  const std::vector<PeerId>& members = chain_->head().members;
   for (const PeerId& liar : liars) {
-    // A liar that is removed already owes no answer, but clears this member of having failed the
-    // sum itself.
-    if (naming_ && (IsMember(members, naming_->target) || !IsMember(members, liar))) continue;
     for (const Column& column : past->columns) {
-      if (past->parts.contains({column.part_index, liar})) {
-        naming_ = wire::Naming{liar, step, column.part_index};
-      }
+      if (!past->parts.contains({column.part_index, liar})) continue;
+      namings_.push_back({liar, step, column.part_index});
+      break;
     }
   }
   return true;
+}
+
+// A PROOF names one liar. Who leaves comes first, as it goes with the next block unless it is
+// named, then members. A liar that is removed already owes no answer, but clears this member of
+// having failed the sum itself. Owners share out those that are alike. [All named the same one, and
+// of five that lied at once and left one was named by nobody.]
+std::optional<wire::Naming> Duties::NamingOfOne() const {
+  const Block& head = chain_->head();
+  const auto rank = [&head](const wire::Naming& naming) {
+    return IsMember(head.leaving, naming.target)   ? 2
+           : IsMember(head.members, naming.target) ? 1
+                                                   : 0;
+  };
+  std::vector<wire::Naming> best;
+  for (const wire::Naming& naming : namings_) {
+    if (!best.empty() && rank(naming) > rank(best.front())) best.clear();
+    if (best.empty() || rank(naming) == rank(best.front())) best.push_back(naming);
+  }
+  if (best.empty()) return std::nullopt;
+  const auto own = std::lower_bound(head.members.begin(), head.members.end(), self_);
+  return best[static_cast<std::size_t>(own - head.members.begin()) % best.size()];
 }
 
 // --- exhibits -----------------------------------------------------------------------------------
@@ -278,7 +295,7 @@ bool Duties::MayState(const Case& open, const Finding& finding) const {
 }
 
 void Duties::StateIn(wire::Proof& proof) const {
-  proof.naming = naming_;
+  proof.naming = NamingOfOne();
   for (const Case& open : chain_->head().cases) {
     const auto known = verdicts_.find(open.id);
     if (known == verdicts_.end() || !MayState(open, known->second)) continue;

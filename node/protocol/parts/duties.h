@@ -44,7 +44,7 @@ class Duties {
   Duties(const PeerId& self, std::shared_ptr<const Manifest> manifest, const Chain* chain)
       : self_(self), manifest_(std::move(manifest)), chain_(chain) {}
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, verdicts_, naming_, cross_checking_, exhibit_attempts_);
+    crypto::Feed(hasher, verdicts_, namings_, cross_checking_, exhibit_attempts_);
   }
   friend struct FingerprintProbe;
 
@@ -59,8 +59,8 @@ class Duties {
   void BeginCrossCheck(std::uint64_t step);
   void ForgetCrossCheck();
   bool AwaitsCrossCheck() const { return cross_checking_.has_value(); }
-  // Names the first liar that is a member, else the first one. Returns false if steps have passed
-  // since: it is too late to name anybody.
+  // One of the liars is named. Returns false if steps have passed since: it is too late to name
+  // anybody.
   bool OnCrossChecked(std::uint64_t step, const std::vector<PeerId>& liars);
 
   // --- exhibits: the parts that covers and numbers cases are about ---
@@ -135,13 +135,14 @@ class Duties {
       crypto::Feed(hasher, verdict, false_gradient, to_look_at, looking);
     }
   };
+  std::optional<wire::Naming> NamingOfOne() const;
   bool MayState(const wire::Case& open, const Finding& finding) const;
 
   PeerId self_;
   std::shared_ptr<const Manifest> manifest_;
   const Chain* chain_;
   std::map<wire::CaseId, Finding> verdicts_;
-  std::optional<wire::Naming> naming_;
+  std::vector<wire::Naming> namings_;  // of liars that V1 found, of which a PROOF states one
   std::optional<std::uint64_t> cross_checking_;  // the step of which V1 is not done yet
   std::uint32_t exhibit_attempts_ = 0;
 };

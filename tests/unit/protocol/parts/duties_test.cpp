@@ -305,6 +305,18 @@ TEST_F(DutiesTest, OwnerNamesALiarThatCanStillAnswer) {
   EXPECT_EQ(Stated().naming->column, 1u);
 }
 
+TEST_F(DutiesTest, OwnerNamesFirstWhoLeaves) {
+  Open({});
+  auto head = std::make_shared<Block>(chain_->head());
+  head->leaving = {PeerNumber(4)};
+  chain_->AdvanceHead(head);
+  for (const std::uint32_t liar : {2, 3, 4}) chain_->KeepPart(kStep, {1, PeerNumber(liar)}, {});
+  duties_->BeginCrossCheck(kStep);
+  EXPECT_TRUE(duties_->OnCrossChecked(kStep, {PeerNumber(2), PeerNumber(3), PeerNumber(4)}));
+  ASSERT_TRUE(Stated().naming);
+  EXPECT_EQ(Stated().naming->target, PeerNumber(4));
+}
+
 TEST_F(DutiesTest, CrossCheckOfAStepThatHasPassedNamesNobody) {
   Open({});
   chain_->KeepPart(kStep, {1, PeerNumber(2)}, {});

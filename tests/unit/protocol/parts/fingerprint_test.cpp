@@ -55,10 +55,10 @@ struct FingerprintProbe {
     EXPECT_FEEDS(duties, verdicts_.begin()->second.false_gradient);
     EXPECT_FEEDS(duties, verdicts_.begin()->second.to_look_at);
     EXPECT_FEEDS(duties, verdicts_.begin()->second.looking);
-    EXPECT_FEEDS(duties, naming_);
-    EXPECT_FEEDS(duties, naming_->target);
-    EXPECT_FEEDS(duties, naming_->step);
-    EXPECT_FEEDS(duties, naming_->column);
+    EXPECT_FEEDS(duties, namings_);
+    EXPECT_FEEDS(duties, namings_[0].target);
+    EXPECT_FEEDS(duties, namings_[0].step);
+    EXPECT_FEEDS(duties, namings_[0].column);
     EXPECT_FEEDS(duties, cross_checking_);
     EXPECT_FEEDS(duties, exhibit_attempts_);
   }
