@@ -34,11 +34,11 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kFirstTauGoesOn, "first tau goes on", "applied", 2},
     {base::Bug::kTimersPileUp, "timers pile up", "queues", 2},
     {base::Bug::kReturnsWithoutAdmission, "returns without admission", "rejoin_only", 8},
-    {base::Bug::kAnyCredential, "any credential", "arrivals", 19},
-    {base::Bug::kInvitesNeverEnd, "invites never end", "arrivals", 19},
-    {base::Bug::kInvitesAreNotCounted, "invites are not counted", "arrivals", 19},
+    {base::Bug::kAnyCredential, "any credential", "arrivals", 21},
+    {base::Bug::kInvitesNeverEnd, "invites never end", "arrivals", 21},
+    {base::Bug::kInvitesAreNotCounted, "invites are not counted", "arrivals", 21},
     {base::Bug::kAnyRevocation, "any revocation", "progress", 19},
-    {base::Bug::kRevocationsAreIgnored, "revocations are ignored", "arrivals", 19},
+    {base::Bug::kRevocationsAreIgnored, "revocations are ignored", "arrivals", 21},
     {base::Bug::kStruckFirst, "struck first, permuted after", "rerolls", 2},
 };
 inline constexpr PlantedBug kCanary = {base::Bug::kCanary, "canary", "honest_suspected", 1};
