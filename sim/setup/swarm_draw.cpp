@@ -165,7 +165,7 @@ void DrawLeaves(base::Rng rng, SimOptions& options) {
   if (options.byzantine > 0 && OneIn(rng, 3)) {
     options.attackers_leave = options.attack_from_step + rng.Below(3);
     // One void column is borne, and so is one failure between two; and a sum at the limit of its
-    // check, a random number, often passes. Who goes then may not have been found. [Seed 1.]
+    // check, a random number, often passes. A leaver may not have been found by then. [Seed 1.]
     constexpr const char* kMayPass[] = {"void_columns", "spoilt_part", "near_tolerance"};
     if (std::find(std::begin(kMayPass), std::end(kMayPass), options.attack) != std::end(kMayPass)) {
       options.await_removal = false;

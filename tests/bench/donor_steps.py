@@ -7,7 +7,6 @@ Real nodes on this machine; the newcomer's line to each of them brings so many K
 before it comes, and while it fetches the state, by the times of the first member's events; and how long the fetch took.
 """
 import argparse
-import sqlite3
 import statistics
 import sys
 import tempfile
@@ -21,21 +20,8 @@ from hiccup import Watched  # noqa: E402
 from slow_lines import SlowLines  # noqa: E402
 
 
-def rows(folder, query):
-    try:
-        database = sqlite3.connect(f"file:{folder}/ledger.sqlite?mode=ro", uri=True)
-    except sqlite3.OperationalError:
-        return []  # it is being made
-    try:
-        return database.execute(query).fetchall()
-    except sqlite3.OperationalError:
-        return []
-    finally:
-        database.close()
-
-
 def await_rows(folder, query):
-    harness.wait_until(lambda: rows(folder, query), query)
+    harness.wait_until(lambda: harness.ledger_rows(folder, query), query)
     return time.monotonic()
 
 
@@ -67,7 +53,7 @@ def main():
         newcomer = Watched(harness.Running("join", link, "--data-dir", folder / "newcomer", "--events"))
         first = await_rows(folder / "newcomer", "SELECT part FROM state_parts LIMIT 1")
         whole = await_rows(folder / "newcomer", "SELECT height FROM states LIMIT 1")
-        size = rows(folder / "newcomer", "SELECT size FROM states")[0][0]
+        size = harness.ledger_rows(folder / "newcomer", "SELECT size FROM states")[0][0]
         before, count_before = median_step(nodes[0].steps()[5:], 0, asked)
         during, count_during = median_step(nodes[0].steps(), first, whole)
         print(f"{options.nodes} nodes, a state of {size / 1e6:.1f} MB over lines of {options.kib} KiB/s: {whole - first:.2f} s")

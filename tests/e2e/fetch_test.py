@@ -1,7 +1,6 @@
 """A newcomer fetches a state of many pieces over slow lines: killed in between it goes on, and who sends false ones is named."""
 import re
 import signal
-import sqlite3
 
 import harness
 from harness import Running
@@ -32,17 +31,7 @@ class FetchTest(JoinCase):
             reader.join(harness.DEADLINE_S)
 
     def rows(self, query):
-        """Of the newcomer's ledger; none while it is being made."""
-        ledger = self.folder / "newcomer" / "ledger.sqlite"
-        if not ledger.exists():
-            return []
-        database = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)
-        try:
-            return database.execute(query).fetchall()
-        except sqlite3.OperationalError:
-            return []
-        finally:
-            database.close()
+        return harness.ledger_rows(self.folder / "newcomer", query)
 
     def pieces(self):
         """(height, number) of those that the ledger holds."""

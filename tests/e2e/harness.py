@@ -11,6 +11,7 @@ import select
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -181,6 +182,20 @@ class Run:
     def close(self):
         for listener in self.sockets:
             listener.close()
+
+
+def ledger_rows(data_dir, query):
+    """What a query of a node's ledger gives while the node runs; nothing while its ledger is being made."""
+    ledger = Path(data_dir) / "ledger.sqlite"
+    if not ledger.exists():
+        return []
+    database = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)
+    try:
+        return database.execute(query).fetchall()
+    except sqlite3.OperationalError:
+        return []
+    finally:
+        database.close()
 
 
 def wait_until(is_so, what):

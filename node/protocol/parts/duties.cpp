@@ -125,7 +125,7 @@ bool Duties::OnCrossChecked(std::uint64_t step, const std::vector<PeerId>& liars
   return true;
 }
 
-// A PROOF names one liar. Who leaves comes first, as it goes with the next block unless it is
+// A PROOF names one liar. A leaver comes first, as it goes with the next block unless it is
 // named, then members. A liar that is removed already owes no answer, but clears this member of
 // having failed the sum itself. Owners share out those that are alike. [All named the same one, and
 // of five that lied at once and left one was named by nobody.]

@@ -1,7 +1,6 @@
 #include "node/protocol/sync/catch_up.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "node/base/check.h"

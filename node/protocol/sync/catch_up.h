@@ -40,7 +40,7 @@
 //
 // What an attacker can do here: no answer is believed for its sender. A member can attest to false
 // heads, of which at most kEntriesAMember are kept, and can answer falsely, slowly or not at all:
-// the request moves on (requests.h). Who sent a false part of a state is told (TakeLiars).
+// the request moves on (requests.h). TakeLiars tells which members sent false parts of a state.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -137,7 +137,7 @@ class CatchUp {
   // The parts of the state being fetched that have come since, for the store; empty between
   // fetches.
   StateParts TakeParts();
-  // Who sent a false part of a state when it was asked for it, since the last call, and of which.
+  // The members that sent a false part when they were asked, since the last call, and its state.
   std::vector<std::pair<PeerId, std::uint64_t>> TakeLiars();
   // Once after each fetch: the fetched state and the block that it follows, which is now view().
   std::optional<std::pair<SharedBlock, ModelState>> TakeState();

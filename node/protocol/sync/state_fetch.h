@@ -41,7 +41,6 @@ class StateFetch {
   friend struct FingerprintProbe;
 
   std::uint64_t step() const { return step_; }
-  const Digest& root() const { return root_; }
   std::size_t piece_count() const { return pieces_.size(); }
   std::size_t left() const { return left_; }
   bool Lacks(std::uint64_t part) const;

@@ -235,7 +235,7 @@ TEST_F(NodeDriverEndTest, ASecondCtrlCEndsTheProcessAtOnce) {
   char byte = 0;
   ASSERT_EQ(::read(halted[0], &byte, 1), 1) << "the first Ctrl-C did not end the node";
   ::close(halted[0]);
-  // One that comes while the first is still being told is lost, so people press it again.
+  // A Ctrl-C that comes while the node handles the first one is lost, so people press it again.
   int status = 0;
   pid_t ended = 0;
   while (ended == 0) {

@@ -1,4 +1,4 @@
-// Who is asked, how long, and who is next.
+// Which member is asked, how long the request waits, and which member is next.
 #include "node/protocol/sync/requests.h"
 
 #include <gtest/gtest.h>
