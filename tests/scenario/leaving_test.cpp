@@ -1,6 +1,7 @@
 // Members that leave by their own word, honest ones and attackers (docs/decisions/0027).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 
@@ -75,10 +76,7 @@ TEST_P(LieAndLeave, EscapesNothing) {
     options.attack_from_step = 6;
     options.attackers_leave = 6 + after;
     options.steps = 60;
-    // Of seven that lie at once some are gone before an owner has named them.
-    const bool some_escape = attack == "false_proof" && swarm.byzantine > 3;
-    options.await_removal = !some_escape;
-    EXPECT_GE(RunWithoutHarm(options).byzantine_removed, some_escape ? 1u : 0u);
+    RunWithoutHarm(options);
   }
 }
 
@@ -89,8 +87,23 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::ValuesIn(kSwarms)),
     [](const auto& run) { return std::get<0>(run.param) + NameOf(std::get<1>(run.param)); });
 
-// Each owner names one liar a step. All named the same one, and of five one was gone before anybody
-// named it.
+// Each owner names one liar a step, so owners share the liars out. [By its place among all members
+// each named one at random, and of three one escaped in every fourth swarm.]
+TEST(LieAndLeave, AllThatLieAndLeaveInOneStepAreNamed) {
+  const std::uint64_t seeds = std::max<std::uint64_t>(5, SeedsOfEach());
+  for (const Swarm& swarm : {Swarm{8, 3}, Swarm{16, 7}}) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      SimOptions options = LeavingFrom(swarm, 0, seed);
+      options.attack = "false_proof";
+      options.attack_from_step = 6;
+      options.attackers_leave = 6;
+      options.steps = 60;
+      RunWithoutHarm(options);  // checker "undetected"
+    }
+  }
+}
+
+// [All named the same one, and of five one was gone before anybody named it.]
 TEST(LieAndLeave, OwnersShareOutThoseThatTheyName) {
   const SimOptions options = Replayed(
       "seed=3465 peers=13 byzantine=5 attack=false_size attack_from_step=8 nat=2 attackers_leave=9 "

@@ -142,8 +142,12 @@ std::optional<wire::Naming> Duties::NamingOfOne() const {
     if (best.empty() || rank(naming) == rank(best.front())) best.push_back(naming);
   }
   if (best.empty()) return std::nullopt;
-  const auto own = std::lower_bound(head.members.begin(), head.members.end(), self_);
-  return best[static_cast<std::size_t>(own - head.members.begin()) % best.size()];
+  // Those that owe a name are all that know of the liars, so the first of them name all liars. [By
+  // its place among the members each named one at random, and of three one escaped in every fourth
+  // swarm.]
+  const std::vector<PeerId>& sharers = IsMember(head.owing, self_) ? head.owing : head.members;
+  const auto own = std::lower_bound(sharers.begin(), sharers.end(), self_);
+  return best[static_cast<std::size_t>(own - sharers.begin()) % best.size()];
 }
 
 // --- exhibits -----------------------------------------------------------------------------------
