@@ -51,7 +51,14 @@ enum class Bug : std::uint8_t {
   kStruckFirst,              // owners are drawn among those that are left
   kSeatsAreForEver,          // who has left returns without an invite, however late
   kLeaversCount,             // members that come or go count among those that hold a role
+  kNobodyIsNeeded,           // a member leaves while a case may still open about it
+  kLeavesAreFree,            // a member leaves as often as it likes
+  kWaitNeverGrows,           // a wait for parts that was too short stays as it is
+  kShortWaitsBlame,          // what did not come within a short wait opens disputes
   kOneAttests,               // a newcomer believes a head to which one member attests
+  kFirstHeadIsLast,          // a newcomer believes no head after the first
+  kDonorsAreAwaited,         // a donor that sends nothing is waited for
+  kResultsSixAtATime,        // a newcomer asks for six small results at a time
   kDhtNoPrefixRule,          // limits that count by address prefix count nothing
   kDhtNoToken,               // a record is stored whatever the token
   kDhtEarlyStop,             // a read of the DHT ends when a few nodes have answered

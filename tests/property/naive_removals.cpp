@@ -205,6 +205,7 @@ std::vector<wire::Voids> JudgeVoids(Step& step, const std::vector<ColumnFate>& f
     if (step.number < old.last_step + 1000) counts[old.peer] = old;
   }
   for (std::size_t j = 0; j < fates.size(); ++j) {
+    if (step.excused && fates[j] != ColumnFate::kBadSenders) continue;
     if (!IsCounted(step, j, fates[j])) continue;
     const PeerId& owner = step.roles.owners[j];
     counts[owner] = {owner, counts[owner].count + 1, step.number};
@@ -219,6 +220,7 @@ std::vector<wire::Voids> JudgeVoids(Step& step, const std::vector<ColumnFate>& f
 
 // protocol.md 6, Disputes: "More than F workers missing ghat[j] in one step: its owner is dropped."
 void JudgeWithheldResults(Step& step) {
+  if (step.excused) return;
   for (std::size_t j = 0; j < step.columns(); ++j) {
     std::size_t missing = 0;
     for (const PeerId& worker : step.roles.workers) missing += SaysMissing(step, worker, j) ? 1 : 0;

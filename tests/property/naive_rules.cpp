@@ -244,11 +244,11 @@ std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
   JudgeCases(step, counted);
   JudgeOwers(step);
   const std::vector<ColumnFate> fates = FatesOf(step, sealed.norms);
+  const std::uint64_t part_us = JudgeWait(step);
   const std::vector<wire::Voids> voids = JudgeVoids(step, fates);
   JudgeWithheldResults(step);
   JudgeEchoes(step);
   const Slowness slowness = JudgeSlowness(step);
-  const std::uint64_t part_us = JudgeWait(step);
   const std::vector<wire::Dispute> disputes = JudgeDisputes(step, slowness);
   ForgiveUntimely(step);
 

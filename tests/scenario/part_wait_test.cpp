@@ -54,13 +54,17 @@ TEST(PartWait, ACrashCostsOneShortWaitAndOneVoidStep) {
   EXPECT_GE(late, 1) << "or the test says nothing";
 }
 
-// All need longer than the least wait, again and again: nobody is dropped for it.
+// All need longer than the least deadline, 2 P + 2 Delta, again and again: nobody is dropped for
+// it. [Owners that had no part in time were, at the third column that they could not form.]
 TEST(PartWait, MembersSlowerThanTheFloorKeepTheirPlaces) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SimOptions options = Adaptive({8, 0}, seed);
-    options.waits.gradient_time = base::Seconds(6);
+    options.steps = 300;
+    options.waits.part_floor = base::Seconds(1);
+    options.waits.gradient_time = base::Seconds(9);
     const SimResult result = RunWithoutHarm(options);
     EXPECT_TRUE(result.removals.empty()) << result.replay;
+    EXPECT_GT(result.columns.size(), 1U) << "no wait was too short: " << result.replay;
     EXPECT_TRUE(result.columns.contains("applied")) << result.replay;
   }
 }

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "node/base/planted.h"
 #include "node/protocol/ground/numbers.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/schedule.h"
@@ -245,21 +246,22 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   const std::vector<Case> counted = CountBallots(sealed, head);
   RuleOnCases(counted, head, sealed.step, manifest, docket);
   DropSilentOwers(sealed, head, docket);
-  const auto voiders = VoidedByOwnMessage(sealed, head, judged.fates, docket);
+  const auto failed = FailedPairs(sealed, head);
+  const PartWait wait = RuleOnPartWait(sealed, head, manifest, {faults, !failed.empty()});
+  const bool blames = !wait.excuses || base::Planted(base::Bug::kShortWaitsBlame);
+  const auto voiders = VoidedByOwnMessage(sealed, head, {judged.fates, blames}, docket);
   std::vector<Voids> voids = VoidsAfter(head, voiders, sealed.step);
   DropVoiders(voids, sealed.step, docket);
-  DropWithholders(sealed, head, docket);
+  if (blames) DropWithholders(sealed, head, docket);
   DropForEchoes(sealed, head, docket);
   const LatenessRuling slowness = RuleOnLateness(sealed, head, manifest);
   const auto lateness = LatenessAfter(slowness, head, manifest);
   DropLate(lateness, head, manifest, docket);
   docket.EndPass();
-  const auto failed = FailedPairs(sealed, head);
-  const PartWait wait = RuleOnPartWait(sealed, head, manifest, {faults, !failed.empty()});
-  if (!wait.excuses) RuleOnLivePairs(sealed, head, docket);
+  if (blames) RuleOnLivePairs(sealed, head, docket);
   const std::vector<Dispute> disputes =
-      wait.excuses ? DisputesAfter(head, sealed.step, {}, {})
-                   : DisputesAfter(head, sealed.step, failed, slowness.new_pairs);
+      blames ? DisputesAfter(head, sealed.step, failed, slowness.new_pairs)
+             : DisputesAfter(head, sealed.step, {}, {});
   DropDisputed(disputes, head, sealed.step, docket);
   ForgiveUntimely(head, docket);
 

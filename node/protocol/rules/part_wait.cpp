@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/base/planted.h"
 #include "node/protocol/ground/deadlines.h"
 
 namespace ostraka::protocol {
@@ -35,6 +36,7 @@ PartWait RuleOnPartWait(const SealedStep& sealed, const Block& head, const Manif
   if (!failures.of_pairs && absent.empty()) {
     return {std::max(Microseconds(manifest.part_floor), wait - wait / kQuietSteps)};
   }
+  if (base::Planted(base::Bug::kWaitNeverGrows)) return {wait};
   if (2 * wait > most) return {most};
   return {2 * wait, true, std::move(absent)};
 }

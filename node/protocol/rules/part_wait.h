@@ -4,7 +4,8 @@
 // A step in which nobody was late takes a fiftieth from the wait. In one in which a member was
 // absent, or a part or a result failed to pass, the wait was perhaps too short, so it doubles; and
 // as long as twice the wait is not above the manifest's, that step *excuses*: it opens no dispute,
-// judges no disputed pair, and a member's first absence in kBarredSteps (standing.h) is not
+// judges no disputed pair, drops no owner whose aggregate others miss, counts no column as void by
+// what its owner lacked (voids.h), and a member's first absence in kBarredSteps (standing.h) is not
 // counted. Beyond that the rules are those of a run whose wait is the manifest's.
 //
 // Attack: framing. A short wait makes honest members late, and what follows from lateness is only

@@ -51,12 +51,13 @@ bool IsByOwnMessage(const SealedStep& sealed, const Block& head, ColumnFate fate
 }  // namespace
 
 std::vector<PeerId> VoidedByOwnMessage(const SealedStep& sealed, const Block& head,
-                                       const std::vector<ColumnFate>& fates, const Docket& docket) {
+                                       const JudgedColumns& columns, const Docket& docket) {
   std::vector<PeerId> voiders;
   if (base::Planted(base::Bug::kVoidsAreFree)) return voiders;
-  for (std::size_t j = 0; j < fates.size(); ++j) {
-    if (IsByOwnMessage(sealed, head, fates[j], j, docket))
-      voiders.push_back(sealed.roles.owners[j]);
+  for (std::size_t j = 0; j < columns.fates.size(); ++j) {
+    const ColumnFate fate = columns.fates[j];
+    if (!columns.lateness_counts && fate != ColumnFate::kBadSenders) continue;
+    if (IsByOwnMessage(sealed, head, fate, j, docket)) voiders.push_back(sealed.roles.owners[j]);
   }
   return voiders;
 }

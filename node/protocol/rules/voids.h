@@ -23,6 +23,9 @@
 // So the first kVoidsBorne cost nothing, and no count bans. Attack: a worker that signs two COMMITs
 // can make an honest owner build its root on the one that is not sealed. But then that owner holds
 // both, and its PROOF in the same block bans the worker; so a ban of an included worker excuses.
+// In a step that is excused for a short wait (part_wait.h) only a wrong root counts: an owner whose
+// parts or whose aggregate came too late had no time. [In a run whose least wait was shorter than a
+// gradient, honest members were dropped for voids.]
 //
 // Thread safety: pure functions.
 #pragma once
@@ -41,10 +44,14 @@ using wire::Voids;
 inline constexpr std::uint32_t kVoidsBorne = 2;
 inline constexpr std::uint64_t kVoidsKept = 1000;
 
+struct JudgedColumns {
+  const std::vector<ColumnFate>& fates;
+  bool lateness_counts = true;  // false in a step that is excused (part_wait.h)
+};
 // Owners that voided their column of this step by their own message, by column. `docket` holds the
 // bans that the seals prove.
 std::vector<PeerId> VoidedByOwnMessage(const SealedStep& sealed, const Block& head,
-                                       const std::vector<ColumnFate>& fates, const Docket& docket);
+                                       const JudgedColumns& columns, const Docket& docket);
 
 // The head's counts that live on, with one more for each of `voiders`, by key.
 std::vector<Voids> VoidsAfter(const Block& head, const std::vector<PeerId>& voiders,

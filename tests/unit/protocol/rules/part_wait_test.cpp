@@ -131,6 +131,36 @@ TEST_F(PartWaitTest, AResultThatOneMissesIsLateToo) {
   EXPECT_EQ(step_.Judge().part_us, 16 * kSecond);
 }
 
+// An owner that had too few parts in time leaves itself out, forms nothing, or misses its own; a
+// wrong root is no question of time.
+TEST_F(PartWaitTest, AnExcusedStepCountsNoColumnThatItsOwnerLackedPartsFor) {
+  step_.head.voids = {{owner_, 2, kStep - 3}};
+  HonestStep formed_none = step_;
+  formed_none.AggregateOf(column_).result_root = {};
+  HonestStep misses = step_;
+  misses.ProofOf(owner_).columns[column_] = {.missing = true, .size = 1};
+  for (HonestStep* step : {&formed_none, &misses}) {
+    const Block excused = step->Judge(Absent(5));
+    EXPECT_EQ(excused.removals.size(), 1u) << "who was absent";
+    EXPECT_EQ(excused.voids.front().count, 2u);
+    step->head.part_us = 16 * kSecond;
+    EXPECT_EQ(step->Judge(Absent(5)).removals.size(), 2u);
+  }
+  HonestStep wrong = step_;
+  wrong.AggregateOf(column_).commits_root = scene::DigestOf(1);
+  EXPECT_EQ(wrong.Judge(Absent(5)).removals.size(), 2u);
+}
+
+TEST_F(PartWaitTest, AnExcusedStepDropsNoOwnerWhoseAggregateOthersMiss) {
+  for (const PeerId& worker : step_.sealed.roles.workers) {
+    if (worker == owner_) continue;
+    step_.ProofOf(worker).columns[column_] = {.missing = true, .s = {}, .norm = 0};
+  }
+  EXPECT_TRUE(step_.Judge().removals.empty());
+  step_.head.part_us = 16 * kSecond;
+  EXPECT_EQ(step_.Judge().removals.size(), 1u);
+}
+
 // Silence at REVEAL is chosen when the coin is known, a lie is no question of time, and other
 // parameters are not either.
 TEST_F(PartWaitTest, NothingElseIsLateOrExcused) {
