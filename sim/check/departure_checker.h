@@ -1,4 +1,5 @@
-// Checker "departures": who leaves by its own word goes soon, at no cost, and nobody else goes.
+// Checker "departures": who leaves by its own word goes soon, at no cost, and nobody else goes; and
+// who leaves too soon after a return stays away for as long as the rules bar it.
 //
 // Thread safety: none; one simulation.
 #pragma once
@@ -6,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "sim/check/speech.h"
 #include "sim/engine/checker.h"
@@ -20,13 +22,21 @@ class DepartureChecker final : public Checker {
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
  private:
+  // Who leaves less than so many steps after a return does not return for as many.
+  static constexpr std::uint64_t kBarred = 1000;
   base::Status OnBlock(const wire::Block& block);
+  base::Status CheckLeft(const wire::Block& block);
+  base::Status CheckLeaving(const wire::Block& block);
+  base::Status CheckJoined(const wire::Block& block);
 
   Roster roster_;
   Speech speech_;
   std::uint64_t height_ = 0;
   std::map<base::PeerId, std::uint64_t> said_;    // honest: the first step in which it said so
   std::map<base::PeerId, std::uint64_t> listed_;  // the first block that lists it
+  std::set<base::PeerId> known_;                  // members once
+  std::map<base::PeerId, std::uint64_t> returned_;
+  std::map<base::PeerId, std::uint64_t> barred_until_;
 };
 
 }  // namespace ostraka::sim

@@ -142,6 +142,74 @@ TEST(PlantedInAnAnswer, OneThatAttestsIsFoundByCheckerArrivals) {
   ExpectFoundIn(options, base::Bug::kOneAttests, "arrivals");
 }
 
+// Who hid another's lie is gone before the liar is convicted. No checker: nobody can tell such a
+// lie from the outside.
+TEST(PlantedInAnAnswer, WhoIsNotNeededLeavesBeforeTheCaseAboutIt) {
+  SimOptions options = Coming("cover_up", 8, 0);
+  options.seed = 2;
+  options.mode = protocol::Mode::kThird;
+  options.byzantine = 2;
+  options.validators = 2;
+  options.attack_from_step = 6;
+  options.attackers_leave = 7;
+  options.await_removal = false;
+  options.steps = kPlantedSteps;
+  EXPECT_EQ(RunWith(options, base::Bug::kNobodyIsNeeded).byzantine_removed, 1U);
+  EXPECT_EQ(RunWith(options, base::Bug::kNone).byzantine_removed, 2U);
+}
+
+TEST(PlantedInAnAnswer, FreeLeavesAreFoundByCheckerDepartures) {
+  SimOptions options = Coming("leave_reroll", 8, 0);
+  options.byzantine = 2;
+  options.attack_params["every"] = "1";
+  ExpectFoundIn(options, base::Bug::kLeavesAreFree, "departures");
+}
+
+// All are slower than the least deadline, as in part_wait_test.
+SimOptions Slow() {
+  SimOptions options = Coming("none", 8, 0);
+  options.steps = 200;
+  options.waits.part_floor = base::Seconds(1);
+  options.waits.gradient_time = base::Seconds(9);
+  return options;
+}
+
+TEST(PlantedInAnAnswer, AWaitThatNeverGrowsIsFoundByCheckerHonestRemoved) {
+  ExpectFoundIn(Slow(), base::Bug::kWaitNeverGrows, "honest_removed");
+}
+
+TEST(PlantedInAnAnswer, ShortWaitsThatBlameAreFoundByCheckerHonestRemoved) {
+  ExpectFoundIn(Slow(), base::Bug::kShortWaitsBlame, "honest_removed");
+}
+
+TEST(PlantedInAnAnswer, AFirstHeadThatIsTheLastIsFoundByCheckerHonestNames) {
+  SimOptions options = Coming("stale_head", 8, 0);
+  options.byzantine = 2;
+  options.comes = 2;
+  options.leaves = 1;
+  ExpectFoundIn(options, base::Bug::kFirstHeadIsLast, "honest_names");
+}
+
+TEST(PlantedInAnAnswer, DonorsThatAreAwaitedAreFoundByCheckerProgress) {
+  SimOptions options = Coming("gone_donor", 8, 0);
+  options.byzantine = 2;
+  options.attack_params["removed"] = "0";
+  options.crashes = 2;
+  options.lose_disk = true;
+  options.dimension = 200'000;
+  options.batch_size = 4;
+  options.time_limit = base::Seconds(300);
+  ExpectFoundIn(options, base::Bug::kDonorsAreAwaited, "progress");
+}
+
+// No checker: nobody owes an attacker a seat. The scenario of far_newcomer asks for it.
+TEST(PlantedInAnAnswer, ResultsSixAtATimeKeepAFarNewcomerOut) {
+  SimOptions options = Coming("far_newcomer", 8, 1);
+  options.attack_params["deltas"] = "0.2";
+  EXPECT_TRUE(RunWith(options, base::Bug::kResultsSixAtATime).returned.empty());
+  EXPECT_EQ(RunWith(options, base::Bug::kNone).returned.size(), 1U);
+}
+
 // If this bug is not found, the tests above prove nothing.
 TEST(PlantedCanary, FailsInEverySwarm) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

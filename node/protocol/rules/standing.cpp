@@ -31,6 +31,7 @@ void Note(Standing& standing, FaultKind fault, bool excused, std::uint64_t step)
 void NoteDeparture(Standing& standing, std::uint64_t step) {
   standing.left_step = step;
   if (standing.returned_step == 0 || step >= standing.returned_step + kBarredSteps) return;
+  if (base::Planted(base::Bug::kLeavesAreFree)) return;
   ++standing.drops;
   standing.last_drop_step = step;
   standing.barred_until = step + kBarredSteps;

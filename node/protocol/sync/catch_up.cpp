@@ -60,6 +60,7 @@ CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view
 
 void CatchUp::OnAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) {
   if (!IsMember(view_->members, sender)) return;
+  if (confirmed_ && base::Planted(base::Bug::kFirstHeadIsLast)) return;
   auto& entries = attests_[sender];
   entries[step] = entry;
   if (entries.size() > kEntriesAMember) entries.erase(entries.begin());
@@ -429,9 +430,10 @@ void CatchUp::AskResults(Round& round) {
   // line would take: the wait follows what members take.
   const base::Duration wait =
       std::clamp(requests_.Usual() * 2, patience_, patience_ + TimeFor(bytes));
-  const std::size_t most = std::max<std::size_t>(
-      kBulkRequests,
-      std::min({kSmallRequests, two_a_member, SmallResultsWithin(patience_, bytes)}));
+  const std::size_t small =
+      std::min({kSmallRequests, two_a_member, SmallResultsWithin(patience_, bytes)});
+  const bool few = base::Planted(base::Bug::kResultsSixAtATime);
+  const std::size_t most = few ? kBulkRequests : std::max<std::size_t>(kBulkRequests, small);
   for (std::uint64_t height = HeightOf(*view_) + 1; height <= HeightOf(*view_) + kBlocksAhead;
        ++height) {
     const SharedBlock block = BlockAt(height);
