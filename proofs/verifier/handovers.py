@@ -28,6 +28,16 @@ def check_building(frames, run_id, step, block):
     in_order(frames)
 
 
+def judges_of(block):
+    """Members, faults among them, and the first step that they judge."""
+    return set(messages.ids_of(block["members"])), max(block["t_s"], block["t_a"]), block["step"] + 1
+
+
+def view_after(run, block):
+    members, faults, since = judges_of(block)
+    return run._replace(members=members, faults=faults, since=since)
+
+
 class Handover:
     """An opened file. Raises Malformed."""
 
@@ -42,8 +52,7 @@ class Handover:
             self.frames = [open_frame(frame) for frame in handover["frames"]]
         except Refused as problem:
             raise Malformed(f"handover: {problem}") from None
-        self.members = set(messages.ids_of(self.block["members"]))
-        self.faults, self.since = max(self.block["t_s"], self.block["t_a"]), self.block["step"] + 1
+        self.members, self.faults, self.since = judges_of(self.block)
 
     @functools.cached_property
     def is_signed(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A second verifier of ostraka's evidence, written from docs/evidence.md: no code of the node is used.
 
-usage: ostraka_evidence.py [--manifest RUN.toml [--handovers FOLDER] [--state PARAMETERS [--data FILE] [--graph FILE]]] FILE...
+usage: ostraka_evidence.py [--manifest RUN.toml | --anchor LINK] [--handovers FOLDER] [--state PARAMETERS [--data FILE] [--graph FILE]] FILE...
 
 Prints one line a file. Exit code, of the worst file: 0 proven, 1 not proven, 2 malformed, 3 data missing (a
 sealed_ban or verdict without the manifest of its run, a gradient without that and the parameters of its step, or a
@@ -15,6 +15,7 @@ import sys
 import tomllib
 
 import handovers
+import links
 import messages
 from canonical import Refused, decode
 from frames import Malformed, NotProven, commit_slot, in_order, need, open_frame, proof_slot, signed, type_of
@@ -351,6 +352,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--manifest", help="of the run: a sealed_ban or verdict needs it")
+    parser.add_argument("--anchor", help="a link of the run, or a file or data folder with one: judged by the members of its block and "
+                        "later")
     parser.add_argument("--handovers", action="append", help="a handover or a folder of them, which prove who came "
                         "after the genesis (default: handovers/ beside the files)")
     parser.add_argument("--state", help="for a gradient: the parameters of its step, or a folder of such files")
@@ -365,7 +368,7 @@ def main():
         print(f"{problem.filename}: {problem.strerror}", file=sys.stderr)
         return EXIT_CODES["missing_data"]
     except NoManifest as problem:
-        print(f"{options.manifest}: {problem}", file=sys.stderr)
+        print(f"{options.manifest or 'the link'}: {problem}", file=sys.stderr)
         return EXIT_CODES["malformed"]
     except Malformed as problem:
         print(problem, file=sys.stderr)
@@ -401,15 +404,29 @@ def with_kernels(run, text, options):
     return run._replace(honest_root=honest_root)
 
 
-def judge_files(options):
-    run = None
+def known_run(options):
+    """The run and the members that the reader trusts, or None twice."""
+    run = trusted = None
     if options.manifest:
         with open(options.manifest, "rb") as file:
             text = file.read()
-        run = read_manifest(text)
+        run = trusted = read_manifest(text)
         if options.state:
             run = with_kernels(run, text, options)
-    views = handovers.follow_all(run, handovers.read_all(options.handovers, options.files)) if run else []
+    if options.anchor:
+        text, block = links.read(options.anchor)
+        of_link = read_manifest(text)
+        if run and run.run_id != of_link.run_id:
+            raise NoManifest("the link is of another run than the manifest")
+        run, trusted = run or of_link, of_link
+        if block:
+            trusted = handovers.view_after(of_link, block)
+    return run, trusted
+
+
+def judge_files(options):
+    run, trusted = known_run(options)
+    views = handovers.follow_all(trusted, handovers.read_all(options.handovers, options.files)) if run else []
     worst = 0
     for path in options.files:
         with open(path, "rb") as file:

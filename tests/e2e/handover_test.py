@@ -36,6 +36,10 @@ class HandoverTest(JoinCase):
             harness.expect_ok("evidence", "export", folder, out)
         return sorted(out.glob("*sealed_ban*.evidence"))
 
+    def export_handovers_of(self, name):
+        harness.expect_ok("evidence", "export", self.folder / name, self.folder / "of")
+        (self.folder / "of" / "handovers").rename(self.folder / "by_link")
+
     def judge(self, *arguments):
         """(exit code, verdicts) of both verifiers, which agree."""
         words = list(map(str, arguments))
@@ -75,6 +79,17 @@ class HandoverTest(JoinCase):
         code, said = self.judge("--manifest", run.manifest, "--handovers", self.folder / "none", *files)
         self.assertEqual(code, 1, said)
         self.assertIn("not only members signed", said)
+        # Who trusts a link of the time before needs no founder's handovers; one of the time after does not judge it.
+        self.export_handovers_of("newcomer0")
+        by_link = self.folder / "by_link"
+        (self.folder / "late.link").write_text(late + "\n")
+        for anchor in (late, self.folder / "late.link", self.folder / "cheat"):
+            code, said = self.judge("--anchor", anchor, "--handovers", by_link, *files)
+            self.assertEqual(code, 0, said)
+        code, said = self.judge("--anchor", late, "--manifest", run.manifest, "--handovers", by_link, *files)
+        self.assertEqual(code, 0, said)
+        code, said = self.judge("--anchor", fresh, "--handovers", by_link, *files)
+        self.assertEqual(code, 1, said)
 
 
 class MisuseTest(JoinCase):
@@ -94,6 +109,25 @@ class MisuseTest(JoinCase):
         ended = harness.run("evidence", "verify", "--manifest", run.manifest, "--handovers", self.folder / "gone",
                             self.folder / "a.evidence")
         self.assertIn("gone", ended.stderr)
+
+    def test_what_is_no_link_of_the_run_is_refused_in_one_line(self):
+        run = self.open_run(10)
+        link = self.invite(run)
+        other = self.folder / "other.toml"
+        other.write_text(run.manifest.read_text() + "# another run\n")
+        (self.folder / "a.evidence").write_bytes(b"no evidence")
+        (self.folder / "garbage").write_bytes(bytes(range(256)))
+        for anchor, code, *words in ((link, 2, "the link is of another run"), (link[:-7], 2, "link"), ("ostraka:", 2, "link"),
+                                     (self.folder / "garbage", 2), (self.folder / "none", None, "none")):
+            given = ["--manifest", other, "--anchor", anchor, self.folder / "a.evidence"]
+            first = harness.run("evidence", "verify", *given)
+            second = subprocess.run([DEBIAN_PYTHON, VERIFIER, *map(str, given)], check=False, capture_output=True,
+                                    text=True, timeout=60)
+            for ended in (first, second):
+                self.assertIn(ended.returncode, (2, 3) if code is None else (code,), ended.stderr)
+                self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+                for word in words:
+                    self.assertIn(word, ended.stderr)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,8 @@ json JsonOf(const evidence::Finding& finding) {
 
 base::StatusOr<GradientJudge> MakeJudge(const EvidenceCommandOptions& options) {
   GradientJudge::Sources sources = options.sources;
-  if (sources.manifest.empty()) return GradientJudge::Make(std::move(sources));
+  if (sources.manifest.empty() && sources.anchor.empty())
+    return GradientJudge::Make(std::move(sources));
   std::vector<std::string> paths = options.handovers;
   if (paths.empty()) {
     for (const std::string& file : options.files) {
@@ -108,7 +109,8 @@ void PrintFinding(const evidence::Finding& finding, const MemberNames& names) {
     const bool gradient = finding.kind == wire::EvidenceKind::kGradient;
     std::printf("  give %s\n", gradient ? "--manifest run.toml --state PARAMETERS and, unless the "
                                           "run trains on digits, --data DATA"
-                                        : "the run's manifest: --manifest run.toml");
+                                        : "the run's manifest or a link: --manifest run.toml, "
+                                          "--anchor LINK");
   }
 }
 
@@ -248,6 +250,11 @@ void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
     one->add_option("--manifest", sources.manifest,
                     "the run's manifest: sealed_ban and verdict are judged by its members, "
                     "who are shown by their names");
+    one->add_option(
+        "--anchor", sources.anchor,
+        "a link of the run, or a file or data folder with one, instead of the manifest: "
+        "judged by the members of its block and later; who was one before then counts "
+        "for nothing, and neither does what was done before");
     one->add_option("--handovers", options->handovers,
                     "handovers, or folders with them: of a run whose genesis members have gone, "
                     "they prove who came later (default: handovers/ beside the files)");

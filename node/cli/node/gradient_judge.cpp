@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "node/cli/options/invite_link.h"
 #include "node/config/honest_root.h"
 #include "node/config/manifest_toml.h"
 #include "node/protocol/ground/known_run.h"
@@ -37,11 +38,7 @@ base::StatusOr<GradientJudge> GradientJudge::Make(Sources sources) {
   RETURN_IF_ERROR(CheckSources(sources));
   GradientJudge judge;
   judge.sources_ = std::move(sources);
-  if (judge.sources_.manifest.empty()) return judge;
-  ASSIGN_OR_RETURN(judge.manifest_, config::ReadManifestFile(judge.sources_.manifest,
-                                                             config::Versions::kEarlierToo));
-  ASSIGN_OR_RETURN(judge.views_, evidence::FollowAll(protocol::KnownRunOf(*judge.manifest_),
-                                                     judge.sources_.handovers));
+  RETURN_IF_ERROR(judge.ReadRun());
   if (judge.sources_.state.empty()) return judge;
   auto trainer = judge.MakeTrainer();
   if (trainer.ok()) {
@@ -50,6 +47,28 @@ base::StatusOr<GradientJudge> GradientJudge::Make(Sources sources) {
     judge.trouble_ = trainer.status();
   }
   return judge;
+}
+
+base::Status GradientJudge::ReadRun() {
+  if (!sources_.manifest.empty()) {
+    ASSIGN_OR_RETURN(manifest_,
+                     config::ReadManifestFile(sources_.manifest, config::Versions::kEarlierToo));
+  }
+  std::optional<evidence::KnownRun> trusted;
+  if (!sources_.anchor.empty()) {
+    ASSIGN_OR_RETURN(InviteText link, ReadInvite(sources_.anchor));
+    if (manifest_ && manifest_->run_id != link.manifest.run_id) {
+      return base::InvalidArgument("the link is of another run than the manifest");
+    }
+    manifest_ = std::move(link.manifest);
+    if (link.anchor != nullptr) {
+      trusted = evidence::ViewAfter(protocol::KnownRunOf(*manifest_), *link.anchor);
+    }
+  }
+  if (!manifest_) return base::OkStatus();
+  if (!trusted) trusted = protocol::KnownRunOf(*manifest_);
+  ASSIGN_OR_RETURN(views_, evidence::FollowAll(*trusted, sources_.handovers));
+  return base::OkStatus();
 }
 
 base::StatusOr<std::unique_ptr<train::Trainer>> GradientJudge::MakeTrainer() const {

@@ -22,6 +22,7 @@ class GradientJudge {
   // What a reader brings; all may be empty.
   struct Sources {
     std::string manifest;
+    std::string anchor;  // a link, or a file or folder with one: has a manifest and perhaps a block
     // Parameters of the step, or a folder with parameters-<step>.safetensors for each.
     std::string state;
     std::string data;   // as of `ostraka node --data`
@@ -29,9 +30,11 @@ class GradientJudge {
     std::vector<base::Bytes> handovers = {};
   };
 
-  // Reads the manifest; model and data only if `state` is given: without good ones gradients are
-  // not judged (data missing), and all else is. InvalidArgument: sources that a run does not have,
-  // or that need one more. Errors of the manifest.
+  // Reads the manifest, and the link: its members are then those of the link's block and later, and
+  // whom the manifest names counts for nothing. Model and data only if `state` is given: without
+  // good ones gradients are not judged (data missing), and all else is. InvalidArgument: sources
+  // that a run does not have, or that need one more; a link of another run. Errors of the manifest
+  // and the link.
   static base::StatusOr<GradientJudge> Make(Sources sources);
 
   // Null without one.
@@ -42,6 +45,7 @@ class GradientJudge {
 
  private:
   GradientJudge() = default;
+  base::Status ReadRun();
   base::StatusOr<std::unique_ptr<train::Trainer>> MakeTrainer() const;
   base::StatusOr<std::optional<base::Digest>> HonestRoot(
       const evidence::GradientClaim& claim) const;
