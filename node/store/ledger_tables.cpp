@@ -241,7 +241,7 @@ base::Status LedgerTables::ApplyBlock(const Record& record) {
     return OwnBug("a block that cannot be read: " + base::MessageOf(decoded.status()));
   }
   const wire::Block& block = *decoded;
-  const std::uint64_t height = block.genesis ? 0 : block.step + 1;
+  const std::uint64_t height = HeightOf(block);
   if (record.key.size() != sizeof height || BigEndian(record.key) != height) {
     return OwnBug("block " + std::to_string(height) + " under key " + base::ToHex(record.key));
   }

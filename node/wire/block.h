@@ -215,6 +215,9 @@ struct Block {
   std::uint64_t part_us = 0;
 };
 
+// The number of steps decided up to and including this block, so the next step: 0 for the genesis.
+inline std::uint64_t HeightOf(const Block& block) { return block.genesis ? 0 : block.step + 1; }
+
 // True if the step of `block` trained: it is neither the genesis nor a closing step.
 inline bool Trained(const Block& block) { return !block.genesis && block.closing <= 1; }
 // Number of steps that have trained, up to `block`.

@@ -43,11 +43,6 @@ const T* Observed(const protocol::Action& action) {
   return observe ? std::get_if<T>(&observe->what) : nullptr;
 }
 
-// The number of steps decided up to and including this block: 0 for genesis.
-inline std::uint64_t HeightOf(const wire::Block& block) {
-  return block.genesis ? 0 : block.step + 1;
-}
-
 class Checker {
  public:
   virtual ~Checker() = default;

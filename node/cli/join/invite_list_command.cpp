@@ -48,7 +48,7 @@ wire::Moderator ModeratorIn(const wire::Block& head, const base::PeerId& peer) {
 // Why it lets nobody in any more, in a word or two; "open" if it does.
 std::string StateOf(const protocol::Manifest& manifest, const wire::Invite& invite,
                     const wire::Block& head, const wire::UsedInvite& used) {
-  const std::uint64_t next = head.genesis ? 0 : head.step + 1;
+  const std::uint64_t next = HeightOf(head);
   const wire::Voucher voucher = protocol::VoucherOf(manifest.run_id, invite);
   if (next >= invite.ends_step) return "ended";
   if (!protocol::InviteBook(head, next).RefusalOf(voucher, manifest, next)) return "open";

@@ -54,7 +54,7 @@ class GapFinder {
   std::optional<Gap> Before(const wire::Block& block) {
     const std::uint64_t expected = std::max(next_, pruned_below_);
     const bool skips = !block.genesis && block.step > expected;
-    next_ = block.genesis ? 0 : block.step + 1;
+    next_ = HeightOf(block);
     if (!skips) return std::nullopt;
     return Gap{expected, block.step - 1};
   }

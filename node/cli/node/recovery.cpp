@@ -26,7 +26,7 @@ using Chain = std::map<std::uint64_t, wire::Block>;  // by height
 base::StatusOr<Chain> ReadChain(LedgerReader& ledger) {
   Chain chain;
   RETURN_IF_ERROR(ledger.ForEachBlock(0, [&](const wire::Block& block) {
-    chain.emplace(protocol::HeightOf(block), block);
+    chain.emplace(HeightOf(block), block);
     return true;
   }));
   return chain;

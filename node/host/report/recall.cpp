@@ -13,8 +13,6 @@ namespace {
 
 using store::LedgerReader;
 
-std::uint64_t HeightOf(const wire::Block& block) { return block.genesis ? 0 : block.step + 1; }
-
 base::Status RecallBlocks(LedgerReader& ledger, std::uint64_t block_bytes, RunHistory& history) {
   ASSIGN_OR_RETURN(const std::uint64_t first, ledger.FirstHeightWithin(block_bytes));
   ASSIGN_OR_RETURN(const auto removals, ledger.Removals(std::nullopt));

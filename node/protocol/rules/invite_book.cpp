@@ -145,7 +145,7 @@ void InviteBook::CheckInvariants() const {
 
 std::optional<Revocation> RevocationToState(const Block& head, const Manifest& manifest,
                                             const std::vector<Revocation>& held) {
-  const std::uint64_t step = head.genesis ? 0 : head.step + 1;
+  const std::uint64_t step = HeightOf(head);
   const InviteBook book(head, step);
   for (const bool all : {true, false}) {
     for (const Revocation& one : held) {

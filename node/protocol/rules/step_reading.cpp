@@ -16,7 +16,7 @@ namespace ostraka::protocol {
 using wire::Phase;
 
 StepReading::StepReading(const Block& head, const Manifest& manifest, std::uint64_t dimension) {
-  sealed.step = head.genesis ? 0 : head.step + 1;
+  sealed.step = HeightOf(head);
   sealed.tau = base::Planted(base::Bug::kFirstTauGoesOn) ? manifest.tau_initial : head.tau;
   sealed.roles = AssignRoles(head, dimension);
   sealed.aggregates.resize(sealed.roles.parts.size());

@@ -20,7 +20,7 @@ constexpr std::uint64_t kBlocksAhead = 4;  // results of this many blocks are fe
 
 std::uint32_t Vouchers(const Block& view) {
   if (base::Planted(base::Bug::kOneAttests)) return 1;
-  return std::max(view.thresholds.t_s, view.thresholds.t_a) + 1;
+  return FaultBound(view.thresholds) + 1;
 }
 
 // The longest that a member takes to send so many bytes that is not taken to be silent.

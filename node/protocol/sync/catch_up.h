@@ -81,9 +81,6 @@ inline constexpr std::size_t kUnprovenBytes = wire::kMaxBlockBytes;
 // Over a longer distance a state is fetched: members keep the results of a few steps only.
 inline constexpr std::uint64_t kLongWay = 8;
 
-// 0 for genesis, else step + 1.
-inline std::uint64_t HeightOf(const Block& block) { return block.genesis ? 0 : block.step + 1; }
-
 class CatchUp {
  public:
   struct Request {
