@@ -142,12 +142,17 @@ std::optional<wire::Naming> Duties::NamingOfOne() const {
     if (best.empty() || rank(naming) == rank(best.front())) best.push_back(naming);
   }
   if (best.empty()) return std::nullopt;
-  // Those that owe a name are all that know of the liars, so the first of them name all liars. [By
-  // its place among the members each named one at random, and of three one escaped in every fourth
-  // swarm.]
-  const std::vector<PeerId>& sharers = IsMember(head.owing, self_) ? head.owing : head.members;
-  const auto own = std::lower_bound(sharers.begin(), sharers.end(), self_);
-  return best[static_cast<std::size_t>(own - sharers.begin()) % best.size()];
+  // Its place among those that owe a name and are no liars themselves. If all lied in all columns,
+  // these name all of them, as they are more. [By its place among the members each named one at
+  // random, and of three one escaped in every fourth swarm.]
+  const auto shares = [&](const PeerId& owner) {
+    return std::none_of(namings_.begin(), namings_.end(),
+                        [&](const wire::Naming& naming) { return naming.target == owner; });
+  };
+  const auto place = std::count_if(head.owing.begin(), head.owing.end(), [&](const PeerId& owner) {
+    return owner < self_ && shares(owner);
+  });
+  return best[static_cast<std::size_t>(place) % best.size()];
 }
 
 // --- exhibits -----------------------------------------------------------------------------------
