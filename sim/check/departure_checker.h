@@ -17,7 +17,11 @@ namespace ostraka::sim {
 class DepartureChecker final : public Checker {
  public:
   explicit DepartureChecker(const Roster& roster, std::shared_ptr<wire::Opener> opener)
-      : roster_(roster), speech_(roster, std::move(opener)) {}
+      : roster_(roster), speech_(roster, std::move(opener)) {
+    for (std::uint32_t i = 0; i < roster_.ids.size(); ++i) {
+      if (!roster_.Comes(i)) known_.insert(roster_.ids[i]);
+    }
+  }
   std::string_view name() const override { return "departures"; }
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 

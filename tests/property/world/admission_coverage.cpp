@@ -60,6 +60,8 @@ constexpr const char* kOthers[] = {
     "wait: doubles",
     "wait: is the manifest's again",
     "wait: a drop that is not counted",
+    "wait: a void that is not counted",
+    "wait: an aggregate that many miss and nobody is dropped for",
 };
 
 class AdmissionNotes {
@@ -189,6 +191,17 @@ void AdmissionNotes::OfTheWait() {
     If(removal.kind == wire::RemovalKind::kDrop &&
            after->drops == (before == nullptr ? 0 : before->drops),
        "wait: a drop that is not counted");
+  }
+  for (std::size_t j = 0; j < block_.columns.size(); ++j) {
+    const PeerId& owner = block_.aggregated[j].owner;
+    if (!IsMember(block_.members, owner)) continue;  // as it is if its AGG is sealed absent
+    If(block_.columns[j] == wire::ColumnFate::kNoAggregate, "wait: a void that is not counted");
+    const auto missing =
+        std::count_if(proofs_.begin(), proofs_.end(), [&](const wire::Proof& proof) {
+          return j < proof.columns.size() && proof.columns[j].missing;
+        });
+    If(static_cast<std::size_t>(missing) > FaultBound(head_.thresholds),
+       "wait: an aggregate that many miss and nobody is dropped for");
   }
 }
 
