@@ -30,7 +30,7 @@ def check_building(frames, run_id, step, block):
 
 def judges_of(block):
     """Members, faults among them, and the first step that they judge."""
-    return set(messages.ids_of(block["members"])), max(block["t_s"], block["t_a"]), block["step"] + 1
+    return set(messages.ids_of(block["members"])), max(block["t_s"], block["t_a"]), 0 if block["genesis"] else block["step"] + 1
 
 
 def view_after(run, block):

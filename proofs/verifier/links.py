@@ -1,6 +1,5 @@
-"""Links into a run, as `ostraka link` and `ostraka invite` print them (docs/evidence.md, 6)."""
+"""Links into a run, as `ostraka link` prints them (docs/evidence.md, 6)."""
 import base64
-import binascii
 import json
 import os
 
@@ -8,30 +7,55 @@ import messages
 from canonical import Refused, decode
 from frames import Malformed
 
-SCHEME, MOST_BYTES = "ostraka:", 2 << 20
+SCHEME, FORMAT, MOST_BYTES = "ostraka:", "ostraka invite 1", 2 << 20
+FIELDS = {"addresses", "anchor", "constants", "format", "graph", "manifest"}
+PASS = {"by_moderator", "holder_seed", "moderator", "until", "uses"}
 
 
 def bytes_of(text):
-    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    """Base64url without padding, of which each value has one text."""
+    found = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    if base64.urlsafe_b64encode(found).rstrip(b"=").decode() != text:
+        raise ValueError("no base64url")
+    return found
 
 
-def text_of(link_or_file):
+def content_of(link_or_file):
+    """A link or file as bytes, without the newline at its end. Raises OSError."""
     if link_or_file.startswith(SCHEME):
-        return link_or_file
+        return link_or_file.encode()
     if os.path.isdir(link_or_file):  # of a node that came by it
         link_or_file = os.path.join(link_or_file, "invite.json")
-    with open(link_or_file, encoding="utf-8") as file:
-        return file.read(2 * MOST_BYTES).strip()
+    with open(link_or_file, "rb") as file:
+        return file.read(MOST_BYTES + 1)
+
+
+def fields_of(content):
+    if len(content) > MOST_BYTES:
+        raise ValueError("longer than 2 MiB")
+    text = content.decode().removesuffix("\n")
+    if text.startswith(SCHEME):
+        text = bytes_of(text[len(SCHEME):]).decode()
+    link = json.loads(text)
+    if not isinstance(link, dict) or set(link) not in (FIELDS, FIELDS | PASS) or link["format"] != FORMAT:
+        raise ValueError("not of this format")
+    texts = [value for name, value in link.items() if name not in ("addresses", "until", "uses")]
+    numbers = [link[name] for name in ("until", "uses") if name in link]
+    if not (all(isinstance(value, str) for value in texts) and all(type(value) is int for value in numbers)
+            and isinstance(link["addresses"], dict)):
+        raise ValueError("a field of another type")
+    # One text for each link.
+    if json.dumps(link, sort_keys=True, separators=(",", ":"), ensure_ascii=False) != text:
+        raise ValueError("not as ostraka writes it")
+    bytes_of(link["constants"])
+    return link
 
 
 def read(link_or_file):
     """The manifest's bytes, and the block from which on its members judge, or None. Raises Malformed, OSError."""
     try:
-        text = text_of(link_or_file)
-        if text.startswith(SCHEME):
-            text = bytes_of(text[len(SCHEME):]).decode()
-        link = json.loads(text)
+        link = fields_of(content_of(link_or_file))
         anchor = bytes_of(link["anchor"])
         return link["manifest"].encode(), decode(messages.BLOCK, anchor) if anchor else None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, binascii.Error, Refused) as problem:
+    except (ValueError, RecursionError, Refused) as problem:
         raise Malformed(f"the link cannot be read: {type(problem).__name__}: {problem}") from None

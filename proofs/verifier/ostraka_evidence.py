@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A second verifier of ostraka's evidence, written from docs/evidence.md: no code of the node is used.
 
-usage: ostraka_evidence.py [--manifest RUN.toml | --anchor LINK] [--handovers FOLDER] [--state PARAMETERS [--data FILE] [--graph FILE]] FILE...
+usage: ostraka_evidence.py [--manifest RUN.toml] [--anchor LINK] [--handovers FOLDER] [--state PARAMETERS [--data FILE] [--graph FILE]] FILE...
 
 Prints one line a file. Exit code, of the worst file: 0 proven, 1 not proven, 2 malformed, 3 data missing (a
 sealed_ban or verdict without the manifest of its run, a gradient without that and the parameters of its step, or a
@@ -29,7 +29,7 @@ Finding = collections.namedtuple("Finding", "verdict reason kind accused step", 
 
 
 class NoManifest(Exception):
-    pass
+    where = None  # if not in the file that --manifest names
 
 
 class MissingData(Exception):
@@ -316,25 +316,49 @@ def verify(data, run=None, views=()):
         return Finding("missing_data", str(problem), kind, accused, step)
 
 
+# The share of the members that t_s is of, and t_a at a genesis of n.
+MODES = {"majority": ((1, 2), lambda n: 1), "balanced": ((2, 5), lambda n: n // 5),
+         "third": ((1, 3), lambda n: (n - 1) // 3), "checked": ((1, 2), lambda n: 1)}
+MOST_MANIFEST_BYTES = 1 << 20
+
+
+def thresholds(mode, genesis, n):
+    """(t_s, t_a) of n members, in a run that began with `genesis` (docs/protocol.md, 1)."""
+    share, t_a_of = MODES[mode]
+    t_a = t_a_of(genesis)
+    t_s = min(n * share[0] // share[1], max(0, (n - 1 - t_a) // 2))
+    if mode == "checked":  # four validators can be spared
+        t_s = max(0, min(t_s, (n - 5) // 2))
+    return t_s, min(t_a, t_s)
+
+
+def view_of_link(text, run, block):
+    """The members of a link's block as judges. Raises Malformed: no block of the run as a node could have it."""
+    n = block["n"]
+    mode, members = tomllib.loads(text.decode())["run"]["mode"], len(messages.ids_of(block["members"]))
+    has_number = block["step"] == 0 if block["genesis"] else block["step"] < 2**64 - 1
+    if not (has_number and any(block["decision"]) and members >= 3 and n == members
+            and thresholds(mode, len(run.members), n) == (block["t_s"], block["t_a"])):
+        raise Malformed("the link has a block that is none of its run")
+    return handovers.view_after(run, block)
+
+
 def read_manifest(text):
     """Members and faults of a run from its manifest file's bytes (docs/protocol.md, 1). Raises NoManifest."""
+    if len(text) > MOST_MANIFEST_BYTES:
+        raise NoManifest("a manifest has at most 1 MiB")
     try:
         manifest = tomllib.loads(text.decode())
         members = {bytes.fromhex(member["id"]) for member in manifest["members"]}
         mode = str(manifest["run"]["mode"])
         suspending = suspending_in(manifest["run"])
-    except (ValueError, KeyError, TypeError) as problem:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise NoManifest(f"not a manifest: {problem}") from None
     n = len(members)
-    modes = {"majority": ((1, 2), 1), "balanced": ((2, 5), n // 5), "third": ((1, 3), (n - 1) // 3),
-             "checked": ((1, 2), 1)}
-    if mode not in modes:
+    if mode not in MODES:
         raise NoManifest(f"unknown mode {mode!r}")
-    share, t_a = modes[mode]
-    t_s = min(n * share[0] // share[1], (n - 1 - t_a) // 2)
-    if mode == "checked":  # four validators can be spared
-        t_s = max(0, min(t_s, (n - 5) // 2))
-    return Run(hashed("manifest/1", text), members, max(t_s, min(t_a, t_s)), suspending=suspending)
+    t_s, t_a = thresholds(mode, n, n)
+    return Run(hashed("manifest/1", text), members, max(t_s, t_a), suspending=suspending)
 
 
 def suspending_in(run):
@@ -368,7 +392,7 @@ def main():
         print(f"{problem.filename}: {problem.strerror}", file=sys.stderr)
         return EXIT_CODES["missing_data"]
     except NoManifest as problem:
-        print(f"{options.manifest or 'the link'}: {problem}", file=sys.stderr)
+        print(f"{problem.where or options.manifest}: {problem}", file=sys.stderr)
         return EXIT_CODES["malformed"]
     except Malformed as problem:
         print(problem, file=sys.stderr)
@@ -415,12 +439,16 @@ def known_run(options):
             run = with_kernels(run, text, options)
     if options.anchor:
         text, block = links.read(options.anchor)
-        of_link = read_manifest(text)
+        try:
+            of_link = read_manifest(text)
+        except NoManifest as problem:
+            problem.where = "the link"
+            raise
         if run and run.run_id != of_link.run_id:
-            raise NoManifest("the link is of another run than the manifest")
+            raise Malformed("the link is of another run than the manifest")
         run, trusted = run or of_link, of_link
         if block:
-            trusted = handovers.view_after(of_link, block)
+            trusted = view_of_link(text, of_link, block)
     return run, trusted
 
 

@@ -1,16 +1,39 @@
 """When every member of the genesis has left, strangers still verify who was banned: the manifest and handovers suffice."""
+import base64
 import json
+import re
 import signal
 import subprocess
 import unittest
 from pathlib import Path
 
+import canonical_writer  # with the path of the verifier's modules
 import harness
+import messages
 from join_case import JoinCase
 
 VERIFIER = Path(__file__).resolve().parents[2] / "proofs" / "verifier" / "ostraka_evidence.py"
 DEBIAN_PYTHON = "/usr/bin/python3"  # python3-nacl is for it
 DHT = ["--dht", "on", "--dht-network", "handover-test"]
+
+
+def content_of(link, block=True):
+    """The fields of a link, its block as a dict."""
+    content = json.loads(base64.urlsafe_b64decode(link.removeprefix("ostraka:") + "=="))
+    if block:
+        anchor = base64.urlsafe_b64decode(content["anchor"] + "==")
+        content["anchor"] = canonical_writer.canonical.decode(messages.BLOCK, anchor)
+    return content
+
+
+def with_block(link, manifest=str, **changes):
+    """The link with other fields of its block."""
+    content = content_of(link)
+    content["manifest"] = manifest(content["manifest"])
+    block = canonical_writer.encode(messages.BLOCK, {**content["anchor"], **changes})
+    content["anchor"] = base64.urlsafe_b64encode(block).rstrip(b"=").decode()
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "ostraka:" + base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
 
 class HandoverTest(JoinCase):
@@ -89,6 +112,32 @@ class HandoverTest(JoinCase):
         code, said = self.judge("--anchor", late, "--manifest", run.manifest, "--handovers", by_link, *files)
         self.assertEqual(code, 0, said)
         code, said = self.judge("--anchor", fresh, "--handovers", by_link, *files)
+        self.assertEqual(code, 1, said)
+        self.other_links_prove_nothing(fresh, files)
+
+    def other_links_prove_nothing(self, link, files):
+        members = content_of(link)["anchor"]["members"]
+        for changes, expected in (({}, 1), ({"decision": bytes(32)}, 2), ({"t_s": 0, "t_a": 0}, 2),
+                                  ({"n": 200}, 2), ({"members": members[:64]}, 2), ({"genesis": 1}, 2),
+                                  ({"step": 2**64 - 1}, 2)):
+            code, said = self.judge("--anchor", with_block(link, **changes), *files)
+            self.assertEqual(code, expected, (changes, said))
+        text = json.dumps(content_of(link, block=False), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        given = self.folder / "given.link"
+        for changed in (text + "\n\n", text + "\r\n", " " + text, text.replace(",", ", ", 1), text.replace("{", '{"a":0,', 1),
+                        text.replace('"graph":""', '"graph":"","graph":""'), text.replace("invite 1", "invite 2"),
+                        text.replace('"constants":""', '"constants":"A"'), text.replace('"graph":""', '"graph":7'),
+                        text.replace('"graph":"",', ""), "[" * 200_000, "x" * (3 << 20), ""):
+            given.write_text(changed, newline="")
+            code, said = self.judge("--anchor", given, *files)
+            self.assertEqual(code, 2, (changed[:60], said))
+        for made in (link + "=", link[:-1], link.replace("ostraka:e", "ostraka:+", 1), "ostraka:" + "A" * (3 << 20)):
+            given.write_text(made)
+            code, said = self.judge("--anchor", given, *files)
+            self.assertEqual(code, 2, (made[:60], said))
+        # Of an earlier version of the protocol, and so of another run; with the same members.
+        given.write_text(with_block(link, manifest=lambda text: re.sub(r"protocol_version = \d+", "protocol_version = 9", text)))
+        code, said = self.judge("--anchor", given, *files)
         self.assertEqual(code, 1, said)
 
 

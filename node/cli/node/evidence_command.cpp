@@ -254,7 +254,7 @@ void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
         "--anchor", sources.anchor,
         "a link of the run, or a file or data folder with one, instead of the manifest: "
         "judged by the members of its block and later; who was one before then counts "
-        "for nothing, and neither does what was done before");
+        "for nothing, and no sealed_ban or verdict from before is proven");
     one->add_option("--handovers", options->handovers,
                     "handovers, or folders with them: of a run whose genesis members have gone, "
                     "they prove who came later (default: handovers/ beside the files)");

@@ -56,7 +56,7 @@ base::Status GradientJudge::ReadRun() {
   }
   std::optional<evidence::KnownRun> trusted;
   if (!sources_.anchor.empty()) {
-    ASSIGN_OR_RETURN(InviteText link, ReadInvite(sources_.anchor));
+    ASSIGN_OR_RETURN(InviteText link, ReadInvite(sources_.anchor, config::Versions::kEarlierToo));
     if (manifest_ && manifest_->run_id != link.manifest.run_id) {
       return base::InvalidArgument("the link is of another run than the manifest");
     }

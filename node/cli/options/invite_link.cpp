@@ -2,13 +2,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "crypto/base64url.h"
 #include "node/base/check.h"
-#include "node/config/manifest_toml.h"
 #include "node/protocol/ground/invite.h"
 #include "node/wire/limits.h"
 
@@ -94,7 +94,9 @@ base::StatusOr<std::shared_ptr<const wire::Block>> AnchorOf(const base::Bytes& b
   if (bytes.empty()) return nullptr;
   auto block = wire::DecodeBlock(bytes);
   if (!block.ok()) return Bad("is damaged at its block");
-  const bool fits = !block->decision.is_zero() && block->members.size() >= 3 &&
+  const bool has_number =
+      block->genesis ? block->step == 0 : block->step < std::numeric_limits<std::uint64_t>::max();
+  const bool fits = has_number && !block->decision.is_zero() && block->members.size() >= 3 &&
                     block->thresholds == protocol::ThresholdsIn(manifest, block->members.size());
   if (!fits) return Bad("has a block that is none of its run");
   return std::make_shared<const wire::Block>(*std::move(block));
@@ -134,7 +136,7 @@ base::StatusOr<std::optional<InvitePass>> TakePass(const json& object) {
   return InvitePass{invite, *signature, std::move(holder)};
 }
 
-base::StatusOr<InviteText> Take(const json& object) {
+base::StatusOr<InviteText> Take(const json& object, config::Versions versions) {
   Fields fields(object);
   if (fields.Text("format") != kFormat) {
     return base::InvalidArgument("the invite is of another version of ostraka");
@@ -148,7 +150,7 @@ base::StatusOr<InviteText> Take(const json& object) {
   if (!constants.ok() || !anchor_bytes.ok()) return Bad("is damaged");
   ASSIGN_OR_RETURN(auto pass, TakePass(object));
   graph.constants.assign(constants->begin(), constants->end());
-  auto manifest = config::ParseManifest(manifest_text);
+  auto manifest = config::ParseManifest(manifest_text, versions);
   if (!manifest.ok()) {
     return base::InvalidArgument("the invite's " + base::MessageOf(manifest.status()));
   }
@@ -158,11 +160,11 @@ base::StatusOr<InviteText> Take(const json& object) {
                     std::move(addresses),     std::move(graph),     std::move(anchor)};
 }
 
-base::StatusOr<InviteText> ParseFile(std::string_view text) {
+base::StatusOr<InviteText> ParseFile(std::string_view text, config::Versions versions) {
   if (text.ends_with('\n')) text.remove_suffix(1);
   const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return Bad("is no link that `ostraka invite new` made");
-  ASSIGN_OR_RETURN(InviteText invite, Take(object));
+  ASSIGN_OR_RETURN(InviteText invite, Take(object, versions));
   // One text for each invite: unknown and repeated fields differ from it, too.
   if (WriteInvite(invite) != std::string(text) + "\n") return Bad("is damaged");
   RETURN_IF_ERROR(CheckSigned(invite));
@@ -199,19 +201,19 @@ std::string LinkOf(const std::string& file) {
          crypto::ToBase64Url(BytesOf(std::string_view(file).substr(0, file.size() - 1)));
 }
 
-base::StatusOr<InviteText> ParseInvite(std::string_view text) {
+base::StatusOr<InviteText> ParseInvite(std::string_view text, config::Versions versions) {
   if (text.size() > kMaxInviteBytes) return Bad("is longer than 2 MiB");
-  if (!text.starts_with(kInviteScheme)) return ParseFile(text);
+  if (!text.starts_with(kInviteScheme)) return ParseFile(text, versions);
   if (text.ends_with('\n')) text.remove_suffix(1);
   const auto bytes = crypto::FromBase64Url(text.substr(kInviteScheme.size()));
   if (!bytes.ok()) return Bad("is cut short or damaged");
   const std::string file(bytes->begin(), bytes->end());
   if (file.ends_with('\n')) return Bad("is damaged");
-  return ParseFile(file);
+  return ParseFile(file, versions);
 }
 
-base::StatusOr<InviteText> ReadInvite(const std::string& link_or_file) {
-  if (link_or_file.starts_with(kInviteScheme)) return ParseInvite(link_or_file);
+base::StatusOr<InviteText> ReadInvite(const std::string& link_or_file, config::Versions versions) {
+  if (link_or_file.starts_with(kInviteScheme)) return ParseInvite(link_or_file, versions);
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(link_or_file, error);
   const std::string path = is_folder ? link_or_file + "/" + kInviteFileName : link_or_file;
@@ -225,7 +227,7 @@ base::StatusOr<InviteText> ReadInvite(const std::string& link_or_file) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return base::Unavailable("cannot read the invite " + path);
   text.resize(static_cast<std::size_t>(file.gcount()));
-  return ParseInvite(text);
+  return ParseInvite(text, versions);
 }
 
 }  // namespace ostraka::cli

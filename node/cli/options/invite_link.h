@@ -30,6 +30,7 @@
 
 #include "crypto/sign.h"
 #include "node/base/status.h"
+#include "node/config/manifest_toml.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/train/exact/graph_file.h"
 #include "node/wire/block.h"
@@ -63,13 +64,16 @@ std::string WriteInvite(const InviteText& invite);  // the file
 std::string LinkOf(const std::string& file);
 
 // InvalidArgument, in one line that begins with "the invite": any other text than WriteInvite's,
-// with or without its newline, or LinkOf's. Any bytes are safe.
-base::StatusOr<InviteText> ParseInvite(std::string_view text);
+// with or without its newline, or LinkOf's. Any bytes are safe. Of earlier versions of the protocol
+// only who judges evidence wants links.
+base::StatusOr<InviteText> ParseInvite(std::string_view text,
+                                       config::Versions versions = config::Versions::kThis);
 
 // Its name in the folder of a node that came by it.
 inline constexpr const char* kInviteFileName = "invite.json";
 // A link, the path of a file that holds one or an invite, or a folder with a file of that name.
 // NotFound: no such file.
-base::StatusOr<InviteText> ReadInvite(const std::string& link_or_file);
+base::StatusOr<InviteText> ReadInvite(const std::string& link_or_file,
+                                      config::Versions versions = config::Versions::kThis);
 
 }  // namespace ostraka::cli
