@@ -49,6 +49,18 @@ void Follower::Follow(const PeerId& key) const {
                    {.kind = wire::PullKind::kFollow});
 }
 
+void Follower::OnLink(const PeerId& key) const {
+  Follow(key);
+  for (const CatchUp::Request& request : catch_up_->AskedOf(key)) {
+    if (request.pull.kind != wire::PullKind::kFollow) Send(request);
+  }
+}
+
+void Follower::Send(const CatchUp::Request& request) const {
+  uses_.voice->Ask(request.to, ServiceSlot(request.step, request.phase, MessageType::kPull),
+                   request.pull);
+}
+
 void Follower::FollowAll() const {
   for (const PeerId& key : KeysOf(uses_.chain->head())) Follow(key);
   uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + uses_.chain->delta()});
@@ -138,8 +150,7 @@ void Follower::Ask() {
     if (stranger && request.pull.kind == wire::PullKind::kFollow) {
       uses_.journal->Repeat(request.to);
     }
-    uses_.voice->Ask(request.to, ServiceSlot(request.step, request.phase, MessageType::kPull),
-                     request.pull);
+    Send(request);
   }
   if (const auto wake = catch_up_->wake()) {
     uses_.turn->Do(SetTimer{kFollowTimer, std::max(*wake, uses_.turn->now())});

@@ -356,20 +356,36 @@ void CatchUp::CloseWhatIsOver(std::optional<std::uint64_t> gap) {
   });
 }
 
-void CatchUp::Ask(Round& round, const Requests::Key& key, const wire::Pull& pull,
-                  const Requests::Wait& wait) {
+CatchUp::Request CatchUp::RequestOf(const PeerId& to, const Requests::Key& key) const {
+  switch (key.kind) {
+    case PullKind::kHead:  // "I have as much"
+      return {to, HeightOf(*view_), wire::Phase::kC, {.kind = PullKind::kFollow}};
+    case PullKind::kBlock:
+      return {to, key.step, wire::Phase::kC, {.kind = key.kind, .index = kMaxBlocksAnAnswer}};
+    case PullKind::kResult:
+      return {to, key.step, wire::Phase::kA, {.kind = key.kind, .index = key.index}};
+    default:
+      return {to, key.step, wire::Phase::kC, {.kind = key.kind, .index = key.index}};
+  }
+}
+
+std::vector<CatchUp::Request> CatchUp::AskedOf(const PeerId& member) const {
+  std::vector<Request> asked;
+  for (const Requests::Key& key : requests_.OpenAt(member)) {
+    asked.push_back(RequestOf(member, key));
+  }
+  return asked;
+}
+
+void CatchUp::Ask(Round& round, const Requests::Key& key, const Requests::Wait& wait) {
   const auto to = requests_.Ask(round.now, round.others, key, wait);
-  if (!to) return;
-  const wire::Phase phase = key.kind == PullKind::kResult ? wire::Phase::kA : wire::Phase::kC;
-  round.out.push_back({*to, key.step, phase, pull});
+  if (to) round.out.push_back(RequestOf(*to, key));
 }
 
 // As a question to follow, which is answered with the head too: a member that forgot this follower
 // or restarted knows it again within a round. It is asked again and again, answered or not.
 void CatchUp::AskHead(Round& round) {
-  const std::size_t before = round.out.size();
-  Ask(round, {PullKind::kHead, 0, 0}, {.kind = PullKind::kFollow}, {patience_, /*blames=*/false});
-  if (round.out.size() > before) round.out.back().step = HeightOf(*view_);  // "I have as much"
+  Ask(round, {PullKind::kHead, 0, 0}, {patience_, /*blames=*/false});
 }
 
 // One answer brings many blocks, newest first, so only one request for blocks is open at a time.
@@ -381,8 +397,7 @@ void CatchUp::AskBlocks(Round& round, std::uint64_t gap) {
   if (open && *open != from_gap && !requests_.Waits(round.now, *open, Soon(patience_))) {
     requests_.Rename(*open, from_gap);
   }
-  Ask(round, requests_.OpenOf(PullKind::kBlock).value_or(from_gap),
-      {.kind = PullKind::kBlock, .index = kMaxBlocksAnAnswer}, Soon(patience_));
+  Ask(round, requests_.OpenOf(PullKind::kBlock).value_or(from_gap), Soon(patience_));
 }
 
 // The highest block that the chain lacks.
@@ -400,7 +415,7 @@ void CatchUp::AskState(Round& round) {
     Requests::Wait wait = Soon(patience_);
     wait.patience = wait.patience + TimeFor(fetch_->BytesOf(0));
     wait.at_most = *wait.at_most + TimeFor(fetch_->BytesOf(0));
-    return Ask(round, {PullKind::kState, step, 0}, {.kind = PullKind::kState, .index = 0}, wait);
+    return Ask(round, {PullKind::kState, step, 0}, wait);
   }
   const std::size_t willing = requests_.Willing(round.now, round.others).size();
   const std::size_t most = std::min(kPieceRequests, kPiecesAMember * willing);
@@ -409,13 +424,12 @@ void CatchUp::AskState(Round& round) {
     const Requests::Key key = {PullKind::kState, step, part};
     if (!fetch_->Lacks(part)) continue;
     if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kState) >= most) continue;
-    const wire::Pull pull{.kind = PullKind::kState, .index = part};
     // Those that are late at the end go to members that have nothing more to send.
     if (all_asked) {
       const auto idle = requests_.HandOver(round.now, round.others, key, patience_);
-      if (idle) round.out.push_back({*idle, step, wire::Phase::kC, pull});
+      if (idle) round.out.push_back(RequestOf(*idle, key));
     }
-    Ask(round, key, pull, {patience_ + TimeFor(fetch_->BytesOf(part))});
+    Ask(round, key, {patience_ + TimeFor(fetch_->BytesOf(part))});
   }
 }
 
@@ -444,7 +458,7 @@ void CatchUp::AskResults(Round& round) {
       if (held != results_.end() && held->second[j] != nullptr) continue;
       const Requests::Key key = {PullKind::kResult, block->step, j};
       if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kResult) >= most) continue;
-      Ask(round, key, {.kind = PullKind::kResult, .index = j}, {wait});
+      Ask(round, key, {wait});
     }
   }
 }

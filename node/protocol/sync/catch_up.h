@@ -126,6 +126,9 @@ class CatchUp {
 
   // The requests to send now. Call again after every answer and at wake().
   std::vector<Request> Wants(base::Time now);
+  // A link to `member` came up: what it was asked before has not reached it. [A newcomer asks
+  // members as soon as it knows of them, and waited for each that it was not linked with yet.]
+  std::vector<Request> AskedOf(const PeerId& member) const;
   std::optional<base::Time> wake() const { return requests_.wake(); }
 
   // --- progress ---
@@ -178,8 +181,8 @@ class CatchUp {
     std::vector<Request> out;
   };
   void CloseWhatIsOver(std::optional<std::uint64_t> gap);
-  void Ask(Round& round, const Requests::Key& key, const wire::Pull& pull,
-           const Requests::Wait& wait);
+  Request RequestOf(const PeerId& to, const Requests::Key& key) const;
+  void Ask(Round& round, const Requests::Key& key, const Requests::Wait& wait);
   void AskHead(Round& round);
   void AskBlocks(Round& round, std::uint64_t gap);
   void AskState(Round& round);
