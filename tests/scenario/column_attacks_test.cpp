@@ -173,5 +173,15 @@ TEST(BlindColumns, OccurInTheFirstStepAtMost) {
   }
 }
 
+// An attacker that only dials owns no column, so it has no complaint to make; what others forward
+// to it for their dispute is none. [It was awaited as removed.]
+TEST(FalseComplaint, WhoOnlyDialsComplainsOfNobodyByAPart) {
+  RunWithoutHarm(Replayed(
+      "seed=5103 peers=9 byzantine=3 attack=false_complaint attack_from_step=7 liars=1 nat=5 "
+      "mode=balanced steps=40 dimension=150 batch_size=31 delay_min_ns=3000000 "
+      "delay_max_ns=8666666 jitter_ns=5000000 bytes_per_second=100000 fsync_max_ns=8000000 "
+      "skew_ns=57131000000"));
+}
+
 }  // namespace
 }  // namespace ostraka::sim
