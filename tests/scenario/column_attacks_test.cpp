@@ -173,8 +173,8 @@ TEST(BlindColumns, OccurInTheFirstStepAtMost) {
   }
 }
 
-// An attacker that only dials owns no column, so it has no complaint to make; what others forward
-// to it for their dispute is none. [It was awaited as removed.]
+// An attacker that only dials owns no column, so it has no complaint to make; what it is shown for
+// a dispute of others is none. [It was awaited as removed.]
 TEST(FalseComplaint, WhoOnlyDialsComplainsOfNobodyByAPart) {
   RunWithoutHarm(Replayed(
       "seed=5103 peers=9 byzantine=3 attack=false_complaint attack_from_step=7 liars=1 nat=5 "
