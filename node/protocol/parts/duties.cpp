@@ -142,16 +142,16 @@ std::optional<wire::Naming> Duties::NamingOfOne() const {
     if (best.empty() || rank(naming) == rank(best.front())) best.push_back(naming);
   }
   if (best.empty()) return std::nullopt;
-  // Its place among those that owe a name and are no liars themselves. If all lied in all columns,
-  // these name all of them, as they are more. [By its place among the members each named one at
-  // random, and of three one escaped in every fourth swarm.]
+  // Its place among the owners that are no liars themselves. If all lied in all columns, these name
+  // all of them, as they are more. [By its place among the members each named one at random, and of
+  // three one escaped in every fourth swarm.]
   const auto shares = [&](const PeerId& owner) {
     return std::none_of(namings_.begin(), namings_.end(),
                         [&](const wire::Naming& naming) { return naming.target == owner; });
   };
-  const auto place = std::count_if(head.owing.begin(), head.owing.end(), [&](const PeerId& owner) {
-    return owner < self_ && shares(owner);
-  });
+  const auto place = std::count_if(
+      head.aggregated.begin(), head.aggregated.end(),
+      [&](const Block::Column& column) { return column.owner < self_ && shares(column.owner); });
   return best[static_cast<std::size_t>(place) % best.size()];
 }
 
