@@ -41,6 +41,20 @@ Requests::Wait Soon(base::Duration patience) {
   return {base::Duration{patience.ns / 4}, /*blames=*/false, /*at_most=*/patience};
 }
 
+// `here` is the asker's height.
+CatchUp::Request RequestOf(const PeerId& to, const Requests::Key& key, std::uint64_t here) {
+  switch (key.kind) {
+    case PullKind::kHead:  // "I have as much"
+      return {to, here, wire::Phase::kC, {.kind = PullKind::kFollow}};
+    case PullKind::kBlock:
+      return {to, key.step, wire::Phase::kC, {.kind = key.kind, .index = kMaxBlocksAnAnswer}};
+    case PullKind::kResult:
+      return {to, key.step, wire::Phase::kA, {.kind = key.kind, .index = key.index}};
+    default:
+      return {to, key.step, wire::Phase::kC, {.kind = key.kind, .index = key.index}};
+  }
+}
+
 }  // namespace
 
 CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
@@ -333,7 +347,10 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
   requests_.Begin(now);
   const std::optional<std::uint64_t> gap = Gap();
   CloseWhatIsOver(gap);
-  AskHead(round);
+  // As a question to follow, which is answered with the head too: a member that forgot this
+  // follower or restarted knows it again within a round. It is asked again and again, answered or
+  // not.
+  Ask(round, {PullKind::kHead, 0, 0}, {patience_, /*blames=*/false});
   if (gap) AskBlocks(round, *gap);
   if (fetch_) {
     AskState(round);
@@ -356,36 +373,17 @@ void CatchUp::CloseWhatIsOver(std::optional<std::uint64_t> gap) {
   });
 }
 
-CatchUp::Request CatchUp::RequestOf(const PeerId& to, const Requests::Key& key) const {
-  switch (key.kind) {
-    case PullKind::kHead:  // "I have as much"
-      return {to, HeightOf(*view_), wire::Phase::kC, {.kind = PullKind::kFollow}};
-    case PullKind::kBlock:
-      return {to, key.step, wire::Phase::kC, {.kind = key.kind, .index = kMaxBlocksAnAnswer}};
-    case PullKind::kResult:
-      return {to, key.step, wire::Phase::kA, {.kind = key.kind, .index = key.index}};
-    default:
-      return {to, key.step, wire::Phase::kC, {.kind = key.kind, .index = key.index}};
-  }
-}
-
 std::vector<CatchUp::Request> CatchUp::AskedOf(const PeerId& member) const {
   std::vector<Request> asked;
   for (const Requests::Key& key : requests_.OpenAt(member)) {
-    asked.push_back(RequestOf(member, key));
+    asked.push_back(RequestOf(member, key, HeightOf(*view_)));
   }
   return asked;
 }
 
 void CatchUp::Ask(Round& round, const Requests::Key& key, const Requests::Wait& wait) {
   const auto to = requests_.Ask(round.now, round.others, key, wait);
-  if (to) round.out.push_back(RequestOf(*to, key));
-}
-
-// As a question to follow, which is answered with the head too: a member that forgot this follower
-// or restarted knows it again within a round. It is asked again and again, answered or not.
-void CatchUp::AskHead(Round& round) {
-  Ask(round, {PullKind::kHead, 0, 0}, {patience_, /*blames=*/false});
+  if (to) round.out.push_back(RequestOf(*to, key, HeightOf(*view_)));
 }
 
 // One answer brings many blocks, newest first, so only one request for blocks is open at a time.
@@ -427,7 +425,7 @@ void CatchUp::AskState(Round& round) {
     // Those that are late at the end go to members that have nothing more to send.
     if (all_asked) {
       const auto idle = requests_.HandOver(round.now, round.others, key, patience_);
-      if (idle) round.out.push_back(RequestOf(*idle, key));
+      if (idle) round.out.push_back(RequestOf(*idle, key, HeightOf(*view_)));
     }
     Ask(round, key, {patience_ + TimeFor(fetch_->BytesOf(part))});
   }

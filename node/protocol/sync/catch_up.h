@@ -181,9 +181,7 @@ class CatchUp {
     std::vector<Request> out;
   };
   void CloseWhatIsOver(std::optional<std::uint64_t> gap);
-  Request RequestOf(const PeerId& to, const Requests::Key& key) const;
   void Ask(Round& round, const Requests::Key& key, const Requests::Wait& wait);
-  void AskHead(Round& round);
   void AskBlocks(Round& round, std::uint64_t gap);
   void AskState(Round& round);
   void AskResults(Round& round);
