@@ -21,7 +21,7 @@ def bytes_of(text):
 
 
 def content_of(link_or_file):
-    """A link or file as bytes, without the newline at its end. Raises OSError."""
+    """A link, or the bytes of the file that holds it. Raises OSError."""
     if link_or_file.startswith(SCHEME):
         return link_or_file.encode()
     if os.path.isdir(link_or_file):  # of a node that came by it

@@ -23,8 +23,8 @@ from hashing import hashed, u64
 
 # suspending: the kinds of cases in which votes other than `twice` only suspend. since: the members judge what was done
 # in this step and later.
-Run = collections.namedtuple("Run", "run_id members faults honest_root suspending since",
-                             defaults=(None, frozenset(), 0))
+Run = collections.namedtuple("Run", "run_id members faults honest_root suspending since mode",
+                             defaults=(None, frozenset(), 0, None))
 Finding = collections.namedtuple("Finding", "verdict reason kind accused step", defaults=(None, None, None))
 
 
@@ -332,13 +332,13 @@ def thresholds(mode, genesis, n):
     return t_s, min(t_a, t_s)
 
 
-def view_of_link(text, run, block):
+def view_of_link(run, block):
     """The members of a link's block as judges. Raises Malformed: no block of the run as a node could have it."""
     n = block["n"]
-    mode, members = tomllib.loads(text.decode())["run"]["mode"], len(messages.ids_of(block["members"]))
+    members = len(messages.ids_of(block["members"]))
     has_number = block["step"] == 0 if block["genesis"] else block["step"] < 2**64 - 1
     if not (has_number and any(block["decision"]) and members >= 3 and n == members
-            and thresholds(mode, len(run.members), n) == (block["t_s"], block["t_a"])):
+            and thresholds(run.mode, len(run.members), n) == (block["t_s"], block["t_a"])):
         raise Malformed("the link has a block that is none of its run")
     return handovers.view_after(run, block)
 
@@ -358,7 +358,7 @@ def read_manifest(text):
     if mode not in MODES:
         raise NoManifest(f"unknown mode {mode!r}")
     t_s, t_a = thresholds(mode, n, n)
-    return Run(hashed("manifest/1", text), members, max(t_s, t_a), suspending=suspending)
+    return Run(hashed("manifest/1", text), members, max(t_s, t_a), suspending=suspending, mode=mode)
 
 
 def suspending_in(run):
@@ -448,7 +448,7 @@ def known_run(options):
             raise Malformed("the link is of another run than the manifest")
         run, trusted = run or of_link, of_link
         if block:
-            trusted = view_of_link(text, of_link, block)
+            trusted = view_of_link(of_link, block)
     return run, trusted
 
 

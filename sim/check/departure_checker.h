@@ -26,7 +26,7 @@ class DepartureChecker final : public Checker {
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
  private:
-  // Who leaves less than so many steps after a return does not return for as many.
+  // A member that leaves fewer steps than this after a return is barred for as many.
   static constexpr std::uint64_t kBarred = 1000;
   base::Status OnBlock(const wire::Block& block);
   base::Status CheckLeft(const wire::Block& block);

@@ -102,7 +102,7 @@ class HandoverTest(JoinCase):
         code, said = self.judge("--manifest", run.manifest, "--handovers", self.folder / "none", *files)
         self.assertEqual(code, 1, said)
         self.assertIn("not only members signed", said)
-        # Who trusts a link of the time before needs no founder's handovers; one of the time after does not judge it.
+        # A link from before the ban needs no founder's handovers; a link from after the ban does not judge it.
         self.export_handovers_of("newcomer0")
         by_link = self.folder / "by_link"
         (self.folder / "late.link").write_text(late + "\n")

@@ -142,8 +142,8 @@ TEST(PlantedInAnAnswer, OneThatAttestsIsFoundByCheckerArrivals) {
   ExpectFoundIn(options, base::Bug::kOneAttests, "arrivals");
 }
 
-// Who hid another's lie is gone before the liar is convicted. No checker: nobody can tell such a
-// lie from the outside.
+// The member that hid another's lie is gone before the liar is convicted. No checker: nobody can
+// tell such a lie from the outside.
 TEST(PlantedInAnAnswer, WhoIsNotNeededLeavesBeforeTheCaseAboutIt) {
   SimOptions options = Coming("cover_up", 8, 0);
   options.seed = 2;

@@ -1,4 +1,4 @@
-// The way back of one who was away: whom it asks, for what, and how long it waits.
+// A member that is away catches up: whom it asks, for what, and how long it waits.
 #include "node/protocol/sync/catch_up.h"
 
 #include <gtest/gtest.h>
@@ -234,7 +234,7 @@ TEST(AskingTest, AFalseAnswerCountsOnlyFromTheMemberThatWasAsked) {
   };
   const auto first = state_requests();
   ASSERT_EQ(first.size(), 1U);
-  const wire::Slot slot{.step = 20, .phase = wire::Phase::kC, .type = wire::MessageType::kChunk};
+  const wire::Slot slot = StateChunkOf(20);
   const PeerId other = first[0].to == PeerNumber(1) ? PeerNumber(2) : PeerNumber(1);
   for (int i = 0; i < 100; ++i) {
     way.OnState(other, slot, {20, 0, 5}, FloatBlob(1, 8));

@@ -1,4 +1,4 @@
-// The way back of one who was away: liars cost it time only.
+// A member that is away catches up: liars cost it time only.
 #include "node/protocol/sync/catch_up.h"
 
 #include <gtest/gtest.h>
@@ -29,13 +29,7 @@ TEST(LiarTest, WrongBlocksPiecesAndResultsAreAskedForAgain) {
   Members members(run);
   std::uint64_t number = 0;
   const Answer lie = [&](CatchUp& w, const CatchUp::Request& request) {
-    const wire::Slot slot{.run_id = {},
-                          .incarnation = 0,
-                          .step = request.step,
-                          .phase = wire::Phase::kC,
-                          .type = wire::MessageType::kChunk,
-                          .draw = 0,
-                          .iteration = 0};
+    const wire::Slot slot = StateChunkOf(request.step);
     const std::uint64_t index = request.pull.index;
     switch (request.pull.kind) {
       case PullKind::kFollow:
@@ -70,7 +64,6 @@ TEST(LiarTest, WrongBlocksPiecesAndResultsAreAskedForAgain) {
   EXPECT_EQ(HeightOf(*way.view()), 60u);
 }
 
-// A sealed root over NaNs cannot be, for no block applies such a result.
 TEST(LiarTest, WhoSentAFalsePartOfAStateIsTold) {
   const PastRun run(60, 10);
   CatchUp way = run.From(0);
@@ -78,13 +71,7 @@ TEST(LiarTest, WhoSentAFalsePartOfAStateIsTold) {
   std::set<PeerId> lied;
   const Answer lie = [&](CatchUp& w, const CatchUp::Request& request) {
     if (request.pull.kind != PullKind::kState) return members.AnswerHonestly(w, request);
-    const wire::Slot slot{.run_id = {},
-                          .incarnation = 0,
-                          .step = request.step,
-                          .phase = wire::Phase::kC,
-                          .type = wire::MessageType::kChunk,
-                          .draw = 0,
-                          .iteration = 0};
+    const wire::Slot slot = StateChunkOf(request.step);
     for (int i = 0; i < 3; ++i) {
       w.OnState(request.to, slot, {request.step, request.pull.index, 5}, FloatBlob(1, 30));
     }
@@ -104,6 +91,7 @@ TEST(LiarTest, WhoSentAFalsePartOfAStateIsTold) {
   EXPECT_TRUE(way.TakeLiars().empty());
 }
 
+// A sealed root over NaNs cannot be, for no block applies such a result.
 TEST(LiarTest, AResultOfNansIsNoneEvenUnderItsRoot) {
   PastRun run(3, 100);
   const SharedBlob nans = FloatBlob(std::numeric_limits<float>::quiet_NaN(), 20);

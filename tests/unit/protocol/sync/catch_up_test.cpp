@@ -1,4 +1,4 @@
-// The way back of one who was away: what it believes, and how it gets to the head.
+// A member that is away catches up: what it believes, and how it gets to the head.
 #include "node/protocol/sync/catch_up.h"
 
 #include <gtest/gtest.h>

@@ -24,6 +24,17 @@ inline void Attest(CatchUp& way, const Block& block, std::uint32_t members) {
   }
 }
 
+// The slot of an answer about the state of `step`.
+inline wire::Slot StateChunkOf(std::uint64_t step) {
+  return {.run_id = {},
+          .incarnation = 0,
+          .step = step,
+          .phase = wire::Phase::kC,
+          .type = wire::MessageType::kChunk,
+          .draw = 0,
+          .iteration = 0};
+}
+
 // A block of a height of the run that is none of it.
 inline Block ForgedBlock(const PastRun& run, std::uint64_t height, std::uint64_t number) {
   Block block = *run.head();
@@ -95,13 +106,7 @@ class Members {
   void AnswerState(CatchUp& way, const CatchUp::Request& request) const {
     const std::uint64_t step = request.step;
     const std::uint64_t index = request.pull.index;
-    const wire::Slot slot{.run_id = {},
-                          .incarnation = 0,
-                          .step = step,
-                          .phase = wire::Phase::kC,
-                          .type = wire::MessageType::kChunk,
-                          .draw = 0,
-                          .iteration = 0};
+    const wire::Slot slot = StateChunkOf(step);
     const std::vector<StatePiece> pieces = StatePieces(run_.layout, run_.states[0].slots.size());
     base::Bytes bytes;
     if (index == 0) {
