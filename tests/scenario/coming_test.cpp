@@ -117,17 +117,6 @@ TEST(Coming, IntrudersThatLieAndLeaveEscapeNothing) {
   }
 }
 
-// Steps as short as a message's way and back. [A newcomer asked members that it was not linked with
-// yet, and waited for each: it fell behind for good.]
-TEST(Coming, WhoAsksBeforeItsLinksAreUpComesInAllTheSame) {
-  const SimOptions options = Replayed(
-      "seed=4188 peers=9 byzantine=3 attack=flag_flip attack_from_step=1 comes=3 intruders=1 "
-      "await_removal=0 mode=balanced steps=40 dimension=164 batch_size=5 delay_min_ns=9000000 "
-      "delay_max_ns=9000000 jitter_ns=1000000 bytes_per_second=800000 fsync_max_ns=3000000 "
-      "duplicate_permille=85 stall_permille=9");
-  RunWithoutHarm(options);
-}
-
 // What no moderator signed, what is another's, what has ended, is used up or revoked lets nobody
 // in; of two keys with one use one comes in (checker "arrivals").
 TEST(Coming, WhatIsNoGoodLetsNobodyIn) {

@@ -49,13 +49,6 @@ void Follower::Follow(const PeerId& key) const {
                    {.kind = wire::PullKind::kFollow});
 }
 
-void Follower::OnLink(const PeerId& key) const {
-  Follow(key);
-  for (const CatchUp::Request& request : catch_up_->AskedOf(key)) {
-    if (request.pull.kind != wire::PullKind::kFollow) Send(request);
-  }
-}
-
 void Follower::Send(const CatchUp::Request& request) const {
   uses_.voice->Ask(request.to, ServiceSlot(request.step, request.phase, MessageType::kPull),
                    request.pull);

@@ -75,10 +75,11 @@ class Follower {
   // fetched.
   void Leave(std::optional<std::uint64_t> step, bool trust_state);
   bool away() const { return catch_up_.has_value(); }
-  // A link came up: its peer may have restarted, or not have heard before, so it is asked again
-  // what it was asked. Attack: if all were asked anew, a liar that lets its link flap would use up
-  // what they answer this member in a second. REQUIRES: away.
-  void OnLink(const PeerId& key) const;
+  // A link came up: its peer may have restarted, or not have heard before. Attack: if all were
+  // asked anew, a liar that lets its link flap would use up what they answer this member in a
+  // second. [With what was asked before asked again too, a newcomer itself used that up: requests
+  // to members that are being dialed wait for their links, and came twice.]
+  void Follow(const PeerId& key) const;
   // As far as what has come allows. kBeginStep: a member again. REQUIRES: away.
   Outcome Advance();
   bool Owns(JobId id) const { return replay_.Owns(id); }
@@ -99,7 +100,6 @@ class Follower {
   void CheckInvariants() const;
 
  private:
-  void Follow(const PeerId& key) const;
   void FollowAll() const;
   void Send(const CatchUp::Request& request) const;
   void StoreFresh();

@@ -325,7 +325,7 @@ void Intake::Greet(const PeerId& peer) {
   }
   if (parts_.stage.is(Stage::kFrozen)) return uses_.forks->Show(peer);
   parts_.journal.Repeat(peer);
-  if (parts_.stage.is(Stage::kFollow)) uses_.follower->OnLink(peer);
+  if (parts_.stage.is(Stage::kFollow)) uses_.follower->Follow(peer);
   // Whichever of the two was away, the other may have gone on.
   if (parts_.stage.in_step() || parts_.stage.is(Stage::kGenesis)) {
     parts_.voice.AskHeads({peer}, parts_.voice.step());

@@ -373,14 +373,6 @@ void CatchUp::CloseWhatIsOver(std::optional<std::uint64_t> gap) {
   });
 }
 
-std::vector<CatchUp::Request> CatchUp::AskedOf(const PeerId& member) const {
-  std::vector<Request> asked;
-  for (const Requests::Key& key : requests_.OpenAt(member)) {
-    asked.push_back(RequestOf(member, key, HeightOf(*view_)));
-  }
-  return asked;
-}
-
 void CatchUp::Ask(Round& round, const Requests::Key& key, const Requests::Wait& wait) {
   const auto to = requests_.Ask(round.now, round.others, key, wait);
   if (to) round.out.push_back(RequestOf(*to, key, HeightOf(*view_)));

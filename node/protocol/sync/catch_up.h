@@ -126,9 +126,6 @@ class CatchUp {
 
   // The requests to send now. Call again after every answer and at wake().
   std::vector<Request> Wants(base::Time now);
-  // A link to `member` came up: what it was asked before has not reached it. [A newcomer asks
-  // members as soon as it knows of them, and waited for each that it was not linked with yet.]
-  std::vector<Request> AskedOf(const PeerId& member) const;
   std::optional<base::Time> wake() const { return requests_.wake(); }
 
   // --- progress ---

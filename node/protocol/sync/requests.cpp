@@ -196,14 +196,6 @@ std::optional<Requests::Key> Requests::OpenOf(PullKind kind) const {
   return open == open_.end() ? std::nullopt : std::optional(open->first);
 }
 
-std::vector<Requests::Key> Requests::OpenAt(const PeerId& member) const {
-  std::vector<Key> keys;
-  for (const auto& [key, open] : open_) {
-    if (open.to == member) keys.push_back(key);
-  }
-  return keys;
-}
-
 std::size_t Requests::CountOf(PullKind kind) const {
   return static_cast<std::size_t>(std::count_if(
       open_.begin(), open_.end(), [kind](const auto& one) { return one.first.kind == kind; }));

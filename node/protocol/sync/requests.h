@@ -108,7 +108,6 @@ class Requests {
   void CloseIf(const std::function<bool(const Key&)>& over);
   bool IsOpen(const Key& key) const { return open_.contains(key); }
   std::optional<Key> OpenOf(wire::PullKind kind) const;  // the first
-  std::vector<Key> OpenAt(const base::PeerId& member) const;
   std::size_t CountOf(wire::PullKind kind) const;
   std::size_t size() const { return open_.size(); }
   // The request stays with its member under another key. REQUIRES: `from` is open, `to` is not.

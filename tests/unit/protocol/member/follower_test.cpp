@@ -158,7 +158,7 @@ TEST_F(FollowerTest, MemberThatLeavesAsksEachOtherKeyToSendWhatItSendsToMembers)
 TEST_F(FollowerTest, LinkThatComesUpIsAskedAlone) {
   follower_.Leave(kStep, true);
   Taken<Send>();
-  follower_.OnLink(IdOf(2));
+  follower_.Follow(IdOf(2));
   const auto sends = Taken<Send>();
   ASSERT_EQ(sends.size(), 1u);
   EXPECT_EQ(sends[0].to, IdOf(2));

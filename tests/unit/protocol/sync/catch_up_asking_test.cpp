@@ -63,27 +63,6 @@ TEST(AskingTest, WhenAllOnlyDialAllAreAsked) {
   EXPECT_EQ(AskedFor(run).size(), kMemberCount - 1);
 }
 
-// What was asked before a link was up did not arrive.
-TEST(AskingTest, WhatAMemberWasAskedIsAskedOfItAgainWhenItsLinkComesUp) {
-  const PastRun run(4, 100);
-  CatchUp way = run.From(2);
-  std::map<PeerId, std::size_t> asked;
-  for (const CatchUp::Request& request : way.Wants({})) ++asked[request.to];
-  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
-  Attest(way, *run.head(), 3);
-  for (const CatchUp::Request& request : way.Wants({})) ++asked[request.to];
-  ASSERT_GE(asked.size(), 2U);
-  std::size_t again = 0;
-  for (const PeerId& member : run.head()->members) {
-    for (const CatchUp::Request& request : way.AskedOf(member)) {
-      EXPECT_EQ(request.to, member);
-      ++again;
-    }
-    EXPECT_EQ(way.AskedOf(member).size(), asked[member]);
-  }
-  EXPECT_GE(again, 2U);
-}
-
 TEST(AskingTest, ABlockIsAskedForOnceWhileAnswersCome) {
   const PastRun run(100, 200);
   CatchUp way = run.From(0);
