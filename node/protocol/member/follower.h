@@ -77,8 +77,8 @@ class Follower {
   bool away() const { return catch_up_.has_value(); }
   // A link came up: its peer may have restarted, or not have heard before. Attack: if all were
   // asked anew, a liar that lets its link flap would use up what they answer this member in a
-  // second. [With what was asked before asked again too, a newcomer itself used that up: requests
-  // to members that are being dialed wait for their links, and came twice.]
+  // second. [Where each was asked again what was open to
+  // it, the second newcomer of `make demo` did not come in, four times of four.]
   void Follow(const PeerId& key) const;
   // As far as what has come allows. kBeginStep: a member again. REQUIRES: away.
   Outcome Advance();
