@@ -524,8 +524,8 @@ std::vector<Entry> OfGuests() {
         {{"deltas", {"0.2", "3"}}, {"moves", {"1"}}}},
        MakeFarNewcomer},
       {{"gone_donor",
-        "answers who fetches a state with the first `pieces` pieces, and then never again; removed "
-        "= 1: then it says nothing to anybody",
+        "answers who fetches a state with the first `pieces` pieces, and then never again (0: "
+        "nobody, ever); removed = 1: then it says nothing to anybody",
         {Count("pieces", "1", kMany), Switch("removed")},
         Outcome::kContained,
         "who waits asks another member (removed: dropped, sealed absent)",

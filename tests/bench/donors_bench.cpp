@@ -164,7 +164,8 @@ class Model {
 
   void Pump() {
     if (done_) return;
-    for (const CatchUp::Request& request : way_->Wants(now_)) Send(request);
+    for (const CatchUp::Request& request : way_->Wants(now_, [](const PeerId&) { return true; }))
+      Send(request);
     if (way_->wake() && (!alarm_ || *alarm_ <= now_ || *way_->wake() < *alarm_)) {
       alarm_ = *way_->wake();
       At(*alarm_, [] {});

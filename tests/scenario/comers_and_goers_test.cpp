@@ -209,6 +209,24 @@ TEST(GoneDonor, DelaysAStateAndStopsNobody) {
   }
 }
 
+// Steps are a hundredth of Delta. [A newcomer waited half a Delta for an aggregate of each silent
+// member, and was at the head by chance alone.]
+TEST(GoneDonor, WhoAnswersNobodyKeepsNobodyOutOfShortSteps) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SimOptions options = Under("gone_donor", {8, 2}, seed);
+    options.attack_params["pieces"] = "0";
+    options.attack_from_step = 1;
+    options.steps = 200;
+    options.comes = 2;
+    options.waits.delta = base::Seconds(4);
+    options.delay_max = options.delay_min;
+    options.fsync_max = base::Milliseconds(1);
+    const SimResult result = RunWithoutHarm(options);
+    EXPECT_EQ(result.returned.size(), 2U) << result.replay;
+    EXPECT_GT(result.misdeeds, 0U) << "nobody asked them";
+  }
+}
+
 // --- stale_head, long_range ----------------------------------------------------------------------
 
 // All that come and come back get in: checkers "arrivals" and "progress". A member that has left

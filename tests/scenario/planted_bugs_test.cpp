@@ -202,6 +202,18 @@ TEST(PlantedInAnAnswer, DonorsThatAreAwaitedAreFoundByCheckerProgress) {
   ExpectFoundIn(options, base::Bug::kDonorsAreAwaited, "progress");
 }
 
+TEST(PlantedInAnAnswer, WaitsForSilentDonorsAreFoundByCheckerArrivals) {
+  SimOptions options = Coming("gone_donor", 8, 0);
+  options.byzantine = 2;
+  options.attack_params["pieces"] = "0";
+  options.comes = 2;
+  options.steps = 200;
+  options.waits.delta = base::Seconds(4);
+  options.delay_max = options.delay_min;
+  options.fsync_max = base::Milliseconds(1);
+  ExpectFoundIn(options, base::Bug::kNothingIsHandedOver, "arrivals");
+}
+
 // No checker: nobody owes an attacker a seat. The scenario of far_newcomer asks for it.
 TEST(PlantedInAnAnswer, ResultsSixAtATimeKeepAFarNewcomerOut) {
   SimOptions options = Coming("far_newcomer", 8, 1);

@@ -138,7 +138,10 @@ void Follower::TakeState() {
 
 void Follower::Ask() {
   const bool stranger = !IsKey(uses_.chain->head(), uses_.self);
-  for (const CatchUp::Request& request : catch_up_->Wants(uses_.turn->now())) {
+  // Links bring all answers in bulk. [A newcomer asked members that had no link with it, another
+  // newcomer for one, and waited for each. It was some steps behind all the time, and stayed out.]
+  const auto is_linked = [this](const PeerId& peer) { return uses_.post->IsLinked(peer); };
+  for (const CatchUp::Request& request : catch_up_->Wants(uses_.turn->now(), is_linked)) {
     // Who had no room for this guest, or forgot it, sees again why it may come.
     if (stranger && request.pull.kind == wire::PullKind::kFollow) {
       uses_.journal->Repeat(request.to);

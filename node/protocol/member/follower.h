@@ -28,6 +28,7 @@
 #include "node/base/tensor_layout.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/mail/inbox.h"
+#include "node/protocol/mail/post.h"
 #include "node/protocol/mail/signature_check.h"
 #include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
@@ -50,6 +51,7 @@ class Follower {
     Chain* chain;
     Inbox* inbox;
     SignatureCheck* check;
+    const Post* post;
     std::optional<wire::Credential> credential = {};  // by which it comes in
   };
   explicit Follower(Uses uses) : uses_(std::move(uses)) {}
@@ -77,8 +79,7 @@ class Follower {
   bool away() const { return catch_up_.has_value(); }
   // A link came up: its peer may have restarted, or not have heard before. Attack: if all were
   // asked anew, a liar that lets its link flap would use up what they answer this member in a
-  // second. [Where each was asked again what was open to
-  // it, the second newcomer of `make demo` did not come in, four times of four.]
+  // second.
   void Follow(const PeerId& key) const;
   // As far as what has come allows. kBeginStep: a member again. REQUIRES: away.
   Outcome Advance();

@@ -26,7 +26,7 @@ PeerMachine::PeerMachine(PeerOptions options)
               &parts_.fork_watch}),
       follower_({parts_.self, parts_.manifest, parts_.layout, &parts_.turn, &parts_.voice,
                  &parts_.journal, &parts_.jobs, &parts_.chain, &parts_.inbox, &parts_.check,
-                 std::move(options.credential)}),
+                 parts_.post.get(), std::move(options.credential)}),
       beginning_({parts_.self, parts_.manifest, &parts_.turn, &parts_.voice, &parts_.journal,
                   &parts_.jobs, &parts_.chain, &parts_.genesis, &follower_, &parts_.charges,
                   std::move(options.anchor)}),

@@ -341,9 +341,9 @@ std::optional<std::pair<SharedBlock, ModelState>> CatchUp::TakeState() {
 
 // --- asking -------------------------------------------------------------------------------------
 
-std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
+std::vector<CatchUp::Request> CatchUp::Wants(base::Time now, const CanHear& can_hear) {
   Round round{now, LinkableIn(*head_, self_), {}};
-  std::erase(round.others, self_);
+  std::erase_if(round.others, [&](const PeerId& peer) { return peer == self_ || !can_hear(peer); });
   requests_.Begin(now);
   const std::optional<std::uint64_t> gap = Gap();
   CloseWhatIsOver(gap);
@@ -378,13 +378,19 @@ void CatchUp::Ask(Round& round, const Requests::Key& key, const Requests::Wait& 
   if (to) round.out.push_back(RequestOf(*to, key, HeightOf(*view_)));
 }
 
+void CatchUp::HandOver(Round& round, const Requests::Key& key, const Requests::Wait& wait) {
+  const auto idle = requests_.HandOver(round.now, round.others, key, wait);
+  if (idle) round.out.push_back(RequestOf(*idle, key, HeightOf(*view_)));
+}
+
 // One answer brings many blocks, newest first, so only one request for blocks is open at a time.
 // Rationale: a further request for each block that came brought all the others once more.
 void CatchUp::AskBlocks(Round& round, std::uint64_t gap) {
   const Requests::Key from_gap = {PullKind::kBlock, gap - 1, 0};
   const auto open = requests_.OpenOf(PullKind::kBlock);
   // When it moves on, the next member is asked for what is left.
-  if (open && *open != from_gap && !requests_.Waits(round.now, *open, Soon(patience_))) {
+  if (open && *open != from_gap &&
+      !requests_.Waits(round.now, round.others, *open, Soon(patience_))) {
     requests_.Rename(*open, from_gap);
   }
   Ask(round, requests_.OpenOf(PullKind::kBlock).value_or(from_gap), Soon(patience_));
@@ -414,12 +420,12 @@ void CatchUp::AskState(Round& round) {
     const Requests::Key key = {PullKind::kState, step, part};
     if (!fetch_->Lacks(part)) continue;
     if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kState) >= most) continue;
+    const Requests::Wait wait{patience_ + TimeFor(fetch_->BytesOf(part))};
     // Those that are late at the end go to members that have nothing more to send.
     if (all_asked) {
-      const auto idle = requests_.HandOver(round.now, round.others, key, patience_);
-      if (idle) round.out.push_back(RequestOf(*idle, key, HeightOf(*view_)));
+      HandOver(round, key, wait);
     }
-    Ask(round, key, {patience_ + TimeFor(fetch_->BytesOf(part))});
+    Ask(round, key, wait);
   }
 }
 
@@ -448,6 +454,7 @@ void CatchUp::AskResults(Round& round) {
       if (held != results_.end() && held->second[j] != nullptr) continue;
       const Requests::Key key = {PullKind::kResult, block->step, j};
       if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kResult) >= most) continue;
+      HandOver(round, key, {wait});
       Ask(round, key, {wait});
     }
   }

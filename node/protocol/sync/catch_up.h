@@ -31,8 +31,8 @@
 //   C7  A state that was being fetched when this process was killed is fetched on, unless it is
 //       older than members serve it.
 //
-// May not know: links, keys, jobs, stores. It plans and checks. The caller sends the requests
-// of Wants(), hands in the answers, runs the updates and calls Applied().
+// May not know: keys, jobs, stores, or why a member can be asked. It plans and checks. The caller
+// sends the requests of Wants(), hands in the answers, runs the updates and calls Applied().
 //
 // Memory: the blocks of C6; the blocks of the chain, which are those from the newest sealed root on
 // (without one: of the whole way) and one answer more; one state being fetched; and results of
@@ -46,6 +46,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -124,8 +125,10 @@ class CatchUp {
   void OnResult(const PeerId& from, std::uint64_t step, std::uint64_t column,
                 const SharedBlob& blob);
 
-  // The requests to send now. Call again after every answer and at wake().
-  std::vector<Request> Wants(base::Time now);
+  // The requests to send now, to members that `can_hear`: a question to another one would be waited
+  // for in vain. Call again after every answer, when that changes, and at wake().
+  using CanHear = std::function<bool(const PeerId&)>;
+  std::vector<Request> Wants(base::Time now, const CanHear& can_hear);
   std::optional<base::Time> wake() const { return requests_.wake(); }
 
   // --- progress ---
@@ -179,6 +182,7 @@ class CatchUp {
   };
   void CloseWhatIsOver(std::optional<std::uint64_t> gap);
   void Ask(Round& round, const Requests::Key& key, const Requests::Wait& wait);
+  void HandOver(Round& round, const Requests::Key& key, const Requests::Wait& wait);
   void AskBlocks(Round& round, std::uint64_t gap);
   void AskState(Round& round);
   void AskResults(Round& round);

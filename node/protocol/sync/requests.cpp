@@ -11,6 +11,14 @@ namespace ostraka::protocol {
 using base::PeerId;
 using wire::PullKind;
 
+namespace {
+
+bool Contains(const std::vector<PeerId>& peers, const PeerId& peer) {
+  return std::find(peers.begin(), peers.end(), peer) != peers.end();
+}
+
+}  // namespace
+
 // --- asking -------------------------------------------------------------------------------------
 
 void Requests::Begin(base::Time now) {
@@ -18,7 +26,24 @@ void Requests::Begin(base::Time now) {
   if (const auto begun = std::exchange(answered_, std::nullopt)) {
     usual_ = std::min(base::Duration{now.ns - begun->ns}, std::max(usual_ * 2, patience_));
   }
-  std::erase_if(owed_, [now](const Owed& owed) { return owed.until <= now; });
+  std::vector<Owed> over;
+  std::erase_if(owed_, [&](const Owed& owed) {
+    if (owed.until > now) return false;
+    over.push_back(owed);
+    return true;
+  });
+  for (const Owed& owed : over) {
+    if (owed.then == Owed::Then::kBlamed) Blame(now, owed);
+  }
+}
+
+// Its member is shunned, unless it answers after all.
+void Requests::Blame(base::Time now, Owed owed) {
+  owed.until = now + patience_ * kShunned;
+  owed.then = Owed::Then::kForgotten;
+  owed.is_late = true;
+  shunned_[owed.by] = owed.until;
+  if (owed.key.IsBulk()) owed_.push_back(owed);
 }
 
 std::vector<PeerId> Requests::Willing(base::Time now, const std::vector<PeerId>& others) {
@@ -34,13 +59,11 @@ std::optional<PeerId> Requests::Ask(base::Time now, const std::vector<PeerId>& o
                                     const Key& key, const Wait& wait) {
   const auto open = open_.find(key);
   if (open != open_.end()) {
-    if (Waits(now, open->second, wait)) return std::nullopt;
+    if (Waits(now, others, open->second, wait)) return std::nullopt;
     const Open& old = open->second;
-    const bool is_late = !old.refuted && !old.passed_over;
-    if (old.refuted || (is_late && wait.blames)) shunned_[old.to] = now + patience_ * kShunned;
-    if (is_late && key.IsBulk()) {
-      owed_.push_back({key, old.to, old.order, old.heard, now + patience_ * kShunned, true});
-    }
+    const bool is_late = !old.refuted && !old.passed_over && Contains(others, old.to);
+    if (old.refuted) shunned_[old.to] = now + patience_ * kShunned;
+    if (is_late && wait.blames) Blame(now, {key, old.to, old.order, old.heard});
   }
   const std::vector<PeerId> willing = Willing(now, others);
   if (willing.empty()) return std::nullopt;
@@ -58,27 +81,44 @@ std::optional<PeerId> Requests::Ask(base::Time now, const std::vector<PeerId>& o
 }
 
 std::optional<PeerId> Requests::HandOver(base::Time now, const std::vector<PeerId>& others,
-                                         const Key& key, base::Duration after) {
+                                         const Key& key, const Wait& wait) {
   const auto open = open_.find(key);
-  if (open == open_.end() || Waits(now, open->second, {after})) return std::nullopt;
+  if (open == open_.end() || base::Planted(base::Bug::kNothingIsHandedOver)) return std::nullopt;
+  const base::Duration after = HandOverAfter(open->second);
+  if (Waits(now, others, open->second, {after})) return std::nullopt;
   const std::vector<PeerId> willing = Willing(now, others);
   // The next idle one of its round: it comes to all of them.
   for (std::size_t i = 1; i <= willing.size(); ++i) {
     const std::size_t turn = open->second.turn + i;
     const PeerId& member = willing[turn % willing.size()];
     if (BulkLeftTo(member) > 0) continue;
+    const Open& old = open->second;
+    if (!old.refuted && !old.passed_over && Contains(others, old.to)) {
+      owed_.push_back({key, old.to, old.order, old.heard, old.heard + wait.patience,
+                       wait.blames ? Owed::Then::kBlamed : Owed::Then::kForgotten});
+    }
     open->second = {.asked = now,
                     .heard = now,
                     .patience = after,
                     .turn = turn,
                     .order = order_++,
-                    .to = member};
+                    .to = member,
+                    .handed_over = old.handed_over + 1};
     return member;
   }
   return std::nullopt;
 }
 
-bool Requests::Waits(base::Time now, Open& open, const Wait& wait) {
+base::Duration Requests::HandOverAfter(const Open& open) const {
+  if (usual_.ns == 0) return patience_;
+  base::Duration after = std::max(usual_ * 4, base::Duration{patience_.ns / 8});
+  for (std::size_t i = 0; i < open.handed_over && after < patience_; ++i) after = after * 2;
+  return std::min(after, patience_);
+}
+
+bool Requests::Waits(base::Time now, const std::vector<PeerId>& others, Open& open,
+                     const Wait& wait) {
+  if (!Contains(others, open.to)) return false;
   if (std::exchange(open.at_work, false)) open.heard = now;
   base::Time end = open.heard + wait.patience;
   if (wait.at_most) end = std::min(end, open.asked + *wait.at_most);

@@ -3,8 +3,9 @@
 //
 // Promises:
 //   R1  Each request is open at one member at a time, and moves on to the next of its own round
-//       when it was answered falsely, when its wait is over, or when its member went on to the next
-//       piece or result: members answer in the order in which they are asked.
+//       when it was answered falsely, when its wait is over, when its member went on to the next
+//       piece or result (members answer in the order in which they are asked), or when its member
+//       is none of those any more that may be asked.
 //   R2  A wait begins anew when its member sends another piece or result, or another block for a
 //       request for blocks: it is at work. So it is when it sends one that another member sent
 //       before it, once for each. [Three liars on fast lines sent the pieces that honest members
@@ -17,6 +18,10 @@
 //       at a time to one donor were asked faster than it sent.] One for blocks or for the leaves of
 //       a state goes to the member whose answer came last, as it is known to answer. All others go
 //       around.
+//   R5  A request is handed over when it has waited four times as long as the last answer took,
+//       between an eighth of `patience` and all of it, and twice as long each time. The member that
+//       had it is blamed only if the rest of its wait passes, too. [Where a step was shorter than
+//       `patience`, one silent member kept a newcomer from ever being at the head.]
 //
 // May not know: what an answer must be, links, clocks.
 //
@@ -77,13 +82,14 @@ class Requests {
   // which are those that may be asked.
   std::optional<base::PeerId> Ask(base::Time now, const std::vector<base::PeerId>& others,
                                   const Key& key, const Wait& wait);
-  // The same for an open request for a piece that has waited for `after`: it goes to a member that
-  // has nothing to send. Nobody is blamed.
+  // The same for an open request for a piece or result that takes longer than others did (R5): it
+  // goes to a member that has nothing to send.
   std::optional<base::PeerId> HandOver(base::Time now, const std::vector<base::PeerId>& others,
-                                       const Key& key, base::Duration after);
+                                       const Key& key, const Wait& wait);
   // Whether the open request `key` waits on.
-  bool Waits(base::Time now, const Key& key, const Wait& wait) {
-    return Waits(now, open_.at(key), wait);
+  bool Waits(base::Time now, const std::vector<base::PeerId>& others, const Key& key,
+             const Wait& wait) {
+    return Waits(now, others, open_.at(key), wait);
   }
   // Those of `others` that are not shunned; all, if all are.
   std::vector<base::PeerId> Willing(base::Time now, const std::vector<base::PeerId>& others);
@@ -120,9 +126,11 @@ class Requests {
     std::uint64_t order = 0;  // as Open's
     base::Time heard;         // likewise
     base::Time until;
+    enum class Then : std::uint8_t { kForgotten, kBlamed };  // if it has not come by then
+    Then then = Then::kForgotten;
     bool is_late = false;  // its wait was over
     void HashInto(crypto::Hasher& hasher) const {
-      crypto::Feed(hasher, key, by, order, heard, until, is_late);
+      crypto::Feed(hasher, key, by, order, heard, until, then, is_late);
     }
   };
   struct Open {
@@ -132,14 +140,18 @@ class Requests {
     std::size_t turn = 0;     // picks the member of those willing
     std::uint64_t order = 0;  // of the times that anybody was asked for anything
     base::PeerId to;
+    std::size_t handed_over = 0;  // so many times
     bool refuted = false;
     bool passed_over = false;  // its member sent a later piece
     bool at_work = false;      // its member sent something for it or before it since the last Ask
     void HashInto(crypto::Hasher& hasher) const {
-      crypto::Feed(hasher, asked, heard, patience, turn, order, to, refuted, passed_over, at_work);
+      crypto::Feed(hasher, asked, heard, patience, turn, order, to, handed_over, refuted,
+                   passed_over, at_work);
     }
   };
-  bool Waits(base::Time now, Open& open, const Wait& wait);
+  bool Waits(base::Time now, const std::vector<base::PeerId>& others, Open& open, const Wait& wait);
+  base::Duration HandOverAfter(const Open& open) const;
+  void Blame(base::Time now, Owed owed);
   std::size_t FirstTurn(const Key& key, const std::vector<base::PeerId>& willing);
   std::size_t TurnOfLeastAsked(const std::vector<base::PeerId>& willing) const;
   std::size_t BulkLeftTo(const base::PeerId& member) const;

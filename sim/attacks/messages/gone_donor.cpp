@@ -1,4 +1,5 @@
-// gone_donor: answers whoever fetches a state with the first `pieces` pieces, and then never again;
+// gone_donor: answers whoever fetches a state with the first `pieces` pieces, and then never again
+// (0: nobody, ever);
 // removed = 1: from the step on in which it first did so it says nothing to anybody, and is dropped
 // while others still wait for its answers.
 //
@@ -29,7 +30,7 @@ class GoneDonor final : public Editor {
     if (send == nullptr || turn.step() < from_step_) return turn.Emit(std::move(action));
     if (vanished_in_ && turn.step() > *vanished_in_) return turn.Confess();
     const auto given = given_.find(send->to);
-    const bool is_gone = given != given_.end() && given->second >= pieces_;
+    const bool is_gone = (given == given_.end() ? 0 : given->second) >= pieces_;
     const wire::SignedEnvelope* message = frames_.Open(send->frame);
     const bool answers = message != nullptr && wire::IsService(message->envelope.slot.type);
     if (answers && is_gone && message->envelope.slot.type != wire::MessageType::kPull) {

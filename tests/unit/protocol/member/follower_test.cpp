@@ -30,6 +30,7 @@ class FollowerTest : public MemberTest {
       const std::function<void(Manifest&)>& edit = [](Manifest&) {}, bool invited = false)
       : MemberTest(self, edit), invited_(invited) {
     SetHead(HeadBlock());
+    for (std::uint32_t i = 1; i < kMemberCount; ++i) parts().post->OnLink(IdOf(i), true);
     follower_.Begin(DigestOf(900));
   }
   ~FollowerTest() override { follower_.CheckInvariants(); }
@@ -134,7 +135,8 @@ class FollowerTest : public MemberTest {
   const bool invited_;
   Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
                                     &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
-                                    &parts().inbox, &parts().check, OwnCredential()}};
+                                    &parts().inbox, &parts().check, parts().post.get(),
+                                    OwnCredential()}};
 };
 
 TEST_F(FollowerTest, MemberThatLeavesAsksEachOtherKeyToSendWhatItSendsToMembers) {
@@ -163,6 +165,21 @@ TEST_F(FollowerTest, LinkThatComesUpIsAskedAlone) {
   ASSERT_EQ(sends.size(), 1u);
   EXPECT_EQ(sends[0].to, IdOf(2));
   EXPECT_EQ(PullOf(sends[0]).kind, PullKind::kFollow);
+}
+
+TEST_F(FollowerTest, NothingIsAskedOfAMemberWithoutALink) {
+  for (std::uint32_t i = 1; i < kMemberCount; ++i) parts().post->OnLink(IdOf(i), i == 2);
+  follower_.Leave(std::nullopt, false);
+  Taken<Send>();
+  Show(RootedBlock(StateOf(5)));
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+  const auto sends = Taken<Send>();
+  EXPECT_FALSE(sends.empty());
+  for (const Send& send : sends) EXPECT_EQ(send.to, IdOf(2));
+  parts().post->OnLink(IdOf(2), false);
+  parts().post->OnLink(IdOf(3), true);
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+  EXPECT_EQ(Taken<Send>().size(), sends.size()) << "what was open goes to the other one";
 }
 
 TEST_F(FollowerTest, OneMembersWordIsNotEnoughToBeBack) {
@@ -277,7 +294,7 @@ TEST_F(FollowerTest, InAnOpenRunItAsksOnItsWayToTheHead) {
     Follower follower(Follower::Uses{parts().self, std::make_shared<const Manifest>(manifest),
                                      parts().layout, &parts().turn, &parts().voice,
                                      &parts().journal, &parts().jobs, &parts().chain,
-                                     &parts().inbox, &parts().check, std::nullopt});
+                                     &parts().inbox, &parts().check, parts().post.get()});
     follower.Begin(DigestOf(900));
     follower.Leave(std::nullopt, true);
     const Block next = NextBlock();
@@ -308,7 +325,7 @@ TEST_F(FollowerTest, ACandidateOfTheHeadIsNotRefused) {
     Follower follower(Follower::Uses{parts().self, std::make_shared<const Manifest>(manifest),
                                      parts().layout, &parts().turn, &parts().voice,
                                      &parts().journal, &parts().jobs, &parts().chain,
-                                     &parts().inbox, &parts().check, std::nullopt});
+                                     &parts().inbox, &parts().check, parts().post.get()});
     const Block& newest = parts().chain.head();
     follower.Begin(DigestOf(900));
     follower.Leave(std::nullopt, true);

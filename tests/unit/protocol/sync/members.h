@@ -16,6 +16,8 @@
 
 namespace ostraka::protocol {
 
+inline bool AllHear(const PeerId&) { return true; }
+
 inline SharedBlob BytesOf(const Block& block) { return crypto::MakeBlob(wire::EncodeBlock(block)); }
 
 inline void Attest(CatchUp& way, const Block& block, std::uint32_t members) {
@@ -80,7 +82,7 @@ class Members {
   // Until it is at the head, or for `rounds`. Asserts that what it applies is the run.
   void Bring(CatchUp& way, std::size_t rounds = 400) {
     for (std::size_t i = 0; i < rounds && !way.at_head(); ++i) {
-      const std::vector<CatchUp::Request> requests = way.Wants(now_);
+      const std::vector<CatchUp::Request> requests = way.Wants(now_, AllHear);
       ASSERT_LE(requests.size(), kMaxRequests);
       for (const CatchUp::Request& request : requests) {
         ASSERT_NE(request.to, scene::PeerNumber(kSelf));

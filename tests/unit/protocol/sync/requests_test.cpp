@@ -26,6 +26,9 @@ class RequestsTest : public ::testing::Test {
   std::optional<PeerId> Ask(const Requests::Key& key, const Requests::Wait& wait = kLong) {
     return requests_.Ask(now_, others_, key, wait);
   }
+  std::optional<PeerId> HandOver(const Requests::Key& key) {
+    return requests_.HandOver(now_, others_, key, kLong);
+  }
   void Pass(base::Duration time) { now_ = now_ + time; }
 
   Requests requests_{kPatience};
@@ -78,6 +81,17 @@ TEST_F(RequestsTest, WhereAllAreSilentAllAreAskedAgain) {
     Pass(kLong.patience);
   }
   EXPECT_EQ(asked.size(), 3u);
+}
+
+// Its link is down: what it was asked for does not come.
+TEST_F(RequestsTest, ARequestMovesOnWhenItsMemberCanBeAskedNoMore) {
+  const PeerId gone = *Ask(Piece(1));
+  const std::vector<PeerId> all = others_;
+  std::erase(others_, gone);
+  const auto next = Ask(Piece(1));
+  ASSERT_TRUE(next);
+  EXPECT_NE(*next, gone);
+  EXPECT_EQ(requests_.Willing(now_, all).size(), 3u) << "nobody is blamed";
 }
 
 TEST_F(RequestsTest, AWaitThatBlamesNobodyOnlyMovesOn) {
@@ -216,19 +230,38 @@ TEST_F(RequestsTest, WhatIsLateGoesToEachIdleMemberInTurn) {
   ASSERT_TRUE(Ask(Piece(1)));
   ASSERT_TRUE(Ask(Piece(2)));
   others_ = {PeerNumber(0), PeerNumber(1), PeerNumber(2)};
-  EXPECT_FALSE(requests_.HandOver(now_, others_, Piece(1), kPatience));
-  EXPECT_FALSE(requests_.HandOver(now_, others_, Piece(3), kPatience)) << "it is not open";
+  EXPECT_FALSE(HandOver(Piece(1)));
+  EXPECT_FALSE(HandOver(Piece(3))) << "it is not open";
   Pass(kPatience);
-  const auto first = requests_.HandOver(now_, others_, Piece(1), kPatience);
+  const auto first = HandOver(Piece(1));
   ASSERT_TRUE(first);
   EXPECT_NE(first, PeerNumber(0)) << "it is busy";
   // Both of them silent: the other one is next, not the first of the list again and again.
   Pass(kPatience);
-  const auto second = requests_.HandOver(now_, others_, Piece(1), kPatience);
+  const auto second = HandOver(Piece(1));
   ASSERT_TRUE(second);
   EXPECT_NE(second, PeerNumber(0));
   EXPECT_NE(second, first);
-  EXPECT_EQ(requests_.Willing(now_, others_).size(), 3u) << "nobody is blamed";
+  EXPECT_EQ(requests_.Willing(now_, others_).size(), 3u) << "nobody is blamed yet";
+}
+
+// Attack: a silent member delays each state at its end, and is asked again for the next one.
+TEST_F(RequestsTest, WhoSendsNothingOfWhatWasHandedOverIsBlamedWhenItsWaitIsOver) {
+  for (const bool late : {false, true}) {
+    others_ = {PeerNumber(0)};
+    ASSERT_TRUE(Ask(Piece(1)));
+    others_ = {PeerNumber(0), PeerNumber(1)};
+    Pass(kPatience);
+    ASSERT_EQ(HandOver(Piece(1)), PeerNumber(1));
+    requests_.OnAnswer(Piece(1), PeerNumber(1));
+    Pass(kPatience);
+    if (late) requests_.OnAnswerAgain(Piece(1), PeerNumber(0));
+    Pass(kPatience * 2);
+    requests_.Begin(now_);
+    EXPECT_EQ(requests_.Willing(now_, others_).size(), late ? 2u : 1u);
+    requests_.OnAnswerAgain(Piece(1), PeerNumber(0));
+    EXPECT_EQ(requests_.Willing(now_, others_).size(), 2u) << "a late answer ends it";
+  }
 }
 
 TEST_F(RequestsTest, ARenamedRequestKeepsItsMemberAndItsRound) {
