@@ -59,6 +59,7 @@ enum class Bug : std::uint8_t {
   kFirstHeadIsLast,          // a newcomer believes no head after the first
   kDonorsAreAwaited,         // a donor that sends nothing is waited for
   kResultsSixAtATime,        // a newcomer asks for six small results at a time
+  kAnyDistance,              // a newcomer is confirmed however long its answers take
   kNothingIsHandedOver,      // what one is late with is asked of another when its wait is over
   kDhtNoPrefixRule,          // limits that count by address prefix count nothing
   kDhtNoToken,               // a record is stored whatever the token

@@ -108,6 +108,10 @@ void Trace::PutObservation(const protocol::Observation& what) {
                    Put(barred.step);
                    Put(barred.until);
                  },
+                 [this](const protocol::Unconfirmed& unconfirmed) {
+                   Put(unconfirmed.since);
+                   Put(static_cast<std::uint64_t>(unconfirmed.at_most.ns));
+                 },
                  [this](const protocol::CatchingUp& way) {
                    Put(way.height);
                    Put(way.head);
@@ -248,6 +252,9 @@ std::string DescribeObservation(const protocol::Observation& what) {
           [](const protocol::Away& away) { return "away: " + away.reason; },
           [](const protocol::Barred& barred) {
             return "barred until step " + std::to_string(barred.until);
+          },
+          [](const protocol::Unconfirmed& unconfirmed) {
+            return "not confirmed since block " + std::to_string(unconfirmed.since);
           },
           [](const protocol::Back& back) { return "back in step " + std::to_string(back.step); },
           [](const protocol::CatchingUp& up) {

@@ -181,6 +181,20 @@ TEST(FarNewcomer, ComesInAsFarAsMessagesMayTake) {
   }
 }
 
+// In steps of five seconds it is at the head all the time, and no deadline is too short for it to
+// ask.
+TEST(FarNewcomer, StaysOutIfItsAnswersTakeLongerThanHalfADelta) {
+  for (const char* deltas : {"0.2", "0.3", "1"}) {
+    SimOptions options = Under("far_newcomer", {8, 0}, 4);
+    options.attack_params["deltas"] = deltas;
+    options.intruders = 1;
+    options.waits.gradient_time = base::Seconds(4);
+    const SimResult result = RunWithoutHarm(options);
+    EXPECT_EQ(result.returned.size(), std::string(deltas) == "0.2" ? 1U : 0U) << result.replay;
+    EXPECT_TRUE(result.removals.empty()) << result.replay;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Deltas, FarNewcomers,
                          testing::Values("0.15", "0.3", "0.6", "1.1", "2", "5"),
                          [](const auto& run) {

@@ -214,6 +214,15 @@ TEST(PlantedInAnAnswer, WaitsForSilentDonorsAreFoundByCheckerArrivals) {
   ExpectFoundIn(options, base::Bug::kNothingIsHandedOver, "arrivals");
 }
 
+// No checker: who is far is no attacker by its distance. The scenario of far_newcomer asks for it.
+TEST(PlantedInAnAnswer, AnyDistanceLetsAFarNewcomerIn) {
+  SimOptions options = Coming("far_newcomer", 8, 1);
+  options.attack_params["deltas"] = "1";
+  options.waits.gradient_time = base::Seconds(4);
+  EXPECT_EQ(RunWith(options, base::Bug::kAnyDistance).returned.size(), 1U);
+  EXPECT_TRUE(RunWith(options, base::Bug::kNone).returned.empty());
+}
+
 // No checker: nobody owes an attacker a seat. The scenario of far_newcomer asks for it.
 TEST(PlantedInAnAnswer, ResultsSixAtATimeKeepAFarNewcomerOut) {
   SimOptions options = Coming("far_newcomer", 8, 1);

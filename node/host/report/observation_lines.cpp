@@ -30,6 +30,15 @@ std::optional<ObservationLine> ObservationLines::Of(base::Time now,
             "first time: it follows as an observer, and may ask to come back from " +
             StepName(barred->until) + " on"};
   }
+  if (const auto* unconfirmed = std::get_if<protocol::Unconfirmed>(&seen)) {
+    return ObservationLine{
+        net::NoticeLevel::kWarning,
+        "asks to come in since block " + std::to_string(unconfirmed->since) +
+            ", and no member confirms it: they confirm a node that answers within " +
+            std::to_string(unconfirmed->at_most.ns / 1'000'000) +
+            " ms and keeps up with the newest blocks, so this machine or its line may be too slow "
+            "for the run"};
+  }
   if (const auto* slow = std::get_if<protocol::Slow>(&seen)) {
     const bool more = slow->used_ms > told_late_ms_;
     told_late_ms_ = slow->Lasts() ? slow->used_ms : 0;

@@ -53,6 +53,12 @@ struct Barred {
   std::uint64_t step = 0;
   std::uint64_t until = 0;
 };
+// This key asks to come in since the block of height `since`, and no block has confirmed it. Once
+// each time that it is away.
+struct Unconfirmed {
+  std::uint64_t since = 0;
+  base::Duration at_most;  // which an answer may take
+};
 // The progress of an absent member.
 struct CatchingUp {
   std::uint64_t height = 0;  // blocks it has
@@ -158,7 +164,8 @@ struct Progress {
 };
 
 using Observation =
-    std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, Barred, CatchingUp, Back,
+    std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, Barred, Unconfirmed,
+                 CatchingUp, Back,
                  Suspicion, StepTimes, Slow, Staying, Halted, FalseGradient>;
 
 }  // namespace ostraka::protocol

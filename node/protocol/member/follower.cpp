@@ -28,6 +28,7 @@ bool Follower::MustBeAdmitted() const {
 void Follower::Leave(std::optional<std::uint64_t> step, bool trust_state) {
   if (step) left_step_ = step;
   said_barred_ = false;
+  said_unconfirmed_ = false;
   replay_.Clear();
   // An answer takes two ways, each a quarter of Delta at most.
   const base::Duration round_trip{uses_.chain->delta().ns / 2};
@@ -183,6 +184,7 @@ void Follower::OnJob(JobId id, const JobResult& result) {
   catch_up_->Applied(chain.shared_head(), chain.state());
   uses_.turn->Do(Observe{StepDone{chain.shared_head(), chain.state()}});
   SayHowFar();
+  SayUnconfirmed();
   ForgetBefore(height);
   if (height % kStateEvery == 0) ShowCredential();
 }
@@ -299,6 +301,18 @@ void Follower::SayRejoin(std::uint64_t step, const Digest& block) {
   rejoin.nonce = crypto::DeriveCoin(private_seed_.view(), step, ~std::uint64_t{0}).salt;
   if (OwnArrival().voucher) rejoin.credential = uses_.credential;
   uses_.voice->Prepare(uses_.voice->MakeDraft(slot, block, wire::Encode(rejoin), head.members));
+}
+
+// So many blocks after its first REJOIN, a newcomer that members confirm is a candidate.
+void Follower::SayUnconfirmed() {
+  constexpr std::uint64_t kBlocks = 32;
+  const Block& head = uses_.chain->head();
+  if (said_unconfirmed_ || !asks_since_ || HeightOf(head) < *asks_since_ + kBlocks) return;
+  if (IsMember(head.members, uses_.self) || CandidateOf(head, uses_.self) != nullptr) return;
+  if (!IsOpen(*uses_.manifest) || MayReturn(head, uses_.self, HeightOf(head))) return;
+  said_unconfirmed_ = true;
+  const base::Duration at_most{uses_.chain->delta().ns / 2};
+  uses_.turn->Do(Observe{Unconfirmed{*asks_since_, at_most}});
 }
 
 void Follower::SayBarred() {

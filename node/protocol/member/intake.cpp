@@ -191,6 +191,16 @@ void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
   };
   if (stranger && !parts_.followers.Welcome(sender, request.voucher, now, refuses)) return;
   parts_.followers.OnRejoin(sender, request, now, step);
+  AskHowFar(sender, request);
+}
+
+// As soon as its REJOIN can be confirmed (Followers, F6): it has a head to show then.
+void Intake::AskHowFar(const PeerId& peer, const Followers::Request& request) {
+  const Block& head = parts_.chain.head();
+  if (request.block.is_zero() || MayReturn(head, peer, HeightOf(head))) return;
+  if (!parts_.followers.AsksHowFar(peer, parts_.turn.now(), parts_.chain.delta())) return;
+  parts_.voice.Ask(peer, ServiceSlot(HeightOf(head), Phase::kC, MessageType::kPull),
+                   {.kind = wire::PullKind::kHead});
 }
 
 // --- what is taken in ---------------------------------------------------------------------------
@@ -389,6 +399,9 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
   if (blob == nullptr) {
     if (gate_.IsFirstHand(from)) parts_.genesis.OnWaiting(from);
     return Outcome::Wait();
+  }
+  if (gate_.IsFirstHand(from)) {
+    parts_.followers.OnHeadOf(from, parts_.turn.now(), parts_.chain.delta());
   }
   const Digest digest = wire::DigestOfBlock(blob->data);
   auto look = CatchUp::Look::kNew;

@@ -70,6 +70,7 @@ class Intake {
   bool MayBeHeard(const PeerId& from) const;
   bool IsVouched(const PeerId& sender, const wire::Rejoin& rejoin);
   void OnRejoin(const wire::SignedEnvelope& message, const PeerId& from);
+  void AskHowFar(const PeerId& peer, const Followers::Request& request);
   void OnExhibit(const wire::SignedEnvelope& message, const MessageReceived& input);
   Outcome OnService(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob,
                     Step* step);

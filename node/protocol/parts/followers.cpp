@@ -1,8 +1,10 @@
 #include "node/protocol/parts/followers.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "node/base/check.h"
+#include "node/base/planted.h"
 #include "node/protocol/rules/standing.h"
 
 namespace ostraka::protocol {
@@ -118,9 +120,13 @@ bool Followers::HasRejoin(const PeerId& peer, std::uint64_t asked_in) const {
   return held != rejoins_.end() && held->second.asked_in >= asked_in;
 }
 
-Asking Followers::ToConfirm(const RecentBlocks& recent) const {
+Asking Followers::ToConfirm(const RecentBlocks& recent, const MustBeNear& must_be_near) const {
   Asking asking;
   for (const auto& [peer, rejoin] : rejoins_) {
+    const auto asked = asked_.find(peer);
+    const bool is_near = asked != asked_.end() && asked->second.is_near;
+    const bool is_far = !is_near && !base::Planted(base::Bug::kAnyDistance);
+    if (is_far && must_be_near(peer)) continue;
     const auto& blocks = recent.all();
     std::uint64_t back = 0;
     for (auto it = blocks.rbegin(); it != blocks.rend() && back < kRejoinBlocks; ++it, ++back) {
@@ -130,6 +136,20 @@ Asking Followers::ToConfirm(const RecentBlocks& recent) const {
     }
   }
   return asking;
+}
+
+bool Followers::AsksHowFar(const PeerId& peer, base::Time now, base::Duration delta) {
+  Asked& asked = asked_.at(peer);
+  if (asked.is_near || (asked.probed && now - *asked.probed < delta)) return false;
+  asked.probed = now;
+  return true;
+}
+
+void Followers::OnHeadOf(const PeerId& peer, base::Time now, base::Duration delta) {
+  const auto found = asked_.find(peer);
+  if (found == asked_.end() || !found->second.probed) return;
+  const base::Duration took = now - *std::exchange(found->second.probed, std::nullopt);
+  if (took.ns <= delta.ns / 2) found->second.is_near = true;
 }
 
 bool Followers::Has(const PeerId& peer, std::uint64_t height) const {

@@ -17,14 +17,19 @@
 //   F5  A guest whose invite has ended, is used up or revoked, or that has no seat, stays one as
 //       long as it asks and there is a place: what the run says next may let it in.
 //
+//   F6  Who has no seat is confirmed only if it is near: once it answered within Delta / 2. [One
+//       further away was let in, was late for each seal, and all waited for it until it was
+//       dropped.] The best answer counts, as the first may come from a busy machine.
+//
 // May not know: why a member is away, what is sent to it, or what a credential says.
 //
-// Memory: a time, three numbers, a digest and a voucher for each key of the run and each guest; the
-// caller lets in no other.
+// Memory: two times, three numbers, a digest and a voucher for each key of the run and each guest;
+// the caller lets in no other.
 //
 // What an attacker can do here: follow for ever, which costs each member a block a step. With an
 // invite of many uses it keeps out others that come by the same one, while it asks all members all
-// the time: a moderator signs a new one.
+// the time: a moderator signs a new one. Answer before it is asked, and so seem near: it gains
+// nothing, as a member that is near may be late, too.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -53,7 +58,7 @@ class Followers {
 
   void HashInto(crypto::Hasher& hasher) const {
     for (const auto& [peer, asked] : asked_) {
-      crypto::Feed(hasher, peer, asked.at, asked.step, asked.has);
+      crypto::Feed(hasher, peer, asked.at, asked.step, asked.has, asked.probed, asked.is_near);
     }
     crypto::Feed(hasher, asked_.size(), rejoins_, guests_);
   }
@@ -65,7 +70,9 @@ class Followers {
   void Note(const PeerId& peer, base::Time now, std::uint64_t step,
             std::optional<std::uint64_t> has) {
     Asked& asked = asked_[peer];
-    asked = {now, step, has.value_or(asked.has)};
+    asked.at = now;
+    asked.step = step;
+    asked.has = has.value_or(asked.has);
   }
   // A follower may wait for a step that lasts longer than a watcher that asks for nothing is kept.
   void OnAsked(const PeerId& peer, base::Time now);
@@ -102,8 +109,16 @@ class Followers {
   // Its REJOIN of that step, or a newer one, is held. [A carrier showed the old one again after
   // each new one, which then was not confirmed.]
   bool HasRejoin(const PeerId& peer, std::uint64_t asked_in) const;
-  // Who asks, by a REJOIN that names a recent block (F3).
-  Asking ToConfirm(const RecentBlocks& recent) const;
+  // Who asks, by a REJOIN that names a recent block (F3), and is near if it `must_be_near` (F6).
+  using MustBeNear = std::function<bool(const PeerId& peer)>;
+  Asking ToConfirm(const RecentBlocks& recent, const MustBeNear& must_be_near) const;
+
+  // --- how far a follower is (F6) ---
+  // True if it is to be asked for its head now, to see how long an answer takes: it is not known to
+  // be near, and was not asked within the last `delta`.
+  bool AsksHowFar(const PeerId& peer, base::Time now, base::Duration delta);
+  // `peer` showed its head.
+  void OnHeadOf(const PeerId& peer, base::Time now, base::Duration delta);
 
   // A member of the head asks to come back no more, and a key that it bans is forgotten.
   void OnHead(const wire::Block& head);
@@ -134,6 +149,8 @@ class Followers {
     base::Time at;           // last: to follow, to come back, or for the head
     std::uint64_t step = 0;  // in which it asked to follow
     std::uint64_t has = 0;   // height of the newest block that it had then
+    std::optional<base::Time> probed;  // when it was asked for its head; no answer yet
+    bool is_near = false;
   };
   std::map<PeerId, Asked> asked_;
   std::map<PeerId, Request> rejoins_;  // by sender: its newest

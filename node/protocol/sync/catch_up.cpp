@@ -237,8 +237,10 @@ void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
 
 void CatchUp::OnState(const PeerId& from, const wire::Slot& slot, const wire::Chunk& chunk,
                       const SharedBlob& blob) {
-  if (!fetch_ || slot.step != fetch_->step() || chunk.index > fetch_->piece_count()) return;
   const Requests::Key key = {PullKind::kState, slot.step, chunk.index};
+  const bool is_over = !fetch_ || slot.step != fetch_->step();
+  if (is_over) return requests_.OnAnswerAgain(key, from);  // late, or nobody asked for it
+  if (chunk.index > fetch_->piece_count()) return;
   if (!fetch_->Lacks(chunk.index)) return requests_.OnAnswerAgain(key, from);
   if (!fetch_->Take(chunk.index, *blob)) {
     if (requests_.OnFalseAnswer(key, from)) liars_.emplace_back(from, slot.step);
@@ -273,6 +275,7 @@ void CatchUp::OnResult(const PeerId& from, std::uint64_t step, std::uint64_t col
                        const SharedBlob& blob) {
   const Requests::Key key = {PullKind::kResult, step, column};
   const auto held = results_.find(step);
+  if (step + 1 <= HeightOf(*view_)) return requests_.OnAnswerAgain(key, from);  // late
   // Attack: a copy of what is here, again and again, seems to be work.
   if (held != results_.end() && column < held->second.size() && held->second[column] != nullptr) {
     return requests_.OnAnswerAgain(key, from);
@@ -344,7 +347,7 @@ std::optional<std::pair<SharedBlock, ModelState>> CatchUp::TakeState() {
 std::vector<CatchUp::Request> CatchUp::Wants(base::Time now, const CanHear& can_hear) {
   Round round{now, LinkableIn(*head_, self_), {}};
   std::erase_if(round.others, [&](const PeerId& peer) { return peer == self_ || !can_hear(peer); });
-  requests_.Begin(now);
+  requests_.Begin(now, round.others);
   const std::optional<std::uint64_t> gap = Gap();
   CloseWhatIsOver(gap);
   // As a question to follow, which is answered with the head too: a member that forgot this
@@ -378,8 +381,9 @@ void CatchUp::Ask(Round& round, const Requests::Key& key, const Requests::Wait& 
   if (to) round.out.push_back(RequestOf(*to, key, HeightOf(*view_)));
 }
 
-void CatchUp::HandOver(Round& round, const Requests::Key& key, const Requests::Wait& wait) {
-  const auto idle = requests_.HandOver(round.now, round.others, key, wait);
+void CatchUp::HandOver(Round& round, const Requests::Key& key, const Requests::Wait& wait,
+                       base::Duration at_most) {
+  const auto idle = requests_.HandOver(round.now, round.others, key, wait, at_most);
   if (idle) round.out.push_back(RequestOf(*idle, key, HeightOf(*view_)));
 }
 
@@ -421,11 +425,9 @@ void CatchUp::AskState(Round& round) {
     if (!fetch_->Lacks(part)) continue;
     if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kState) >= most) continue;
     const Requests::Wait wait{patience_ + TimeFor(fetch_->BytesOf(part))};
-    // Those that are late at the end go to members that have nothing more to send.
-    if (all_asked) {
-      HandOver(round, key, wait);
-    }
     Ask(round, key, wait);
+    // Those that are late at the end go to members that have nothing more to send.
+    if (all_asked) HandOver(round, key, wait, patience_);
   }
 }
 
@@ -454,8 +456,8 @@ void CatchUp::AskResults(Round& round) {
       if (held != results_.end() && held->second[j] != nullptr) continue;
       const Requests::Key key = {PullKind::kResult, block->step, j};
       if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kResult) >= most) continue;
-      HandOver(round, key, {wait});
       Ask(round, key, {wait});
+      HandOver(round, key, {wait}, wait);
     }
   }
 }

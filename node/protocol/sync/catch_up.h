@@ -182,7 +182,8 @@ class CatchUp {
   };
   void CloseWhatIsOver(std::optional<std::uint64_t> gap);
   void Ask(Round& round, const Requests::Key& key, const Requests::Wait& wait);
-  void HandOver(Round& round, const Requests::Key& key, const Requests::Wait& wait);
+  void HandOver(Round& round, const Requests::Key& key, const Requests::Wait& wait,
+                base::Duration at_most);
   void AskBlocks(Round& round, std::uint64_t gap);
   void AskState(Round& round);
   void AskResults(Round& round);

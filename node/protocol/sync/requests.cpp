@@ -21,28 +21,30 @@ bool Contains(const std::vector<PeerId>& peers, const PeerId& peer) {
 
 // --- asking -------------------------------------------------------------------------------------
 
-void Requests::Begin(base::Time now) {
+void Requests::Begin(base::Time now, const std::vector<PeerId>& others) {
   wake_.reset();
+  all_are_busy_ = false;
   if (const auto begun = std::exchange(answered_, std::nullopt)) {
     usual_ = std::min(base::Duration{now.ns - begun->ns}, std::max(usual_ * 2, patience_));
   }
   std::vector<Owed> over;
-  std::erase_if(owed_, [&](const Owed& owed) {
-    if (owed.until > now) return false;
+  std::erase_if(owed_, [&](Owed& owed) {
+    if (std::exchange(owed.at_work, false)) owed.heard = now;
+    if (owed.end() > now) return false;
     over.push_back(owed);
     return true;
   });
   for (const Owed& owed : over) {
-    if (owed.then == Owed::Then::kBlamed) Blame(now, owed);
+    const bool could_come = Contains(others, owed.by);
+    if (owed.then == Owed::Then::kBlamed && could_come) Blame(now, owed);
   }
 }
 
 // Its member is shunned, unless it answers after all.
 void Requests::Blame(base::Time now, Owed owed) {
-  owed.until = now + patience_ * kShunned;
   owed.then = Owed::Then::kForgotten;
-  owed.is_late = true;
-  shunned_[owed.by] = owed.until;
+  owed.shunned_until = now + patience_ * kShunned;
+  shunned_[owed.by] = *owed.shunned_until;
   if (owed.key.IsBulk()) owed_.push_back(owed);
 }
 
@@ -61,12 +63,20 @@ std::optional<PeerId> Requests::Ask(base::Time now, const std::vector<PeerId>& o
   if (open != open_.end()) {
     if (Waits(now, others, open->second, wait)) return std::nullopt;
     const Open& old = open->second;
-    const bool is_late = !old.refuted && !old.passed_over && Contains(others, old.to);
+    const bool is_gone = !Contains(others, old.to);
+    const bool is_late = !is_gone && !old.refuted && !old.passed_over;
     if (old.refuted) shunned_[old.to] = now + patience_ * kShunned;
-    if (is_late && wait.blames) Blame(now, {key, old.to, old.order, old.heard});
+    if (is_late && wait.blames) Blame(now, {key, old.to, old.order, old.heard, wait.patience});
+    // Attack: a member whose link goes down before each wait ends has nothing to send each time.
+    if (is_gone && key.IsBulk()) {
+      owed_.push_back({key, old.to, old.order, old.heard, wait.patience});
+    }
   }
   const std::vector<PeerId> willing = Willing(now, others);
-  if (willing.empty()) return std::nullopt;
+  if (willing.empty()) {
+    open_.erase(key);
+    return std::nullopt;
+  }
   // Each request has its own round of all members: with one common round, requests that time out
   // together could meet one silent member for ever.
   const std::size_t turn = open == open_.end() ? FirstTurn(key, willing) : open->second.turn + 1;
@@ -81,39 +91,40 @@ std::optional<PeerId> Requests::Ask(base::Time now, const std::vector<PeerId>& o
 }
 
 std::optional<PeerId> Requests::HandOver(base::Time now, const std::vector<PeerId>& others,
-                                         const Key& key, const Wait& wait) {
+                                         const Key& key, const Wait& wait, base::Duration at_most) {
   const auto open = open_.find(key);
   if (open == open_.end() || base::Planted(base::Bug::kNothingIsHandedOver)) return std::nullopt;
-  const base::Duration after = HandOverAfter(open->second);
-  if (Waits(now, others, open->second, {after})) return std::nullopt;
+  Open& old = open->second;
+  if (Waits(now, others, old, {HandOverAfter(old, at_most)})) return std::nullopt;
+  if (all_are_busy_ || hand_overs_left_ < kAnswersAHandOver) return std::nullopt;
   const std::vector<PeerId> willing = Willing(now, others);
   // The next idle one of its round: it comes to all of them.
   for (std::size_t i = 1; i <= willing.size(); ++i) {
-    const std::size_t turn = open->second.turn + i;
+    const std::size_t turn = old.turn + i;
     const PeerId& member = willing[turn % willing.size()];
     if (BulkLeftTo(member) > 0) continue;
-    const Open& old = open->second;
-    if (!old.refuted && !old.passed_over && Contains(others, old.to)) {
-      owed_.push_back({key, old.to, old.order, old.heard, old.heard + wait.patience,
-                       wait.blames ? Owed::Then::kBlamed : Owed::Then::kForgotten});
-    }
-    open->second = {.asked = now,
-                    .heard = now,
-                    .patience = after,
-                    .turn = turn,
-                    .order = order_++,
-                    .to = member,
-                    .handed_over = old.handed_over + 1};
+    hand_overs_left_ -= kAnswersAHandOver;
+    const auto then = wait.blames ? Owed::Then::kBlamed : Owed::Then::kForgotten;
+    owed_.push_back({key, old.to, old.order, old.heard, wait.patience, then});
+    old = {.asked = now,
+           .heard = now,
+           .patience = wait.patience,
+           .turn = turn,
+           .order = order_++,
+           .to = member,
+           .handed_over = old.handed_over + 1};
+    WakeAt(now + HandOverAfter(old, at_most));
     return member;
   }
+  all_are_busy_ = true;
   return std::nullopt;
 }
 
-base::Duration Requests::HandOverAfter(const Open& open) const {
-  if (usual_.ns == 0) return patience_;
+base::Duration Requests::HandOverAfter(const Open& open, base::Duration at_most) const {
+  if (usual_.ns == 0) return at_most;
   base::Duration after = std::max(usual_ * 4, base::Duration{patience_.ns / 8});
-  for (std::size_t i = 0; i < open.handed_over && after < patience_; ++i) after = after * 2;
-  return std::min(after, patience_);
+  for (std::size_t i = 0; i < open.handed_over && after < at_most; ++i) after = after * 2;
+  return std::min(after, at_most);
 }
 
 bool Requests::Waits(base::Time now, const std::vector<PeerId>& others, Open& open,
@@ -175,11 +186,13 @@ void Requests::OnAnswer(const Key& key, const PeerId& from) {
       order = open.order;
       if (key.IsBulk()) answered_ = open.heard;
     } else if (key.IsBulk()) {
-      owed_.push_back({key, open.to, open.order, open.heard, open.heard + open.patience});
+      owed_.push_back({key, open.to, open.order, open.heard, open.patience});
     }
   }
   if (!order) order = TakeOwed(key, from);
-  if (key.IsBulk()) OnWork(from, order);
+  if (!key.IsBulk()) return;
+  hand_overs_left_ = std::min(hand_overs_left_ + 1, kHandOvers * kAnswersAHandOver);
+  OnWork(from, order);
 }
 
 void Requests::OnAnswerAgain(const Key& key, const PeerId& from) {
@@ -193,7 +206,7 @@ std::optional<std::uint64_t> Requests::TakeOwed(const Key& key, const PeerId& fr
   if (owed == owed_.end()) return std::nullopt;
   const std::uint64_t order = owed->order;
   answered_ = owed->heard;
-  if (owed->is_late) shunned_.erase(from);
+  if (owed->shunned_until) shunned_.erase(from);
   owed_.erase(owed);
   return order;
 }
@@ -203,6 +216,9 @@ std::optional<std::uint64_t> Requests::TakeOwed(const Key& key, const PeerId& fr
 void Requests::OnWork(const PeerId& member, std::optional<std::uint64_t> order) {
   std::erase_if(
       owed_, [&](const Owed& owed) { return owed.by == member && order && owed.order < *order; });
+  for (Owed& owed : owed_) {
+    if (owed.by == member && !owed.shunned_until) owed.at_work = true;
+  }
   for (auto& [key, open] : open_) {
     if (!key.IsBulk() || open.to != member) continue;
     open.passed_over = open.passed_over || (order && open.order < *order);
@@ -227,7 +243,11 @@ bool Requests::OnFalseAnswer(const Key& key, const PeerId& from) {
 
 void Requests::CloseIf(const std::function<bool(const Key&)>& over) {
   std::erase_if(open_, [&over](const auto& entry) { return over(entry.first); });
-  std::erase_if(owed_, [&over](const Owed& owed) { return over(owed.key); });
+  // Attack: where a step is shorter than a wait, its results are closed before one is blamed.
+  std::erase_if(owed_, [&over](const Owed& owed) {
+    const bool counts = owed.then == Owed::Then::kBlamed || owed.shunned_until;
+    return !counts && over(owed.key);
+  });
 }
 
 std::optional<Requests::Key> Requests::OpenOf(PullKind kind) const {

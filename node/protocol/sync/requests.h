@@ -18,15 +18,18 @@
 //       at a time to one donor were asked faster than it sent.] One for blocks or for the leaves of
 //       a state goes to the member whose answer came last, as it is known to answer. All others go
 //       around.
-//   R5  A request is handed over when it has waited four times as long as the last answer took,
-//       between an eighth of `patience` and all of it, and twice as long each time. The member that
-//       had it is blamed only if the rest of its wait passes, too. [Where a step was shorter than
-//       `patience`, one silent member kept a newcomer from ever being at the head.]
+//   R5  A request is handed over when it has waited four times as long as the last answer took, an
+//       eighth of `patience` at least, and twice as long each time. The member that had it is
+//       blamed only if the rest of its wait passes, too. [Where a step was shorter than `patience`,
+//       one silent member kept a newcomer from ever being at the head.]
+//   R6  Of kHandOvers, each hand-over takes one, and each answer in bulk brings an eighth back, up
+//       to all. Attack: a liar answers at once, so that all others seem late, and each of them is
+//       asked for what is on its way.
 //
 // May not know: what an answer must be, links, clocks.
 //
-// Memory: one entry for each open request, each answer that another member has yet to send, for as
-// long as it was waited for, and each shunned member.
+// Memory: one entry for each open request, each shunned member, and each answer that a member has
+// yet to send, for as long as it was waited for, or is shunned for it.
 //
 // What an attacker can do here: answer slowly, in vain or not at all, which moves a request on.
 // Once no piece is left to ask for, what it holds back goes to members that are done.
@@ -71,21 +74,23 @@ class Requests {
 
   explicit Requests(base::Duration patience) : patience_(patience) {}
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, open_, owed_, turn_, order_, last_, shunned_, usual_, answered_, wake_);
+    crypto::Feed(hasher, open_, owed_, turn_, order_, last_, shunned_, hand_overs_left_,
+                 all_are_busy_, usual_, answered_, wake_);
   }
   friend struct FingerprintProbe;
 
   // --- asking ---
-  // A round of calls of Ask begins: wake() is of this round.
-  void Begin(base::Time now);
+  // A round of calls of Ask begins: wake() is of this round. `others` may be asked in it.
+  void Begin(base::Time now, const std::vector<base::PeerId>& others);
   // The member to ask now; nullopt while an answer is waited for, and if there are no `others`,
   // which are those that may be asked.
   std::optional<base::PeerId> Ask(base::Time now, const std::vector<base::PeerId>& others,
                                   const Key& key, const Wait& wait);
-  // The same for an open request for a piece or result that takes longer than others did (R5): it
-  // goes to a member that has nothing to send.
+  // The same for an open request for a piece or result that takes longer than others did (R5), or
+  // has waited for `at_most`: it goes to a member that has nothing to send. Call it after Ask, with
+  // the same `wait`.
   std::optional<base::PeerId> HandOver(base::Time now, const std::vector<base::PeerId>& others,
-                                       const Key& key, const Wait& wait);
+                                       const Key& key, const Wait& wait, base::Duration at_most);
   // Whether the open request `key` waits on.
   bool Waits(base::Time now, const std::vector<base::PeerId>& others, const Key& key,
              const Wait& wait) {
@@ -123,14 +128,16 @@ class Requests {
   struct Owed {  // an answer that another member gave, or was asked for, meanwhile
     Key key;
     base::PeerId by;
-    std::uint64_t order = 0;  // as Open's
-    base::Time heard;         // likewise
-    base::Time until;
-    enum class Then : std::uint8_t { kForgotten, kBlamed };  // if it has not come by then
+    std::uint64_t order = 0;                                 // as Open's
+    base::Time heard;                                        // likewise
+    base::Duration wait;                                     // from then on
+    enum class Then : std::uint8_t { kForgotten, kBlamed };  // if it does not come meanwhile
     Then then = Then::kForgotten;
-    bool is_late = false;  // its wait was over
+    bool at_work = false;                                    // likewise
+    std::optional<base::Time> shunned_until = std::nullopt;  // for it: it is late
+    base::Time end() const { return shunned_until.value_or(heard + wait); }
     void HashInto(crypto::Hasher& hasher) const {
-      crypto::Feed(hasher, key, by, order, heard, until, then, is_late);
+      crypto::Feed(hasher, key, by, order, heard, wait, then, at_work, shunned_until);
     }
   };
   struct Open {
@@ -150,7 +157,7 @@ class Requests {
     }
   };
   bool Waits(base::Time now, const std::vector<base::PeerId>& others, Open& open, const Wait& wait);
-  base::Duration HandOverAfter(const Open& open) const;
+  base::Duration HandOverAfter(const Open& open, base::Duration at_most) const;
   void Blame(base::Time now, Owed owed);
   std::size_t FirstTurn(const Key& key, const std::vector<base::PeerId>& willing);
   std::size_t TurnOfLeastAsked(const std::vector<base::PeerId>& willing) const;
@@ -159,14 +166,18 @@ class Requests {
   std::optional<std::uint64_t> TakeOwed(const Key& key, const base::PeerId& from);
   void WakeAt(base::Time time);
   static constexpr std::int64_t kShunned = 16;
+  static constexpr std::size_t kHandOvers = 16;
+  static constexpr std::size_t kAnswersAHandOver = 8;
 
   const base::Duration patience_;
   std::map<Key, Open> open_;
   std::vector<Owed> owed_;
   std::size_t turn_ = 0;  // of the next new request
   std::uint64_t order_ = 0;
-  std::optional<base::PeerId> last_;            // sent what came last
-  std::map<base::PeerId, base::Time> shunned_;  // until then
+  std::optional<base::PeerId> last_;                              // sent what came last
+  std::map<base::PeerId, base::Time> shunned_;                    // until then
+  std::size_t hand_overs_left_ = kHandOvers * kAnswersAHandOver;  // in answers
+  bool all_are_busy_ = false;                                     // in this round
   base::Duration usual_;
   std::optional<base::Time> answered_;  // when what came since Begin was begun
   std::optional<base::Time> wake_;

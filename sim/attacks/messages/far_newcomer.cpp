@@ -2,7 +2,8 @@
 // from it; moves = 1: only once it is a member, so that nothing about its line keeps it out. It
 // says nothing false. Genesis members are honest.
 //
-// Rule: a newcomer is confirmed if it names one of the newest 8 blocks; a member that is too late
+// Rule: a newcomer is confirmed if it answers within Delta / 2, and names one of the newest 8
+// blocks; a member that is too late
 // for the seals is sealed absent and dropped; disputes with a newcomer count for it alone
 // (decisions/0027). Cost to honest members: time, up to the deadlines of the seals of a few steps.
 // Found by: the deadlines that it misses. Near enough, it is a member like others; contained.

@@ -23,6 +23,9 @@ TEST(ObservationLines, SayWhatHappenedAndWhatComes) {
   const std::string barred = LineOf(protocol::Barred{7, 1007});
   EXPECT_EQ(barred.find("dropped in step 7"), 0U) << barred;
   EXPECT_NE(barred.find("from step 1007 on"), std::string::npos) << barred;
+  const std::string far = LineOf(protocol::Unconfirmed{40, base::Milliseconds(125)});
+  EXPECT_NE(far.find("since block 40"), std::string::npos) << far;
+  EXPECT_NE(far.find("within 125 ms"), std::string::npos) << far;
 }
 
 TEST(ObservationLines, SayForWhomItStaysAtTheEndAndForHowLong) {

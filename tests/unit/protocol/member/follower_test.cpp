@@ -631,6 +631,19 @@ TEST_F(NewcomerTest, AsksToComeInWithTheNewestBlock) {
   EXPECT_TRUE(follower_.MustBeAdmitted());
 }
 
+TEST_F(NewcomerTest, SaysOnceThatNobodyConfirmsIt) {
+  Block head = HeadBlock();
+  head.step = 40;
+  follower_.AskedSince(10);
+  EXPECT_EQ(AtHead(head).what, Outcome::What::kWait);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Observed<Unconfirmed>().size(), i == 1 ? 1u : 0u) << i;
+    Show(NextBlock());
+    EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+    FinishUpdate();
+  }
+}
+
 TEST_F(NewcomerTest, EndsWhenItsInviteIsUsedUp) {
   Block head = HeadBlock();
   head.invites = {{VoucherOf(manifest_->run_id, OwnInvite()).invite, 2, 1000}};

@@ -43,7 +43,10 @@ class IntakeGuestsTest : public IntakeTest {
                  .parent = wire::BlockDigest(parts().chain.head())});
   }
   bool IsGuest() const { return parts().followers.IsGuest(Stranger()); }
-  Asking Asks() const { return parts().followers.ToConfirm(parts().chain.recent()); }
+  Asking Asks(bool must_be_near = false) const {
+    return parts().followers.ToConfirm(parts().chain.recent(),
+                                       [=](const PeerId&) { return must_be_near; });
+  }
 
   wire::Invite invite_;
 };
@@ -77,9 +80,22 @@ TEST_F(IntakeGuestsTest, AVouchedRejoinMakesAStrangerAGuest) {
   OnService(kStranger, slot, wire::Encode(wire::Pull{.kind = wire::PullKind::kFollow}));
   const auto sends = Taken<Send>();
   ASSERT_FALSE(sends.empty());
-  EXPECT_EQ(sends[0].to, Stranger());
+  for (const Send& send : sends) EXPECT_EQ(send.to, Stranger());
   On(Rejoin(CredentialFor(Stranger())), kStranger);
   EXPECT_EQ(verifier_->asked, 3u) << "it is held already";
+}
+
+TEST_F(IntakeGuestsTest, AGuestIsAskedForItsHeadAndIsNearIfItAnswersInTime) {
+  BeginStep();
+  On(Rejoin(CredentialFor(Stranger())), kStranger);
+  const auto sends = Taken<Send>();
+  ASSERT_EQ(sends.size(), 1u);
+  EXPECT_EQ(sends[0].to, Stranger());
+  EXPECT_EQ(PullOf(sends[0]).kind, wire::PullKind::kHead);
+  EXPECT_TRUE(Asks(true).empty());
+  Pass(base::Duration{parts().chain.delta().ns / 2});
+  ShowBlock(kStranger, parts().chain.head());
+  EXPECT_EQ(Asks(true).size(), 1u);
 }
 
 TEST_F(IntakeGuestsTest, WhoFollowsTakesGuestsToo) {

@@ -380,7 +380,8 @@ TEST_F(IntakeTest, ACarrierThatShowsAnOldRejoinAgainTakesNoNewOneAway) {
   Carried(4, 3, *old->frame);
   RecentBlocks recent(8);
   recent.Add(parts().chain.head());
-  EXPECT_EQ(parts().followers.ToConfirm(recent), (Asking{{IdOf(4), std::nullopt}}));
+  EXPECT_EQ(parts().followers.ToConfirm(recent, [](const PeerId&) { return false; }),
+            (Asking{{IdOf(4), std::nullopt}}));
 }
 
 }  // namespace

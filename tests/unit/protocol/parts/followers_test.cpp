@@ -14,6 +14,8 @@ using base::Seconds;
 using scene::DigestOf;
 using scene::PeersUpTo;
 
+bool Anybody(const PeerId&) { return false; }
+
 class FollowersTest : public testing::Test {
  protected:
   FollowersTest() {
@@ -146,12 +148,37 @@ TEST_F(FollowersTest, RejoinThatNamesAnOldOrUnknownBlockIsNotConfirmed) {
   std::uint64_t asked_in = 0;
   const auto confirmed = [&](const Digest& named) {
     followers_.OnRejoin(away_, {++asked_in, named, {}}, At(0), 3);
-    return followers_.ToConfirm(recent).size();
+    return followers_.ToConfirm(recent, Anybody).size();
   };
   EXPECT_EQ(confirmed(digests[11]), 1u);
   EXPECT_EQ(confirmed(digests[12 - Followers::kRejoinBlocks]), 1u);
   EXPECT_EQ(confirmed(digests[11 - Followers::kRejoinBlocks]), 0u);
   EXPECT_EQ(confirmed(DigestOf(9)), 0u);
+}
+
+// Attack: a newcomer whose line is too long for the seals.
+TEST_F(FollowersTest, WhoMustBeNearIsConfirmedOnceItHasAnsweredWithinHalfADelta) {
+  wire::Block head;
+  RecentBlocks recent(64);
+  followers_.OnRejoin(away_, {1, recent.Add(head).digest, {}}, At(0), 3);
+  const base::Duration delta = Seconds(8);
+  const auto confirmed = [&](bool must_be_near) {
+    return followers_.ToConfirm(recent, [=](const PeerId&) { return must_be_near; }).size();
+  };
+  EXPECT_EQ(confirmed(false), 1u) << "it has a seat";
+  followers_.OnHeadOf(away_, At(0), delta);
+  EXPECT_EQ(confirmed(true), 0u) << "nobody asked it";
+  EXPECT_TRUE(followers_.AsksHowFar(away_, At(0), delta));
+  EXPECT_FALSE(followers_.AsksHowFar(away_, At(4), delta)) << "once in a Delta";
+  followers_.OnHeadOf(away_, At(5), delta);
+  EXPECT_EQ(confirmed(true), 0u) << "it took 5 s";
+  EXPECT_TRUE(followers_.AsksHowFar(away_, At(6), delta));
+  EXPECT_TRUE(followers_.AsksHowFar(away_, At(14), delta)) << "its answer was lost";
+  followers_.OnHeadOf(away_, At(18), delta);
+  EXPECT_EQ(confirmed(true), 1u);
+  EXPECT_FALSE(followers_.AsksHowFar(away_, At(60), delta)) << "it is near";
+  followers_.OnHeadOf(scene::PeerNumber(77), At(60), delta);
+  EXPECT_EQ(followers_.size(), 1u) << "no follower";
 }
 
 // --- guests -------------------------------------------------------------------------------------
@@ -271,7 +298,7 @@ TEST_F(GuestsTest, WhatTheyShowIsPassedOnWithTheirKeys) {
     ASSERT_TRUE(followers_.Welcome(scene::PeerNumber(number), voucher, At(0), RefusesRevoked()));
     followers_.OnRejoin(scene::PeerNumber(number), {1, digest, voucher}, At(0), 3);
   }
-  EXPECT_EQ(followers_.ToConfirm(recent),
+  EXPECT_EQ(followers_.ToConfirm(recent, Anybody),
             (Asking{{scene::PeerNumber(1), By(5)}, {scene::PeerNumber(2), std::nullopt}}));
 }
 

@@ -54,6 +54,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(requests, open_.begin()->second.turn);
     EXPECT_FEEDS(requests, open_.begin()->second.order);
     EXPECT_FEEDS(requests, open_.begin()->second.to);
+    EXPECT_FEEDS(requests, open_.begin()->second.handed_over);
     EXPECT_FEEDS(requests, open_.begin()->second.refuted);
     EXPECT_FEEDS(requests, open_.begin()->second.passed_over);
     EXPECT_FEEDS(requests, open_.begin()->second.at_work);
@@ -62,8 +63,12 @@ struct FingerprintProbe {
     EXPECT_FEEDS(requests, owed_[0].by);
     EXPECT_FEEDS(requests, owed_[0].order);
     EXPECT_FEEDS(requests, owed_[0].heard);
-    EXPECT_FEEDS(requests, owed_[0].until);
-    EXPECT_FEEDS(requests, owed_[0].is_late);
+    EXPECT_FEEDS(requests, owed_[0].wait);
+    EXPECT_FEEDS_AFTER(requests, requests.owed_[0].then = Requests::Owed::Then::kBlamed);
+    EXPECT_FEEDS(requests, owed_[0].at_work);
+    EXPECT_FEEDS(requests, owed_[0].shunned_until);
+    EXPECT_FEEDS(requests, hand_overs_left_);
+    EXPECT_FEEDS(requests, all_are_busy_);
     EXPECT_FEEDS(requests, usual_);
     EXPECT_FEEDS(requests, answered_);
     EXPECT_FEEDS(requests, turn_);

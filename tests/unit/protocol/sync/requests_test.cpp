@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "tests/unit/protocol/scene.h"
 
@@ -27,7 +29,7 @@ class RequestsTest : public ::testing::Test {
     return requests_.Ask(now_, others_, key, wait);
   }
   std::optional<PeerId> HandOver(const Requests::Key& key) {
-    return requests_.HandOver(now_, others_, key, kLong);
+    return requests_.HandOver(now_, others_, key, kLong, kPatience);
   }
   void Pass(base::Duration time) { now_ = now_ + time; }
 
@@ -46,7 +48,7 @@ TEST_F(RequestsTest, WaitsUntilItsPatienceIsOverAndSaysWhen) {
   ASSERT_TRUE(Ask(Piece(1)));
   EXPECT_EQ(requests_.wake(), now_ + kLong.patience);
   Pass(base::Seconds(3));
-  requests_.Begin(now_);
+  requests_.Begin(now_, others_);
   EXPECT_FALSE(Ask(Piece(1)));
   EXPECT_EQ(requests_.wake(), Time{} + kLong.patience);
   Pass(base::Seconds(1));
@@ -169,12 +171,12 @@ TEST_F(RequestsTest, ALateAnswerEndsTheShunningAndTellsHowLongAnAnswerTakes) {
   EXPECT_EQ(requests_.Willing(now_, others_).size(), 2u);
   Pass(kPatience);
   requests_.OnAnswer(Result(1), slow);
-  requests_.Begin(now_);
+  requests_.Begin(now_, others_);
   EXPECT_EQ(requests_.Willing(now_, others_).size(), 3u);
   EXPECT_EQ(requests_.Usual(), kPatience) << "it rises step by step";
   requests_.OnAnswerAgain(Result(1), slow);
   Pass(kPatience);
-  requests_.Begin(now_);
+  requests_.Begin(now_, others_);
   EXPECT_EQ(requests_.Usual(), kPatience) << "a copy says nothing";
 }
 
@@ -186,7 +188,7 @@ TEST_F(RequestsTest, WhatIsOwedIsForgottenWhenItsWaitIsOver) {
   EXPECT_EQ(Ask(Piece(2)), PeerNumber(1));
   requests_.CloseIf([](const Requests::Key& key) { return key == Piece(2); });
   Pass(kLong.patience);
-  requests_.Begin(now_);
+  requests_.Begin(now_, others_);
   std::set<PeerId> asked = {*Ask(Piece(3)), *Ask(Piece(4))};
   EXPECT_EQ(asked.size(), 2u) << "both have nothing to send";
 }
@@ -257,11 +259,121 @@ TEST_F(RequestsTest, WhoSendsNothingOfWhatWasHandedOverIsBlamedWhenItsWaitIsOver
     Pass(kPatience);
     if (late) requests_.OnAnswerAgain(Piece(1), PeerNumber(0));
     Pass(kPatience * 2);
-    requests_.Begin(now_);
+    requests_.Begin(now_, others_);
     EXPECT_EQ(requests_.Willing(now_, others_).size(), late ? 2u : 1u);
     requests_.OnAnswerAgain(Piece(1), PeerNumber(0));
     EXPECT_EQ(requests_.Willing(now_, others_).size(), 2u) << "a late answer ends it";
   }
+}
+
+// A liar that sends something else has nothing to send, and would be next again.
+TEST_F(RequestsTest, WhatWasAnsweredFalselyIsNotHandedOver) {
+  const PeerId liar = *Ask(Result(1));
+  Pass(kPatience);
+  requests_.OnFalseAnswer(Result(1), liar);
+  EXPECT_NE(*Ask(Result(1)), liar);
+  EXPECT_FALSE(HandOver(Result(1))) << "it was just asked";
+  EXPECT_EQ(requests_.Willing(now_, others_).size(), 2u);
+}
+
+// Where a step is shorter than a wait, its results are closed before one is blamed.
+TEST_F(RequestsTest, WhoIsSilentIsBlamedAlsoIfWhatItOwesIsOfNoUseAnyMore) {
+  const PeerId silent = *Ask(Result(1));
+  Pass(kPatience);
+  const auto other = HandOver(Result(1));
+  ASSERT_TRUE(other);
+  requests_.OnAnswer(Result(1), *other);
+  requests_.CloseIf([](const Requests::Key&) { return true; });
+  Pass(kLong.patience);
+  requests_.Begin(now_, others_);
+  const auto willing = requests_.Willing(now_, others_);
+  EXPECT_EQ(std::count(willing.begin(), willing.end(), silent), 0);
+}
+
+TEST_F(RequestsTest, WhoSendsWhatItOwesOneAfterTheOtherIsNotBlamed) {
+  others_ = {PeerNumber(0)};
+  ASSERT_TRUE(Ask(Result(1)));
+  ASSERT_TRUE(Ask(Result(2)));
+  others_ = {PeerNumber(0), PeerNumber(1), PeerNumber(2)};
+  Pass(kPatience);
+  ASSERT_TRUE(HandOver(Result(1)));
+  ASSERT_TRUE(HandOver(Result(2)));
+  Pass(base::Seconds(2));
+  requests_.OnAnswer(Result(1), PeerNumber(0));
+  requests_.Begin(now_, others_);
+  Pass(base::Seconds(3));
+  requests_.Begin(now_, others_);
+  EXPECT_EQ(requests_.Willing(now_, others_).size(), 3u) << "it was at work 3 s ago";
+  Pass(base::Seconds(1));
+  requests_.Begin(now_, others_);
+  EXPECT_EQ(requests_.Willing(now_, others_).size(), 2u);
+}
+
+TEST_F(RequestsTest, WhoseLinkIsDownWhenAWaitEndsIsNotBlamed) {
+  const PeerId gone = *Ask(Result(1));
+  Pass(kPatience);
+  ASSERT_TRUE(HandOver(Result(1)));
+  Pass(kLong.patience);
+  const std::vector<PeerId> all = others_;
+  std::erase(others_, gone);
+  requests_.Begin(now_, others_);
+  EXPECT_EQ(requests_.Willing(now_, all).size(), 3u);
+}
+
+TEST_F(RequestsTest, ItWakesWhenARequestIsToBeHandedOver) {
+  requests_.Begin(now_, others_);
+  ASSERT_TRUE(Ask(Result(1)));
+  EXPECT_FALSE(HandOver(Result(1)));
+  EXPECT_EQ(requests_.wake(), now_ + kPatience);
+  Pass(kPatience);
+  requests_.Begin(now_, others_);
+  EXPECT_FALSE(Ask(Result(1)));
+  ASSERT_TRUE(HandOver(Result(1)));
+  EXPECT_EQ(requests_.wake(), now_ + kPatience);
+}
+
+TEST_F(RequestsTest, AnAnswerTellsWhenARequestIsHandedOverAndEachTimeItTakesTwiceAsLong) {
+  const PeerId quick = *Ask(Result(1));
+  Pass(base::Milliseconds(50));
+  requests_.OnAnswer(Result(1), quick);
+  requests_.Begin(now_, others_);
+  ASSERT_TRUE(Ask(Result(2)));
+  for (const std::int64_t ms : {200, 400, 800}) {
+    Pass(base::Milliseconds(ms - 1));
+    EXPECT_FALSE(HandOver(Result(2))) << ms;
+    Pass(base::Milliseconds(1));
+    requests_.Begin(now_, others_);
+    EXPECT_EQ(HandOver(Result(2)).has_value(), ms < 800) << ms << ": all three owe it by then";
+  }
+}
+
+// Attack: a liar answers at once, so that all others seem late.
+TEST_F(RequestsTest, HandOversAreBoundedAndAnswersBringThemBack) {
+  others_.clear();
+  for (std::uint32_t i = 0; i < 80; ++i) others_.push_back(PeerNumber(i));
+  for (std::uint64_t i = 0; i < 40; ++i) ASSERT_TRUE(Ask(Result(i)));
+  Pass(kPatience);
+  const auto handed_over = [&] {
+    std::size_t count = 0;
+    requests_.Begin(now_, others_);
+    for (std::uint64_t i = 0; i < 40; ++i) count += HandOver(Result(i)).has_value() ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(handed_over(), 16u);
+  EXPECT_EQ(handed_over(), 0u);
+  for (std::uint64_t i = 0; i < 16; ++i) requests_.OnAnswer(Result(i), PeerNumber(90));
+  Pass(kPatience);
+  EXPECT_EQ(handed_over(), 2u);
+}
+
+// All links are down, and the first one comes up again: its answer was lost.
+TEST_F(RequestsTest, WithoutAnybodyToAskARequestIsOver) {
+  ASSERT_TRUE(Ask(Result(1)));
+  const std::vector<PeerId> all = std::exchange(others_, {});
+  EXPECT_FALSE(Ask(Result(1)));
+  EXPECT_EQ(requests_.size(), 0u);
+  others_ = all;
+  EXPECT_TRUE(Ask(Result(1)));
 }
 
 TEST_F(RequestsTest, ARenamedRequestKeepsItsMemberAndItsRound) {

@@ -83,6 +83,11 @@ std::unique_ptr<Machine> Cluster::MakeMachine(const Node& node) const {
 
 void Cluster::Start() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) Feed(i, Started{SeedOf(i), nodes_[i].starts++});
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    for (std::size_t j = 0; j < nodes_.size(); ++j) {
+      if (j != i) Feed(i, LinkChanged{nodes_[j].id(), true});
+    }
+  }
 }
 
 std::size_t Cluster::Join(const std::shared_ptr<const crypto::SigningKey>& key,
