@@ -165,7 +165,6 @@ struct Progress {
 
 using Observation =
     std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, Barred, Unconfirmed,
-                 CatchingUp, Back,
-                 Suspicion, StepTimes, Slow, Staying, Halted, FalseGradient>;
+                 CatchingUp, Back, Suspicion, StepTimes, Slow, Staying, Halted, FalseGradient>;
 
 }  // namespace ostraka::protocol

@@ -194,13 +194,16 @@ void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
   AskHowFar(sender, request);
 }
 
-// As soon as its REJOIN can be confirmed (Followers, F6): it has a head to show then.
+// How far `peer` is (Followers, F6), as soon as its REJOIN can be confirmed.
 void Intake::AskHowFar(const PeerId& peer, const Followers::Request& request) {
   const Block& head = parts_.chain.head();
-  if (request.block.is_zero() || MayReturn(head, peer, HeightOf(head))) return;
-  if (!parts_.followers.AsksHowFar(peer, parts_.turn.now(), parts_.chain.delta())) return;
-  parts_.voice.Ask(peer, ServiceSlot(HeightOf(head), Phase::kC, MessageType::kPull),
-                   {.kind = wire::PullKind::kHead});
+  if (MayReturn(head, peer, HeightOf(head))) return;
+  const RecentBlocks::Kept* named = parts_.chain.recent().Find(request.asked_in);
+  if (named == nullptr || named->digest != request.block) return;
+  if (!parts_.followers.AsksHowFar(peer, request.block, parts_.turn.now())) return;
+  const Phase phase = named->genesis ? Phase::kGenesis : Phase::kC;
+  parts_.voice.Ask(peer, ServiceSlot(named->step, phase, MessageType::kPull),
+                   {.kind = wire::PullKind::kBlock, .index = 1});
 }
 
 // --- what is taken in ---------------------------------------------------------------------------
@@ -400,10 +403,10 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
     if (gate_.IsFirstHand(from)) parts_.genesis.OnWaiting(from);
     return Outcome::Wait();
   }
-  if (gate_.IsFirstHand(from)) {
-    parts_.followers.OnHeadOf(from, parts_.turn.now(), parts_.chain.delta());
-  }
   const Digest digest = wire::DigestOfBlock(blob->data);
+  if (gate_.IsFirstHand(from)) {
+    parts_.followers.OnBlockOf(from, digest, parts_.turn.now(), parts_.chain.delta());
+  }
   auto look = CatchUp::Look::kNew;
   if (stage.is(Stage::kFollow)) look = uses_.follower->LookAt(from, digest);
   if (look == CatchUp::Look::kHeld) return Outcome::Wait();

@@ -1,7 +1,6 @@
 #include "node/protocol/parts/followers.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "node/base/check.h"
 #include "node/base/planted.h"
@@ -138,18 +137,19 @@ Asking Followers::ToConfirm(const RecentBlocks& recent, const MustBeNear& must_b
   return asking;
 }
 
-bool Followers::AsksHowFar(const PeerId& peer, base::Time now, base::Duration delta) {
+bool Followers::AsksHowFar(const PeerId& peer, const base::Digest& block, base::Time now) {
   Asked& asked = asked_.at(peer);
-  if (asked.is_near || (asked.probed && now - *asked.probed < delta)) return false;
+  if (asked.is_near || asked.probe == block) return false;
+  asked.probe = block;
   asked.probed = now;
   return true;
 }
 
-void Followers::OnHeadOf(const PeerId& peer, base::Time now, base::Duration delta) {
+void Followers::OnBlockOf(const PeerId& peer, const base::Digest& block, base::Time now,
+                          base::Duration delta) {
   const auto found = asked_.find(peer);
-  if (found == asked_.end() || !found->second.probed) return;
-  const base::Duration took = now - *std::exchange(found->second.probed, std::nullopt);
-  if (took.ns <= delta.ns / 2) found->second.is_near = true;
+  if (found == asked_.end() || found->second.probe != block) return;
+  if ((now - found->second.probed).ns <= delta.ns / 2) found->second.is_near = true;
 }
 
 bool Followers::Has(const PeerId& peer, std::uint64_t height) const {

@@ -58,7 +58,8 @@ class Followers {
 
   void HashInto(crypto::Hasher& hasher) const {
     for (const auto& [peer, asked] : asked_) {
-      crypto::Feed(hasher, peer, asked.at, asked.step, asked.has, asked.probed, asked.is_near);
+      crypto::Feed(hasher, peer, asked.at, asked.step, asked.has, asked.probe, asked.probed,
+                   asked.is_near);
     }
     crypto::Feed(hasher, asked_.size(), rejoins_, guests_);
   }
@@ -114,11 +115,13 @@ class Followers {
   Asking ToConfirm(const RecentBlocks& recent, const MustBeNear& must_be_near) const;
 
   // --- how far a follower is (F6) ---
-  // True if it is to be asked for its head now, to see how long an answer takes: it is not known to
-  // be near, and was not asked within the last `delta`.
-  bool AsksHowFar(const PeerId& peer, base::Time now, base::Duration delta);
-  // `peer` showed its head.
-  void OnHeadOf(const PeerId& peer, base::Time now, base::Duration delta);
+  // True if it is to be asked for `block` now, to see how long an answer takes: it is not known to
+  // be near, and was not asked for that one. It has named it, so it holds it.
+  bool AsksHowFar(const PeerId& peer, const base::Digest& block, base::Time now);
+  // `peer` sent `block`. One of an earlier question is none. [The answer to one that came just
+  // after the next was sent made a newcomer near that is two Delta away.]
+  void OnBlockOf(const PeerId& peer, const base::Digest& block, base::Time now,
+                 base::Duration delta);
 
   // A member of the head asks to come back no more, and a key that it bans is forgotten.
   void OnHead(const wire::Block& head);
@@ -149,7 +152,9 @@ class Followers {
     base::Time at;           // last: to follow, to come back, or for the head
     std::uint64_t step = 0;  // in which it asked to follow
     std::uint64_t has = 0;   // height of the newest block that it had then
-    std::optional<base::Time> probed;  // when it was asked for its head; no answer yet
+    // The block that it was asked for last, and when, to see how far it is.
+    std::optional<base::Digest> probe;
+    base::Time probed;
     bool is_near = false;
   };
   std::map<PeerId, Asked> asked_;

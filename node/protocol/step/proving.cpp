@@ -106,10 +106,9 @@ wire::Proof Proving::Compose() {
   if (!base::Planted(base::Bug::kGuiltKeptSecret)) proof.evidence = uses_.charges->ForProof();
   proof.held =
       HeldBitmap(head, holdings_.pairs->forwarded_parts(), holdings_.pairs->forwarded_results());
-  const Asking asking =
-      uses_.followers->ToConfirm(uses_.chain->recent(), [&](const PeerId& peer) {
-        return !MayReturn(head, peer, facts_->number());
-      });
+  const Asking asking = uses_.followers->ToConfirm(uses_.chain->recent(), [&](const PeerId& peer) {
+    return !MayReturn(head, peer, facts_->number());
+  });
   proof.joins = JoinsToState(head, asking, facts_->number());
   proof.arrivals = ArrivalsToState(head, *uses_.manifest, asking, facts_->number());
   // If no lag was measured: the lag that leaves Delta as it is.

@@ -85,13 +85,13 @@ TEST_F(IntakeGuestsTest, AVouchedRejoinMakesAStrangerAGuest) {
   EXPECT_EQ(verifier_->asked, 3u) << "it is held already";
 }
 
-TEST_F(IntakeGuestsTest, AGuestIsAskedForItsHeadAndIsNearIfItAnswersInTime) {
+TEST_F(IntakeGuestsTest, AGuestIsAskedForTheBlockThatItNamesAndIsNearIfItAnswersInTime) {
   BeginStep();
   On(Rejoin(CredentialFor(Stranger())), kStranger);
   const auto sends = Taken<Send>();
   ASSERT_EQ(sends.size(), 1u);
   EXPECT_EQ(sends[0].to, Stranger());
-  EXPECT_EQ(PullOf(sends[0]).kind, wire::PullKind::kHead);
+  EXPECT_EQ(PullOf(sends[0]).kind, wire::PullKind::kBlock);
   EXPECT_TRUE(Asks(true).empty());
   Pass(base::Duration{parts().chain.delta().ns / 2});
   ShowBlock(kStranger, parts().chain.head());

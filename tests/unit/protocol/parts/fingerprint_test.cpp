@@ -83,6 +83,9 @@ struct FingerprintProbe {
     EXPECT_FEEDS(followers, asked_.begin()->second.at);
     EXPECT_FEEDS(followers, asked_.begin()->second.step);
     EXPECT_FEEDS(followers, asked_.begin()->second.has);
+    EXPECT_FEEDS(followers, asked_.begin()->second.probe);
+    EXPECT_FEEDS(followers, asked_.begin()->second.probed);
+    EXPECT_FEEDS(followers, asked_.begin()->second.is_near);
     EXPECT_FEEDS(followers, rejoins_);
     EXPECT_FEEDS(followers, rejoins_.begin()->second.asked_in);
     EXPECT_FEEDS(followers, rejoins_.begin()->second.block);

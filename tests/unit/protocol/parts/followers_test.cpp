@@ -160,24 +160,29 @@ TEST_F(FollowersTest, RejoinThatNamesAnOldOrUnknownBlockIsNotConfirmed) {
 TEST_F(FollowersTest, WhoMustBeNearIsConfirmedOnceItHasAnsweredWithinHalfADelta) {
   wire::Block head;
   RecentBlocks recent(64);
-  followers_.OnRejoin(away_, {1, recent.Add(head).digest, {}}, At(0), 3);
+  const Digest first = recent.Add(head).digest;
+  ++head.step;
+  const Digest second = recent.Add(head).digest;
+  followers_.OnRejoin(away_, {1, first, {}}, At(0), 3);
   const base::Duration delta = Seconds(8);
   const auto confirmed = [&](bool must_be_near) {
     return followers_.ToConfirm(recent, [=](const PeerId&) { return must_be_near; }).size();
   };
   EXPECT_EQ(confirmed(false), 1u) << "it has a seat";
-  followers_.OnHeadOf(away_, At(0), delta);
+  followers_.OnBlockOf(away_, first, At(0), delta);
   EXPECT_EQ(confirmed(true), 0u) << "nobody asked it";
-  EXPECT_TRUE(followers_.AsksHowFar(away_, At(0), delta));
-  EXPECT_FALSE(followers_.AsksHowFar(away_, At(4), delta)) << "once in a Delta";
-  followers_.OnHeadOf(away_, At(5), delta);
+  EXPECT_TRUE(followers_.AsksHowFar(away_, first, At(0)));
+  EXPECT_FALSE(followers_.AsksHowFar(away_, first, At(4))) << "once for a block";
+  EXPECT_TRUE(followers_.AsksHowFar(away_, second, At(5)));
+  followers_.OnBlockOf(away_, first, At(6), delta);
+  EXPECT_EQ(confirmed(true), 0u) << "it took 6 s";
+  followers_.OnBlockOf(away_, second, At(10), delta);
   EXPECT_EQ(confirmed(true), 0u) << "it took 5 s";
-  EXPECT_TRUE(followers_.AsksHowFar(away_, At(6), delta));
-  EXPECT_TRUE(followers_.AsksHowFar(away_, At(14), delta)) << "its answer was lost";
-  followers_.OnHeadOf(away_, At(18), delta);
+  EXPECT_TRUE(followers_.AsksHowFar(away_, first, At(14)));
+  followers_.OnBlockOf(away_, first, At(18), delta);
   EXPECT_EQ(confirmed(true), 1u);
-  EXPECT_FALSE(followers_.AsksHowFar(away_, At(60), delta)) << "it is near";
-  followers_.OnHeadOf(scene::PeerNumber(77), At(60), delta);
+  EXPECT_FALSE(followers_.AsksHowFar(away_, second, At(60))) << "it is near";
+  followers_.OnBlockOf(scene::PeerNumber(77), first, At(60), delta);
   EXPECT_EQ(followers_.size(), 1u) << "no follower";
 }
 
