@@ -37,6 +37,7 @@ Outcome Beginning::ComeIn() {
   constexpr char kWhy[] = "this key is new to the run";
   if (uses_.anchor == nullptr) return Outcome::Leave(kWhy);
   uses_.chain->AdvanceHead(uses_.anchor);
+  uses_.chain->KeepBlock(*uses_.anchor);
   return Outcome::Leave(kWhy, /*trust_state=*/false);  // the state here is that of the genesis
 }
 

@@ -28,7 +28,7 @@ bool Follower::MustBeAdmitted() const {
 void Follower::Leave(std::optional<std::uint64_t> step, bool trust_state) {
   if (step) left_step_ = step;
   said_barred_ = false;
-  said_unconfirmed_ = false;
+  unconfirmed_since_.reset();
   replay_.Clear();
   // An answer takes two ways, each a quarter of Delta at most.
   const base::Duration round_trip{uses_.chain->delta().ns / 2};
@@ -129,6 +129,7 @@ void Follower::TakeState() {
   replay_.Clear();
   Chain& chain = *uses_.chain;
   chain.AdvanceHead(state->first);
+  chain.KeepBlock(chain.head());
   chain.SetState(state->second);
   ForgetBefore(HeightOf(chain.head()));
   // The blocks that were taken may begin after this one.
@@ -184,7 +185,6 @@ void Follower::OnJob(JobId id, const JobResult& result) {
   catch_up_->Applied(chain.shared_head(), chain.state());
   uses_.turn->Do(Observe{StepDone{chain.shared_head(), chain.state()}});
   SayHowFar();
-  SayUnconfirmed();
   ForgetBefore(height);
   if (height % kStateEvery == 0) ShowCredential();
 }
@@ -268,6 +268,7 @@ Outcome Follower::SendRejoin() {
 // F2: an admission up to `newest`, the newest height that is known here, may be an earlier store's.
 void Follower::AskToBeAdmitted(std::uint64_t newest) {
   const Block& head = uses_.chain->head();
+  SayUnconfirmed();
   if (must_rejoin_ && !asks_since_) {
     asks_since_ = newest + 1;
     uses_.journal->StoreAsks(newest);
@@ -303,16 +304,22 @@ void Follower::SayRejoin(std::uint64_t step, const Digest& block) {
   uses_.voice->Prepare(uses_.voice->MakeDraft(slot, block, wire::Encode(rejoin), head.members));
 }
 
-// So many blocks after its first REJOIN, a newcomer that members confirm is a candidate.
+// It asks to come in, and may. Whom members confirm is a candidate some blocks later; it asks on
+// for as long as that takes, and tells people once if nobody does.
 void Follower::SayUnconfirmed() {
   constexpr std::uint64_t kBlocks = 32;
   const Block& head = uses_.chain->head();
-  if (said_unconfirmed_ || !asks_since_ || HeightOf(head) < *asks_since_ + kBlocks) return;
-  if (IsMember(head.members, uses_.self) || CandidateOf(head, uses_.self) != nullptr) return;
-  if (!IsOpen(*uses_.manifest) || MayReturn(head, uses_.self, HeightOf(head))) return;
+  const std::uint64_t height = HeightOf(head);
+  const bool is_confirmed = CandidateOf(head, uses_.self) != nullptr;
+  if (is_confirmed || StandingOf(head.standings, uses_.self) != nullptr) {
+    return unconfirmed_since_.reset();
+  }
+  const std::uint64_t since = unconfirmed_since_.value_or(height);
+  unconfirmed_since_ = since;
+  if (said_unconfirmed_ || height < since + kBlocks) return;
   said_unconfirmed_ = true;
   const base::Duration at_most{uses_.chain->delta().ns / 2};
-  uses_.turn->Do(Observe{Unconfirmed{*asks_since_, at_most}});
+  uses_.turn->Do(Observe{Unconfirmed{since, at_most}});
 }
 
 void Follower::SayBarred() {

@@ -56,8 +56,8 @@ class Follower {
   };
   explicit Follower(Uses uses) : uses_(std::move(uses)) {}
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, private_seed_, catch_up_, replay_, said_barred_, said_unconfirmed_,
-                 left_step_, must_rejoin_, asks_since_, kept_);
+    crypto::Feed(hasher, private_seed_, catch_up_, replay_, said_barred_, unconfirmed_since_,
+                 said_unconfirmed_, left_step_, must_rejoin_, asks_since_, kept_);
   }
   friend struct FingerprintProbe;
 
@@ -127,7 +127,9 @@ class Follower {
   std::optional<CatchUp> catch_up_;
   Replay replay_;
   bool said_barred_ = false;
-  bool said_unconfirmed_ = false;
+  // Height from which on it has asked to come in, and was no candidate.
+  std::optional<std::uint64_t> unconfirmed_since_;
+  bool said_unconfirmed_ = false;  // once a process
   // The step in which this member was muted: it takes no part in it any more.
   std::optional<std::uint64_t> left_step_;
   bool must_rejoin_ = false;

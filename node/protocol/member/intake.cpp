@@ -191,18 +191,16 @@ void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
   };
   if (stranger && !parts_.followers.Welcome(sender, request.voucher, now, refuses)) return;
   parts_.followers.OnRejoin(sender, request, now, step);
-  AskHowFar(sender, request);
+  if (stranger) AskHowFar(sender, request);
 }
 
-// How far `peer` is (Followers, F6), as soon as its REJOIN can be confirmed.
+// How far a stranger is (Followers, F6), as soon as its REJOIN can be confirmed. It may have the
+// block earlier than this member.
 void Intake::AskHowFar(const PeerId& peer, const Followers::Request& request) {
-  const Block& head = parts_.chain.head();
-  if (MayReturn(head, peer, HeightOf(head))) return;
-  const RecentBlocks::Kept* named = parts_.chain.recent().Find(request.asked_in);
-  if (named == nullptr || named->digest != request.block) return;
-  if (!parts_.followers.AsksHowFar(peer, request.block, parts_.turn.now())) return;
-  const Phase phase = named->genesis ? Phase::kGenesis : Phase::kC;
-  parts_.voice.Ask(peer, ServiceSlot(named->step, phase, MessageType::kPull),
+  if (request.block.is_zero() || request.asked_in == 0) return;
+  const Time now = parts_.turn.now();
+  if (!parts_.followers.AsksHowFar(peer, request.block, now, parts_.chain.delta())) return;
+  parts_.voice.Ask(peer, ServiceSlot(request.asked_in - 1, Phase::kC, MessageType::kPull),
                    {.kind = wire::PullKind::kBlock, .index = 1});
 }
 
@@ -404,13 +402,13 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
     return Outcome::Wait();
   }
   const Digest digest = wire::DigestOfBlock(blob->data);
-  if (gate_.IsFirstHand(from)) {
-    parts_.followers.OnBlockOf(from, digest, parts_.turn.now(), parts_.chain.delta());
-  }
+  const Time now = parts_.turn.now();
+  const bool tells_how_far = gate_.IsFirstHand(from) &&
+                             parts_.followers.OnBlockOf(from, digest, now, parts_.chain.delta());
+  if (tells_how_far && stage.in_step()) return Outcome::Wait();
   auto look = CatchUp::Look::kNew;
   if (stage.is(Stage::kFollow)) look = uses_.follower->LookAt(from, digest);
   if (look == CatchUp::Look::kHeld) return Outcome::Wait();
-  const Time now = parts_.turn.now();
   const bool rationed = look == CatchUp::Look::kNew;
   if (rationed && !parts_.ration.TakeOddBlock(now, from, blob->data.size())) {
     return Outcome::Wait();

@@ -137,19 +137,22 @@ Asking Followers::ToConfirm(const RecentBlocks& recent, const MustBeNear& must_b
   return asking;
 }
 
-bool Followers::AsksHowFar(const PeerId& peer, const base::Digest& block, base::Time now) {
+bool Followers::AsksHowFar(const PeerId& peer, const base::Digest& block, base::Time now,
+                           base::Duration delta) {
   Asked& asked = asked_.at(peer);
   if (asked.is_near || asked.probe == block) return false;
+  if (asked.probe && (now - asked.probed).ns <= delta.ns / 2) return false;
   asked.probe = block;
   asked.probed = now;
   return true;
 }
 
-void Followers::OnBlockOf(const PeerId& peer, const base::Digest& block, base::Time now,
+bool Followers::OnBlockOf(const PeerId& peer, const base::Digest& block, base::Time now,
                           base::Duration delta) {
   const auto found = asked_.find(peer);
-  if (found == asked_.end() || found->second.probe != block) return;
+  if (found == asked_.end() || found->second.probe != block) return false;
   if ((now - found->second.probed).ns <= delta.ns / 2) found->second.is_near = true;
+  return true;
 }
 
 bool Followers::Has(const PeerId& peer, std::uint64_t height) const {

@@ -17,7 +17,7 @@
 //   F5  A guest whose invite has ended, is used up or revoked, or that has no seat, stays one as
 //       long as it asks and there is a place: what the run says next may let it in.
 //
-//   F6  Who has no seat is confirmed only if it is near: once it answered within Delta / 2. [One
+//   F6  A stranger is confirmed only if it is near: once it answered within Delta / 2. [One
 //       further away was let in, was late for each seal, and all waited for it until it was
 //       dropped.] The best answer counts, as the first may come from a busy machine.
 //
@@ -116,11 +116,13 @@ class Followers {
 
   // --- how far a follower is (F6) ---
   // True if it is to be asked for `block` now, to see how long an answer takes: it is not known to
-  // be near, and was not asked for that one. It has named it, so it holds it.
-  bool AsksHowFar(const PeerId& peer, const base::Digest& block, base::Time now);
-  // `peer` sent `block`. One of an earlier question is none. [The answer to one that came just
-  // after the next was sent made a newcomer near that is two Delta away.]
-  void OnBlockOf(const PeerId& peer, const base::Digest& block, base::Time now,
+  // be near, and no answer that would show it is on its way. [In short steps each REJOIN brought
+  // the next question, before the answer to the last one.] It has named that block, so it holds it.
+  bool AsksHowFar(const PeerId& peer, const base::Digest& block, base::Time now,
+                  base::Duration delta);
+  // `peer` sent `block`: true if it was asked for it. An answer to an earlier question is none.
+  // [One that came just after the next was sent made a newcomer near that is two Delta away.]
+  bool OnBlockOf(const PeerId& peer, const base::Digest& block, base::Time now,
                  base::Duration delta);
 
   // A member of the head asks to come back no more, and a key that it bans is forgotten.

@@ -106,9 +106,10 @@ wire::Proof Proving::Compose() {
   if (!base::Planted(base::Bug::kGuiltKeptSecret)) proof.evidence = uses_.charges->ForProof();
   proof.held =
       HeldBitmap(head, holdings_.pairs->forwarded_parts(), holdings_.pairs->forwarded_results());
-  const Asking asking = uses_.followers->ToConfirm(uses_.chain->recent(), [&](const PeerId& peer) {
-    return !MayReturn(head, peer, facts_->number());
-  });
+  const auto is_stranger = [&](const PeerId& peer) {
+    return StandingOf(head.standings, peer) == nullptr;
+  };
+  const Asking asking = uses_.followers->ToConfirm(uses_.chain->recent(), is_stranger);
   proof.joins = JoinsToState(head, asking, facts_->number());
   proof.arrivals = ArrivalsToState(head, *uses_.manifest, asking, facts_->number());
   // If no lag was measured: the lag that leaves Delta as it is.

@@ -171,17 +171,18 @@ TEST_F(FollowersTest, WhoMustBeNearIsConfirmedOnceItHasAnsweredWithinHalfADelta)
   EXPECT_EQ(confirmed(false), 1u) << "it has a seat";
   followers_.OnBlockOf(away_, first, At(0), delta);
   EXPECT_EQ(confirmed(true), 0u) << "nobody asked it";
-  EXPECT_TRUE(followers_.AsksHowFar(away_, first, At(0)));
-  EXPECT_FALSE(followers_.AsksHowFar(away_, first, At(4))) << "once for a block";
-  EXPECT_TRUE(followers_.AsksHowFar(away_, second, At(5)));
+  EXPECT_TRUE(followers_.AsksHowFar(away_, first, At(0), delta));
+  EXPECT_FALSE(followers_.AsksHowFar(away_, first, At(4), delta)) << "once for a block";
+  EXPECT_FALSE(followers_.AsksHowFar(away_, second, At(4), delta)) << "an answer may be on its way";
+  EXPECT_TRUE(followers_.AsksHowFar(away_, second, At(5), delta));
   followers_.OnBlockOf(away_, first, At(6), delta);
   EXPECT_EQ(confirmed(true), 0u) << "it took 6 s";
   followers_.OnBlockOf(away_, second, At(10), delta);
   EXPECT_EQ(confirmed(true), 0u) << "it took 5 s";
-  EXPECT_TRUE(followers_.AsksHowFar(away_, first, At(14)));
+  EXPECT_TRUE(followers_.AsksHowFar(away_, first, At(14), delta));
   followers_.OnBlockOf(away_, first, At(18), delta);
   EXPECT_EQ(confirmed(true), 1u);
-  EXPECT_FALSE(followers_.AsksHowFar(away_, second, At(60))) << "it is near";
+  EXPECT_FALSE(followers_.AsksHowFar(away_, second, At(60), delta)) << "it is near";
   followers_.OnBlockOf(scene::PeerNumber(77), first, At(60), delta);
   EXPECT_EQ(followers_.size(), 1u) << "no follower";
 }

@@ -35,6 +35,7 @@ void FingerprintProbe::OfMember(PeerMachine& machine) {
                                           ModelState{}, false, Duration{}));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.replay_.job_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.said_barred_));
+  EXPECT_FEEDS_AFTER(machine, Alter(follower.unconfirmed_since_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.said_unconfirmed_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.left_step_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.must_rejoin_));
