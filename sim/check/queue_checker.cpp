@@ -29,8 +29,10 @@ QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duratio
   // before may not have finished all of its own.
   bounds.jobs = 2 * (9 + 4 * n);
   // A step stores a record of each message (six, more in a slow seal), each result, evidence
-  // against each member, its state and its block. Later records wait for earlier ones.
-  bounds.stores = 2 * (16 + 3 * n);
+  // against each member, its state and its block. Later records wait for earlier ones. A member
+  // that catches up stores the results of all blocks of its way while the first of them is written
+  // [eight of 42 columns].
+  bounds.stores = 2 * (16 + 3 * n) + 2 * protocol::kLongWay * (n + 2);
   // A step has a dozen messages from one member to another. A slow seal forwards messages of
   // others, and a member that is behind asks for what it lacks: each answer has at most six kinds
   // of message and two more that are forwarded, of each member. A member that lacks all three seals

@@ -129,30 +129,37 @@ bool Duties::OnCrossChecked(std::uint64_t step, const std::vector<PeerId>& liars
 // named, then members. A liar that is removed already owes no answer, but clears this member of
 // having failed the sum itself. Owners share out those that are alike. [All named the same one, and
 // of five that lied at once and left one was named by nobody.]
-std::optional<wire::Naming> Duties::NamingOfOne() const {
+// Those to be named first: of members that leave, else of members.
+std::vector<wire::Naming> Duties::NamingsInHaste() const {
   const Block& head = chain_->head();
   const auto rank = [&head](const wire::Naming& naming) {
     return IsMember(head.leaving, naming.target)   ? 2
            : IsMember(head.members, naming.target) ? 1
                                                    : 0;
   };
-  std::vector<wire::Naming> best;
+  std::vector<wire::Naming> first;
   for (const wire::Naming& naming : namings_) {
-    if (!best.empty() && rank(naming) > rank(best.front())) best.clear();
-    if (best.empty() || rank(naming) == rank(best.front())) best.push_back(naming);
+    if (!first.empty() && rank(naming) > rank(first.front())) first.clear();
+    if (first.empty() || rank(naming) == rank(first.front())) first.push_back(naming);
   }
-  if (best.empty()) return std::nullopt;
-  // Its place among the owners that are no liars themselves. If all lied in all columns, these name
-  // all of them, as they are more. [By its place among the members each named one at random, and of
-  // three one escaped in every fourth swarm.]
+  return first;
+}
+
+// Its place among the owners that are no liars themselves: they share the namings out. If all lied
+// in all columns, these name all of them, as they are more. [By its place among the members each
+// named one at random, and of three one escaped in every fourth swarm.]
+std::optional<wire::Naming> Duties::NamingOfOne() const {
+  const std::vector<wire::Naming> first = NamingsInHaste();
+  if (first.empty()) return std::nullopt;
   const auto shares = [&](const PeerId& owner) {
     return std::none_of(namings_.begin(), namings_.end(),
                         [&](const wire::Naming& naming) { return naming.target == owner; });
   };
+  const auto& columns = chain_->head().aggregated;
   const auto place = std::count_if(
-      head.aggregated.begin(), head.aggregated.end(),
+      columns.begin(), columns.end(),
       [&](const Block::Column& column) { return column.owner < self_ && shares(column.owner); });
-  return best[static_cast<std::size_t>(place) % best.size()];
+  return first[static_cast<std::size_t>(place) % first.size()];
 }
 
 // --- exhibits -----------------------------------------------------------------------------------

@@ -135,6 +135,7 @@ class Duties {
       crypto::Feed(hasher, verdict, false_gradient, to_look_at, looking);
     }
   };
+  std::vector<wire::Naming> NamingsInHaste() const;
   std::optional<wire::Naming> NamingOfOne() const;
   bool MayState(const wire::Case& open, const Finding& finding) const;
 
