@@ -49,6 +49,9 @@ void AddJoinCommand(CLI::App& program, Invocation& invocation) {
                       "identity key file; made if it is missing (default: node.key in the data "
                       "folder)");
   AddNodeSettings(*command, *options);
+  command->get_option("--data-dir")
+      ->description(
+          "folder of the ledger and the checkpoints (default ./ostraka-<name of the run>)");
   command->footer(
       "Example: ostraka join invite.json\n"
       "         ostraka join ostraka:eyJhZGRyZXNzZXMiOnt9... --data-dir swarm1\n"

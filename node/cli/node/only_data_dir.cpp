@@ -25,7 +25,8 @@ base::StatusOr<std::string> OnlyDataDir() {
   if (found.size() == 1) return found.front();
   if (found.empty()) {
     return base::NotFound("no node has a data folder under " + root +
-                          ": name its folder, or its --http address");
+                          ": name its folder (ostraka-<name of the run> where `ostraka join` was "
+                          "started), or its --http address");
   }
   std::string names;
   for (const std::string& name : found) names += " " + name;

@@ -25,9 +25,10 @@ std::optional<ObservationLine> ObservationLines::Of(base::Time now,
   if (const auto* barred = std::get_if<protocol::Barred>(&seen)) {
     return ObservationLine{
         net::NoticeLevel::kWarning,
-        "dropped in " + StepName(barred->step) +
-            ", after it had committed to a coin and before it showed it, or not for the "
-            "first time: it follows as an observer, and may ask to come back from " +
+        "out since " + StepName(barred->step) +
+            ", after it had committed to a coin and before it showed it, or dropped not for the "
+            "first time, or gone within 1000 steps of a return: it follows as an observer, and may "
+            "ask to come back from " +
             StepName(barred->until) + " on"};
   }
   if (const auto* unconfirmed = std::get_if<protocol::Unconfirmed>(&seen)) {

@@ -51,6 +51,7 @@ class Guests {
   bool Contains(const base::PeerId& peer) const { return guests_.contains(peer); }
   // These need not give way, from now until the next call.
   void Expect(std::set<base::PeerId> expected) { expected_ = std::move(expected); }
+  bool Expects(const base::PeerId& peer) const { return expected_.contains(peer); }
 
   std::size_t size() const { return guests_.size(); }
   // G1.

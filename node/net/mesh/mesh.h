@@ -64,10 +64,10 @@ class Mesh final : private ConnectionOwner {
                             AddressSource source);
   bool Remove(const PeerId& peer);
   void Forget(const PeerId& peer);
+  void Expect(std::set<PeerId> coming);
   void Send(const PeerId& to, SharedBytes frame, SharedBlob blob);
   void Part(Duration deadline, std::function<void()> done);
   void Shutdown(Duration deadline, std::function<void()> done);
-  Guests& guests() { return guests_; }
   // Null: its link is down.
   Connection* LinkOf(const PeerId& peer) const;
   std::vector<PeerAddress> AddressesOf(const PeerId& peer) const { return roster_.book().Of(peer); }

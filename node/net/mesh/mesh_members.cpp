@@ -90,6 +90,19 @@ base::Status Mesh::Welcome(const Connection& connection) {
   return added;
 }
 
+// [A member that came back after a while was dialed half a minute later by those that cannot be
+// dialed, and all others waited for what it could not send to them.]
+void Mesh::Expect(std::set<PeerId> coming) {
+  for (const PeerId& peer : coming) {
+    Member* member = roster_.Find(peer);
+    if (member == nullptr || guests_.Expects(peer) || !started_ || !MayDial(*member)) continue;
+    member->dialing.ResetBackoff();
+    if (member->choice.link() != nullptr || member->dialing.is_under_way()) continue;
+    member->dialing.ScheduleNoLater(member->dialing.FirstWait(), [this, member] { Dial(*member); });
+  }
+  guests_.Expect(std::move(coming));
+}
+
 void Mesh::CloseAllOf(const PeerId& peer) {
   for (const std::shared_ptr<Connection>& connection : pool_.Of(peer)) {
     connection->Close(kRemoved, CloseCode::kLeaving);

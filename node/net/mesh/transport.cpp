@@ -159,9 +159,7 @@ std::vector<PeerAddress> Transport::AddressesOf(const PeerId& peer) const {
 
 bool Transport::Remove(const PeerId& peer) { return impl_->mesh.Remove(peer); }
 
-void Transport::Expect(std::set<PeerId> strangers) {
-  impl_->mesh.guests().Expect(std::move(strangers));
-}
+void Transport::Expect(std::set<PeerId> coming) { impl_->mesh.Expect(std::move(coming)); }
 
 void Transport::Forget(const PeerId& peer) { impl_->mesh.Forget(peer); }
 

@@ -227,8 +227,10 @@ class Transport {
   // follows from the io_context), what is queued for it is dropped, it is no longer dialed, and it
   // is refused as any stranger. Add admits it again. False: it was no member.
   bool Remove(const PeerId& peer);
-  // Strangers that the run knows by now: they keep their places until the next call.
-  void Expect(std::set<PeerId> strangers);
+  // Those that the run is about to let in, or in again: strangers among them keep their places
+  // until the next call, and one that was not among them at the last call is dialed soon, however
+  // long its addresses led nowhere.
+  void Expect(std::set<PeerId> coming);
   // `peer` was banned from the run: like Remove, but the peer keeps a place among the members, and
   // is told for ever that it was removed. Remove frees the place.
   void Forget(const PeerId& peer);

@@ -8,6 +8,7 @@
 #include "node/base/check.h"
 #include "node/base/planted.h"
 #include "node/protocol/ground/invite.h"
+#include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/schedule.h"
 #include "node/protocol/mail/timers.h"
 #include "node/protocol/parts/chain_server.h"
@@ -110,8 +111,29 @@ void Follower::StoreParts() {
 }
 
 void Follower::SayHowFar() {
-  uses_.turn->Do(Observe{CatchingUp{HeightOf(uses_.chain->head()), HeightOf(*catch_up_->head()),
-                                    catch_up_->Describe()}});
+  std::string how_far = catch_up_->Describe();
+  const Links links = CountLinks();
+  if (!IsKey(uses_.chain->head(), uses_.self) && !links.enough()) {
+    how_far += "; it has links with " + std::to_string(links.linked) + " of the " +
+               std::to_string(links.could) +
+               " members that it can have one with, and asks to come "
+               "in when it lacks " +
+               std::to_string(links.may_lack) + " at most";
+  }
+  uses_.turn->Do(Observe{
+      CatchingUp{HeightOf(uses_.chain->head()), HeightOf(*catch_up_->head()), std::move(how_far)}});
+}
+
+Follower::Links Follower::CountLinks() const {
+  const Block& newest = *catch_up_->head();
+  const bool only_dials = uses_.voice->declarations().OnlyDials(false);
+  Links links{.may_lack = FaultBound(newest.thresholds)};
+  for (const PeerId& member : newest.members) {
+    if (member == uses_.self || (only_dials && OnlyDials(newest, member))) continue;
+    ++links.could;
+    links.linked += uses_.post->IsLinked(member) ? 1 : 0;
+  }
+  return links;
 }
 
 void Follower::NameLiars() {
@@ -268,6 +290,8 @@ Outcome Follower::SendRejoin() {
 // F2: an admission up to `newest`, the newest height that is known here, may be an earlier store's.
 void Follower::AskToBeAdmitted(std::uint64_t newest) {
   const Block& head = uses_.chain->head();
+  const bool stranger = StandingOf(head.standings, uses_.self) == nullptr;
+  if (stranger && !CountLinks().enough()) return;
   SayUnconfirmed();
   if (must_rejoin_ && !asks_since_) {
     asks_since_ = newest + 1;

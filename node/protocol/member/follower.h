@@ -10,6 +10,10 @@
 //   F4  A key that the genesis does not list says first by what it may come in, in a REJOIN that
 //       names no block, so that members answer it; and asks to come in when it has the newest
 //       block. What keeps it out it says, and ends.
+//   F5  A stranger asks to come in only while it has links with all members but F that it can have
+//       one with: with those that can be dialed, if it only dials itself. [One that knew no address
+//       of two of four was let in, and all waited for it.] One that is left out by more than F has
+//       no honest majority to work with.
 //
 // May not know: seals, roles, or why the member left.
 //
@@ -101,6 +105,13 @@ class Follower {
   void CheckInvariants() const;
 
  private:
+  struct Links {  // with members of the newest block
+    std::size_t could = 0;
+    std::size_t linked = 0;
+    std::size_t may_lack = 0;
+    bool enough() const { return linked + may_lack >= could; }
+  };
+  Links CountLinks() const;
   void FollowAll() const;
   void Send(const CatchUp::Request& request) const;
   void StoreFresh();

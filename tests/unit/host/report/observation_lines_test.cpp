@@ -21,7 +21,7 @@ TEST(ObservationLines, SayWhatHappenedAndWhatComes) {
             "out of the run since step 7: sealed absent; it follows, and asks to be let in");
   EXPECT_EQ(LineOf(protocol::Back{9}), "a member from step 9 on");
   const std::string barred = LineOf(protocol::Barred{7, 1007});
-  EXPECT_EQ(barred.find("dropped in step 7"), 0U) << barred;
+  EXPECT_EQ(barred.find("out since step 7"), 0U) << barred;
   EXPECT_NE(barred.find("from step 1007 on"), std::string::npos) << barred;
   const std::string far = LineOf(protocol::Unconfirmed{40, base::Milliseconds(125)});
   EXPECT_NE(far.find("since block 40"), std::string::npos) << far;

@@ -631,6 +631,25 @@ TEST_F(NewcomerTest, AsksToComeInWithTheNewestBlock) {
   EXPECT_TRUE(follower_.MustBeAdmitted());
 }
 
+// What it could not send to them, they and all others would wait for.
+TEST_F(NewcomerTest, AsksOnlyWhileItIsLinkedWithAllMembersButThoseThatMayBeAtFault) {
+  const std::size_t bound = FaultBound(HeadBlock().thresholds);
+  for (std::uint32_t i = 0; i <= bound; ++i) {
+    parts().post->OnLink(parts().chain.head().members[i], false);
+  }
+  EXPECT_EQ(AtHead(HeadBlock()).what, Outcome::What::kWait);
+  Show(NextBlock());
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+  FinishUpdate();
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+  for (const wire::Envelope& said : Rejoins()) EXPECT_TRUE(said.entry.is_zero());
+  parts().post->OnLink(parts().chain.head().members[0], true);
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+  const auto said = Rejoins();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].entry, wire::BlockDigest(parts().chain.head()));
+}
+
 TEST_F(NewcomerTest, SaysOnceThatNobodyConfirmsIt) {
   Block head = HeadBlock();
   head.step = 40;
