@@ -59,6 +59,10 @@ base::Status New(const NewOptions& options) {
                             .ends_step = options.until.value_or(manifest.training.steps)};
   const crypto::Signature signature = protocol::SignInvite(manifest.run_id, invite, key);
   ASSIGN_OR_RETURN(InviteText text, PartsOf(options.parts, options.manifest, std::move(manifest)));
+  if (text.anchor != nullptr && invite.ends_step <= text.anchor->step) {
+    return base::InvalidArgument("--until must be after step " + std::to_string(text.anchor->step) +
+                                 ", at which the run is");
+  }
   text.pass = InvitePass{invite, signature, std::move(holder)};
   RETURN_IF_ERROR(NoteInvite(options.key, {text.manifest.run_id, invite}));
   RETURN_IF_ERROR(PassOn(text, options.parts.file));

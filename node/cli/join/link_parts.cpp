@@ -1,6 +1,7 @@
 #include "node/cli/join/link_parts.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "crypto/key_file.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/options/peer_addresses.h"
+#include "node/protocol/ground/roles.h"
 #include "node/store/ledger_reader.h"
 #include "node/train/exact/constants_file.h"
 
@@ -46,6 +48,26 @@ base::StatusOr<std::shared_ptr<const wire::Block>> AnchorFrom(const std::string&
   return std::make_shared<const wire::Block>(std::move(block));
 }
 
+// The members of the genesis may have gone, and their addresses with them.
+void WarnIfNobodyAnswers(const InviteText& text) {
+  if (text.anchor == nullptr) return;
+  const auto has_address = [&](const protocol::Member& member) {
+    return !member.address.empty() || text.addresses.contains(member.id);
+  };
+  const std::vector<base::PeerId>& members = text.anchor->members;
+  const bool listed = std::any_of(
+      text.manifest.members.begin(), text.manifest.members.end(), [&](const auto& member) {
+        return protocol::IsMember(members, member.id) && has_address(member);
+      });
+  const bool given =
+      std::any_of(text.addresses.begin(), text.addresses.end(),
+                  [&](const auto& one) { return protocol::IsMember(members, one.first); });
+  if (listed || given) return;
+  std::fprintf(stderr,
+               "warning: no member of today has an address in this link, so only the DHT can find "
+               "one: give --peers ID@HOST:PORT of some\n");
+}
+
 }  // namespace
 
 void AddLinkParts(CLI::App& command, LinkPartsOptions& options) {
@@ -64,8 +86,10 @@ base::StatusOr<InviteText> PartsOf(const LinkPartsOptions& options, const std::s
   ASSIGN_OR_RETURN(auto addresses, PeerAddresses(options.peers));
   ASSIGN_OR_RETURN(train::GraphFiles graph, GraphOfRun(GraphFileOf(options.graph, path, manifest)));
   ASSIGN_OR_RETURN(auto anchor, AnchorFrom(options.data_dir, manifest.run_id));
-  return InviteText{std::move(text),      std::move(manifest), std::nullopt,
-                    std::move(addresses), std::move(graph),    std::move(anchor)};
+  InviteText parts{std::move(text),      std::move(manifest), std::nullopt,
+                   std::move(addresses), std::move(graph),    std::move(anchor)};
+  WarnIfNobodyAnswers(parts);
+  return parts;
 }
 
 base::Status PassOn(const InviteText& text, const std::string& file) {
