@@ -518,9 +518,7 @@ std::vector<Entry> OfGuests() {
         "member",
         {Real("deltas", "0.6", 40), Switch("moves")},
         Outcome::kContained,
-        "near, it is a member like others; else nobody confirms it, or it is dropped for what "
-        "comes "
-        "too late",
+        "near, it is a member like others; else nobody confirms it, or its lateness drops it",
         {},
         {{"deltas", {"0.2", "3"}}, {"moves", {"1"}}}},
        MakeFarNewcomer},

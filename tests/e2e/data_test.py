@@ -14,11 +14,11 @@ class TrainTest(TestCase):
     @needs_torch
     def test_cnn_on_mnist_files(self):
         image_files.write_mnist(self.folder / "mnist", 1200, 200, compressed=True)
-        result = self.swarm("cnn", "--data", f"mnist:{self.folder / 'mnist'}", "--steps", 30,
+        result = self.swarm("cnn", "--data", f"mnist:{self.folder / 'mnist'}", "--steps", 60,
                             "--learning-rate", 0.3)
         self.assertEqual(result["parameters"], 105866)
-        # Thirty steps brought 0.445 at worst; guessing brings 0.1.
-        self.assertGreater(result["metric"]["value"], 0.3)
+        # After 30 steps some initial parameters brought 0.445.
+        self.assertGreater(result["metric"]["value"], 0.5)
 
     @needs_torch
     def test_cnn_on_cifar10_files(self):

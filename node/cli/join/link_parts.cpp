@@ -11,7 +11,6 @@
 #include "crypto/key_file.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/options/peer_addresses.h"
-#include "node/protocol/ground/roles.h"
 #include "node/store/ledger_reader.h"
 #include "node/train/exact/constants_file.h"
 
@@ -51,21 +50,16 @@ base::StatusOr<std::shared_ptr<const wire::Block>> AnchorFrom(const std::string&
 // The members of the genesis may have gone, and their addresses with them.
 void WarnIfNobodyAnswers(const InviteText& text) {
   if (text.anchor == nullptr) return;
-  const auto has_address = [&](const protocol::Member& member) {
-    return !member.address.empty() || text.addresses.contains(member.id);
-  };
   const std::vector<base::PeerId>& members = text.anchor->members;
-  const bool listed = std::any_of(
-      text.manifest.members.begin(), text.manifest.members.end(), [&](const auto& member) {
-        return protocol::IsMember(members, member.id) && has_address(member);
-      });
-  const bool given =
-      std::any_of(text.addresses.begin(), text.addresses.end(),
-                  [&](const auto& one) { return protocol::IsMember(members, one.first); });
-  if (listed || given) return;
+  const auto has_address = [&text](const base::PeerId& peer) {
+    return text.addresses.contains(peer) ||
+           std::any_of(text.manifest.members.begin(), text.manifest.members.end(),
+                       [&](const auto& one) { return one.id == peer && !one.address.empty(); });
+  };
+  if (std::any_of(members.begin(), members.end(), has_address)) return;
   std::fprintf(stderr,
                "warning: no member of today has an address in this link, so only the DHT can find "
-               "one: give --peers ID@HOST:PORT of some\n");
+               "one: give some by --peers ID@HOST:PORT\n");
 }
 
 }  // namespace

@@ -128,8 +128,8 @@ Follower::Links Follower::CountLinks() const {
   const Block& newest = *catch_up_->head();
   const bool only_dials = uses_.voice->declarations().OnlyDials(false);
   Links links{.may_lack = FaultBound(newest.thresholds)};
-  for (const PeerId& member : newest.members) {
-    if (member == uses_.self || (only_dials && OnlyDials(newest, member))) continue;
+  for (const PeerId& member : only_dials ? ReachableIn(newest) : newest.members) {
+    if (member == uses_.self) continue;
     ++links.could;
     links.linked += uses_.post->IsLinked(member) ? 1 : 0;
   }
@@ -290,8 +290,7 @@ Outcome Follower::SendRejoin() {
 // F2: an admission up to `newest`, the newest height that is known here, may be an earlier store's.
 void Follower::AskToBeAdmitted(std::uint64_t newest) {
   const Block& head = uses_.chain->head();
-  const bool stranger = StandingOf(head.standings, uses_.self) == nullptr;
-  if (stranger && !CountLinks().enough()) return;
+  if (!IsKey(head, uses_.self) && !CountLinks().enough()) return;
   SayUnconfirmed();
   if (must_rejoin_ && !asks_since_) {
     asks_since_ = newest + 1;
@@ -335,9 +334,7 @@ void Follower::SayUnconfirmed() {
   const Block& head = uses_.chain->head();
   const std::uint64_t height = HeightOf(head);
   const bool is_confirmed = CandidateOf(head, uses_.self) != nullptr;
-  if (is_confirmed || StandingOf(head.standings, uses_.self) != nullptr) {
-    return unconfirmed_since_.reset();
-  }
+  if (is_confirmed || IsKey(head, uses_.self)) return unconfirmed_since_.reset();
   const std::uint64_t since = unconfirmed_since_.value_or(height);
   unconfirmed_since_ = since;
   if (said_unconfirmed_ || height < since + kBlocks) return;

@@ -110,7 +110,8 @@ class Followers {
   // Its REJOIN of that step, or a newer one, is held. [A carrier showed the old one again after
   // each new one, which then was not confirmed.]
   bool HasRejoin(const PeerId& peer, std::uint64_t asked_in) const;
-  // Who asks, by a REJOIN that names a recent block (F3), and is near if it `must_be_near` (F6).
+  // The keys that ask by a REJOIN which names a recent block (F3); a key that `must_be_near` is
+  // left out unless it is near (F6).
   using MustBeNear = std::function<bool(const PeerId& peer)>;
   Asking ToConfirm(const RecentBlocks& recent, const MustBeNear& must_be_near) const;
 

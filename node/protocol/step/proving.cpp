@@ -106,9 +106,7 @@ wire::Proof Proving::Compose() {
   if (!base::Planted(base::Bug::kGuiltKeptSecret)) proof.evidence = uses_.charges->ForProof();
   proof.held =
       HeldBitmap(head, holdings_.pairs->forwarded_parts(), holdings_.pairs->forwarded_results());
-  const auto is_stranger = [&](const PeerId& peer) {
-    return StandingOf(head.standings, peer) == nullptr;
-  };
+  const auto is_stranger = [&head](const PeerId& peer) { return !IsKey(head, peer); };
   const Asking asking = uses_.followers->ToConfirm(uses_.chain->recent(), is_stranger);
   proof.joins = JoinsToState(head, asking, facts_->number());
   proof.arrivals = ArrivalsToState(head, *uses_.manifest, asking, facts_->number());

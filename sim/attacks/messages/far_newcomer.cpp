@@ -3,10 +3,10 @@
 // says nothing false. Genesis members are honest.
 //
 // Rule: a newcomer is confirmed if it answers within Delta / 2, and names one of the newest 8
-// blocks; a member that is too late
-// for the seals is sealed absent and dropped; disputes with a newcomer count for it alone
-// (decisions/0027). Cost to honest members: time, up to the deadlines of the seals of a few steps.
-// Found by: the deadlines that it misses. Near enough, it is a member like others; contained.
+// blocks; a member that is too late for the seals is sealed absent and dropped; disputes with a
+// newcomer count for it alone (decisions/0027). Cost to honest members: time, up to the deadlines
+// of the seals of a few steps. Found by: the deadlines that it misses. Near enough, it is a member
+// like others; contained.
 #include <algorithm>
 #include <deque>
 #include <memory>

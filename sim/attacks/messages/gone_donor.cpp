@@ -1,7 +1,6 @@
 // gone_donor: answers whoever fetches a state with the first `pieces` pieces, and then never again
-// (0: nobody, ever);
-// removed = 1: from the step on in which it first did so it says nothing to anybody, and is dropped
-// while others still wait for its answers.
+// (0: nobody, ever); removed = 1: from the step on in which it first did so it says nothing to
+// anybody, and is dropped while others still wait for its answers.
 //
 // Rule: each request moves on to the next member when it has waited long enough (catch_up.h).
 // Cost to who catches up: the wait for one answer of each donor that is gone, and no more.

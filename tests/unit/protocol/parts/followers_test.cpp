@@ -14,7 +14,7 @@ using base::Seconds;
 using scene::DigestOf;
 using scene::PeersUpTo;
 
-bool Anybody(const PeerId&) { return false; }
+bool NobodyMustBeNear(const PeerId&) { return false; }
 
 class FollowersTest : public testing::Test {
  protected:
@@ -148,7 +148,7 @@ TEST_F(FollowersTest, RejoinThatNamesAnOldOrUnknownBlockIsNotConfirmed) {
   std::uint64_t asked_in = 0;
   const auto confirmed = [&](const Digest& named) {
     followers_.OnRejoin(away_, {++asked_in, named, {}}, At(0), 3);
-    return followers_.ToConfirm(recent, Anybody).size();
+    return followers_.ToConfirm(recent, NobodyMustBeNear).size();
   };
   EXPECT_EQ(confirmed(digests[11]), 1u);
   EXPECT_EQ(confirmed(digests[12 - Followers::kRejoinBlocks]), 1u);
@@ -304,7 +304,7 @@ TEST_F(GuestsTest, WhatTheyShowIsPassedOnWithTheirKeys) {
     ASSERT_TRUE(followers_.Welcome(scene::PeerNumber(number), voucher, At(0), RefusesRevoked()));
     followers_.OnRejoin(scene::PeerNumber(number), {1, digest, voucher}, At(0), 3);
   }
-  EXPECT_EQ(followers_.ToConfirm(recent, Anybody),
+  EXPECT_EQ(followers_.ToConfirm(recent, NobodyMustBeNear),
             (Asking{{scene::PeerNumber(1), By(5)}, {scene::PeerNumber(2), std::nullopt}}));
 }
 
