@@ -214,7 +214,8 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   ASSIGN_OR_RETURN(node.transport, TransportOf(options, layout));
   const auto leaving = std::make_shared<NodeOptions::Leaving>();
   leaving->possible = [manifest = options.manifest, self](const wire::Block& head) {
-    return protocol::MayBeListed(self, head, *manifest);
+    const bool is_listed = protocol::IsMember(head.leaving, self);  // an earlier process said so
+    return is_listed || protocol::MayBeListed(self, head, *manifest);
   };
   if (!options.unprotected) node.leaving = leaving;
   if (manifest.join.policy == protocol::JoinPolicy::kInvite && !options.unprotected) {

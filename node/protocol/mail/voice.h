@@ -38,7 +38,9 @@ class Voice {
         turn_(turn),
         journal_(journal),
         declarations_(std::move(declarations)) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step_, own_); }
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, step_, was_told_to_leave_, own_);
+  }
   friend struct FingerprintProbe;
 
   // --- signed messages ---
@@ -58,6 +60,14 @@ class Voice {
   bool HasOwn() const { return !own_.empty(); }
   // What a COMMIT declares of its sender.
   const Declarations& declarations() const { return declarations_; }
+  // Whether the COMMIT of `step` says that this member leaves.
+  bool SaysItLeaves(std::uint64_t step) {
+    const bool leaves = declarations_.Leaving(step);
+    was_told_to_leave_ = was_told_to_leave_ || leaves;
+    return leaves;
+  }
+  // Since this process began: a leave that an earlier one asked for is not this one's wish.
+  bool was_told_to_leave() const { return was_told_to_leave_; }
   // Between two calls of the machine: nothing that was said is still to be taken in (V2).
   void CheckInvariants() const { OSTRAKA_CHECK(own_.empty()); }
 
@@ -81,6 +91,7 @@ class Voice {
   Journal* journal_;
   Declarations declarations_;
   std::uint64_t step_ = 0;
+  bool was_told_to_leave_ = false;
   std::deque<Journal::Own> own_;
 };
 

@@ -118,6 +118,12 @@ Outcome Ending::End() {
   ProveBlock(true);
   const Block& head = uses_.chain->head();
   if (wire::RunIsOver(head)) return Outcome::Halt(Halted::Why::kFinished, kAllDone);
+  if (!uses_.voice->was_told_to_leave()) {
+    stay_.Break();
+    last_block_.reset();
+    is_proven_ = false;
+    return Outcome::Leave("it left the run, as it had said before it was started again");
+  }
   return Outcome::Halt(Halted::Why::kLeft, "left the run with the block of step " +
                                                std::to_string(head.step) +
                                                "; start the node again to come back");

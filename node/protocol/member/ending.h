@@ -11,6 +11,9 @@
 //   Z2  The member stays for a bounded time (stay.h).
 //   Z3  A ban of the last block gets its file (Charges, C4): no step follows whose seal A would
 //       bring it, so the last COMMITs prove it as soon as enough are here.
+//   Z4  Who left because an earlier process had said so follows the run afterwards. [A second
+//       Ctrl-C stopped a node before the run had let it go. Started again, it worked, left a step
+//       later, and ended, though nobody had asked it to.]
 //
 // May not know: seals in progress, jobs, or why a member lacks something.
 //
@@ -57,9 +60,9 @@ class Ending {
   // A link changed at the end: the member may stay longer for it, or no more. REQUIRES: begun.
   Outcome Rearm(const PeerId& peer);
 
-  // The member is at the last block, or at the block with which it left. REQUIRES: called once.
+  // The member is at the last block, or at the block with which it left. REQUIRES: not begun.
   Outcome Begin();
-  // --- REQUIRES: begun ---
+  // --- REQUIRES: begun; what they return may end it, and it is not begun then ---
   Outcome OnTimer();
   // The inbox has taken in a COMMIT of `sender` of the step after the last block.
   Outcome OnCommit(const PeerId& sender);

@@ -85,6 +85,7 @@ void Follower::OnChunk(const PeerId& from, const wire::Slot& slot, const wire::C
 Outcome Follower::Advance() {
   StoreParts();
   NameLiars();
+  if (const auto refusal = RefusalByNewest()) return Refused(*refusal);
   TakeState();
   StoreFresh();
   Ask();
@@ -280,11 +281,23 @@ Outcome Follower::SendRejoin() {
     // The next block may admit a candidate of this one. [A newcomer that was killed just when it
     // was admitted came back without its invite, and took the block before for the newest.]
     if (refusal && CandidateOf(head, uses_.self) != nullptr) return Outcome::Wait();
-    if (refusal)
-      return Outcome::Halt(Halted::Why::kRefused, "this key may not come in: " + *refusal);
+    if (refusal) return Refused(*refusal);
   }
   AskToBeAdmitted(step);
   return Outcome::Wait();
+}
+
+Outcome Follower::Refused(const std::string& why) {
+  return Outcome::Halt(Halted::Why::kRefused, "this key may not come in: " + why);
+}
+
+// What AtHead will find, so that a newcomer without a place does not fetch the whole state first.
+std::optional<std::string> Follower::RefusalByNewest() const {
+  const Block& newest = *catch_up_->head();
+  const std::uint64_t step = HeightOf(newest);
+  if (step == HeightOf(uses_.chain->head()) || wire::RunIsOver(newest)) return std::nullopt;
+  if (IsKey(newest, uses_.self) || CandidateOf(newest, uses_.self) != nullptr) return std::nullopt;
+  return RefusalOf(newest, *uses_.manifest, OwnArrival(), step);
 }
 
 // F2: an admission up to `newest`, the newest height that is known here, may be an earlier store's.

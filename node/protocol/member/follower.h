@@ -127,6 +127,8 @@ class Follower {
   Arrival OwnArrival() const;
   void ShowCredential();
   Outcome SendRejoin();
+  static Outcome Refused(const std::string& why);
+  std::optional<std::string> RefusalByNewest() const;
   void AskOnTheWay();
   void AskToBeAdmitted(std::uint64_t newest);
   void SayRejoin(std::uint64_t step, const Digest& block);

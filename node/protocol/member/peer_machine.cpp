@@ -110,7 +110,10 @@ void PeerMachine::On(const Started& input) {
 
 void PeerMachine::On(const LinkChanged& input) {
   parts_.post->OnLink(input.peer, input.up);
-  if (!input.up) parts_.genesis.OnLinkDown(input.peer);
+  if (!input.up) {
+    parts_.genesis.OnLinkDown(input.peer);
+    parts_.followers.OnLinkDown(input.peer);
+  }
   ending_.OnLink(input.peer, input.up);
   if (parts_.stage.is(Stage::kLinger)) Do(ending_.Rearm(input.peer));
   if (input.up) intake_.Greet(input.peer);

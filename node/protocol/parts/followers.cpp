@@ -9,7 +9,15 @@
 namespace ostraka::protocol {
 
 void Followers::OnAsked(const PeerId& peer, base::Time now) {
-  if (const auto found = asked_.find(peer); found != asked_.end()) found->second.at = now;
+  const auto found = asked_.find(peer);
+  if (found == asked_.end()) return;
+  found->second.at = now;
+  found->second.is_cut_off = false;
+}
+
+void Followers::OnLinkDown(const PeerId& peer) {
+  const auto found = asked_.find(peer);
+  if (found != asked_.end() && IsGuest(peer)) found->second.is_cut_off = true;
 }
 
 std::vector<PeerId> Followers::all() const {
@@ -90,7 +98,7 @@ bool Followers::Welcome(const PeerId& peer, const std::optional<Voucher>& vouche
   if (IsGuest(peer) && KindOf(peer, rejoins_.at(peer).voucher) == kind) return true;
   const auto is_gone = [&](const PeerId& guest) {
     const auto asked = asked_.find(guest);
-    return asked == asked_.end() || now - asked->second.at > kGuestStay;
+    return asked == asked_.end() || asked->second.is_cut_off || now - asked->second.at > kGuestStay;
   };
   for (const PeerId& guest : std::vector<PeerId>(guests_.begin(), guests_.end())) {
     if (is_gone(guest)) SendAway(guest);
@@ -111,6 +119,7 @@ void Followers::OnRejoin(const PeerId& peer, const Request& request, base::Time 
   rejoins_[peer] = request;
   Asked& asked = asked_[peer];
   asked.at = now;
+  asked.is_cut_off = false;
   asked.step = step;
 }
 

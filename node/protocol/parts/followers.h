@@ -9,7 +9,9 @@
 //       counts.
 //   F4  A stranger (no key of the run) is a guest from the REJOIN on that shows why it may come,
 //       and follows like a member that is away. At most kMostGuests are, and by one invite at most
-//       as many as it has uses; one that has asked for nothing for kGuestStay gives its place up.
+//       as many as it has uses; one that has asked for nothing for kGuestStay, or since its link
+//       went down, gives its place up. [The second try with an invite of one use, by another key,
+//       waited for two minutes.]
 //       If there is no place left, one gives its place whose voucher the run refuses now; else one
 //       of the moderator with the most guests, to who comes by another that has at least two fewer;
 //       else one of the invite with the most, likewise. [C: CHECKed by CheckInvariants, but for the
@@ -59,7 +61,7 @@ class Followers {
   void HashInto(crypto::Hasher& hasher) const {
     for (const auto& [peer, asked] : asked_) {
       crypto::Feed(hasher, peer, asked.at, asked.step, asked.has, asked.probe, asked.probed,
-                   asked.is_near);
+                   asked.is_near, asked.is_cut_off);
     }
     crypto::Feed(hasher, asked_.size(), rejoins_, guests_);
   }
@@ -72,12 +74,15 @@ class Followers {
             std::optional<std::uint64_t> has) {
     Asked& asked = asked_[peer];
     asked.at = now;
+    asked.is_cut_off = false;
     asked.step = step;
     asked.has = has.value_or(asked.has);
   }
   // A follower may wait for a step that lasts longer than a watcher that asks for nothing is kept.
   void OnAsked(const PeerId& peer, base::Time now);
   void Remove(const PeerId& peer) { asked_.erase(peer); }
+  // What it asks for afterwards keeps a guest's place (F4).
+  void OnLinkDown(const PeerId& peer);
 
   // --- strangers (F4) ---
   bool IsGuest(const PeerId& peer) const { return guests_.contains(peer); }
@@ -152,9 +157,10 @@ class Followers {
   PeerId LongestSilent(const std::vector<PeerId>& guests) const;
   void SendAway(const PeerId& guest);
   struct Asked {
-    base::Time at;           // last: to follow, to come back, or for the head
-    std::uint64_t step = 0;  // in which it asked to follow
-    std::uint64_t has = 0;   // height of the newest block that it had then
+    base::Time at;            // last: to follow, to come back, or for the head
+    bool is_cut_off = false;  // its link has gone down since
+    std::uint64_t step = 0;   // in which it asked to follow
+    std::uint64_t has = 0;    // height of the newest block that it had then
     // The block that it was asked for last, and when, to see how far it is.
     std::optional<base::Digest> probe;
     base::Time probed;

@@ -55,7 +55,8 @@ bool MayFollow(Stage before, Stage after) {
     case Stage::kUpdate:
       return before == Stage::kSettle;
     case Stage::kFollow:
-      return before == Stage::kGenesis || before == Stage::kRestore || IsInStep(before);
+      return before == Stage::kGenesis || before == Stage::kRestore || before == Stage::kLinger ||
+             IsInStep(before);
     case Stage::kLinger:
       return before == Stage::kRestore || before == Stage::kUpdate;
     case Stage::kFrozen:  // from kGenesis and kRestore by the rule alone: no fork is watched for

@@ -29,7 +29,7 @@ enum class Stage : std::uint8_t {
   kSettle,   // waiting for results that the block needs
   kUpdate,   // waiting for the new state
   kFollow,   // no member of the step: catching up, watching, asking to come back
-  kLinger,   // the run is over here, but not for all others
+  kLinger,   // the run is over here, or it has left it, but not for all others
   kFrozen,   // the run has split: signs nothing more, and gathers evidence
   kHalted,   // repeats to links that come up what it said, and nothing else
 };

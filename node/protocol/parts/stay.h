@@ -64,6 +64,13 @@ class Stay {
     ends_ = now + std::max(kStayAtMost, linger_);
   }
 
+  // This member goes on. It knows its links still, and may begin to stay again.
+  void Break() {
+    ends_.reset();
+    until_.clear();
+    guests_.clear();
+  }
+
   // Stays for `peer` too. REQUIRES: has begun.
   void For(base::Time now, const base::PeerId& peer) {
     OSTRAKA_CHECK(ends_);

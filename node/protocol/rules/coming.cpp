@@ -42,9 +42,11 @@ std::optional<std::string> RefusalBy(const Block& head, const Manifest& manifest
                : "the run's list does not have its key";
   }
   if (ledger.seats_taken >= SeatsIn(manifest)) {
-    return "all " + std::to_string(SeatsIn(manifest)) +
-           " seats are taken: wait until a member has left for " +
-           std::to_string(kFreeReturnSteps) + " steps";
+    return "all " + std::to_string(SeatsIn(manifest)) + " seats are taken: one is free " +
+           std::to_string(kFreeReturnSteps) +
+           " steps after a member has left, or when one is banned; one that was dropped keeps its "
+           "seat for " +
+           std::to_string(kBarredSteps) + " steps after its bar";
   }
   if (standing == nullptr && ledger.keys >= wire::kMaxKeys) {
     return "the run has known " + std::to_string(wire::kMaxKeys) + " keys, and takes no more";

@@ -78,7 +78,7 @@ Draft OwnGradient::CommitDraft(std::optional<Digest> gradient_root) const {
   commit.parameters_root = parameters_root_;
   const Declarations& declares = uses_.voice->declarations();
   commit.only_dials = declares.OnlyDials(OnlyDials(uses_.chain->head(), uses_.self));
-  commit.leaving = declares.Leaving(facts_->number());
+  commit.leaving = uses_.voice->SaysItLeaves(facts_->number());
   commit.revokes = declares.Revokes(uses_.chain->head());
   return uses_.voice->MakeDraft(
       uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kCommit), facts_->parent_a,

@@ -87,6 +87,7 @@ struct FingerprintProbe {
   static void OfVoice() {
     Voice voice({}, {}, nullptr, nullptr);
     EXPECT_FEEDS(voice, step_);
+    EXPECT_FEEDS(voice, was_told_to_leave_);
     EXPECT_FEEDS(voice, own_);
     EXPECT_FEEDS_AFTER(voice, voice.own_[0].message = wire::Share({}));
     EXPECT_FEEDS_AFTER(voice, voice.own_[0].blob = crypto::MakeBlob({1}));

@@ -669,6 +669,19 @@ TEST_F(NewcomerTest, EndsWhenItsInviteIsUsedUp) {
             std::string::npos);
 }
 
+// [It fetched the whole state before it said so.]
+TEST_F(NewcomerTest, EndsByANewerBlockThanItHasTheStateOf) {
+  EXPECT_EQ(AtHead(HeadBlock()).what, Outcome::What::kWait);
+  Block far = HeadBlock();
+  far.step += 100;
+  far.state_root = DigestOf(9);
+  far.invites = {{VoucherOf(manifest_->run_id, OwnInvite()).invite, 2, 1000}};
+  Show(far);
+  const Outcome outcome = follower_.Advance();
+  EXPECT_EQ(outcome.what, Outcome::What::kHalt);
+  EXPECT_EQ(outcome.why, Halted::Why::kRefused);
+}
+
 TEST_F(NewcomerTest, EndsWhenItsInviteHasEnded) {
   Block head = HeadBlock();
   head.step = 1000;

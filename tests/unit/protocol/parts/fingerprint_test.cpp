@@ -86,6 +86,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(followers, asked_.begin()->second.probe);
     EXPECT_FEEDS(followers, asked_.begin()->second.probed);
     EXPECT_FEEDS(followers, asked_.begin()->second.is_near);
+    EXPECT_FEEDS(followers, asked_.begin()->second.is_cut_off);
     EXPECT_FEEDS(followers, rejoins_);
     EXPECT_FEEDS(followers, rejoins_.begin()->second.asked_in);
     EXPECT_FEEDS(followers, rejoins_.begin()->second.block);

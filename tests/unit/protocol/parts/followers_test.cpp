@@ -250,6 +250,19 @@ TEST_F(GuestsTest, ThereAreNoMoreThanPlacesAndWhoAsksForNothingGivesItsUp) {
 }
 
 // Attack: the holders of one public link take all places.
+// The first process of a volunteer was killed, and the second one made another key.
+TEST_F(GuestsTest, OneWhoseLinkWentDownGivesItsPlaceUpUnlessItAsksAgain) {
+  EXPECT_TRUE(Comes(1, By(1, 1)));
+  followers_.OnLinkDown(scene::PeerNumber(1));
+  Asks(1, 1);
+  EXPECT_FALSE(Comes(2, By(1, 1), 2));
+  followers_.OnLinkDown(scene::PeerNumber(1));
+  EXPECT_TRUE(Comes(2, By(1, 1), 3));
+  EXPECT_FALSE(IsGuest(1));
+  followers_.OnLinkDown(scene::PeerNumber(1));
+  EXPECT_FALSE(followers_.Contains(scene::PeerNumber(1)));
+}
+
 TEST_F(GuestsTest, TheInviteWithTheMostGuestsGivesPlacesToOthers) {
   for (std::uint32_t i = 0; i < kMost; ++i) ASSERT_TRUE(Comes(i, By(1), i));
   ASSERT_TRUE(Comes(100, By(2), 40));

@@ -78,6 +78,10 @@ std::unique_ptr<Machine> Cluster::MakeMachine(const Node& node) const {
   PeerOptions peer{manifest_, node.key, verifier_, {{"x", {options_.dimension}}}, initial};
   peer.credential = node.invited.credential;
   peer.anchor = node.invited.anchor;
+  const std::size_t index = IndexOf(node.id());
+  peer.declarations.leaving = [this, index](std::uint64_t step) {
+    return leaves && leaves(index, step);
+  };
   return options_.plain ? MakePlainPeer(std::move(peer)) : MakePeer(std::move(peer));
 }
 

@@ -1,0 +1,61 @@
+// A member that leaves by its own word, and one that is started again before the run has let it go.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/protocol/member/whole/cluster.h"
+#include "tests/unit/protocol/member/whole/four_peers.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::Cluster;
+
+constexpr std::size_t kLeaver = 2;
+constexpr std::uint64_t kSaysSo = 2;
+
+scene::ClusterOptions EightFor(std::uint64_t steps) {
+  return {.n = 8, .dimension = 64, .steps = steps};
+}
+
+bool IsListed(Cluster& cluster) {
+  const auto& blocks = cluster.node(kLeaver).blocks;
+  return !blocks.empty() && IsMember(blocks.back()->leaving, cluster.node(kLeaver).id());
+}
+
+TEST(LeavingTest, MemberThatWasToldToLeaveEndsWhenTheRunHasLetItGo) {
+  Cluster cluster(EightFor(20));
+  cluster.leaves = [](std::size_t node, std::uint64_t step) {
+    return node == kLeaver && step >= kSaysSo;
+  };
+  cluster.Start();
+  cluster.RunToEnd();
+  ASSERT_TRUE(cluster.node(kLeaver).halted);
+  EXPECT_EQ(cluster.node(kLeaver).halted->why, Halted::Why::kLeft);
+  EXPECT_TRUE(cluster.node(kLeaver).away.empty());
+}
+
+// [A second Ctrl-C had stopped it. It worked, left, and ended by itself.]
+TEST(LeavingTest, MemberThatWasToldSoBeforeItWasStartedAgainComesBack) {
+  Cluster cluster(EightFor(40));
+  bool is_told = true;
+  cluster.leaves = [&](std::size_t node, std::uint64_t step) {
+    return node == kLeaver && step >= kSaysSo && is_told;
+  };
+  cluster.Start();
+  while (!IsListed(cluster)) cluster.RunSome(1);
+  cluster.Kill(kLeaver);
+  is_told = false;
+  cluster.Restart(kLeaver);
+  cluster.RunToEnd();
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  ASSERT_EQ(cluster.node(kLeaver).away.size(), 1u);
+  EXPECT_NE(cluster.node(kLeaver).away[0].reason.find("before it was started again"),
+            std::string::npos);
+  EXPECT_EQ(cluster.node(kLeaver).back.size(), 1u);
+  EXPECT_TRUE(scene::RemovalsOf(cluster).empty());
+  cluster.ExpectAgreement();
+}
+
+}  // namespace
+}  // namespace ostraka::protocol
