@@ -21,6 +21,7 @@ inline constexpr std::string_view kDomainInvite =
 inline constexpr std::string_view kDomainInviteUse = "invite.use/1";  // run | invite | peer
 inline constexpr std::string_view kDomainInviteRevoke =
     "invite.revoke/1";  // run | moderator | u64 1 | invite, or run | moderator | u64 0
+inline constexpr std::string_view kDomainLink = "link/1";  // a link's text without its check
 inline constexpr std::string_view kDomainVector =
     "seal.vector/1";  // entries of a seal, in the order of the members
 inline constexpr std::string_view kDomainLeaders = "seal.leaders/1";    // seed | phase | draw

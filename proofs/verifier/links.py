@@ -6,8 +6,10 @@ import os
 import messages
 from canonical import Refused, decode
 from frames import Malformed
+from hashing import hashed
 
-SCHEME, FORMAT, MOST_BYTES = "ostraka:", "ostraka invite 1", 2 << 20
+SCHEME, MOST_BYTES = "ostraka:", 2 << 20
+FORMAT, UNCHECKED = "ostraka invite 2", "ostraka invite 1"
 FIELDS = {"addresses", "anchor", "constants", "format", "graph", "manifest"}
 PASS = {"by_moderator", "holder_seed", "moderator", "until", "uses"}
 
@@ -30,6 +32,10 @@ def content_of(link_or_file):
         return file.read(MOST_BYTES + 1)
 
 
+def text_of(link):
+    return json.dumps(link, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def fields_of(content):
     if len(content) > MOST_BYTES:
         raise ValueError("longer than 2 MiB")
@@ -37,16 +43,22 @@ def fields_of(content):
     if text.startswith(SCHEME):
         text = bytes_of(text[len(SCHEME):]).decode()
     link = json.loads(text)
-    if not isinstance(link, dict) or set(link) not in (FIELDS, FIELDS | PASS) or link["format"] != FORMAT:
+    if not isinstance(link, dict) or link.get("format") not in (FORMAT, UNCHECKED):
         raise ValueError("not of this format")
+    fields = FIELDS | {"check"} if link["format"] == FORMAT else FIELDS
+    if set(link) not in (fields, fields | PASS):
+        raise ValueError("other fields than those of its format")
     texts = [value for name, value in link.items() if name not in ("addresses", "until", "uses")]
     numbers = [link[name] for name in ("until", "uses") if name in link]
     if not (all(isinstance(value, str) for value in texts) and all(type(value) is int for value in numbers)
             and isinstance(link["addresses"], dict)):
         raise ValueError("a field of another type")
     # One text for each link.
-    if json.dumps(link, sort_keys=True, separators=(",", ":"), ensure_ascii=False) != text:
+    if text_of(link) != text:
         raise ValueError("not as ostraka writes it")
+    unchecked = {name: value for name, value in link.items() if name != "check"}
+    if "check" in link and link["check"] != hashed("link/1", text_of(unchecked).encode()).hex():
+        raise ValueError("damaged")
     bytes_of(link["constants"])
     return link
 

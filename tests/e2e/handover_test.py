@@ -32,6 +32,8 @@ def with_block(link, manifest=str, **changes):
     content["manifest"] = manifest(content["manifest"])
     block = canonical_writer.encode(messages.BLOCK, {**content["anchor"], **changes})
     content["anchor"] = base64.urlsafe_b64encode(block).rstrip(b"=").decode()
+    del content["check"]
+    content["format"] = "ostraka invite 1"
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return "ostraka:" + base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
@@ -125,7 +127,8 @@ class HandoverTest(JoinCase):
         text = json.dumps(content_of(link, block=False), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         given = self.folder / "given.link"
         for changed in (text + "\n\n", text + "\r\n", " " + text, text.replace(",", ", ", 1), text.replace("{", '{"a":0,', 1),
-                        text.replace('"graph":""', '"graph":"","graph":""'), text.replace("invite 1", "invite 2"),
+                        text.replace('"graph":""', '"graph":"","graph":""'), text.replace("invite 2", "invite 1"), text.replace("invite 2", "invite 3"),
+                        text.replace('"check":"', '"check":"0'),
                         text.replace('"constants":""', '"constants":"A"'), text.replace('"graph":""', '"graph":7'),
                         text.replace('"graph":"",', ""), "[" * 200_000, "x" * (3 << 20), ""):
             given.write_text(changed, newline="")

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "crypto/base64url.h"
+#include "crypto/domains.h"
+#include "crypto/hash.h"
 #include "node/base/check.h"
 #include "node/protocol/ground/invite.h"
 #include "node/wire/limits.h"
@@ -17,7 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kFormat = "ostraka invite 1";
+constexpr const char* kFormat = "ostraka invite 2";
+constexpr const char* kUnchecked = "ostraka invite 1";
 
 base::Status Bad(const std::string& what) {
   return base::InvalidArgument("the invite " + what + ": ask for the link again");
@@ -25,6 +28,15 @@ base::Status Bad(const std::string& what) {
 
 base::ByteView BytesOf(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+std::string TextOf(const json& object) {
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// Of the fields but the check.
+std::string CheckOf(const json& object) {
+  return crypto::Hash(crypto::kDomainLink, BytesOf(TextOf(object))).Hex();
 }
 
 // The fields of an object, each taken once.
@@ -136,11 +148,21 @@ base::StatusOr<std::optional<InvitePass>> TakePass(const json& object) {
   return InvitePass{invite, *signature, std::move(holder)};
 }
 
+// Its format. A wrong digit anywhere is found before any field is believed.
+base::StatusOr<std::string> CheckWhole(json object) {
+  Fields fields(object);
+  std::string format = fields.Text("format");
+  if (format == kUnchecked) return format;
+  if (format != kFormat)
+    return base::InvalidArgument("the invite is of another version of ostraka");
+  const std::string check = fields.Text("check");
+  object.erase("check");
+  if (check != CheckOf(object)) return Bad("is damaged");
+  return format;
+}
+
 base::StatusOr<InviteText> Take(const json& object, config::Versions versions) {
   Fields fields(object);
-  if (fields.Text("format") != kFormat) {
-    return base::InvalidArgument("the invite is of another version of ostraka");
-  }
   std::string manifest_text = fields.Text("manifest");
   train::GraphFiles graph;
   graph.text = fields.Text("graph");
@@ -160,24 +182,11 @@ base::StatusOr<InviteText> Take(const json& object, config::Versions versions) {
                     std::move(addresses),     std::move(graph),     std::move(anchor)};
 }
 
-base::StatusOr<InviteText> ParseFile(std::string_view text, config::Versions versions) {
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) return Bad("is no link that `ostraka invite new` made");
-  ASSIGN_OR_RETURN(InviteText invite, Take(object, versions));
-  // One text for each invite: unknown and repeated fields differ from it, too.
-  if (WriteInvite(invite) != std::string(text) + "\n") return Bad("is damaged");
-  RETURN_IF_ERROR(CheckSigned(invite));
-  return invite;
-}
-
-}  // namespace
-
-std::string WriteInvite(const InviteText& invite) {
+std::string Write(const InviteText& invite, const std::string& format) {
   json addresses = json::object();
   for (const auto& [peer, address] : invite.addresses) addresses[peer.Hex()] = address;
   json object = {
-      {"format", kFormat},
+      {"format", format},
       {"manifest", invite.manifest_text},
       {"addresses", addresses},
       {"graph", invite.graph.text},
@@ -192,8 +201,25 @@ std::string WriteInvite(const InviteText& invite) {
     object["by_moderator"] = base::ToHex(pass.by_moderator.bytes);
     object["holder_seed"] = base::ToHex(pass.holder.seed());
   }
-  return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  if (format == kFormat) object["check"] = CheckOf(object);
+  return TextOf(object) + "\n";
 }
+
+base::StatusOr<InviteText> ParseFile(std::string_view text, config::Versions versions) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) return Bad("is no link that `ostraka invite new` made");
+  ASSIGN_OR_RETURN(const std::string format, CheckWhole(object));
+  ASSIGN_OR_RETURN(InviteText invite, Take(object, versions));
+  // One text for each invite: unknown and repeated fields differ from it, too.
+  if (Write(invite, format) != std::string(text) + "\n") return Bad("is damaged");
+  RETURN_IF_ERROR(CheckSigned(invite));
+  return invite;
+}
+
+}  // namespace
+
+std::string WriteInvite(const InviteText& invite) { return Write(invite, kFormat); }
 
 std::string LinkOf(const std::string& file) {
   OSTRAKA_CHECK(file.ends_with('\n'));

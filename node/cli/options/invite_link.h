@@ -3,20 +3,24 @@
 //
 //   file  one line of JSON: {"addresses": {ID: "HOST:PORT", ...},
 //         "anchor": base64url of a block, or empty, "by_moderator": 128 hexadecimal digits,
-//         "constants": base64url, "format": "ostraka invite 1", "graph": text,
+//         "check": hash of the same text without this field, in 64 digits,
+//         "constants": base64url, "format": "ostraka invite 2", "graph": text,
 //         "holder_seed": 64 digits, "manifest": text, "moderator": ID, "until": step,
 //         "uses": number}
 //         without a pass the fields by_moderator, holder_seed, moderator, until and uses are
 //         missing
 //   link  "ostraka:" and the file in base64url, without its newline
 //
+// Texts of format "ostraka invite 1" have no check, and are read still.
+//
 // Whoever has a pass can use it: it holds the secret of the invite's own key. It vouches for
 // nothing but itself: a volunteer that takes one from a stranger trains whatever that manifest
 // says.
 //
 // What an attacker can do here: texts come from strangers. Each invite has exactly one text, and
-// all others are refused; its length is limited, and it is one of the run that its manifest
-// describes, and its pass is signed by a moderator that the manifest names.
+// all others are refused [a wrong digit in the block of a link was not noticed: who came by it
+// found no run, and asked for a fresh link]; its length is limited, and it is one of the run that
+// its manifest describes, and its pass is signed by a moderator that the manifest names.
 //
 // Thread safety: pure functions, except ReadInvite.
 #pragma once
@@ -63,9 +67,9 @@ struct InviteText {
 std::string WriteInvite(const InviteText& invite);  // the file
 std::string LinkOf(const std::string& file);
 
-// InvalidArgument, in one line that begins with "the invite": any other text than WriteInvite's,
-// with or without its newline, or LinkOf's. Any bytes are safe. Of earlier versions of the protocol
-// only who judges evidence wants links.
+// InvalidArgument, in one line that begins with "the invite": any other text than WriteInvite's or
+// the same in the older format, with or without its newline, or LinkOf's. Any bytes are safe. Of
+// earlier versions of the protocol only who judges evidence wants links.
 base::StatusOr<InviteText> ParseInvite(std::string_view text,
                                        config::Versions versions = config::Versions::kThis);
 

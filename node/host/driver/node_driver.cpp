@@ -9,6 +9,7 @@
 #include "node/host/threads/thrown.h"
 #include "node/os/process_stats.h"
 #include "node/os/steady_clock.h"
+#include "node/protocol/rules/standing.h"
 
 namespace ostraka::host {
 namespace {
@@ -41,10 +42,17 @@ bool AskToLeave(NodeOptions::Leaving* leaving, const wire::Block* last) {
   return true;
 }
 
-std::string LeavingText(const std::string& by) {
+std::string LeavingText(const std::string& by, const base::PeerId& self, const wire::Block& last) {
+  const wire::Standing* standing = protocol::StandingOf(last.standings, self);
+  const bool is_barred = standing != nullptr && protocol::LeavesTooSoon(*standing, last.step + 1);
+  const std::string price =
+      is_barred ? "; it came back only in step " + std::to_string(standing->returned_step) +
+                      ", so it may return " + std::to_string(protocol::kBarredSteps) +
+                      " steps after it has left"
+                : "";
   return "leaving: the others let this node go after the step in progress and two more, or when a "
-         "case that concerns it has ended; " +
-         by + " again stops it at once, which counts as a crash";
+         "case that concerns it has ended" +
+         price + "; " + by + " again stops it at once, which counts as a crash";
 }
 
 }  // namespace
@@ -220,7 +228,8 @@ void NodeDriver::Impl::Stop(const std::string& by, bool leave) {
     if (stop_.phase() >= Phase::kClosing) return;
     const bool works = stop_.phase() == Phase::kRunning && seat_.progress().at_work;
     if (leave && works && AskToLeave(plan_.leaving.get(), reporter_.report().last_block.get())) {
-      reporter_.Notice(net::NoticeLevel::kWarning, LeavingText(by));
+      reporter_.Notice(net::NoticeLevel::kWarning,
+                       LeavingText(by, plan_.self, *reporter_.report().last_block));
       return;
     }
     // Once it is ending, this skips the last evaluation and the wait for slow peers.

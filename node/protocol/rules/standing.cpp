@@ -30,7 +30,7 @@ void Note(Standing& standing, FaultKind fault, bool excused, std::uint64_t step)
 
 void NoteDeparture(Standing& standing, std::uint64_t step) {
   standing.left_step = step;
-  if (standing.returned_step == 0 || step >= standing.returned_step + kBarredSteps) return;
+  if (!LeavesTooSoon(standing, step)) return;
   if (base::Planted(base::Bug::kLeavesAreFree)) return;
   ++standing.drops;
   standing.last_drop_step = step;
@@ -81,6 +81,10 @@ std::vector<Standing> StandingsAfter(const Block& head, const Removed& removed,
   std::vector<Standing> all;
   for (const auto& [peer, standing] : standings) all.push_back(standing);
   return all;
+}
+
+bool LeavesTooSoon(const Standing& standing, std::uint64_t step) {
+  return standing.returned_step != 0 && step < standing.returned_step + kBarredSteps;
 }
 
 bool KeepsSeat(const Standing& standing, std::uint64_t step) {

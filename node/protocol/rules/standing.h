@@ -51,6 +51,10 @@ std::vector<Standing> StandingsAfter(const Block& head, const Removed& removed,
                                      const std::vector<PeerId>& left, const Admitted& admitted,
                                      std::uint64_t step);
 
+// Whether a member of that standing that leaves in `step` came back so lately that its leave counts
+// as a drop, and bars it.
+bool LeavesTooSoon(const Standing& standing, std::uint64_t step);
+
 // Whether the run keeps a seat for who was dropped or has left, in `step`: it may return then
 // without a new voucher. Of one that has come back it says nothing.
 bool KeepsSeat(const Standing& standing, std::uint64_t step);
