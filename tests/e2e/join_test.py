@@ -1,5 +1,6 @@
 """Keys from outside come into a running run by invites of its moderator, or are told why not."""
 import base64
+import hashlib
 import json
 import re
 import signal
@@ -194,6 +195,14 @@ class JoinTest(JoinCase):
         self.finish_all(nodes, [newcomer])
 
 
+def text_of(invite):
+    return json.dumps(invite, separators=(",", ":"), sort_keys=True, ensure_ascii=False).encode()
+
+
+def link_of(invite):
+    return "ostraka:" + base64.urlsafe_b64encode(text_of(invite)).decode().rstrip("=")
+
+
 class RefusalTest(JoinCase):
     """What is refused before any network is asked: one line each."""
 
@@ -210,8 +219,10 @@ class RefusalTest(JoinCase):
     def test_altered_or_cut(self):
         invite = json.loads(base64.urlsafe_b64decode(self.link.removeprefix("ostraka:") + "=="))
         invite["uses"] = 16
-        text = json.dumps(invite, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
-        forged = "ostraka:" + base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+        self.refused(2, ["join", link_of(invite)], "the invite is damaged")
+        del invite["check"]
+        invite["check"] = hashlib.blake2b(text_of(invite), digest_size=32, person=b"link/1").hexdigest()
+        forged = link_of(invite)
         self.refused(2, ["join", forged], "not as its moderator signed it")
         self.refused(2, ["invite", "show", forged], "not as its moderator signed it")
         self.refused(2, ["join", self.link[:-9]], "the invite")
