@@ -44,7 +44,7 @@ bool AskToLeave(NodeOptions::Leaving* leaving, const wire::Block* last) {
 
 std::string LeavingText(const std::string& by, const base::PeerId& self, const wire::Block& last) {
   const wire::Standing* standing = protocol::StandingOf(last.standings, self);
-  const bool is_barred = standing != nullptr && protocol::LeavesTooSoon(*standing, last.step + 1);
+  const bool is_barred = standing != nullptr && protocol::LeavesTooSoon(*standing, last.step + 2);
   const std::string price =
       is_barred ? "; it came back only in step " + std::to_string(standing->returned_step) +
                       ", so it may return " + std::to_string(protocol::kBarredSteps) +

@@ -118,7 +118,9 @@ Outcome Ending::End() {
   ProveBlock(true);
   const Block& head = uses_.chain->head();
   if (wire::RunIsOver(head)) return Outcome::Halt(Halted::Why::kFinished, kAllDone);
-  if (!uses_.voice->was_told_to_leave()) {
+  // Perhaps since its COMMIT. [It came back, left again, and was barred.]
+  const bool is_told = uses_.voice->SaysItLeaves(HeightOf(head));
+  if (!is_told && !uses_.voice->was_told_to_leave()) {
     stay_.Break();
     last_block_.reset();
     is_proven_ = false;

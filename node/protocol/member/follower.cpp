@@ -291,13 +291,16 @@ Outcome Follower::Refused(const std::string& why) {
   return Outcome::Halt(Halted::Why::kRefused, "this key may not come in: " + why);
 }
 
-// What AtHead will find, so that a newcomer without a place does not fetch the whole state first.
-std::optional<std::string> Follower::RefusalByNewest() const {
+// What AtHead will find, so that a newcomer whose invite is no good does not fetch the state first.
+// The block may be an old one. Attack: a member shows one of a time when all seats were taken.
+std::optional<std::string> Follower::RefusalByNewest() {
   const Block& newest = *catch_up_->head();
   const std::uint64_t step = HeightOf(newest);
-  if (step == HeightOf(uses_.chain->head()) || wire::RunIsOver(newest)) return std::nullopt;
+  if (step <= std::max(judged_, HeightOf(uses_.chain->head()))) return std::nullopt;
+  judged_ = step;
+  if (wire::RunIsOver(newest)) return std::nullopt;
   if (IsKey(newest, uses_.self) || CandidateOf(newest, uses_.self) != nullptr) return std::nullopt;
-  return RefusalOf(newest, *uses_.manifest, OwnArrival(), step);
+  return LastingRefusalOf(newest, *uses_.manifest, OwnArrival(), step);
 }
 
 // F2: an admission up to `newest`, the newest height that is known here, may be an earlier store's.

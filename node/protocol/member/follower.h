@@ -61,7 +61,7 @@ class Follower {
   explicit Follower(Uses uses) : uses_(std::move(uses)) {}
   void HashInto(crypto::Hasher& hasher) const {
     crypto::Feed(hasher, private_seed_, catch_up_, replay_, said_barred_, unconfirmed_since_,
-                 said_unconfirmed_, left_step_, must_rejoin_, asks_since_, kept_);
+                 said_unconfirmed_, judged_, left_step_, must_rejoin_, asks_since_, kept_);
   }
   friend struct FingerprintProbe;
 
@@ -128,7 +128,7 @@ class Follower {
   void ShowCredential();
   Outcome SendRejoin();
   static Outcome Refused(const std::string& why);
-  std::optional<std::string> RefusalByNewest() const;
+  std::optional<std::string> RefusalByNewest();
   void AskOnTheWay();
   void AskToBeAdmitted(std::uint64_t newest);
   void SayRejoin(std::uint64_t step, const Digest& block);
@@ -143,6 +143,7 @@ class Follower {
   // Height from which on it has asked to come in, and was no candidate.
   std::optional<std::uint64_t> unconfirmed_since_;
   bool said_unconfirmed_ = false;  // once a process
+  std::uint64_t judged_ = 0;       // height of the last block that RefusalByNewest looked at
   // The step in which this member was muted: it takes no part in it any more.
   std::optional<std::uint64_t> left_step_;
   bool must_rejoin_ = false;

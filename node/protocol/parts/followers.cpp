@@ -92,19 +92,31 @@ void Followers::SendAway(const PeerId& guest) {
   asked_.erase(guest);
 }
 
+bool Followers::SendAwayCutOff(const std::optional<base::Digest>& kind) {
+  std::vector<PeerId> cut_off;
+  for (const PeerId& guest : guests_) {
+    const bool counts = !kind || KindOf(guest, rejoins_.at(guest).voucher) == *kind;
+    const auto asked = asked_.find(guest);
+    if (counts && asked != asked_.end() && asked->second.is_cut_off) cut_off.push_back(guest);
+  }
+  if (cut_off.empty()) return false;
+  SendAway(LongestSilent(cut_off));
+  return true;
+}
+
 bool Followers::Welcome(const PeerId& peer, const std::optional<Voucher>& voucher, base::Time now,
                         const Refuses& refuses) {
   const base::Digest kind = KindOf(peer, voucher);
   if (IsGuest(peer) && KindOf(peer, rejoins_.at(peer).voucher) == kind) return true;
   const auto is_gone = [&](const PeerId& guest) {
     const auto asked = asked_.find(guest);
-    return asked == asked_.end() || asked->second.is_cut_off || now - asked->second.at > kGuestStay;
+    return asked == asked_.end() || now - asked->second.at > kGuestStay;
   };
   for (const PeerId& guest : std::vector<PeerId>(guests_.begin(), guests_.end())) {
     if (is_gone(guest)) SendAway(guest);
   }
-  if (voucher && GuestsOfKind(kind) >= voucher->uses) return false;
-  if (guests_.size() == kMostGuests && !IsGuest(peer)) {
+  if (voucher && GuestsOfKind(kind) >= voucher->uses && !SendAwayCutOff(kind)) return false;
+  if (guests_.size() == kMostGuests && !IsGuest(peer) && !SendAwayCutOff(std::nullopt)) {
     const auto gives = WhoGivesItsPlace(peer, voucher, refuses);
     if (!gives) return false;
     SendAway(*gives);

@@ -9,12 +9,12 @@
 //       counts.
 //   F4  A stranger (no key of the run) is a guest from the REJOIN on that shows why it may come,
 //       and follows like a member that is away. At most kMostGuests are, and by one invite at most
-//       as many as it has uses; one that has asked for nothing for kGuestStay, or since its link
-//       went down, gives its place up. [The second try with an invite of one use, by another key,
-//       waited for two minutes.]
-//       If there is no place left, one gives its place whose voucher the run refuses now; else one
-//       of the moderator with the most guests, to who comes by another that has at least two fewer;
-//       else one of the invite with the most, likewise. [C: CHECKed by CheckInvariants, but for the
+//       as many as it has uses; one that has asked for nothing for kGuestStay gives its place up,
+//       and one that has not since its link went down does so where the place is needed. [The
+//       second try with an invite of one use, by another key, waited for two minutes.] If there is
+//       no place left, one gives its place whose voucher the run refuses now; else one of the
+//       moderator with the most guests, to who comes by another that has at least two fewer; else
+//       one of the invite with the most, likewise. [C: CHECKed by CheckInvariants, but for the
 //       uses] Attack: a stolen key signs any number of invites of one use.
 //   F5  A guest whose invite has ended, is used up or revoked, or that has no seat, stays one as
 //       long as it asks and there is a place: what the run says next may let it in.
@@ -156,6 +156,8 @@ class Followers {
   std::optional<PeerId> OneOfTheMost(const base::Digest& newcomers, GroupOf group_of) const;
   PeerId LongestSilent(const std::vector<PeerId>& guests) const;
   void SendAway(const PeerId& guest);
+  // One whose link is down, of that kind if one is given. False: there is none.
+  bool SendAwayCutOff(const std::optional<base::Digest>& kind);
   struct Asked {
     base::Time at;            // last: to follow, to come back, or for the head
     bool is_cut_off = false;  // its link has gone down since

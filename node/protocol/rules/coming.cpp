@@ -21,6 +21,14 @@ Ledger LedgerOf(const Block& head, std::uint64_t step) {
   return {SeatsTaken(head, step), KeysOf(head).size(), InviteBook(head, step)};
 }
 
+// Of a key without a voucher.
+std::optional<std::string> RefusalByList(const Manifest& manifest, const PeerId& peer) {
+  if (IsAllowed(manifest, peer)) return std::nullopt;
+  if (!IsOpen(manifest)) return "the run is closed: nobody comes in";
+  return manifest.join.policy == JoinPolicy::kInvite ? "it shows no invite: ask a moderator for one"
+                                                     : "the run's list does not have its key";
+}
+
 std::optional<std::string> RefusalBy(const Block& head, const Manifest& manifest,
                                      const Arrival& arrival, const Ledger& ledger,
                                      std::uint64_t step) {
@@ -33,14 +41,9 @@ std::optional<std::string> RefusalBy(const Block& head, const Manifest& manifest
   }
   if (MayReturn(head, peer, step)) return "it may return, and needs no voucher";
   if (head.closing > 0) return "the run ends";
-  if (arrival.voucher) {
-    if (auto refusal = ledger.book.RefusalOf(*arrival.voucher, manifest, step)) return refusal;
-  } else if (!IsAllowed(manifest, peer)) {
-    if (!IsOpen(manifest)) return "the run is closed: nobody comes in";
-    return manifest.join.policy == JoinPolicy::kInvite
-               ? "it shows no invite: ask a moderator for one"
-               : "the run's list does not have its key";
-  }
+  auto refusal = arrival.voucher ? ledger.book.RefusalOf(*arrival.voucher, manifest, step)
+                                 : RefusalByList(manifest, peer);
+  if (refusal) return refusal;
   if (ledger.seats_taken >= SeatsIn(manifest)) {
     return "all " + std::to_string(SeatsIn(manifest)) + " seats are taken: one is free " +
            std::to_string(kFreeReturnSteps) +
@@ -178,6 +181,12 @@ const Candidate* CandidateOf(const Block& head, const PeerId& peer) {
 std::optional<std::string> RefusalOf(const Block& head, const Manifest& manifest,
                                      const Arrival& arrival, std::uint64_t step) {
   return RefusalBy(head, manifest, arrival, LedgerOf(head, step), step);
+}
+
+std::optional<std::string> LastingRefusalOf(const Block& head, const Manifest& manifest,
+                                            const Arrival& arrival, std::uint64_t step) {
+  if (!arrival.voucher) return RefusalByList(manifest, arrival.peer);
+  return InviteBook(head, step).LastingRefusalOf(*arrival.voucher, manifest, step);
 }
 
 bool MayCome(const Block& head, const Manifest& manifest, const Arrival& arrival,

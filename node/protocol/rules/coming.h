@@ -50,6 +50,10 @@ std::size_t SeatsTaken(const Block& head, std::uint64_t step);
 // A key that may return (MayReturn) is refused: it needs no voucher.
 std::optional<std::string> RefusalOf(const Block& head, const Manifest& manifest,
                                      const Arrival& arrival, std::uint64_t step);
+// Of these reasons those that lie in its voucher or its lack of one, and that no later block takes
+// back: true by an old block, too. REQUIRES: not a key of the run.
+std::optional<std::string> LastingRefusalOf(const Block& head, const Manifest& manifest,
+                                            const Arrival& arrival, std::uint64_t step);
 bool MayCome(const Block& head, const Manifest& manifest, const Arrival& arrival,
              std::uint64_t step);
 

@@ -63,6 +63,16 @@ std::uint32_t InviteBook::UsesOf(const Digest& invite) const {
 
 std::optional<std::string> InviteBook::RefusalOf(const Voucher& voucher, const Manifest& manifest,
                                                  std::uint64_t step) const {
+  if (auto lasting = LastingRefusalOf(voucher, manifest, step)) return lasting;
+  if (Find(voucher.invite) == nullptr && invites_.size() >= wire::kMaxUsedInvites) {
+    return "too many invites are in use: wait until some have ended";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> InviteBook::LastingRefusalOf(const Voucher& voucher,
+                                                        const Manifest& manifest,
+                                                        std::uint64_t step) const {
   if (manifest.join.policy != JoinPolicy::kInvite) return "this run takes no invites";
   const std::string moderator = voucher.moderator.Short();
   if (!IsModerator(manifest, voucher.moderator)) {
@@ -88,9 +98,6 @@ std::optional<std::string> InviteBook::RefusalOf(const Voucher& voucher, const M
   if (!HasQuota(voucher.moderator, manifest)) {
     return "the invites of moderator " + moderator + " have let in all " +
            std::to_string(manifest.join.quota) + " keys that they may: ask another one";
-  }
-  if (used == nullptr && invites_.size() >= wire::kMaxUsedInvites) {
-    return "too many invites are in use: wait until some have ended";
   }
   return std::nullopt;
 }

@@ -40,6 +40,9 @@ class InviteBook {
   // Why a key may not come in by the voucher in `step`, in one line for people; nullopt if it may.
   std::optional<std::string> RefusalOf(const wire::Voucher& voucher, const Manifest& manifest,
                                        std::uint64_t step) const;
+  // Of these reasons those that no later block takes back.
+  std::optional<std::string> LastingRefusalOf(const wire::Voucher& voucher,
+                                              const Manifest& manifest, std::uint64_t step) const;
   std::uint32_t UsesOf(const Digest& invite) const;  // 0 if the book does not have it
   // A key has come in by it. REQUIRES: no RefusalOf.
   void Count(const wire::Voucher& voucher);

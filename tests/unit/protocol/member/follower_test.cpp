@@ -682,6 +682,20 @@ TEST_F(NewcomerTest, EndsByANewerBlockThanItHasTheStateOf) {
   EXPECT_EQ(outcome.why, Halted::Why::kRefused);
 }
 
+// Attack: one member shows the block of a time when all seats were taken.
+TEST_F(NewcomerTest, DoesNotEndByABlockWithoutASeatBeforeItIsAtTheHead) {
+  EXPECT_EQ(AtHead(HeadBlock()).what, Outcome::What::kWait);
+  Block full = HeadBlock();
+  full.step += 100;
+  full.state_root = DigestOf(9);
+  full.members.push_back(scene::PeerNumber(77));
+  std::sort(full.members.begin(), full.members.end());
+  ASSERT_TRUE(RefusalOf(full, *manifest_, {Self(), VoucherOf(manifest_->run_id, OwnInvite())},
+                        HeightOf(full)));
+  Show(full);
+  EXPECT_EQ(follower_.Advance().what, Outcome::What::kWait);
+}
+
 TEST_F(NewcomerTest, EndsWhenItsInviteHasEnded) {
   Block head = HeadBlock();
   head.step = 1000;

@@ -249,7 +249,6 @@ TEST_F(GuestsTest, ThereAreNoMoreThanPlacesAndWhoAsksForNothingGivesItsUp) {
   EXPECT_FALSE(followers_.HasRejoin(scene::PeerNumber(0), 1));
 }
 
-// Attack: the holders of one public link take all places.
 // The first process of a volunteer was killed, and the second one made another key.
 TEST_F(GuestsTest, OneWhoseLinkWentDownGivesItsPlaceUpUnlessItAsksAgain) {
   EXPECT_TRUE(Comes(1, By(1, 1)));
@@ -263,6 +262,17 @@ TEST_F(GuestsTest, OneWhoseLinkWentDownGivesItsPlaceUpUnlessItAsksAgain) {
   EXPECT_FALSE(followers_.Contains(scene::PeerNumber(1)));
 }
 
+// [Any stranger with any invite made each short loss of a link cost a newcomer its candidacy.]
+TEST_F(GuestsTest, OneWhoseLinkWentDownKeepsItsPlaceWhileNobodyNeedsIt) {
+  for (std::uint32_t i = 1; i < kMost; ++i) ASSERT_TRUE(Comes(i, By(i, 1)));
+  followers_.OnLinkDown(scene::PeerNumber(1));
+  EXPECT_TRUE(Comes(100, By(100, 1)));
+  EXPECT_TRUE(IsGuest(1));
+  EXPECT_TRUE(Comes(101, By(101, 1)));
+  EXPECT_FALSE(IsGuest(1));
+}
+
+// Attack: the holders of one public link take all places.
 TEST_F(GuestsTest, TheInviteWithTheMostGuestsGivesPlacesToOthers) {
   for (std::uint32_t i = 0; i < kMost; ++i) ASSERT_TRUE(Comes(i, By(1), i));
   ASSERT_TRUE(Comes(100, By(2), 40));

@@ -37,6 +37,7 @@ void FingerprintProbe::OfMember(PeerMachine& machine) {
   EXPECT_FEEDS_AFTER(machine, Alter(follower.said_barred_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.unconfirmed_since_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.said_unconfirmed_));
+  EXPECT_FEEDS_AFTER(machine, Alter(follower.judged_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.left_step_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.must_rejoin_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.asks_since_));

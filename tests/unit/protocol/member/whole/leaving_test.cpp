@@ -35,6 +35,24 @@ TEST(LeavingTest, MemberThatWasToldToLeaveEndsWhenTheRunHasLetItGo) {
   EXPECT_TRUE(cluster.node(kLeaver).away.empty());
 }
 
+// [It came back, left again as it still wished to, and was barred.]
+TEST(LeavingTest, MemberThatIsToldToLeaveWhenItsLastCommitIsOutEnds) {
+  Cluster cluster(EightFor(40));
+  std::uint64_t from = kSaysSo;
+  cluster.leaves = [&](std::size_t node, std::uint64_t step) {
+    return node == kLeaver && step >= from;
+  };
+  cluster.Start();
+  while (!IsListed(cluster)) cluster.RunSome(1);
+  cluster.Kill(kLeaver);
+  from = cluster.node(0).blocks.back()->step + 2;  // no COMMIT of it says so
+  cluster.Restart(kLeaver);
+  cluster.RunToEnd();
+  ASSERT_TRUE(cluster.node(kLeaver).halted);
+  EXPECT_EQ(cluster.node(kLeaver).halted->why, Halted::Why::kLeft);
+  EXPECT_TRUE(cluster.node(kLeaver).back.empty());
+}
+
 // [A second Ctrl-C had stopped it. It worked, left, and ended by itself.]
 TEST(LeavingTest, MemberThatWasToldSoBeforeItWasStartedAgainComesBack) {
   Cluster cluster(EightFor(40));
