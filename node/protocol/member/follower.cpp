@@ -22,6 +22,14 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
+namespace {
+
+Outcome Refused(const std::string& why) {
+  return Outcome::Halt(Halted::Why::kRefused, "this key may not come in: " + why);
+}
+
+}  // namespace
+
 bool Follower::MustBeAdmitted() const {
   return must_rejoin_ && !base::Planted(base::Bug::kReturnsWithoutAdmission);
 }
@@ -285,10 +293,6 @@ Outcome Follower::SendRejoin() {
   }
   AskToBeAdmitted(step);
   return Outcome::Wait();
-}
-
-Outcome Follower::Refused(const std::string& why) {
-  return Outcome::Halt(Halted::Why::kRefused, "this key may not come in: " + why);
 }
 
 // What AtHead will find, so that a newcomer whose invite is no good does not fetch the state first.

@@ -127,7 +127,6 @@ class Follower {
   Arrival OwnArrival() const;
   void ShowCredential();
   Outcome SendRejoin();
-  static Outcome Refused(const std::string& why);
   std::optional<std::string> RefusalByNewest();
   void AskOnTheWay();
   void AskToBeAdmitted(std::uint64_t newest);
