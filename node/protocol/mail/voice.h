@@ -66,8 +66,9 @@ class Voice {
     was_told_to_leave_ = was_told_to_leave_ || leaves;
     return leaves;
   }
-  // Since this process began: a leave that an earlier one asked for is not this one's wish.
-  bool was_told_to_leave() const { return was_told_to_leave_; }
+  // Whether this process has been told to leave by `step`: a leave that an earlier one asked for is
+  // not this one's wish.
+  bool WasToldToLeave(std::uint64_t step) { return SaysItLeaves(step) || was_told_to_leave_; }
   // Between two calls of the machine: nothing that was said is still to be taken in (V2).
   void CheckInvariants() const { OSTRAKA_CHECK(own_.empty()); }
 

@@ -119,8 +119,7 @@ Outcome Ending::End() {
   const Block& head = uses_.chain->head();
   if (wire::RunIsOver(head)) return Outcome::Halt(Halted::Why::kFinished, kAllDone);
   // Perhaps since its COMMIT. [It came back, left again, and was barred.]
-  const bool is_told = uses_.voice->SaysItLeaves(HeightOf(head));
-  if (!is_told && !uses_.voice->was_told_to_leave()) {
+  if (!uses_.voice->WasToldToLeave(HeightOf(head))) {
     stay_.Break();
     last_block_.reset();
     is_proven_ = false;

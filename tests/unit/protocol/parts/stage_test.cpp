@@ -48,7 +48,7 @@ TEST(StageTest, FrozenMemberOnlyHalts) {
   }
 }
 
-// One that left may follow the run, to come back.
+// A member that left may follow the run afterwards, to come back.
 TEST(StageTest, MemberThatHasFinishedOrLeftSignsInNoStep) {
   for (std::size_t i = 0; i < kStages; ++i) {
     const bool may = At(i) == Stage::kHalted || At(i) == Stage::kFollow;

@@ -23,6 +23,13 @@ bool IsListed(Cluster& cluster) {
   return !blocks.empty() && IsMember(blocks.back()->leaving, cluster.node(kLeaver).id());
 }
 
+// The others have its word then.
+void KillWhenItIsListed(Cluster& cluster) {
+  cluster.Start();
+  while (!IsListed(cluster)) cluster.RunSome(1);
+  cluster.Kill(kLeaver);
+}
+
 TEST(LeavingTest, MemberThatWasToldToLeaveEndsWhenTheRunHasLetItGo) {
   Cluster cluster(EightFor(20));
   cluster.leaves = [](std::size_t node, std::uint64_t step) {
@@ -42,9 +49,7 @@ TEST(LeavingTest, MemberThatIsToldToLeaveWhenItsLastCommitIsOutEnds) {
   cluster.leaves = [&](std::size_t node, std::uint64_t step) {
     return node == kLeaver && step >= from;
   };
-  cluster.Start();
-  while (!IsListed(cluster)) cluster.RunSome(1);
-  cluster.Kill(kLeaver);
+  KillWhenItIsListed(cluster);
   from = cluster.node(0).blocks.back()->step + 2;  // no COMMIT of it says so
   cluster.Restart(kLeaver);
   cluster.RunToEnd();
@@ -60,9 +65,7 @@ TEST(LeavingTest, MemberThatWasToldSoBeforeItWasStartedAgainComesBack) {
   cluster.leaves = [&](std::size_t node, std::uint64_t step) {
     return node == kLeaver && step >= kSaysSo && is_told;
   };
-  cluster.Start();
-  while (!IsListed(cluster)) cluster.RunSome(1);
-  cluster.Kill(kLeaver);
+  KillWhenItIsListed(cluster);
   is_told = false;
   cluster.Restart(kLeaver);
   cluster.RunToEnd();
