@@ -3,7 +3,7 @@
  * time, or never. They lead every iteration, and send each group any valid proposal or none. A tick is Delta/4; a
  * message between groups takes 0 or 1 tick. Group 0 echoes at once; the adversary chooses when each other group echoes,
  * within S ticks. Values: 1 is what group 0 echoes, 2 has one message more, 3 is a leader's merge of everything.
- * The gate: a member sends CLOSE FAST ticks after its own ECHO; GQ CLOSEs open the gate. A member that passes forwards
+ * The gate: a member sends CLOSE FAST ticks after its own ECHO, or with it; GQ CLOSEs open the gate. A member that passes forwards
  * these frames to all, echoes what it holds if it still waits, and sends STATUS(1) W0 ticks later.
  * Claims. Agreement: deciding frames (Q LOCKs of one iteration, or equal ECHOs of all) never exist for two values. The
  * claim is about frames and not about deciders, so it covers members that restarted or only observe.
@@ -133,7 +133,12 @@ inline say_vote(a, b, val) {
              :: else fi)
 }
 inline echo(a) {
-  stage[a] = REST; cnt[a] = FAST;
+  stage[a] = REST;
+#ifdef TODAY
+  cnt[a] = FAST;
+#else
+  if :: cnt[a] = FAST :: cnt[a] = 0 fi;   /* 0: the ECHO lacks a message */
+#endif
   if :: w = 1 :: a > 0 -> w = 2 fi;
   say_vote(a, 0, w); w = 0
 }

@@ -2,13 +2,15 @@
 import base64
 import json
 import os
+import re
 
 import messages
 from canonical import Refused, decode
 from frames import Malformed
 from hashing import hashed
 
-SCHEME, MOST_BYTES = "ostraka:", 2 << 20
+SCHEME, MOST_BYTES, MOST_PEERS = "ostraka:", 2 << 20, 256
+PEER = re.compile("[0-9a-f]{64}")
 FORMAT, UNCHECKED = "ostraka invite 2", "ostraka invite 1"
 FIELDS = {"addresses", "anchor", "constants", "format", "graph", "manifest"}
 PASS = {"by_moderator", "holder_seed", "moderator", "until", "uses"}
@@ -53,6 +55,9 @@ def fields_of(content):
     if not (all(isinstance(value, str) for value in texts) and all(type(value) is int for value in numbers)
             and isinstance(link["addresses"], dict)):
         raise ValueError("a field of another type")
+    if len(link["addresses"]) > MOST_PEERS or not all(
+            PEER.fullmatch(peer) and isinstance(address, str) for peer, address in link["addresses"].items()):
+        raise ValueError("addresses that are none")
     # One text for each link.
     if text_of(link) != text:
         raise ValueError("not as ostraka writes it")

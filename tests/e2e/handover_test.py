@@ -38,6 +38,15 @@ def with_block(link, manifest=str, **changes):
     return "ostraka:" + base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
 
+def bad_addresses(text):
+    """Links of format 1, which nothing but their fields vouches for, with addresses of another type or key."""
+    content = json.loads(text)
+    content["format"] = "ostraka invite 1"
+    del content["check"]
+    for key, address in (("0" * 64, float("nan")), ("0" * 64, 7), ("0" * 63, "1.2.3.4:5"), ("G" * 64, "1.2.3.4:5")):
+        yield json.dumps({**content, "addresses": {key: address}}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 class HandoverTest(JoinCase):
     def come(self, link, name, *options):
         """A newcomer that has become a member, and where it listens."""
@@ -130,7 +139,7 @@ class HandoverTest(JoinCase):
                         text.replace('"graph":""', '"graph":"","graph":""'), text.replace("invite 2", "invite 1"), text.replace("invite 2", "invite 3"),
                         text.replace('"check":"', '"check":"0'),
                         text.replace('"constants":""', '"constants":"A"'), text.replace('"graph":""', '"graph":7'),
-                        text.replace('"graph":"",', ""), "[" * 200_000, "x" * (3 << 20), ""):
+                        text.replace('"graph":"",', ""), *bad_addresses(text), "[" * 200_000, "x" * (3 << 20), ""):
             given.write_text(changed, newline="")
             code, said = self.judge("--anchor", given, *files)
             self.assertEqual(code, 2, (changed[:60], said))

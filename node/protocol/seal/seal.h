@@ -7,7 +7,8 @@
 //   echo    the phase is complete or its deadline has passed: ECHO{what this member holds}
 //   fast    equal ECHOs of all unmuted members decide; no timer is needed
 //   locks   Q equal ECHOs certify a lock of rank 1, Q VOTEs of iteration k one of rank 1 + k
-//   gate    2 Delta after the own ECHO: CLOSE. Q CLOSEs are the gate (seal_gate.h)
+//   gate    2 Delta after the own ECHO, or with it at a deadline: CLOSE. Q CLOSEs are the gate
+//           (seal_gate.h)
 //   slow    3/2 Delta after the gate, iterations k = 1, 2, ... of four steps of 2 Delta each
 //           (doubled from k = 3 on, up to kMaxStep): STATUS, PROPOSE by leader k, VOTE, LOCK;
 //           Q LOCKs of one iteration for one vector decide
@@ -96,7 +97,7 @@ class Seal {
   void Opened(base::Time now, SealOutput& out);
   // The phase is complete, or its deadline has passed: echo what is held now. Idempotent. Passing
   // the gate has this effect too.
-  void Echo(base::Time now, SealOutput& out);
+  void Echo(base::Time now, WaitEnd end, SealOutput& out);
   // The wait of the phase has ended here. Also true for a member that sent no ECHO (muted, or too
   // late).
   bool wait_ended() const;

@@ -51,8 +51,10 @@ void SealClock::CheckInvariants() const {
   OSTRAKA_CHECK(step_ < Step::kStatus || iteration_ > 0);
 }
 
-void SealClock::Echoed(base::Time now) {
-  if (step_ == Step::kIdle) Begin(Step::kEchoed, now);
+void SealClock::Echoed(base::Time now, WaitEnd end) {
+  if (step_ != Step::kIdle) return;
+  until_ = end == WaitEnd::kDeadline ? now : now + delta_ * 2;
+  Begin(Step::kEchoed, now);
 }
 
 void SealClock::Closed(base::Time now) {
@@ -68,7 +70,7 @@ void SealClock::Passed(base::Time now) {
 void SealClock::Rest(std::uint32_t iteration, base::Time until) {
   OSTRAKA_CHECK(iteration >= iteration_);
   iteration_ = iteration;
-  rest_until_ = until;
+  until_ = until;
   Begin(Step::kRest, until);
 }
 
@@ -90,9 +92,8 @@ std::optional<base::Time> SealClock::due() const {
     case Step::kClosed:
       return std::nullopt;
     case Step::kEchoed:
-      return began_ + delta_ * 2;
     case Step::kRest:
-      return rest_until_;
+      return until_;
     case Step::kStatus:
       if (!gathered_) return std::nullopt;
       // In a timely network Q members are seen by began + 5/4 Delta, and the first term is larger.

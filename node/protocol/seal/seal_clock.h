@@ -35,6 +35,7 @@
 
 #include "crypto/hash_into.h"
 #include "node/base/time.h"
+#include "node/protocol/seal/seal_io.h"
 #include "node/protocol/seal/seal_vector.h"
 #include "node/wire/messages.h"
 
@@ -72,12 +73,13 @@ class SealClock {
 
   explicit SealClock(base::Duration delta) : delta_(delta) {}
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, delta_, step_, iteration_, began_, rest_until_, gathered_);
+    crypto::Feed(hasher, delta_, step_, iteration_, began_, until_, gathered_);
   }
   friend struct FingerprintProbe;
 
-  // The own ECHO is sent now: CLOSE is due 2 Delta later. Ignored unless the clock is idle.
-  void Echoed(base::Time now);
+  // The own ECHO is sent now: CLOSE is due 2 Delta later, and at once if the wait ran out
+  // (WaitEnd::kDeadline). Ignored unless the clock is idle.
+  void Echoed(base::Time now, WaitEnd end);
   // The own CLOSE was sent before a restart. Ignored in kRest and later.
   void Closed(base::Time now);
   // The gate is passed: STATUS of iteration 1 begins 3/2 Delta later. Ignored in an iteration.
@@ -114,7 +116,7 @@ class SealClock {
   Step step_ = Step::kIdle;
   std::uint32_t iteration_ = 0;
   base::Time began_;
-  base::Time rest_until_;
+  base::Time until_;  // kEchoed, kRest: when they end
   std::optional<base::Time> gathered_;
 };
 

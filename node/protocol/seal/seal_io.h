@@ -42,6 +42,12 @@ struct SealOptions {
   std::size_t entries = 0;  // 2 n for seal A, else n
 };
 
+// Why this member waits no more for the messages of the phase.
+enum class WaitEnd : std::uint8_t {
+  kComplete,  // everything that is due is held
+  kDeadline,  // something did not come in time
+};
+
 // A message for the caller to sign and to send to all members. Once it is durable, the caller hands
 // it back through OnMessage.
 struct SealSay {

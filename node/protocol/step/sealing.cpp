@@ -190,7 +190,7 @@ void Sealing::OnEchoTimer() {
     return;
   }
   SealOutput output;
-  seal_->Echo(uses_.turn->now(), output);
+  seal_->Echo(uses_.turn->now(), WaitEnd::kDeadline, output);
   Perform(std::move(output));
 }
 
@@ -205,7 +205,7 @@ bool Sealing::Drive(bool complete) {
   OSTRAKA_CHECK(open());
   if (complete && !seal_->wait_ended()) {
     SealOutput output;
-    seal_->Echo(uses_.turn->now(), output);
+    seal_->Echo(uses_.turn->now(), WaitEnd::kComplete, output);
     Perform(std::move(output));
   }
   return seal_->decision().has_value();

@@ -45,7 +45,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(seal, Alter(clock.step_));
     EXPECT_FEEDS_AFTER(seal, Alter(clock.iteration_));
     EXPECT_FEEDS_AFTER(seal, Alter(clock.began_));
-    EXPECT_FEEDS_AFTER(seal, Alter(clock.rest_until_));
+    EXPECT_FEEDS_AFTER(seal, Alter(clock.until_));
     EXPECT_FEEDS_AFTER(seal, Alter(clock.gathered_));
   }
   static void OfCertificates(const Seal& seal, SealCertificates& certificates) {

@@ -122,9 +122,9 @@ class SealTest : public testing::Test, public SealMessages {
   void Open() {
     Take([&](SealOutput& out) { seal_->Opened(now_, out); });
   }
-  void Echo() {
+  void Echo(WaitEnd end = WaitEnd::kComplete) {
     Open();
-    Take([&](SealOutput& out) { seal_->Echo(now_, out); });
+    Take([&](SealOutput& out) { seal_->Echo(now_, end, out); });
   }
   void HearClose(std::uint32_t sender) {
     Hear(Frame(sender, wire::MessageType::kClose, 0, wire::Encode(wire::Close{})));

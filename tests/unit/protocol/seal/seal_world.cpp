@@ -183,7 +183,7 @@ void World::Enter(std::uint32_t number) {
     Node& late = *nodes_[number];
     if (late.life != life || late.seal->wait_ended()) return;
     SealOutput out;
-    late.seal->Echo(now_, out);
+    late.seal->Echo(now_, WaitEnd::kDeadline, out);
     AfterInput(number, std::move(out));
   });
   const auto waiting = std::move(node.waiting);
@@ -261,7 +261,7 @@ void World::CompleteMaybe(std::uint32_t number) {
     if (!muted && node.EntryNow(i).state == State::kAbsent) return;
   }
   SealOutput out;
-  node.seal->Echo(now_, out);
+  node.seal->Echo(now_, WaitEnd::kComplete, out);
   AfterInput(number, std::move(out));
 }
 
@@ -428,7 +428,7 @@ void World::Restart(std::uint32_t number, Duration down, bool keep_messages) {
     Open(number);
     if (!back.seal->wait_ended()) {
       SealOutput out;
-      back.seal->Echo(now_, out);
+      back.seal->Echo(now_, WaitEnd::kDeadline, out);
       AfterInput(number, std::move(out));
     }
   });

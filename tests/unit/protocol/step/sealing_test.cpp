@@ -215,12 +215,14 @@ TEST_F(SealingTest, MemberEchoesOnceThePhaseIsComplete) {
   EXPECT_TRUE(Utter().empty());
 }
 
-TEST_F(SealingTest, AtTheDeadlineMemberEchoesWhatItHolds) {
+// With the ECHO goes its CLOSE: the deadline was the wait.
+TEST_F(SealingTest, AtTheDeadlineMemberEchoesWhatItHoldsAndCloses) {
   w_.Hear(w_.Commit(1));
   OpenA();
   sealing_.OnEchoTimer();
   const auto said = Utter();
-  ASSERT_EQ(said.size(), 1u);
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[1]->envelope.slot.type, MessageType::kClose);
   const auto echo = wire::DecodeEcho(said[0]->envelope.body);
   ASSERT_TRUE(echo.ok());
   EXPECT_EQ(StateIn(*echo, 1), SealEntry::State::kPresent);
