@@ -151,6 +151,28 @@ RC_GTEST_PROP(SealProperty, EchoesAtAnyTimeNeverFork, ()) {
   CheckEntries(world, options);
 }
 
+// Members that lack something close at their deadline, and so end the wait of those that opened up
+// to a Delta later. What was sent two Delta before the own deadline is with all by then, wherever
+// liars show theirs.
+RC_GTEST_PROP(SealProperty, WhoSendsInTimeIsNotLeftOut, ()) {
+  base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  WorldOptions options;
+  options.seed = rng.Next();
+  options.n = DrawSize(rng);
+  DrawThresholds(options, rng);
+  options.entries_each = 1 + rng.Below(2);
+  options.publish_spread = options.deadline - options.delta * 2;
+  const auto faulty = static_cast<std::uint32_t>(rng.Below(options.t_s + 1));
+  DrawFaulty(options, faulty, rng);
+  for (auto& [member, script] : options.scripts) {
+    if (rng.Chance(1, 2)) script.hide_message = 16;
+  }
+  World world(options);
+  world.Run(kNever);
+  CheckDecided(world, options, world.LastHonestEcho(), DecisionBound(options.delta, faulty));
+  CheckEntries(world, options);
+}
+
 // A member that opens the seal long after the others counts as a fault, and causes no fork.
 RC_GTEST_PROP(SealProperty, LateOpenersNeverFork, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());

@@ -176,8 +176,15 @@ void World::Enter(std::uint32_t number) {
   node.up = true;
   node.entered = now_;
   MakeSeal(number);
-  if (number < options_.n) Publish(number);
   const std::uint64_t life = node.life;
+  if (number < options_.n && options_.publish_spread == Duration{}) Publish(number);
+  if (number < options_.n && options_.publish_spread > Duration{}) {
+    At(now_ + Duration{rng_.Between(0, options_.publish_spread.ns)}, [this, number, life] {
+      if (nodes_[number]->life != life) return;
+      Publish(number);
+      CompleteMaybe(number);
+    });
+  }
   const Duration later{rng_.Between(0, options_.deadline_spread.ns)};
   At(now_ + options_.deadline + later, [this, number, life] {
     Node& late = *nodes_[number];

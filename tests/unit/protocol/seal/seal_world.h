@@ -47,6 +47,7 @@ struct WorldOptions {
   Duration entry_skew = base::Seconds(1);        // honest members enter in [0, entry_skew]
   Duration deadline = base::Seconds(4);          // from the entry to the echo, if not complete
   Duration deadline_spread = {};         // each member's deadline is later by a drawn part of this
+  Duration publish_spread = {};          // each member publishes by a drawn part of this later
   std::set<std::uint32_t> late_openers;  // enter later than the others by up to `lateness`
   Duration lateness = {};
   std::set<std::uint32_t> byzantine;
