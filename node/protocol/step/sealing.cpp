@@ -5,6 +5,7 @@
 
 #include "node/base/check.h"
 #include "node/base/planted.h"
+#include "node/protocol/ground/deadlines.h"
 #include "node/protocol/mail/message_types.h"
 #include "node/wire/codec.h"
 
@@ -26,6 +27,16 @@ constexpr std::uint32_t kStuckIterations = 3;
 // quota.
 constexpr std::size_t kOddBallots = 256;
 constexpr std::size_t kOddBallotsOfEach = 8;
+
+// A member that closes at its deadline ends the wait of those that opened up to a Delta later. An
+// owner that lacks a part waits P + 2 Delta for it and then aggregates, so only a P that is long
+// beside Delta leaves it the time; else the deadline counts like a complete phase [at P below
+// 5/4 Delta owners passed the gate before they had their aggregates, and were left out].
+WaitEnd EndAtDeadline(Phase phase, const Sealing::Uses& uses) {
+  const bool at_once = phase == Phase::kB ||
+                       PartWaitAfter(uses.chain->head(), *uses.manifest) >= uses.chain->delta() * 4;
+  return at_once ? WaitEnd::kDeadline : WaitEnd::kComplete;
+}
 
 }  // namespace
 
@@ -190,7 +201,7 @@ void Sealing::OnEchoTimer() {
     return;
   }
   SealOutput output;
-  seal_->Echo(uses_.turn->now(), WaitEnd::kDeadline, output);
+  seal_->Echo(uses_.turn->now(), EndAtDeadline(slot_.phase, uses_), output);
   Perform(std::move(output));
 }
 

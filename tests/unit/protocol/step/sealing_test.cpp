@@ -19,7 +19,8 @@ constexpr base::Duration kDeadline = base::Seconds(42);
 
 class SealingTest : public testing::Test {
  protected:
-  SealingTest() : sealing_(w_.SealingUses(), &w_.facts) {}
+  explicit SealingTest(const StepWorld::Edit& edit = nullptr)
+      : w_(edit), sealing_(w_.SealingUses(), &w_.facts) {}
   void TearDown() override { sealing_.CheckInvariants(); }
 
   void OpenA() {
@@ -227,6 +228,23 @@ TEST_F(SealingTest, AtTheDeadlineMemberEchoesWhatItHoldsAndCloses) {
   ASSERT_TRUE(echo.ok());
   EXPECT_EQ(StateIn(*echo, 1), SealEntry::State::kPresent);
   EXPECT_EQ(StateIn(*echo, 2), SealEntry::State::kAbsent);
+}
+
+class ShortPartWaitTest : public SealingTest {
+ protected:
+  ShortPartWaitTest()
+      : SealingTest([](Manifest& manifest, Block& head) {
+          manifest.part_timeout = base::Microseconds(static_cast<std::int64_t>(head.delta_us)) * 4 -
+                                  base::Microseconds(1);
+        }) {}
+};
+
+// An owner that waited P + 2 Delta for a part has no time left to aggregate.
+TEST_F(ShortPartWaitTest, AtTheDeadlineMemberDoesNotCloseAtOnce) {
+  w_.Hear(w_.Commit(1));
+  OpenA();
+  sealing_.OnEchoTimer();
+  EXPECT_EQ(Utter().size(), 1u);
 }
 
 TEST_F(SealingTest, OnlyMemberLeftIsWaitedForAndHeadsAreAskedFor) {
