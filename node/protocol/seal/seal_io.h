@@ -44,8 +44,8 @@ struct SealOptions {
 
 // Why this member waits no more for the messages of the phase.
 enum class WaitEnd : std::uint8_t {
-  kComplete,  // everything that is due is held
-  kDeadline,  // something did not come in time
+  kComplete,  // everything that is due is held, or may still be under way
+  kDeadline,  // something did not come, and what was sent in time is here
 };
 
 // A message for the caller to sign and to send to all members. Once it is durable, the caller hands

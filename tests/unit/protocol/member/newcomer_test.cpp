@@ -55,7 +55,7 @@ TEST_F(NewcomerTest, ShowsFirstByWhatItMayComeIn) {
   EXPECT_TRUE(IsSigned(manifest_->run_id, *rejoin->credential, Self(), verifier));
 }
 
-// Who had no room for it, or forgot it, hears again.
+// A member that had no place for the newcomer, or forgot it, hears of it again.
 TEST_F(NewcomerTest, ShowsItAgainWithEachQuestion) {
   follower_.Leave(std::nullopt, true);
   Settle();

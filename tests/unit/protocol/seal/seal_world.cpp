@@ -180,9 +180,7 @@ void World::Enter(std::uint32_t number) {
   if (number < options_.n && options_.publish_spread == Duration{}) Publish(number);
   if (number < options_.n && options_.publish_spread > Duration{}) {
     At(now_ + Duration{rng_.Between(0, options_.publish_spread.ns)}, [this, number, life] {
-      if (nodes_[number]->life != life) return;
-      Publish(number);
-      CompleteMaybe(number);
+      if (nodes_[number]->life == life) Publish(number);
     });
   }
   const Duration later{rng_.Between(0, options_.deadline_spread.ns)};
