@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -19,7 +21,15 @@ struct Id32 {
   static constexpr std::size_t kSize = 32;
   std::array<std::uint8_t, kSize> bytes{};
 
-  auto operator<=>(const Id32&) const = default;
+  // In the order of the bytes. Two ids nearly always differ in the first eight, which need no call:
+  // lookups by key were a quarter of a simulated run of 64 peers.
+  std::strong_ordering operator<=>(const Id32& other) const {
+    const auto order = Head() <=> other.Head();
+    return order != 0 ? order : bytes <=> other.bytes;
+  }
+  bool operator==(const Id32& other) const {
+    return Head() == other.Head() && bytes == other.bytes;
+  }
 
   ByteView view() const { return bytes; }
   bool is_zero() const {
@@ -39,6 +49,14 @@ struct Id32 {
   static std::optional<Id32> FromHexDigits(std::string_view hex) {
     const auto decoded = FromHex(hex);
     return decoded ? FromBytes(*decoded) : std::nullopt;
+  }
+
+ private:
+  // The first eight bytes as a number of the same order.
+  std::uint64_t Head() const {
+    std::uint64_t head = 0;
+    std::memcpy(&head, bytes.data(), sizeof head);
+    return std::endian::native == std::endian::little ? __builtin_bswap64(head) : head;
   }
 };
 

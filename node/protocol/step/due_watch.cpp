@@ -1,7 +1,6 @@
 #include "node/protocol/step/due_watch.h"
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 #include "node/base/check.h"
@@ -93,8 +92,8 @@ bool DueWatch::IsHeld(const LateWatch::Message& due) const {
 void DueWatch::Update() {
   LateWatch* const watch = uses_.reports->lateness();
   if (watch == nullptr) return;
-  const std::set<LateWatch::Message> lacking = watch->lacking();
-  for (const LateWatch::Message& due : lacking) {
+  for (auto next = watch->lacking().begin(); next != watch->lacking().end();) {
+    const LateWatch::Message due = *next++;  // Held removes it
     if (IsHeld(due)) watch->Held(due, uses_.turn->now());
   }
   if (holdings_.results->expired()) watch->EndResults(uses_.turn->now());

@@ -60,12 +60,17 @@ RC_GTEST_PROP(Ids, SortByTheirBytes, (Bytes left_tail, Bytes right_tail)) {
   RC_ASSERT((*left == *right) == (left_tail == right_tail));
 }
 
-TEST(Ids, SortBytesAsUnsigned) {
-  PeerId small;
-  PeerId large;
-  small.bytes[0] = 0x7f;
-  large.bytes[0] = 0x80;
-  EXPECT_LT(small, large);
+TEST(Ids, SortByTheFirstByteThatDiffersAsAnUnsignedNumber) {
+  for (std::size_t i = 0; i < PeerId::kSize; ++i) {
+    PeerId small = Counting();
+    PeerId large = Counting();
+    small.bytes[i] = 0x7f;
+    large.bytes[i] = 0x80;
+    for (std::size_t j = i + 1; j < PeerId::kSize; ++j) small.bytes[j] = 0xff;
+    EXPECT_LT(small, large) << "byte " << i;
+    EXPECT_NE(small, large) << "byte " << i;
+    EXPECT_FALSE(large < small) << "byte " << i;
+  }
 }
 
 }  // namespace
