@@ -50,8 +50,8 @@ std::string LeavingText(const std::string& by, const base::PeerId& self, const w
                       ", so it may return " + std::to_string(protocol::kBarredSteps) +
                       " steps after it has left"
                 : "";
-  return "leaving: the others let this node go after the step in progress and two more, or when a "
-         "case that concerns it has ended" +
+  return "leaving: the others let this node go after the step in progress and at most two "
+         "more, or when a case that concerns it has ended" +
          price + "; " + by + " again stops it at once, which counts as a crash";
 }
 
