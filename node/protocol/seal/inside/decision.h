@@ -11,8 +11,8 @@
 //
 // Memory: the certificate (at most a frame of each member) and one vector.
 //
-// What an attacker can do here: nothing. A certificate includes frames of honest members, which
-// hold what they voted for.
+// What an attacker can do here: sign a certificate and hold back what it names. Where t_a is 0, all
+// other signers may lie, so all members are asked after them (lacks.h).
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -39,14 +39,16 @@ class SealDecision {
   void Make(const Digest& value, const Signers& signers, const PeerId& self);
   // Sets vector() if all that it takes is here. REQUIRES: made.
   void Resolve(const SealValues& values);
-  // All witnesses were asked for what the decision names. True from the second call on; alone() is
-  // then true, and stays so.
+  // All that may hold what the decision names were asked for it. True from the second call on;
+  // alone() is then true, and stays so.
   bool NoteAsked();
 
   const Digest& value() const { return *value_; }  // REQUIRES: made
   const std::vector<base::SharedBytes>& certificate() const { return certificate_; }
   // The other signers of the certificate.
   const std::vector<PeerId>& witnesses() const { return witnesses_; }
+  // Every witness was asked, and a message is lacking all the same.
+  bool asked_in_vain() const { return asked_; }
   const std::optional<SealVector>& vector() const { return vector_; }
   bool alone() const { return alone_; }
   void CheckInvariants() const;  // in constant time; aborts if D2 or D3 is broken

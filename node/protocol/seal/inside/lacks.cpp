@@ -222,14 +222,14 @@ void Search::OfProposal() {
 
 void Search::ForDecision() {
   const SealDecision& decision = seal_.decision;
+  const std::vector<PeerId>& sources =
+      decision.asked_in_vain() ? seal_.setup.others() : decision.witnesses();
   const SealVector* vector = seal_.values.Find(decision.value());
-  if (vector == nullptr) {
-    return Vector(decision.value(), decision.witnesses());
-  }
+  if (vector == nullptr) return Vector(decision.value(), sources);
   for (std::size_t i = 0; i < vector->size(); ++i) {
     const SealEntry& entry = (*vector)[i];
     if (entry.state != State::kPresent || seal_.values.messages().Holds(i, entry.digest)) continue;
-    Add({PullKind::kDigests, MessageType::kBoot, 0, entry.digest}, decision.witnesses());
+    Add({PullKind::kDigests, MessageType::kBoot, 0, entry.digest}, sources);
   }
 }
 

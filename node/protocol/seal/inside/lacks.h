@@ -9,6 +9,9 @@
 //       the sources of one vector only, a liar's vector hid those of an honest member, which was
 //       then never asked for its message and was named as unshown. Attack: a liar that leads
 //       proposed the lock that an honest member claims, and was asked in its place.
+//   K2  What a decision names is asked of the signers of its certificate, and from the first repeat
+//       on of all unmuted members. Attack: of three members (t_s 1, t_a 0) one lied. The member
+//       that decided with its signature alone was stuck, though the third held everything.
 //
 // Memory: one lack for each entry of the vectors known, and for each frame of a claimed
 // certificate.

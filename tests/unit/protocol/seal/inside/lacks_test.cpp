@@ -204,6 +204,21 @@ TEST_F(LacksTest, WhatADecisionNamesIsLackedOfItsSignersAndNothingElseIs) {
             "decided; waits for what it names, from " + PeerNumber(3).Short());
 }
 
+// The only other signer may lie where t_a is 0, and then answers nothing.
+TEST_F(LacksTest, WhatADecisionNamesIsLackedOfAllOnceItsSignersWereAskedInVain) {
+  SendEcho(0);
+  decision_.Make(ValueOf(Without(2)), {{PeerNumber(3), FrameOf(3)}}, PeerNumber(0));
+  decision_.NoteAsked();
+  SealLacks lacks = Find(5000);
+  ASSERT_EQ(lacks.sources.size(), 1u);
+  EXPECT_EQ(lacks.sources.begin()->second, setup_.others());
+  messages_.Drop(1);
+  values_.Add(ValueOf(Without(2)), Without(2));
+  lacks = Find(5000);
+  ASSERT_EQ(lacks.sources.size(), 1u);
+  EXPECT_EQ(lacks.sources.begin()->second, setup_.others());
+}
+
 TEST_F(ObserverLacksTest, AMutedMemberLacksEchoesAndLocksAlone) {
   HearEcho(1, Without(2), 0);
   EXPECT_TRUE(Find(5000).sources.empty()) << "its wait has not ended";
