@@ -97,7 +97,7 @@ class Seal {
   void Opened(base::Time now, SealOutput& out);
   // The phase is complete, or its deadline has passed: echo what is held now. Idempotent. Passing
   // the gate has this effect too.
-  void Echo(base::Time now, WaitEnd end, SealOutput& out);
+  void Echo(base::Time now, CloseTime close, SealOutput& out);
   // The wait of the phase has ended here. Also true for a member that sent no ECHO (muted, or too
   // late).
   bool wait_ended() const;

@@ -51,9 +51,9 @@ void SealClock::CheckInvariants() const {
   OSTRAKA_CHECK(step_ < Step::kStatus || iteration_ > 0);
 }
 
-void SealClock::Echoed(base::Time now, WaitEnd end) {
+void SealClock::Echoed(base::Time now, CloseTime close) {
   if (step_ != Step::kIdle) return;
-  until_ = end == WaitEnd::kDeadline ? now : now + delta_ * 2;
+  until_ = close == CloseTime::kWithEcho ? now : now + delta_ * 2;
   Begin(Step::kEchoed, now);
 }
 

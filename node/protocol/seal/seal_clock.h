@@ -77,9 +77,8 @@ class SealClock {
   }
   friend struct FingerprintProbe;
 
-  // The own ECHO is sent now: CLOSE is due 2 Delta later, and at once if the wait ran out
-  // (WaitEnd::kDeadline). Ignored unless the clock is idle.
-  void Echoed(base::Time now, WaitEnd end);
+  // The own ECHO is sent now, and CLOSE is due at `close`. Ignored unless the clock is idle.
+  void Echoed(base::Time now, CloseTime close);
   // The own CLOSE was sent before a restart. Ignored in kRest and later.
   void Closed(base::Time now);
   // The gate is passed: STATUS of iteration 1 begins 3/2 Delta later. Ignored in an iteration.

@@ -5,7 +5,7 @@
 // quorums could decide differently. Attack: three liars of eight forked a seal in this way. So the
 // slow path's clock starts from an event that all honest members see within one message delay:
 //   G1  CLOSE means "I echo nothing more in this seal". A member that has not decided signs it 2
-//       Delta after its own ECHO, or with it after a deadline (WaitEnd::kDeadline).
+//       Delta after its own ECHO, or with it after a deadline (CloseTime::kWithEcho).
 //   G2  The gate opens for a member that holds CLOSEs of Q unmuted members. The member passes, and
 //       forwards these Q frames to all at once, so the others pass at most a message delay later.
 //   G3  A member that passes while it still waits echoes what it holds. A member that finds the

@@ -42,10 +42,10 @@ struct SealOptions {
   std::size_t entries = 0;  // 2 n for seal A, else n
 };
 
-// Why this member waits no more for the messages of the phase.
-enum class WaitEnd : std::uint8_t {
-  kComplete,  // everything that is due is held, or may still be under way
-  kDeadline,  // something did not come, and what was sent in time is here
+// When this member sends CLOSE, "I echo nothing more here" (docs/seal.md 3, G1).
+enum class CloseTime : std::uint8_t {
+  kAfterEcho,  // 2 Delta after its ECHO: what was sent in time may still be under way
+  kWithEcho,   // at once: its deadline has passed, and what was sent in time is here
 };
 
 // A message for the caller to sign and to send to all members. Once it is durable, the caller hands

@@ -32,10 +32,10 @@ constexpr std::size_t kOddBallotsOfEach = 8;
 // owner that lacks a part waits P + 2 Delta for it and then aggregates, so only a P that is long
 // beside Delta leaves it the time; else the deadline counts like a complete phase [at P below
 // 5/4 Delta owners passed the gate before they had their aggregates, and were left out].
-WaitEnd EndAtDeadline(Phase phase, const Sealing::Uses& uses) {
+CloseTime CloseAtDeadline(Phase phase, const Sealing::Uses& uses) {
   const bool at_once = phase == Phase::kB ||
                        PartWaitAfter(uses.chain->head(), *uses.manifest) >= uses.chain->delta() * 4;
-  return at_once ? WaitEnd::kDeadline : WaitEnd::kComplete;
+  return at_once ? CloseTime::kWithEcho : CloseTime::kAfterEcho;
 }
 
 }  // namespace
@@ -201,7 +201,7 @@ void Sealing::OnEchoTimer() {
     return;
   }
   SealOutput output;
-  seal_->Echo(uses_.turn->now(), EndAtDeadline(slot_.phase, uses_), output);
+  seal_->Echo(uses_.turn->now(), CloseAtDeadline(slot_.phase, uses_), output);
   Perform(std::move(output));
 }
 
@@ -216,7 +216,7 @@ bool Sealing::Drive(bool complete) {
   OSTRAKA_CHECK(open());
   if (complete && !seal_->wait_ended()) {
     SealOutput output;
-    seal_->Echo(uses_.turn->now(), WaitEnd::kComplete, output);
+    seal_->Echo(uses_.turn->now(), CloseTime::kAfterEcho, output);
     Perform(std::move(output));
   }
   return seal_->decision().has_value();

@@ -41,7 +41,7 @@ class Seal::Impl {
 
   // --- seal.cpp: inputs, as in seal.h ---
   void Opened(base::Time now, SealOutput& out);
-  void Echo(base::Time now, WaitEnd end, SealOutput& out);
+  void Echo(base::Time now, CloseTime close, SealOutput& out);
   void OnMessage(base::Time now, const wire::SignedEnvelope& message, SealOutput& out);
   void OnVector(base::Time now, const wire::Vector& vector, SealOutput& out);
   void OnHeld(base::Time now, SealOutput& out);
@@ -73,7 +73,7 @@ class Seal::Impl {
   // If Q members have closed: passes the gate, forwards the CLOSEs and starts the slow path's
   // clock.
   void TryGate(base::Time now, SealOutput& out);
-  void Begin(base::Time now, WaitEnd end, SealOutput& out);
+  void Begin(base::Time now, CloseTime close, SealOutput& out);
   void RunClock(base::Time now, SealOutput& out);
   void BeginStep(base::Time now, SealOutput& out);
   void BeginIteration(SealOutput& out);

@@ -30,13 +30,13 @@ Seal::Impl::Impl(SealOptions options, const SealMessages* messages)
 
 void Seal::Impl::Opened(base::Time now, SealOutput& out) {
   // Too late to echo.
-  if (gate_.passed() && !echoes_.wait_ended_at()) Begin(now, WaitEnd::kDeadline, out);
+  if (gate_.passed() && !echoes_.wait_ended_at()) Begin(now, CloseTime::kWithEcho, out);
   opened_ = true;
   Drive(now, out);
 }
 
-void Seal::Impl::Echo(base::Time now, WaitEnd end, SealOutput& out) {
-  Begin(now, end, out);
+void Seal::Impl::Echo(base::Time now, CloseTime close, SealOutput& out) {
+  Begin(now, close, out);
   Drive(now, out);
 }
 
@@ -102,7 +102,7 @@ void Seal::Impl::Remember(base::Time now, const wire::SignedEnvelope& own) {
     const auto echo = wire::DecodeEcho(own.envelope.body);
     if (!echo.ok() || !echoes_.Recall(now, echo->vector)) return;
     slow_path_.NameOwnEcho(echo->vector);
-    if (!decision_.made()) clock_.Echoed(now, WaitEnd::kComplete);  // why it ended is forgotten
+    if (!decision_.made()) clock_.Echoed(now, CloseTime::kAfterEcho);  // why it ended is forgotten
     asks_.LookAt(now + Half(setup_.delta()));
     RebuildOwnVector();
     return;
@@ -205,7 +205,7 @@ Seal::~Seal() = default;
 void Seal::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, impl_); }
 
 void Seal::Opened(base::Time now, SealOutput& out) { impl_->Opened(now, out); }
-void Seal::Echo(base::Time now, WaitEnd end, SealOutput& out) { impl_->Echo(now, end, out); }
+void Seal::Echo(base::Time now, CloseTime close, SealOutput& out) { impl_->Echo(now, close, out); }
 void Seal::OnMessage(base::Time now, const wire::SignedEnvelope& message, SealOutput& out) {
   impl_->OnMessage(now, message, out);
 }

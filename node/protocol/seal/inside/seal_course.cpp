@@ -52,12 +52,12 @@ void Seal::Impl::TryGate(base::Time now, SealOutput& out) {
   if (!setup_.muted() && !base::Planted(base::Bug::kGateKeptSecret)) {
     Append(gate_.FramesToForward(setup_.self()), out.forward);
   }
-  if (opened_) Begin(now, WaitEnd::kDeadline, out);
+  if (opened_) Begin(now, CloseTime::kWithEcho, out);
   if (!setup_.muted()) clock_.Passed(now);
   asks_.LookAt(now);
 }
 
-void Seal::Impl::Begin(base::Time now, WaitEnd end, SealOutput& out) {
+void Seal::Impl::Begin(base::Time now, CloseTime close, SealOutput& out) {
   if (!echoes_.EndWait(now)) return;
   asks_.LookAt(now + Half(setup_.delta()));
   // A member that finds the gate passed when it opens the seal must not echo: the others rely on
@@ -69,7 +69,7 @@ void Seal::Impl::Begin(base::Time now, WaitEnd end, SealOutput& out) {
   values_.Add(echo.vector, std::move(held));
   echoes_.Send(now, echo.vector);
   slow_path_.NameOwnEcho(echo.vector);
-  if (!decision_.made()) clock_.Echoed(now, end);
+  if (!decision_.made()) clock_.Echoed(now, close);
   if (base::Planted(base::Bug::kNoGate) && !decision_.made()) {
     clock_.Rest(0, now + setup_.delta() * 2);
   }

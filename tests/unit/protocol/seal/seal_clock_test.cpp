@@ -83,8 +83,8 @@ TEST(SealClockTest, StatusWaitsForAQuorumAndThenForItsMessages) {
 
 TEST(SealClockTest, ClosesTwoDeltaAfterTheEchoAndWaitsForTheGate) {
   SealClock clock(kDelta);
-  clock.Echoed(At(500), WaitEnd::kComplete);
-  clock.Echoed(At(900), WaitEnd::kDeadline);  // only the first call counts
+  clock.Echoed(At(500), CloseTime::kAfterEcho);
+  clock.Echoed(At(900), CloseTime::kWithEcho);  // only the first call counts
   EXPECT_EQ(clock.due(), At(2500));
   EXPECT_TRUE(clock.Advance(At(2500)));
   EXPECT_EQ(clock.step(), Step::kClosed);
@@ -101,14 +101,14 @@ TEST(SealClockTest, ClosesTwoDeltaAfterTheEchoAndWaitsForTheGate) {
 // It has waited for the messages; waiting for ECHOs in their place would be a second wait.
 TEST(SealClockTest, ClosesWithTheEchoWhereTheWaitRanOut) {
   SealClock clock(kDelta);
-  clock.Echoed(At(500), WaitEnd::kDeadline);
+  clock.Echoed(At(500), CloseTime::kWithEcho);
   EXPECT_TRUE(clock.Advance(At(500)));
   EXPECT_EQ(clock.step(), Step::kClosed);
 }
 
 TEST(SealClockTest, AMemberThatPassesTheGateEarlySendsNoClose) {
   SealClock clock(kDelta);
-  clock.Echoed(At(0), WaitEnd::kComplete);
+  clock.Echoed(At(0), CloseTime::kAfterEcho);
   clock.Passed(At(100));
   EXPECT_EQ(clock.step(), Step::kRest);
   EXPECT_EQ(clock.due(), At(1600));

@@ -122,9 +122,9 @@ class SealTest : public testing::Test, public SealMessages {
   void Open() {
     Take([&](SealOutput& out) { seal_->Opened(now_, out); });
   }
-  void Echo(WaitEnd end = WaitEnd::kComplete) {
+  void Echo(CloseTime close = CloseTime::kAfterEcho) {
     Open();
-    Take([&](SealOutput& out) { seal_->Echo(now_, end, out); });
+    Take([&](SealOutput& out) { seal_->Echo(now_, close, out); });
   }
   void HearClose(std::uint32_t sender) {
     Hear(Frame(sender, wire::MessageType::kClose, 0, wire::Encode(wire::Close{})));

@@ -188,7 +188,7 @@ void World::Enter(std::uint32_t number) {
     Node& late = *nodes_[number];
     if (late.life != life || late.seal->wait_ended()) return;
     SealOutput out;
-    late.seal->Echo(now_, WaitEnd::kDeadline, out);
+    late.seal->Echo(now_, CloseTime::kWithEcho, out);
     AfterInput(number, std::move(out));
   });
   const auto waiting = std::move(node.waiting);
@@ -266,7 +266,7 @@ void World::CompleteMaybe(std::uint32_t number) {
     if (!muted && node.EntryNow(i).state == State::kAbsent) return;
   }
   SealOutput out;
-  node.seal->Echo(now_, WaitEnd::kComplete, out);
+  node.seal->Echo(now_, CloseTime::kAfterEcho, out);
   AfterInput(number, std::move(out));
 }
 
@@ -433,7 +433,7 @@ void World::Restart(std::uint32_t number, Duration down, bool keep_messages) {
     Open(number);
     if (!back.seal->wait_ended()) {
       SealOutput out;
-      back.seal->Echo(now_, WaitEnd::kDeadline, out);
+      back.seal->Echo(now_, CloseTime::kWithEcho, out);
       AfterInput(number, std::move(out));
     }
   });

@@ -47,7 +47,7 @@ class LacksTest : public testing::Test {
     echoes_.EndWait(At(ms));
     values_.Add(ValueOf(values_.HeldNow()), values_.HeldNow());
     echoes_.Send(At(ms), ValueOf(values_.HeldNow()));
-    clock_.Echoed(At(ms), WaitEnd::kComplete);
+    clock_.Echoed(At(ms), CloseTime::kAfterEcho);
   }
 
   const SealSetup setup_;
