@@ -52,7 +52,9 @@ base::Status CheckComes(const Manifest& manifest, const base::PeerId& self,
   }
   if (!credential) {
     return base::FailedPrecondition(
-        key + " needs an invite: ask a moderator for a link and give it with --invite");
+        key +
+        " needs an invite: ask a moderator for a link, and give it to `ostraka join`, or to "
+        "`ostraka node` by --invite");
   }
   const base::PeerId& moderator = credential->invite.moderator;
   if (!protocol::IsModerator(manifest, moderator)) {

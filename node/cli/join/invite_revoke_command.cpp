@@ -108,15 +108,18 @@ base::Status PassOnBy(const std::string& data_dir, const base::Digest& run_id,
   return base::OkStatus();
 }
 
-// Each folder gets it, also after one that cannot take it; the first failure is returned.
+// Each folder gets it, also after one that cannot take it; the error names all that cannot.
 base::Status PassOnByAll(const std::vector<std::string>& data_dirs, const base::Digest& run_id,
                          const wire::Revocation& revocation) {
   base::Status first;
+  std::string failures;
   for (const std::string& dir : data_dirs) {
     const base::Status passed = PassOnBy(dir, run_id, revocation);
+    if (passed.ok()) continue;
     if (first.ok()) first = passed;
+    failures += (failures.empty() ? "" : "; ") + base::MessageOf(passed);
   }
-  return first;
+  return first.ok() ? first : base::Status(first.code(), failures);
 }
 
 base::Status Revoke(const RevokeOptions& options) {

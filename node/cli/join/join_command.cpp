@@ -22,14 +22,15 @@ base::StatusOr<ExitCode> Join(NodeCommandOptions options) {
   if (dir.empty()) dir = DefaultJoinFolder(invite.manifest);
   ASSIGN_OR_RETURN(const JoinFolder folder,
                    MakeJoinFolder(dir, files.key, files.passphrase, invite));
+  const bool own_key = !files.key.empty();
   files.data_dir = folder.dir;
   files.manifest = folder.manifest;
   files.key = folder.key;
   if (files.graph.empty()) files.graph = folder.graph;
   if (!options.output.events) {
-    std::fprintf(stderr,
-                 "everything of this node is in %s; `ostraka join` with that folder comes back\n",
-                 folder.dir.c_str());
+    const std::string again = folder.dir + (own_key ? " --key " + folder.key : "");
+    std::fprintf(stderr, "everything of this node is in %s; `ostraka join %s` comes back\n",
+                 folder.dir.c_str(), again.c_str());
   }
   return RunNode(options);
 }

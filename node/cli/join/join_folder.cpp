@@ -36,6 +36,25 @@ base::Status MakeKey(const std::string& path, const PassphraseOptions& passphras
   return crypto::WriteKeyFile(path, text);
 }
 
+// The invite that was given last is kept: the one before may be used up or revoked. But a link
+// without a pass does not take the place of one that lets a key in.
+base::Status KeepInvite(const std::string& dir, const InviteText& invite) {
+  const std::string kept = dir + "/" + kInviteFileName;
+  const std::string text = WriteInvite(invite);
+  if (!Exists(kept)) return crypto::WriteKeyFile(kept, text);
+  const auto before = ReadInvite(kept);
+  if (before.ok() && (WriteInvite(*before) == text || (before->pass && !invite.pass))) {
+    return base::OkStatus();
+  }
+  const std::string fresh = kept + ".new";
+  std::error_code error;
+  std::filesystem::remove(fresh, error);  // of a run that was killed here
+  RETURN_IF_ERROR(crypto::WriteKeyFile(fresh, text));
+  std::filesystem::rename(fresh, kept, error);
+  return error ? base::Unavailable("cannot replace " + kept + ": " + error.message())
+               : base::OkStatus();
+}
+
 }  // namespace
 
 std::string DefaultJoinFolder(const protocol::Manifest& manifest) {
@@ -72,8 +91,7 @@ base::StatusOr<JoinFolder> MakeJoinFolder(const std::string& dir, const std::str
   RETURN_IF_ERROR(WriteIfMissing(beside, invite.graph.text));
   RETURN_IF_ERROR(WriteIfMissing(train::ConstantsBeside(beside), invite.graph.constants));
   RETURN_IF_ERROR(MakeKey(folder.key, passphrase));
-  const std::string kept = dir + "/" + kInviteFileName;
-  if (!Exists(kept)) RETURN_IF_ERROR(crypto::WriteKeyFile(kept, WriteInvite(invite)));
+  RETURN_IF_ERROR(KeepInvite(dir, invite));
   // It comes last: with it all that it names is there.
   RETURN_IF_ERROR(WriteIfMissing(folder.manifest, invite.manifest_text));
   return folder;

@@ -24,7 +24,8 @@ struct JoinFolder {
 std::string DefaultJoinFolder(const protocol::Manifest& manifest);
 
 // Makes what is missing in `dir`, itself included; `key`: the key file, empty for one in `dir`. A
-// key that is made has a passphrase only if `passphrase` names a source. Files that are there stay.
+// key that is made has a passphrase only if `passphrase` names a source. Files that are there stay,
+// but the invite gives way to another one.
 // FailedPrecondition: `dir` is of another run. Errors of WriteNewFile and WriteKeyFile.
 base::StatusOr<JoinFolder> MakeJoinFolder(const std::string& dir, const std::string& key,
                                           const PassphraseOptions& passphrase,

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "node/cli/node/flipped_gradients.h"
@@ -25,15 +26,18 @@
 namespace ostraka::cli {
 namespace {
 
+// Of members that the manifest names or that are in `anchor`, which may be null.
 base::StatusOr<std::map<base::PeerId, std::string>> MemberAddresses(
-    const std::vector<std::string>& peers, const protocol::Manifest& manifest) {
+    const std::vector<std::string>& peers, const protocol::Manifest& manifest,
+    const wire::Block* anchor) {
   ASSIGN_OR_RETURN(auto addresses, PeerAddresses(peers));
-  const auto& members = manifest.members;
+  std::set<base::PeerId> members;
+  for (const protocol::Member& member : manifest.members) members.insert(member.id);
+  if (anchor != nullptr) members.insert(anchor->members.begin(), anchor->members.end());
   for (const auto& [id, address] : addresses) {
-    if (std::none_of(members.begin(), members.end(),
-                     [&peer = id](const protocol::Member& member) { return member.id == peer; })) {
-      return base::InvalidArgument("--peers: " + id.Short() + " is no member of this run");
-    }
+    if (members.contains(id)) continue;
+    const std::string where = anchor == nullptr ? "in its manifest" : "in its manifest or its link";
+    return base::InvalidArgument("--peers: " + id.Short() + " is no member of this run " + where);
   }
   return addresses;
 }
@@ -48,10 +52,10 @@ base::StatusOr<std::uint64_t> BandwidthOf(const std::string& text) {
 
 base::StatusOr<host::RunNetwork> NetworkOf(const NodeNetworkOptions& options,
                                            const protocol::Manifest& manifest,
-                                           const std::string& data_dir) {
+                                           const wire::Block* anchor, const std::string& data_dir) {
   host::RunNetwork network;
   network.listen_socket = os::Descriptor(options.listen_fd);
-  ASSIGN_OR_RETURN(network.addresses, MemberAddresses(options.peers, manifest));
+  ASSIGN_OR_RETURN(network.addresses, MemberAddresses(options.peers, manifest, anchor));
   if (!options.listen.empty()) {
     const auto address = os::ParseHostPort(options.listen);
     if (!address.ok()) {
@@ -181,7 +185,8 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options)
   run.files.origin = options.files.origin;
   run.files.record = options.files.record_frames;
   std::map<base::PeerId, std::string> addresses = std::move(run.network.addresses);
-  ASSIGN_OR_RETURN(run.network, NetworkOf(options.network, *run.manifest, run.files.data_dir));
+  ASSIGN_OR_RETURN(run.network,
+                   NetworkOf(options.network, *run.manifest, run.anchor.get(), run.files.data_dir));
   run.network.addresses.merge(addresses);  // --peers come first
   run.unprotected = options.lab.unprotected;
   if (options.lab.Attacks()) {

@@ -242,9 +242,10 @@ class Text {
     line += policy == "closed" ? "; nobody else comes in" : "; others come by " + policy;
     Line("seats", line + "; bears " + Count(door.at("bears")) + " faulty");
     for (const json& moderator : door.at("moderators")) {
-      Line("invites", "of " + ShortOf(moderator.at("peer")) + " have let in " +
-                          Count(moderator.at("admitted")) + " of " + Count(moderator.at("quota")) +
-                          " keys" + (moderator.value("revoked", false) ? "; all are revoked" : ""));
+      Line("invites", "of " + ShortOf(moderator.at("peer")) + " have used " +
+                          Count(moderator.at("admitted")) + " of its " +
+                          Count(moderator.at("quota")) + " keys" +
+                          (moderator.value("revoked", false) ? "; all are revoked" : ""));
     }
     for (const json& asking : door.at("asking")) {
       Line("asks", ShortOf(asking.at("peer")) + ": confirmed in " + Count(asking.at("blocks")) +

@@ -126,6 +126,39 @@ base::StatusOr<std::shared_ptr<const wire::Block>> AnchorOf(const base::Bytes& b
   return std::make_shared<const wire::Block>(*std::move(block));
 }
 
+// What mail and chats put around a text is taken away, and the lines into which they break a link.
+std::string Tidied(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";  // some editors begin a file with it
+  constexpr std::string_view kAround = " \t\r\n\"'<>";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  const std::size_t from = text.find_first_not_of(kAround);
+  if (from == std::string_view::npos) return "";
+  std::string tidy(text.substr(from, text.find_last_not_of(kAround) + 1 - from));
+  if (!tidy.starts_with(kInviteScheme)) return tidy;
+  std::erase_if(tidy, [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; });
+  return tidy;
+}
+
+// Why `path` cannot be read. An argument may be a damaged link: it holds a secret, and is not
+// shown.
+base::Status Unreadable(const std::string& path, bool is_folder) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) {
+    return base::Unavailable("cannot read the invite " + path + ": this user may not read it");
+  }
+  if (path.find(kInviteScheme) != std::string::npos || error) {
+    return base::InvalidArgument("the invite is damaged: a link begins with " +
+                                 std::string(kInviteScheme) + " and has nothing before it");
+  }
+  if (is_folder) {
+    return base::NotFound("this node did not come by an invite: " + path +
+                          " is not there; give a link, or start it with `ostraka node`");
+  }
+  return base::NotFound("cannot read the invite " + path + ": give a link that begins with " +
+                        std::string(kInviteScheme) +
+                        ", or the file that `ostraka invite new --file` wrote");
+}
+
 base::Status CheckSigned(const InviteText& text) {
   if (!text.pass) return base::OkStatus();
   const wire::Invite& invite = text.pass->invite;
@@ -207,7 +240,8 @@ std::string Write(const InviteText& invite, const std::string& format) {
 base::StatusOr<InviteText> ParseFile(std::string_view text, config::Versions versions) {
   if (text.ends_with('\n')) text.remove_suffix(1);
   const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) return Bad("is no link that `ostraka invite new` made");
+  if (!object.is_object())
+    return Bad("is cut short or damaged, or `ostraka invite new` did not make it");
   const std::string format = Fields(object).Text("format");
   if (format != kFormat && format != kUnchecked) {
     return base::InvalidArgument("the invite is of another version of ostraka");
@@ -242,21 +276,19 @@ base::StatusOr<InviteText> ParseInvite(std::string_view text, config::Versions v
 }
 
 base::StatusOr<InviteText> ReadInvite(const std::string& link_or_file, config::Versions versions) {
-  if (link_or_file.starts_with(kInviteScheme)) return ParseInvite(link_or_file, versions);
+  const std::string link = Tidied(link_or_file);
+  if (link.starts_with(kInviteScheme)) return ParseInvite(link, versions);
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(link_or_file, error);
   const std::string path = is_folder ? link_or_file + "/" + kInviteFileName : link_or_file;
   std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return base::NotFound("cannot read the invite " + path + ": give a link that begins with " +
-                          std::string(kInviteScheme) +
-                          ", or the file that `ostraka invite new --file` wrote");
-  }
+  if (!file) return Unreadable(path, is_folder);
   std::string text(kMaxInviteBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return base::Unavailable("cannot read the invite " + path);
   text.resize(static_cast<std::size_t>(file.gcount()));
-  return ParseInvite(text, versions);
+  if (text.size() > kMaxInviteBytes) return ParseInvite(text, versions);  // says so
+  return ParseInvite(Tidied(text), versions);
 }
 
 }  // namespace ostraka::cli

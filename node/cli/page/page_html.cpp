@@ -323,9 +323,9 @@ std::string DoorSection(const PageData& data) {
   std::string items;
   for (const PageDoor::Moderator& moderator : door.moderators) {
     items += Tag("li", "",
-                 "Invites of " + ShortWho(moderator.peer) + " have let in " +
-                     CountText(moderator.admitted) + " of " + CountText(moderator.quota) + " keys" +
-                     (moderator.revoked ? "; all of them are revoked." : "."));
+                 "Invites of " + ShortWho(moderator.peer) + " have used " +
+                     CountText(moderator.admitted) + " of its " + CountText(moderator.quota) +
+                     " keys" + (moderator.revoked ? "; all of them are revoked." : "."));
   }
   const std::size_t shown = std::min(door.asking.size(), kAskingShown);
   for (std::size_t i = 0; i < shown; ++i) items += AskingItem(door.asking[i]);

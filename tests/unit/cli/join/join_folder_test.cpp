@@ -38,6 +38,24 @@ TEST_F(JoinFolderTest, MakesWhatIsMissingAndKeepsWhatIsThere) {
   EXPECT_THAT(base::MessageOf(other.status()), HasSubstr("give another folder"));
 }
 
+// A folder whose invite was refused once kept it for ever, so its node came in by the next one and
+// was refused after a restart.
+TEST_F(JoinFolderTest, KeepsTheInviteThatWasGivenLast) {
+  const InviteText old = MakeInvite();
+  ASSERT_TRUE(MakeJoinFolder(DirOfRun(), "", {}, old).ok());
+  InviteText next = MakeInvite();
+  next.addresses[old.manifest.members.front().id] = "192.0.2.1:7700";
+  ASSERT_TRUE(MakeJoinFolder(DirOfRun(), "", {}, next).ok());
+  EXPECT_EQ(WriteInvite(*ReadInvite(DirOfRun())), WriteInvite(next));
+  InviteText link = MakeInvite();
+  link.pass.reset();
+  ASSERT_TRUE(MakeJoinFolder(DirOfRun(), "", {}, link).ok());
+  EXPECT_EQ(WriteInvite(*ReadInvite(DirOfRun())), WriteInvite(next)) << "a link lets nobody in";
+  std::filesystem::resize_file(DirOfRun() + "/" + kInviteFileName, 100);
+  ASSERT_TRUE(MakeJoinFolder(DirOfRun(), "", {}, link).ok());
+  EXPECT_EQ(WriteInvite(*ReadInvite(DirOfRun())), WriteInvite(link)) << "the other was damaged";
+}
+
 TEST_F(JoinFolderTest, WritesTheGraphAndMakesTheKeyWhereItIsTold) {
   InviteText invite = MakeInvite();
   invite.graph = {"a graph\n", "constants"};

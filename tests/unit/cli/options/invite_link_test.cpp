@@ -214,5 +214,33 @@ TEST_F(InviteLinkTest, IsReadFromALinkOrAFile) {
   EXPECT_THAT(base::MessageOf(ReadInvite(path).status()), HasSubstr("longer than 2 MiB"));
 }
 
+// Mail breaks a link of some thousand digits into lines, and people copy the marks around it.
+TEST_F(InviteLinkTest, IsReadWithWhatMailAndChatsPutAroundIt) {
+  const std::string link = LinkOf(file_);
+  std::string lines = "\xEF\xBB\xBF";
+  for (std::size_t at = 0; at < link.size(); at += 76) lines += link.substr(at, 76) + "\r\n";
+  for (const std::string& text : {" " + link, "\"" + link + "\"", "<" + link + ">\n", lines}) {
+    EXPECT_TRUE(ReadInvite(text).ok()) << text.substr(0, 20);
+    std::ofstream(dir_ + "/link") << text;
+    EXPECT_TRUE(ReadInvite(dir_ + "/link").ok()) << text.substr(0, 20);
+  }
+  std::ofstream(dir_ + "/file") << " " + file_ + "\r\n";
+  EXPECT_TRUE(ReadInvite(dir_ + "/file").ok());
+}
+
+TEST_F(InviteLinkTest, NoRefusalShowsTheLink) {
+  const std::string link = LinkOf(file_);
+  for (const std::string& text :
+       {"https://" + link, "x " + link, link + "!", link.substr(0, 900)}) {
+    const std::string refusal = base::MessageOf(ReadInvite(text).status());
+    EXPECT_THAT(refusal, HasSubstr("damaged"));
+    EXPECT_LT(refusal.size(), 120u);
+  }
+}
+
+TEST_F(InviteLinkTest, AFolderThatDidNotComeByAnInviteIsNamed) {
+  EXPECT_THAT(base::MessageOf(ReadInvite(dir_).status()), HasSubstr("did not come by an invite"));
+}
+
 }  // namespace
 }  // namespace ostraka::cli

@@ -295,7 +295,7 @@ TEST(PageHtmlTest, TheDoorIsThereOnceThereIsABlock) {
   const std::string html = PageMain(data);
   EXPECT_THAT(html, HasSubstr("9 of 16 seats are taken, 1 more kept for members that may return"));
   EXPECT_THAT(html, HasSubstr("Others come in by invite. The run bears 4 faulty members."));
-  EXPECT_THAT(html, HasSubstr("have let in 2 of 8 keys."));
+  EXPECT_THAT(html, HasSubstr("have used 2 of its 8 keys."));
   EXPECT_THAT(html, HasSubstr("confirmed in 3 of 5 blocks, by an invite of "));
   EXPECT_THAT(html, Not(HasSubstr("<b>")));
   data.door->policy = "closed";
