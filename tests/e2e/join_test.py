@@ -75,7 +75,7 @@ class JoinTest(JoinCase):
                          [["1", "of", "2", "250", "open"], ["0", "of", "5", "250", "open"]])
         self.assertEqual(listed[3][2:], ["1", "of", "16", "used"])
         # One by its id through the first node, the other by its link through a line that the second node's owner was given.
-        harness.expect_ok("invite", "revoke", listed[1][0], *key, "--data-dir", run.data_dir(0))
+        harness.expect_ok("invite", "revoke", listed[1][0].upper(), *key, "--data-dir", run.data_dir(0))
         line = harness.expect_ok("invite", "revoke", public, *key).strip()
         harness.expect_ok("invite", "revoke", "--pass-on", line, *key[:2], "--data-dir", run.data_dir(1))
         states = lambda: [entry["state"] for entry in json.loads(
@@ -242,6 +242,8 @@ class RefusalTest(JoinCase):
                      "is no moderator of this run")
         self.refused(2, ["invite", "new", "--manifest", self.run_.manifest, "--key", self.moderator, "--uses", 17],
                      "--uses must be from 1 to 16")
+        self.refused(2, ["invite", "new", "--manifest", self.run_.manifest, "--key", self.moderator, "--until", 0],
+                     "--until must be after step 0")
 
     def test_show_and_a_file(self):
         path = self.folder / "invite.json"

@@ -48,6 +48,23 @@ base::Status CheckMayInvite(const protocol::Manifest& manifest, const base::Peer
   return base::InvalidArgument("--uses must be from 1 to " + std::to_string(most));
 }
 
+// Nobody could come in by another one. `newest`: a block of the run, null if none is known.
+base::Status CheckCounts(const wire::Invite& invite, const wire::Block* newest) {
+  const std::uint64_t step = newest == nullptr ? 0 : newest->step;
+  if (invite.ends_step <= step) {
+    return base::InvalidArgument("--until must be after step " + std::to_string(step) +
+                                 ", at which the run " + (newest == nullptr ? "begins" : "is"));
+  }
+  if (newest == nullptr) return base::OkStatus();
+  for (const wire::Moderator& moderator : newest->moderators) {
+    if (moderator.peer != invite.moderator || !moderator.revoked) continue;
+    return base::FailedPrecondition("moderator " + moderator.peer.Short() +
+                                    " took all of its invites back for ever: another moderator "
+                                    "must make this one");
+  }
+  return base::OkStatus();
+}
+
 base::Status New(const NewOptions& options) {
   ASSIGN_OR_RETURN(protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
   ASSIGN_OR_RETURN(const crypto::SigningKey key, LoadKey(options.key, options.passphrase));
@@ -59,10 +76,7 @@ base::Status New(const NewOptions& options) {
                             .ends_step = options.until.value_or(manifest.training.steps)};
   const crypto::Signature signature = protocol::SignInvite(manifest.run_id, invite, key);
   ASSIGN_OR_RETURN(InviteText text, PartsOf(options.parts, options.manifest, std::move(manifest)));
-  if (text.anchor != nullptr && invite.ends_step <= text.anchor->step) {
-    return base::InvalidArgument("--until must be after step " + std::to_string(text.anchor->step) +
-                                 ", at which the run is");
-  }
+  RETURN_IF_ERROR(CheckCounts(invite, text.anchor.get()));
   text.pass = InvitePass{invite, signature, std::move(holder)};
   RETURN_IF_ERROR(NoteInvite(options.key, {text.manifest.run_id, invite}));
   RETURN_IF_ERROR(PassOn(text, options.parts.file));

@@ -1,5 +1,7 @@
 // ostraka invite revoke: a moderator takes back an invite, or all of its invites.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -48,9 +50,13 @@ base::Status CheckOptions(const RevokeOptions& options) {
 
 // By its id, from the notes beside the key; or out of the link or the file.
 base::StatusOr<wire::Invite> InviteOf(const RevokeOptions& options, const base::Digest& run_id) {
-  if (options.what.find_first_not_of("0123456789abcdef") == std::string::npos) {
+  if (options.what.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos) {
     ASSIGN_OR_RETURN(const IssuedInvites issued, IssuedBy(options.key, run_id));
-    return InviteNamed(options.what, issued.invites, run_id);
+    std::string digits = options.what;
+    std::transform(digits.begin(), digits.end(), digits.begin(), [](char c) {
+      return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    });
+    return InviteNamed(digits, issued.invites, run_id);
   }
   ASSIGN_OR_RETURN(const InviteText text, ReadInvite(options.what));
   if (text.manifest.run_id != run_id) {

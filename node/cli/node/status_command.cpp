@@ -328,7 +328,7 @@ class Text {
       line += ShortOf(missing.at("peer"));
       if (!missing.at("linked").get<bool>()) line += " (not linked)";
     }
-    return line.empty() ? "for no member: it computes" : line;
+    return line.empty() ? "for no message of another member" : line;
   }
 
   const MemberNames names_;
