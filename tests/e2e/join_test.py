@@ -163,7 +163,9 @@ class JoinTest(JoinCase):
         self.invite(run, "--data-dir", run.data_dir(0), "--file", file)
         shown = harness.expect_ok("invite", "show", file)
         self.assertGreater(int(re.search(r"begins at the block of step (\d+)", shown).group(1)), 0)
-        second = self.join(file, "second")
+        # It names a member that came later, whose address may be given.
+        later = harness.expect_ok("key", "show", self.folder / "first" / "node.key").strip() + "@127.0.0.1:9"
+        second = self.join(file, "second", "--peers", later)
         self.await_members(second, 6)
         self.finish_all(nodes, [first, second])
 
