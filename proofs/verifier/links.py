@@ -24,14 +24,22 @@ def bytes_of(text):
     return found
 
 
+def tidied(content):
+    """A link without what mail and chats put around it and into it; any other text as it is (ReadInvite)."""
+    inner = content.removeprefix("\ufeff".encode()).strip(b" \t\r\n\"'<>")
+    return inner.translate(None, b" \t\r\n") if inner.startswith(SCHEME.encode()) else content
+
+
 def content_of(link_or_file):
     """A link, or the bytes of the file that holds it. Raises OSError."""
-    if link_or_file.startswith(SCHEME):
-        return link_or_file.encode()
+    link = tidied(os.fsencode(link_or_file))
+    if link.startswith(SCHEME.encode()):
+        return link
     if os.path.isdir(link_or_file):  # of a node that came by it
         link_or_file = os.path.join(link_or_file, "invite.json")
     with open(link_or_file, "rb") as file:
-        return file.read(MOST_BYTES + 1)
+        content = file.read(MOST_BYTES + 1)
+    return content if len(content) > MOST_BYTES else tidied(content)
 
 
 def text_of(link):

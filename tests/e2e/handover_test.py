@@ -147,6 +147,11 @@ class HandoverTest(JoinCase):
             given.write_text(made)
             code, said = self.judge("--anchor", given, *files)
             self.assertEqual(code, 2, (made[:60], said))
+        lines = "\r\n".join(link[at:at + 76] for at in range(0, len(link), 76))
+        for made in (f"\ufeff <{lines}>\r\n", f'"{link}"', lines):  # as mails and chats bring it
+            given.write_text(made, newline="")
+            for anchor in (given, made):
+                self.assertEqual(self.judge("--anchor", anchor, *files), self.judge("--anchor", link, *files))
         # Of an earlier version of the protocol, and so of another run; with the same members.
         given.write_text(with_block(link, manifest=lambda text: re.sub(r"protocol_version = \d+", "protocol_version = 9", text)))
         code, said = self.judge("--anchor", given, *files)

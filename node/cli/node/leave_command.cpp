@@ -26,8 +26,9 @@ base::StatusOr<ExitCode> Leave(const std::string& named) {
   RETURN_IF_ERROR(store::AwaitUnused(dir));
   ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(dir));
   ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
-  std::printf("%s\n", summary.outcome.c_str());
-  return summary.outcome.starts_with("left ") ? kDone : kNegative;
+  const bool left = summary.outcome.starts_with("left ");
+  std::printf("%s%s\n", left ? "" : "it did not leave: ", summary.outcome.c_str());
+  return left ? kDone : kNegative;
 }
 
 }  // namespace

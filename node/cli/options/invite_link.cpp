@@ -1,5 +1,6 @@
 #include "node/cli/options/invite_link.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -126,15 +127,16 @@ base::StatusOr<std::shared_ptr<const wire::Block>> AnchorOf(const base::Bytes& b
   return std::make_shared<const wire::Block>(*std::move(block));
 }
 
-// What mail and chats put around a text is taken away, and the lines into which they break a link.
+// A link without what mail and chats put around it, and without the lines into which they break it.
+// Any other text stays as it is. proofs/verifier/links.py reads links in the same way.
 std::string Tidied(std::string_view text) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";  // some editors begin a file with it
   constexpr std::string_view kAround = " \t\r\n\"'<>";
-  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
-  const std::size_t from = text.find_first_not_of(kAround);
-  if (from == std::string_view::npos) return "";
-  std::string tidy(text.substr(from, text.find_last_not_of(kAround) + 1 - from));
-  if (!tidy.starts_with(kInviteScheme)) return tidy;
+  std::string_view inner = text;
+  if (inner.starts_with(kMark)) inner.remove_prefix(kMark.size());
+  inner.remove_prefix(std::min(inner.find_first_not_of(kAround), inner.size()));
+  if (!inner.starts_with(kInviteScheme)) return std::string(text);
+  std::string tidy(inner.substr(0, inner.find_last_not_of(kAround) + 1));
   std::erase_if(tidy, [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; });
   return tidy;
 }

@@ -293,7 +293,8 @@ std::string MembersSection(const PageData& data) {
                             Head("Received", true);
   std::string notes =
       "Verified: the gradient entered the model under a sealed proof. A ban takes all of a "
-      "member's samples away. Lag: how long it has made the others wait, not forgiven yet";
+      "member's samples away. Lag: how long it has made the others wait, not forgiven yet; one "
+      "that has just come begins with half of what is allowed";
   notes += data.late_allowed_ms == 0
                ? std::string(".")
                : "; beyond " + SpanText(static_cast<double>(data.late_allowed_ms) * 1e-3) +
@@ -319,7 +320,8 @@ std::string DoorSection(const PageData& data) {
     seats += ", " + CountText(door.kept) + " more kept for members that may return";
   seats += door.policy == "closed" ? ". The run is closed: nobody else comes in."
                                    : ". Others come in by " + Html(door.policy) + ".";
-  seats += " The run bears " + CountText(door.bears) + " faulty members.";
+  seats += " The run bears " + CountText(door.bears) +
+           (door.bears == 1 ? " faulty member." : " faulty members.");
   std::string items;
   for (const PageDoor::Moderator& moderator : door.moderators) {
     items += Tag("li", "",

@@ -224,8 +224,8 @@ TEST_F(InviteLinkTest, IsReadWithWhatMailAndChatsPutAroundIt) {
     std::ofstream(dir_ + "/link") << text;
     EXPECT_TRUE(ReadInvite(dir_ + "/link").ok()) << text.substr(0, 20);
   }
-  std::ofstream(dir_ + "/file") << " " + file_ + "\r\n";
-  EXPECT_TRUE(ReadInvite(dir_ + "/file").ok());
+  std::ofstream(dir_ + "/file") << " " + file_;
+  EXPECT_FALSE(ReadInvite(dir_ + "/file").ok()) << "a file has one text";
 }
 
 TEST_F(InviteLinkTest, NoRefusalShowsTheLink) {
