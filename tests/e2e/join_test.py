@@ -89,6 +89,22 @@ class JoinTest(JoinCase):
         self.finish_all(nodes, [])
         self.await_end([first])
 
+    def test_who_took_all_invites_back_makes_no_other(self):
+        run = self.open_run(250)
+        key = ["--manifest", run.manifest, "--key", self.moderator]
+        nodes = self.start_all(run)
+        harness.expect_ok("invite", "revoke", "--all", *key, "--data-dir", run.data_dir(0))
+        again = lambda: harness.run("invite", "new", *key, "--data-dir", run.data_dir(0))
+        harness.wait_until(lambda: again().returncode == 2, "a block has the revocation")
+        self.assertIn("took all of its invites back for ever", again().stderr)
+        nowhere = [self.folder / "nowhere", self.folder / "nor_here"]
+        failed = harness.run("invite", "revoke", "--all", *key, *(word for name in nowhere for word in ("--data-dir", name)))
+        self.assertEqual(failed.returncode, 3, failed.stderr)
+        self.assertEqual(len(failed.stderr.strip().splitlines()), 1, failed.stderr)
+        for name in nowhere:
+            self.assertIn(str(name), failed.stderr)
+        self.finish_all(nodes, [])
+
     def test_what_revoke_refuses(self):
         run = self.open_run(20)
         key = ["--manifest", run.manifest, "--key", self.moderator]

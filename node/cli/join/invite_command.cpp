@@ -48,8 +48,9 @@ base::Status CheckMayInvite(const protocol::Manifest& manifest, const base::Peer
   return base::InvalidArgument("--uses must be from 1 to " + std::to_string(most));
 }
 
-// Nobody could come in by another one. `newest`: a block of the run, null if none is known.
-base::Status CheckCounts(const wire::Invite& invite, const wire::Block* newest) {
+// Refuses an invite by which nobody could come in. `newest`: a block of the run, null if none is
+// known.
+base::Status CheckLetsIn(const wire::Invite& invite, const wire::Block* newest) {
   const std::uint64_t step = newest == nullptr ? 0 : newest->step;
   if (invite.ends_step <= step) {
     return base::InvalidArgument("--until must be after step " + std::to_string(step) +
@@ -76,7 +77,7 @@ base::Status New(const NewOptions& options) {
                             .ends_step = options.until.value_or(manifest.training.steps)};
   const crypto::Signature signature = protocol::SignInvite(manifest.run_id, invite, key);
   ASSIGN_OR_RETURN(InviteText text, PartsOf(options.parts, options.manifest, std::move(manifest)));
-  RETURN_IF_ERROR(CheckCounts(invite, text.anchor.get()));
+  RETURN_IF_ERROR(CheckLetsIn(invite, text.anchor.get()));
   text.pass = InvitePass{invite, signature, std::move(holder)};
   RETURN_IF_ERROR(NoteInvite(options.key, {text.manifest.run_id, invite}));
   RETURN_IF_ERROR(PassOn(text, options.parts.file));

@@ -26,7 +26,7 @@
 namespace ostraka::cli {
 namespace {
 
-// Of members that the manifest names or that are in `anchor`, which may be null.
+// Addresses of members that the manifest names, or that are in `anchor`, which may be null.
 base::StatusOr<std::map<base::PeerId, std::string>> MemberAddresses(
     const std::vector<std::string>& peers, const protocol::Manifest& manifest,
     const wire::Block* anchor) {

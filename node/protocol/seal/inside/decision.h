@@ -47,7 +47,7 @@ class SealDecision {
   const std::vector<base::SharedBytes>& certificate() const { return certificate_; }
   // The other signers of the certificate.
   const std::vector<PeerId>& witnesses() const { return witnesses_; }
-  // Every witness was asked, and a message is lacking all the same.
+  // Every witness was asked once, and what the decision names is still not here.
   bool asked_in_vain() const { return asked_; }
   const std::optional<SealVector>& vector() const { return vector_; }
   bool alone() const { return alone_; }
