@@ -29,6 +29,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import lint_rules as rules  # noqa: E402  (the path above finds it)
 import lint_text as text_of  # noqa: E402
+import planted  # noqa: E402
 from lint_classes import (  # noqa: E402
     check_class_size, check_contract, check_fingerprint, check_mutual_calls, check_one_journal,
     check_one_transition, check_promises, check_removals)
@@ -169,6 +170,14 @@ def check_planted(tree):
         for line, target, _ in tree.includes(path):
             if target == "node/base/planted.h":
                 yield Finding(path, line, "planted", "plant the bug in a .cpp (cmake/OstrakaBuild.cmake, ostraka_planted_twin)")
+
+
+def check_planted_rows(tree, bugs=None):
+    """each row of tests/planted.py quotes what stands once in its file"""
+    for name, path, text, *_ in planted.BUGS if bugs is None else bugs:
+        count = tree.texts.get(path, "").count(text)
+        if path in tree.texts and count != 1:
+            yield Finding("tests/planted.py", 1, "planted-rows", f"{name}: its text stands {count} times in {path}, not once")
 
 
 def check_readmes(tree):
@@ -383,7 +392,7 @@ def _closure(tree, path):
     return sorted(seen)
 
 
-FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once, check_planted,
+FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once, check_planted, check_planted_rows,
                check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
                check_folders, check_class_size, check_mutual_calls, check_contract, check_promises,
                check_one_journal, check_removals, check_one_transition, check_fingerprint,

@@ -209,6 +209,14 @@ class Marks(unittest.TestCase):
             self.assertEqual(findings(lint.check_marks, {"sim/x.h": text}), [], text)
 
 
+class PlantedRows(unittest.TestCase):
+    def test_refuses_a_row_that_quotes_what_is_gone_or_stands_twice(self):
+        for text, broken in [("a = 1;", False), ("a = 2;", True), ("a = 1; a = 1;", True)]:
+            found = findings(lint.check_planted_rows, {"node/base/x.cpp": text},
+                             bugs=[("bug", "node/base/x.cpp", "a = 1;", "", "base_test", "*")])
+            self.assertEqual(found, [("tests/planted.py", 1)] if broken else [], text)
+
+
 class Headers(unittest.TestCase):
     def test_refuses_a_header_without_pragma_once_first(self):
         for text in ["int x;\n#pragma once\n", "#ifndef X\n#define X\n#endif\n", "",

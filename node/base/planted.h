@@ -57,6 +57,7 @@ enum class Bug : std::uint8_t {
   kShortWaitsBlame,          // what did not come within a short wait opens disputes
   kOneAttests,               // a newcomer believes a head to which one member attests
   kFirstHeadIsLast,          // a newcomer believes no head after the first
+  kOneDenies,                // a newcomer stops when one member has another block of the past
   kDonorsAreAwaited,         // a donor that sends nothing is waited for
   kResultsSixAtATime,        // a newcomer asks for six small results at a time
   kAnyDistance,              // a newcomer is confirmed however long its answers take

@@ -545,6 +545,14 @@ std::vector<Entry> OfGuests() {
         "a head is believed if more members of the block that one holds attest to it than can be "
         "at fault"},
        MakeLongRange},
+      {{"false_past",
+        "shows who is away a false block for each of the past that it is asked for, and signs that "
+        "the newest is of that height",
+        {},
+        Outcome::kContained,
+        "another member is asked; two histories are found only where more members than can be at "
+        "fault have another block"},
+       MakeFalsePast},
   };
   for (Entry& entry : entries) entry.attack.of_guests = true;
   return entries;

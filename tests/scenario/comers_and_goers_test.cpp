@@ -241,7 +241,7 @@ TEST(GoneDonor, WhoAnswersNobodyKeepsNobodyOutOfShortSteps) {
   }
 }
 
-// --- stale_head, long_range ----------------------------------------------------------------------
+// --- stale_head, long_range, false_past ----------------------------------------------------------
 
 // All that come and come back get in: checkers "arrivals" and "progress". A member that has left
 // waits for the COMMITs of all before it goes, and here for as long as it ever does: 28 s.
@@ -253,6 +253,21 @@ TEST(StaleHeads, KeepNobodyAway) {
   const SimResult result = RunWithoutHarm(options);
   EXPECT_EQ(result.returned.size(), 3U) << result.replay;
   EXPECT_GT(result.misdeeds, 0U) << "nobody asked them";
+}
+
+// As many as the run bears lie about the past to who comes, and to who was away for so long that it
+// fetches a state. They find no second history.
+TEST(FalsePast, KeepsNobodyAway) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SimOptions options = Under("false_past", {8, 2}, seed);
+    options.steps = 150;
+    options.comes = 2;
+    options.leaves = 2;
+    options.leave_for = base::Seconds(20);
+    const SimResult result = RunWithoutHarm(options);
+    EXPECT_EQ(result.returned.size(), 4U) << result.replay;
+    EXPECT_GT(result.misdeeds, 0U) << "nobody asked them";
+  }
 }
 
 // Colluders leave, and then show a false later history to who comes and to who comes back. As many

@@ -142,6 +142,17 @@ TEST(PlantedInAnAnswer, OneThatAttestsIsFoundByCheckerArrivals) {
   ExpectFoundIn(options, base::Bug::kOneAttests, "arrivals");
 }
 
+// A member that comes back holds a block of the past, and one liar has another.
+TEST(PlantedInAnAnswer, OneThatDeniesThePastIsFoundByCheckerProgress) {
+  SimOptions options = Coming("false_past", 10, 0);
+  options.byzantine = 2;
+  options.steps = 120;
+  options.leaves = 2;
+  options.leave_for = base::Seconds(20);
+  options.await_removal = false;
+  ExpectFoundIn(options, base::Bug::kOneDenies, "progress");
+}
+
 // The member that hid another's lie is gone before the liar is convicted. No checker: nobody can
 // tell such a lie from the outside.
 TEST(PlantedInAnAnswer, WhoIsNotNeededLeavesBeforeTheCaseAboutIt) {

@@ -77,7 +77,7 @@ void Follower::NoteAttestation(const wire::SignedEnvelope& message, const PeerId
   const wire::Slot& slot = envelope.slot;
   if (slot.phase != Phase::kA || slot.type != MessageType::kCommit) return;
   if (slot.step < HeightOf(uses_.chain->head())) return;
-  const bool known = catch_up_->HasAttest(envelope.sender, slot.step, envelope.entry);
+  const bool known = catch_up_->histories().HasAttest(envelope.sender, slot.step, envelope.entry);
   if (!known && !uses_.check->VerifiedOdd(message, from)) return;
   catch_up_->OnAttest(envelope.sender, slot.step, envelope.entry);
 }
@@ -91,13 +91,18 @@ void Follower::OnChunk(const PeerId& from, const wire::Slot& slot, const wire::C
 // --- the way back -------------------------------------------------------------------------------
 
 Outcome Follower::Advance() {
+  if (const auto& two = catch_up_->histories().found()) {
+    return Outcome::Halt(Halted::Why::kForked, two->Line());
+  }
   StoreParts();
   NameLiars();
   if (const auto refusal = RefusalByNewest()) return Refused(*refusal);
-  TakeState();
-  StoreFresh();
+  // A store that has a state does not remember from where it came: it is compared first.
+  const bool is_compared = !catch_up_->histories().Waits(uses_.turn->now());
+  if (is_compared) TakeState();
+  if (is_compared) StoreFresh();
   Ask();
-  return ApplyNext();
+  return is_compared ? ApplyNext() : Outcome::Wait();
 }
 
 void Follower::StoreFresh() {

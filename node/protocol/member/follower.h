@@ -15,6 +15,9 @@
 //       of two of four was let in, and all waited for it.] One that is left out by more than F has
 //       no honest majority to work with.
 //
+//   F6  Who is shown two histories (histories.h) signs nothing more, and says what it was shown.
+//       What it has fetched is stored and applied once members have had their say about that.
+//
 // May not know: seals, roles, or why the member left.
 //
 // Memory: that of CatchUp, and the results of one block.

@@ -1,6 +1,7 @@
 #include "node/protocol/sync/catch_up.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "node/base/check.h"
@@ -15,13 +16,7 @@ using wire::PullKind;
 
 namespace {
 
-constexpr std::size_t kEntriesAMember = 4;
 constexpr std::uint64_t kBlocksAhead = 4;  // results of this many blocks are fetched at once
-
-std::uint32_t Vouchers(const Block& view) {
-  if (base::Planted(base::Bug::kOneAttests)) return 1;
-  return FaultBound(view.thresholds) + 1;
-}
 
 // The longest that a member takes to send so many bytes that is not taken to be silent.
 base::Duration TimeFor(std::uint64_t bytes) {
@@ -55,6 +50,20 @@ CatchUp::Request RequestOf(const PeerId& to, const Requests::Key& key, std::uint
   }
 }
 
+// For the one block of `height`.
+CatchUp::Request QuestionOf(const PeerId& to, std::uint64_t height) {
+  const wire::Pull one{.kind = PullKind::kBlock, .index = 1};
+  if (height == 0) return {to, 0, wire::Phase::kGenesis, one};
+  return {to, height - 1, wire::Phase::kC, one};
+}
+
+// The lowest block that is connected with the one of `height` by blocks of `chain`.
+std::uint64_t LowestConnected(const std::map<std::uint64_t, SharedBlock>& chain,
+                              std::uint64_t height) {
+  while (chain.contains(height - 1)) --height;
+  return height;
+}
+
 }  // namespace
 
 CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
@@ -66,6 +75,7 @@ CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view
       state_(std::move(state)),
       trust_state_(trust_state),
       head_(view_),
+      histories_(patience),
       reported_(HeightOf(*view_)),
       kept_(std::move(kept)),
       requests_(patience) {}
@@ -75,91 +85,58 @@ CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view
 void CatchUp::OnAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) {
   if (!IsMember(view_->members, sender)) return;
   if (confirmed_ && base::Planted(base::Bug::kFirstHeadIsLast)) return;
-  auto& entries = attests_[sender];
-  entries[step] = entry;
-  if (entries.size() > kEntriesAMember) entries.erase(entries.begin());
-  if (!confirmed_ && entry == wire::BlockDigest(*view_)) confirmed_ = IsAttested(entry);
-  const auto block = unproven_.find(entry);
-  if (block != unproven_.end() && IsAttested(entry)) Believe(block->second.Decoded());
+  // The parent of a step has the height of the step's number.
+  if (histories_.OnAttest(sender, step, entry)) CompareAt(step, entry);
+  if (!confirmed_ && entry == wire::BlockDigest(*view_)) {
+    confirmed_ = histories_.IsAttested(*view_, entry);
+  }
+  if (unproven_.Contains(entry) && histories_.IsAttested(*view_, entry)) {
+    Believe(unproven_.Find(entry), entry);
+  }
   CheckInvariants();
 }
 
-bool CatchUp::HasAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) const {
-  const auto entries = attests_.find(sender);
-  if (entries == attests_.end()) return false;
-  const auto held = entries->second.find(step);
-  return held != entries->second.end() && held->second == entry;
-}
-
-bool CatchUp::IsAttested(const Digest& digest) const {
-  std::uint32_t vouchers = 0;
-  for (const auto& [member, entries] : attests_) {
-    if (!IsMember(view_->members, member)) continue;
-    for (const auto& [step, entry] : entries) {
-      if (entry != digest) continue;
-      ++vouchers;
-      break;
-    }
-  }
-  return vouchers >= Vouchers(*view_);
-}
-
-SharedBlock CatchUp::Unproven::Decoded() const {
-  auto block = wire::DecodeBlock(encoded->data);
-  OSTRAKA_CHECK(block.ok());  // as when it came
-  return std::make_shared<const Block>(*std::move(block));
+// C7: a member names that block as the one of `height`.
+void CatchUp::CompareAt(std::uint64_t height, const Digest& digest) {
+  const SharedBlock known = BelievedAt(height);
+  const bool is_believed = histories_.CompareParents(*view_, height, digest, known.get());
+  if (!is_believed || known != nullptr) return;
+  // Members attest late to a block before the state that is being fetched; or it is of another
+  // history. Attack: many such blocks, of which each is asked about.
+  const bool is_left_out = height > HeightOf(*view_) && height <= Floor();
+  if (is_left_out && histories_.HasRoom()) histories_.KeepLandmark(view_, height, digest);
 }
 
 CatchUp::Look CatchUp::LookAt(const PeerId& from, const Digest& digest) {
-  const auto held = unproven_.find(digest);
-  if (held != unproven_.end()) {
-    held->second.from.insert(from);
-    BoundUnprovenOf(from);
-    return Look::kHeld;
-  }
+  if (unproven_.AddSender(from, digest) || histories_.OnLandmark(from, digest)) return Look::kHeld;
   // Once it is here, another one is named: a proof by attestations would let in copies of the head.
   const auto gap = Gap();
   return gap && BlockAt(*gap + 1)->previous == digest ? Look::kProven : Look::kNew;
 }
 
 void CatchUp::OnBlock(const PeerId& from, Block block, const SharedBlob& encoded) {
-  if (HeightOf(block) <= Floor() || chain_.contains(HeightOf(block))) return;
+  const bool is_past = HeightOf(block) <= Floor() || chain_.contains(HeightOf(block));
+  if (is_past && !histories_.HasLandmarkAt(HeightOf(block))) return;
   const Digest digest = wire::DigestOfBlock(encoded->data);
+  histories_.OnBlock(from, HeightOf(block), digest);
+  if (is_past) return;
   auto shared = std::make_shared<const Block>(std::move(block));
   // A block that the believed one above names as its previous is one, too.
   const SharedBlock after = BlockAt(HeightOf(*shared) + 1);
-  if (IsAttested(digest) || (after != nullptr && after->previous == digest)) {
+  if (histories_.IsAttested(*view_, digest) || (after != nullptr && after->previous == digest)) {
     requests_.OnPartOfAnswer(from);
-    return Believe(std::move(shared));
+    return Believe(std::move(shared), digest);
   }
-  const auto [held, fresh] =
-      unproven_.try_emplace(digest, Unproven{HeightOf(*shared), encoded, {}});
-  held->second.from.insert(from);
-  BoundUnprovenOf(from);
+  unproven_.Add(from, digest, HeightOf(*shared), encoded);
 }
 
-// Drops the lowest blocks first: the newest is attested to soonest. A block that another member
-// sent too stays on that member's account.
-void CatchUp::BoundUnprovenOf(const PeerId& from) {
-  while (true) {
-    std::size_t count = 0;
-    std::size_t bytes = 0;
-    auto lowest = unproven_.end();
-    for (auto it = unproven_.begin(); it != unproven_.end(); ++it) {
-      if (!it->second.from.contains(from)) continue;
-      ++count;
-      bytes += it->second.encoded->data.size();
-      if (lowest == unproven_.end() || it->second.height < lowest->second.height) lowest = it;
-    }
-    if (count <= kUnprovenBlocks && bytes <= kUnprovenBytes) return;
-    lowest->second.from.erase(from);
-    if (lowest->second.from.empty()) unproven_.erase(lowest);
-  }
-}
-
-void CatchUp::Believe(SharedBlock block) {
+void CatchUp::Believe(SharedBlock block, const Digest& digest) {
   const std::uint64_t height = HeightOf(*block);
-  if (height <= HeightOf(*view_)) return;
+  if (height <= Floor()) return;
+  const SharedBlock above = BlockAt(height + 1);
+  if (above != nullptr && above->previous != digest) {
+    histories_.FindLink(*view_, height, digest, above->previous, wire::BlockDigest(*above));
+  }
   if (height > HeightOf(*head_)) head_ = block;
   confirmed_ = true;
   chain_.emplace(height, std::move(block));
@@ -171,15 +148,26 @@ void CatchUp::Believe(SharedBlock block) {
 // Believes unproven blocks below the one of `height`, which was just believed, as long as each
 // names the next. (Any other block of the chain was the one believed last, once.)
 void CatchUp::DescendFrom(std::uint64_t height) {
-  for (; height - 1 > HeightOf(*view_) && !chain_.contains(height - 1); --height) {
-    const auto proven = unproven_.find(BlockAt(height)->previous);
-    if (proven == unproven_.end() || proven->second.height != height - 1) break;
-    chain_.emplace(height - 1, proven->second.Decoded());
+  for (; height - 1 > Floor() && !chain_.contains(height - 1); --height) {
+    SharedBlock below = unproven_.Find(BlockAt(height)->previous);
+    if (below == nullptr || HeightOf(*below) != height - 1) break;
+    chain_.emplace(height - 1, std::move(below));
   }
-  std::erase_if(unproven_, [this](const auto& entry) {
-    const std::uint64_t below = entry.second.height;
-    return below <= HeightOf(*view_) || chain_.contains(below);
-  });
+  CompareBelow(height);
+  unproven_.EraseIf(
+      [this](std::uint64_t below) { return below <= HeightOf(*view_) || chain_.contains(below); });
+}
+
+// C7: the block of `height` names the believed one below it.
+void CatchUp::CompareBelow(std::uint64_t height) {
+  const SharedBlock below = BelievedAt(height - 1);
+  if (below == nullptr) return;
+  const Digest digest = wire::BlockDigest(*below);
+  if (digest == BlockAt(height)->previous) return;
+  std::uint64_t top = height;
+  while (chain_.contains(top + 1)) ++top;
+  histories_.FindLink(*view_, height - 1, digest, BlockAt(height)->previous,
+                      wire::BlockDigest(*BlockAt(top)));
 }
 
 // No block of that height or a lower one is of use any more: a state that follows it is here, or
@@ -189,6 +177,12 @@ std::uint64_t CatchUp::Floor() const { return fetch_ ? fetch_->step() : HeightOf
 SharedBlock CatchUp::BlockAt(std::uint64_t height) const {
   const auto block = chain_.find(height);
   return block == chain_.end() ? nullptr : block->second;
+}
+
+SharedBlock CatchUp::BelievedAt(std::uint64_t height) const {
+  // Who knows the manifest alone stands before the genesis block, which has this height, too.
+  const bool is_begun = !view_->decision.is_zero();
+  return height == HeightOf(*view_) && is_begun ? view_ : BlockAt(height);
 }
 
 // Over a long distance fetches the state of the newest sealed root, if the block before that state
@@ -211,7 +205,7 @@ void CatchUp::PlanWay() {
   }
 }
 
-// C7: whether the kept state is taken rather than this newer one, as if it were being fetched
+// C6: whether the kept state is taken rather than this newer one, as if it were being fetched
 // already.
 bool CatchUp::PrefersKept(const Block& rooted) const {
   if (!kept_ || fetch_ || wire::RunIsOver(*head_)) return false;
@@ -223,6 +217,13 @@ bool CatchUp::PrefersKept(const Block& rooted) const {
 
 void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
   requests_.CloseIf([](const Requests::Key& key) { return key.kind == PullKind::kState; });
+  const std::uint64_t lowest = LowestConnected(chain_, step);
+  if (lowest > HeightOf(*view_) + 1) {
+    const SharedBlock view = BelievedAt(HeightOf(*view_));  // null before the genesis block
+    if (view != nullptr) histories_.KeepLandmark(view);
+    const auto above = chain_.lower_bound(lowest);
+    if (above != chain_.begin()) histories_.KeepLandmark(std::prev(above)->second);
+  }
   fetch_.emplace(step, root, layout_, SlotNamesOf(state_));
   fresh_ = {step, {}};
   const auto kept = std::exchange(kept_, std::nullopt);
@@ -360,8 +361,18 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now, const CanHear& can_
   } else {
     AskResults(round);
   }
+  // Of each member, for itself: these are no requests that another one could answer.
+  for (const auto& [to, height] : histories_.Questions(now, can_hear)) {
+    if (to != self_) round.out.push_back(QuestionOf(to, height));
+  }
   CheckInvariants();
   return std::move(round.out);
+}
+
+std::optional<base::Time> CatchUp::wake() const {
+  const auto first = requests_.wake();
+  const auto other = histories_.wake();
+  return first && other ? std::min(*first, *other) : first ? first : other;
 }
 
 // Requests whose answer is not needed any more. While a state is fetched no results are needed, as
@@ -376,14 +387,12 @@ void CatchUp::CloseWhatIsOver(std::optional<std::uint64_t> gap) {
   });
 }
 
-void CatchUp::Ask(Round& round, const Requests::Key& key, const Requests::Wait& wait) {
+void CatchUp::Ask(Round& round, const Requests::Key& key, const Requests::Wait& wait,
+                  std::optional<base::Duration> hand_over) {
   const auto to = requests_.Ask(round.now, round.others, key, wait);
   if (to) round.out.push_back(RequestOf(*to, key, HeightOf(*view_)));
-}
-
-void CatchUp::HandOver(Round& round, const Requests::Key& key, const Requests::Wait& wait,
-                       base::Duration at_most) {
-  const auto idle = requests_.HandOver(round.now, round.others, key, wait, at_most);
+  if (!hand_over) return;
+  const auto idle = requests_.HandOver(round.now, round.others, key, wait, *hand_over);
   if (idle) round.out.push_back(RequestOf(*idle, key, HeightOf(*view_)));
 }
 
@@ -425,9 +434,8 @@ void CatchUp::AskState(Round& round) {
     if (!fetch_->Lacks(part)) continue;
     if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kState) >= most) continue;
     const Requests::Wait wait{patience_ + TimeFor(fetch_->BytesOf(part))};
-    Ask(round, key, wait);
     // Those that are late at the end go to members that have nothing more to send.
-    if (all_asked) HandOver(round, key, wait, patience_);
+    Ask(round, key, wait, all_asked ? std::optional(patience_) : std::nullopt);
   }
 }
 
@@ -456,8 +464,7 @@ void CatchUp::AskResults(Round& round) {
       if (held != results_.end() && held->second[j] != nullptr) continue;
       const Requests::Key key = {PullKind::kResult, block->step, j};
       if (!requests_.IsOpen(key) && requests_.CountOf(PullKind::kResult) >= most) continue;
-      Ask(round, key, {wait});
-      HandOver(round, key, {wait}, wait);
+      Ask(round, key, {wait}, wait);
     }
   }
 }

@@ -24,23 +24,22 @@
 //       run's, and it gets to the head while honest members answer and its link brings a state
 //       within 2 kLongWay steps. Rationale: a member takes in one model a step, so a link that is
 //       slower could not be a member's.
-//   C6  Of each sender at most kUnprovenBlocks blocks, of kUnprovenBytes in all, are held that are
-//       not believed yet, as they came. One limit for all senders together would let a liar push
-//       out the true head. [Decoded, a block takes up to 80 times as much: three liars filled
-//       400 MB.]
-//   C7  A state that was being fetched when this process was killed is fetched on, unless it is
+//   C6  A state that was being fetched when this process was killed is fetched on, unless it is
 //       older than members serve it.
+//   C7  The blocks that it believes are of one history, or it finds two (histories.h). Where no
+//       blocks connect a state that is fetched with view(), view() is a landmark, and so is the
+//       newest block that was believed between.
 //
 // May not know: keys, jobs, stores, or why a member can be asked. It plans and checks. The caller
 // sends the requests of Wants(), hands in the answers, runs the updates and calls Applied().
 //
-// Memory: the blocks of C6; the blocks of the chain, which are those from the newest sealed root on
-// (without one: of the whole way) and one answer more; one state being fetched; and results of
-// kBlocksAhead blocks.
+// Memory: unproven blocks (unproven_blocks.h); the blocks of the chain, which are those from the
+// newest sealed root on (without one: of the whole way) and one answer more; one state being
+// fetched; and results of kBlocksAhead blocks.
 //
 // What an attacker can do here: no answer is believed for its sender. A member can attest to false
-// heads, of which at most kEntriesAMember are kept, and can answer falsely, slowly or not at all:
-// the request moves on (requests.h). TakeLiars tells which members sent false parts of a state.
+// heads, of which few are kept (attestations.h), and can answer falsely, slowly or not at all: the
+// request moves on (requests.h). TakeLiars tells which members sent false parts of a state.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -50,7 +49,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -59,8 +57,10 @@
 #include "node/protocol/ground/hash_into.h"
 #include "node/protocol/ground/roles.h"
 #include "node/protocol/ground/state.h"
+#include "node/protocol/sync/histories.h"
 #include "node/protocol/sync/requests.h"
 #include "node/protocol/sync/state_fetch.h"
+#include "node/protocol/sync/unproven_blocks.h"
 #include "node/wire/limits.h"
 #include "node/wire/messages.h"
 
@@ -77,8 +77,7 @@ inline constexpr std::size_t kMaxRequests = kSmallRequests + 2;
 // A member that sends bulk data at this pace or faster is not taken to be silent.
 inline constexpr std::int64_t kSlowestBytesASecond = 256 * 1024;
 inline constexpr std::size_t kMaxBlocksAnAnswer = 32;
-inline constexpr std::size_t kUnprovenBlocks = 2 * kMaxBlocksAnAnswer;
-inline constexpr std::size_t kUnprovenBytes = wire::kMaxBlockBytes;
+static_assert(kUnprovenBlocks == 2 * kMaxBlocksAnAnswer);
 // Over a longer distance a state is fetched: members keep the results of a few steps only.
 inline constexpr std::uint64_t kLongWay = 8;
 
@@ -98,11 +97,11 @@ class CatchUp {
 
   // Starts at the block `view`, which `state` follows. Unless `trust_state`, a state is fetched
   // first over any distance. `patience`: how long to wait for an answer. `kept`: what an earlier
-  // process had of a state (C7).
+  // process had of a state (C6).
   CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
           bool trust_state, base::Duration patience, std::optional<StateParts> kept = std::nullopt);
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, view_, state_, trust_state_, head_, confirmed_, attests_, unproven_,
+    crypto::Feed(hasher, view_, state_, trust_state_, head_, confirmed_, histories_, unproven_,
                  chain_, reported_, kept_, fetch_, fresh_, given_up_, fetched_, liars_, results_,
                  requests_);
   }
@@ -112,8 +111,6 @@ class CatchUp {
   // `sender` signed a COMMIT of `step`, which names `entry` as its parent. REQUIRES: the
   // signature is verified.
   void OnAttest(const PeerId& sender, std::uint64_t step, const Digest& entry);
-  // True iff this attestation is held already, so that its signature need not be verified again.
-  bool HasAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) const;
   // Whether a block of that digest has to be decoded. kHeld: no, and it is noted that `from` sent
   // it, too. kProven: yes, and it is believed then. kNew: anything may be in it.
   enum class Look : std::uint8_t { kHeld, kProven, kNew };
@@ -129,7 +126,7 @@ class CatchUp {
   // for in vain. Call again after every answer, when that changes, and at wake().
   using CanHear = std::function<bool(const PeerId&)>;
   std::vector<Request> Wants(base::Time now, const CanHear& can_hear);
-  std::optional<base::Time> wake() const { return requests_.wake(); }
+  std::optional<base::Time> wake() const;
 
   // --- progress ---
   // Blocks that are newly known to be the run's, oldest first, for the ledger.
@@ -151,23 +148,18 @@ class CatchUp {
   const SharedBlock& head() const { return head_; }
   // True iff view() is the newest block by the attestations of enough members.
   bool at_head() const { return confirmed_ && HeightOf(*view_) == HeightOf(*head_); }
+  // Whether what it believes is one history: who catches up stops where it is not.
+  const Histories& histories() const { return histories_; }
   std::string Describe() const;
   std::size_t unproven_count() const { return unproven_.size(); }
   void CheckInvariants() const;  // aborts if one of C1 to C4 is broken
 
  private:
-  struct Unproven {
-    std::uint64_t height = 0;
-    SharedBlob encoded;
-    std::set<PeerId> from;
-    SharedBlock Decoded() const;
-    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, height, encoded, from); }
-  };
-  bool IsAttested(const Digest& digest) const;
-  void Believe(SharedBlock block);
+  void Believe(SharedBlock block, const Digest& digest);
   void DescendFrom(std::uint64_t height);
+  void CompareAt(std::uint64_t height, const Digest& digest);
+  void CompareBelow(std::uint64_t height);
   std::uint64_t Floor() const;
-  void BoundUnprovenOf(const PeerId& from);
   void PlanWay();
   bool PrefersKept(const Block& rooted) const;
   void StartFetch(std::uint64_t step, const Digest& root);
@@ -181,13 +173,14 @@ class CatchUp {
     std::vector<Request> out;
   };
   void CloseWhatIsOver(std::optional<std::uint64_t> gap);
-  void Ask(Round& round, const Requests::Key& key, const Requests::Wait& wait);
-  void HandOver(Round& round, const Requests::Key& key, const Requests::Wait& wait,
-                base::Duration at_most);
+  // `hand_over`: after so long at most, one that is late goes to an idle member, too.
+  void Ask(Round& round, const Requests::Key& key, const Requests::Wait& wait,
+           std::optional<base::Duration> hand_over = std::nullopt);
   void AskBlocks(Round& round, std::uint64_t gap);
   void AskState(Round& round);
   void AskResults(Round& round);
   SharedBlock BlockAt(std::uint64_t height) const;
+  SharedBlock BelievedAt(std::uint64_t height) const;
 
   const PeerId self_;
   const base::TensorLayout layout_;
@@ -198,9 +191,8 @@ class CatchUp {
   SharedBlock head_;
   bool confirmed_ = false;  // enough members attested to head_
 
-  // member -> step -> parent, of its attestations of the highest kEntriesAMember steps.
-  std::map<PeerId, std::map<std::uint64_t, Digest>> attests_;
-  std::map<Digest, Unproven> unproven_;
+  Histories histories_;
+  UnprovenBlocks unproven_;
   std::map<std::uint64_t, SharedBlock> chain_;  // by height, above view_: the run's blocks
   std::uint64_t reported_ = 0;                  // height up to which TakeBlocks has returned them
   std::optional<StateParts> kept_;  // until it is clear whether that state is fetched on

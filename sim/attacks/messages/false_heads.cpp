@@ -4,11 +4,16 @@
 // block as the newest; each who follows the run, or asks to come in, gets that block and these
 // COMMITs, also after the colluders have left.
 //
+// false_past: to who is away it shows a false block for each of the past that it is asked for, and
+// a COMMIT of that step that names the newest block. [One such COMMIT made followers find two
+// histories.]
+//
 // Rule: a head is believed if more members of the newest block that a follower holds attest to it
 // than can be at fault (catch_up.h). A newcomer holds the genesis or its anchor.
 // Cost to who is away: one answer of each colluder. Found by: nothing; contained. The promise ends
 // where more than the bound of that block's members collude, as when they leave and sell their
-// keys: then nothing tells the false history from the true one, and who comes needs a newer anchor.
+// keys: then who comes stops where it is shown two histories (histories.h), and needs a newer
+// anchor.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -171,6 +176,70 @@ class LongRange final : public Editor {
   base::SharedBytes commit_;
 };
 
+class FalsePast final : public Editor {
+ public:
+  explicit FalsePast(const EditorOptions& options)
+      : from_step_(options.from_step), run_id_(options.manifest->run_id), key_(options.key) {}
+
+  void OnInput(Turn& turn, protocol::Input input) override {
+    const auto* received = std::get_if<protocol::MessageReceived>(&input);
+    const bool may_lie = received != nullptr && turn.step() >= from_step_ &&
+                         watch_.IsAway(received->from) && !turn.coven().Contains(received->from);
+    const auto asked = may_lie ? StepAskedFor(*received) : std::optional<std::uint64_t>();
+    if (!asked) return turn.Deliver(std::move(input));
+    Show(turn, received->from, *asked);
+  }
+
+  void OnAction(Turn& turn, protocol::Action action) override {
+    watch_.See(action);
+    turn.Emit(std::move(action));
+  }
+
+  base::Digest Fingerprint() const override {
+    return crypto::Hasher(crypto::kDomainFingerprint).UpdateU64(shown_).Finish();
+  }
+
+ private:
+  std::optional<std::uint64_t> StepAskedFor(const protocol::MessageReceived& received) {
+    const wire::SignedEnvelope* message = frames_.Open(received.frame);
+    if (message == nullptr || message->envelope.slot.type != MessageType::kPull) {
+      return std::nullopt;
+    }
+    const auto pull = wire::DecodePull(message->envelope.body);
+    const bool asks = pull.ok() && pull->kind == wire::PullKind::kBlock;
+    return asks ? std::optional(message->envelope.slot.step) : std::nullopt;
+  }
+
+  void Show(Turn& turn, const PeerId& to, std::uint64_t step) {
+    turn.Confess();
+    ++shown_;
+    wire::Block block = *watch_.head();
+    block.step = step;
+    block.decision.bytes[0] ^= 1;
+    const auto encoded = crypto::MakeBlob(wire::EncodeBlock(block));
+    wire::Slot slot{.run_id = run_id_, .step = step, .phase = wire::Phase::kC};
+    slot.type = MessageType::kBlock;
+    const base::Digest digest = wire::DigestOfBlock(encoded->data);
+    const auto frame = wire::EncodeService(
+        {slot, base::Digest{}, key_->id(), wire::Encode(wire::BlockMessage{digest, false})});
+    turn.Emit(protocol::Send{to, frame, encoded});
+    wire::Slot commits{.run_id = run_id_, .step = step + 1, .phase = wire::Phase::kA};
+    commits.type = MessageType::kCommit;
+    wire::Commit commit;
+    commit.coin_count = 1;
+    const base::Digest newest = wire::BlockDigest(*watch_.head());
+    turn.Emit(protocol::Send{
+        to, wire::Seal({commits, newest, key_->id(), wire::Encode(commit)}, *key_).frame, nullptr});
+  }
+
+  std::uint64_t from_step_;
+  base::Digest run_id_;
+  std::shared_ptr<const crypto::SigningKey> key_;
+  HeadWatch watch_;
+  FrameReader frames_;
+  std::uint64_t shown_ = 0;
+};
+
 }  // namespace
 
 std::unique_ptr<Editor> MakeStaleHead(const EditorOptions& options) {
@@ -178,6 +247,9 @@ std::unique_ptr<Editor> MakeStaleHead(const EditorOptions& options) {
 }
 std::unique_ptr<Editor> MakeLongRange(const EditorOptions& options) {
   return std::make_unique<LongRange>(options);
+}
+std::unique_ptr<Editor> MakeFalsePast(const EditorOptions& options) {
+  return std::make_unique<FalsePast>(options);
 }
 
 }  // namespace ostraka::sim

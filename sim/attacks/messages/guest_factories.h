@@ -14,5 +14,6 @@ std::unique_ptr<Editor> MakeFarNewcomer(const EditorOptions& options);
 std::unique_ptr<Editor> MakeGoneDonor(const EditorOptions& options);
 std::unique_ptr<Editor> MakeStaleHead(const EditorOptions& options);
 std::unique_ptr<Editor> MakeLongRange(const EditorOptions& options);
+std::unique_ptr<Editor> MakeFalsePast(const EditorOptions& options);
 
 }  // namespace ostraka::sim

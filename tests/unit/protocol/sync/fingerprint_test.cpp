@@ -20,11 +20,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(catch_up, trust_state_);
     EXPECT_FEEDS_AFTER(catch_up, catch_up.head_ = BlockOf(3));
     EXPECT_FEEDS(catch_up, confirmed_);
-    EXPECT_FEEDS(catch_up, attests_);
-    EXPECT_FEEDS(catch_up, unproven_);
-    EXPECT_FEEDS(catch_up, unproven_.begin()->second.height);
-    EXPECT_FEEDS(catch_up, unproven_.begin()->second.encoded);
-    EXPECT_FEEDS(catch_up, unproven_.begin()->second.from);
+    EXPECT_FEEDS_AFTER(catch_up, catch_up.histories_.OnAttest({}, 1, {}));
+    EXPECT_FEEDS_AFTER(catch_up, catch_up.unproven_.held_[{}]);
     EXPECT_FEEDS(catch_up, chain_);
     EXPECT_FEEDS(catch_up, reported_);
     EXPECT_FEEDS(catch_up, kept_);
@@ -38,6 +35,31 @@ struct FingerprintProbe {
     EXPECT_FEEDS(catch_up, results_);
     EXPECT_FEEDS(catch_up, liars_);
     EXPECT_FEEDS(catch_up, requests_.turn_);
+  }
+  static void OfHistories() {
+    Histories histories{{}};
+    EXPECT_FEEDS(histories, attestations_.parents_);
+    EXPECT_FEEDS(histories, attestations_.parents_.begin()->second);
+    EXPECT_FEEDS_AFTER(histories, histories.KeepLandmark(BlockOf(1)));
+    EXPECT_FEEDS_AFTER(histories, histories.landmarks_[0].answers_[{}]);
+    EXPECT_FEEDS_AFTER(histories, histories.landmarks_[0].asked_[{}]);
+    EXPECT_FEEDS_AFTER(histories, histories.landmarks_[0].asked_[{}].first.ns = 1);
+    EXPECT_FEEDS_AFTER(histories, histories.landmarks_[0].asked_[{}].last.ns = 1);
+    EXPECT_FEEDS_AFTER(histories, histories.landmarks_[0].asked_[{}].times = 1);
+    EXPECT_FEEDS_AFTER(histories, histories.landmarks_[0].since_ = base::Time{7});
+    EXPECT_FEEDS_AFTER(histories, histories.landmarks_[0].wake_ = base::Time{7});
+    EXPECT_FEEDS_AFTER(histories, histories.found_.emplace());
+    EXPECT_FEEDS(histories, found_->height);
+    EXPECT_FEEDS(histories, found_->one.block);
+    EXPECT_FEEDS(histories, found_->one.is_known);
+    EXPECT_FEEDS(histories, found_->other.shown_by);
+  }
+  static void OfUnprovenBlocks() {
+    UnprovenBlocks unproven;
+    EXPECT_FEEDS(unproven, held_);
+    EXPECT_FEEDS(unproven, held_.begin()->second.height);
+    EXPECT_FEEDS(unproven, held_.begin()->second.encoded);
+    EXPECT_FEEDS(unproven, held_.begin()->second.from);
   }
   static void OfStateFetch() {
     StateFetch fetch(1, {}, {{"w", {3}}}, {});
@@ -88,6 +110,8 @@ struct FingerprintProbe {
 };
 
 TEST(Fingerprint, FeedsEveryFieldOfCatchUp) { FingerprintProbe::OfCatchUp(); }
+TEST(Fingerprint, FeedsEveryFieldOfHistories) { FingerprintProbe::OfHistories(); }
+TEST(Fingerprint, FeedsEveryFieldOfUnprovenBlocks) { FingerprintProbe::OfUnprovenBlocks(); }
 TEST(Fingerprint, FeedsEveryFieldOfStateFetch) { FingerprintProbe::OfStateFetch(); }
 TEST(Fingerprint, FeedsEveryFieldOfRequests) { FingerprintProbe::OfRequests(); }
 TEST(Fingerprint, FeedsEveryFieldOfRecentBlocks) { FingerprintProbe::OfRecentBlocks(); }

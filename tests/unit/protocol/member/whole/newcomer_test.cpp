@@ -99,20 +99,24 @@ TEST_F(NewcomersTest, WhoseInviteHoldsALaterBlockBeginsThere) {
   cluster_.ExpectAgreement({0, 1, 2, 3});
 }
 
-// Attack: an invite that holds a forged block with the run's members. They attest to the run's head
-// alone, and the state that is fetched is one that they sealed.
-TEST_F(NewcomersTest, AForgedBlockOfTheSameMembersLeadsToTheRunAllTheSame) {
+// Attack: an invite that holds a forged block with the run's members, or a block of a copy of the
+// run. The members that it names show another one at that height.
+TEST_F(NewcomersTest, WhoseInviteHoldsABlockThatIsNotTheRunsStopsAndSaysSo) {
   RunToBlock(20);
   for (const std::size_t back : {1, 5}) {
     wire::Block forged = *cluster_.node(0).blocks.rbegin()[static_cast<std::ptrdiff_t>(back)];
     forged.decision.bytes.fill(9);
-    const std::size_t guest = cluster_.Join(KeyNumber(50 + back), InviteFor(50 + back),
+    const std::size_t guest = cluster_.Join(KeyNumber(50 + back), InviteFor(50 + back, 2),
                                             std::make_shared<const wire::Block>(forged));
-    RunToBlock(cluster_.node(0).blocks.size() + 12);
-    for (const auto& block : cluster_.node(guest).blocks) {
-      const auto& true_one = cluster_.node(0).blocks[HeightOf(*block) - 1];
-      EXPECT_EQ(wire::BlockDigest(*block), wire::BlockDigest(*true_one)) << HeightOf(*block);
-    }
+    cluster_.RunUntil([&] { return cluster_.node(guest).halted.has_value(); });
+    const auto& halted = cluster_.node(guest).halted;
+    ASSERT_TRUE(halted);
+    EXPECT_EQ(halted->why, Halted::Why::kForked);
+    EXPECT_NE(halted->reason.find("two histories of this run are signed, which differ from block " +
+                                  std::to_string(HeightOf(forged))),
+              std::string::npos)
+        << halted->reason;
+    EXPECT_EQ(AdmittedAt(50 + static_cast<std::uint32_t>(back)), 0u);
   }
   cluster_.RunToEnd();
   EXPECT_TRUE(Finished(0) && Finished(1) && Finished(2) && Finished(3));
