@@ -81,6 +81,9 @@ class JoinTest(JoinCase):
         states = lambda: [entry["state"] for entry in json.loads(
             harness.expect_ok("invite", "list", *key, "--data-dir", run.data_dir(0), "--json"))]
         harness.wait_until(lambda: states() == ["revoked", "revoked"], "both invites are revoked")
+        again = harness.run("invite", "revoke", public, *key, "--data-dir", run.data_dir(0))
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("this invite is revoked already: it lets in nobody any more", again.stderr)
         for number, refused in enumerate([link, public]):
             late = self.join(refused, f"late{number}")
             self.assertEqual(late.finish(), 1, late.text["stderr"])
@@ -274,6 +277,9 @@ class RefusalTest(JoinCase):
         self.assertNotIn(secret, shown)
         self.refused(2, ["invite", "new", "--manifest", self.run_.manifest, "--key", self.moderator, "--file", path],
                      "exists")
+        listed = json.loads(harness.expect_ok("invite", "list", "--manifest", self.run_.manifest, "--key",
+                                              self.moderator, "--json"))
+        self.assertEqual([entry["uses"] for entry in listed], [1, 3], "what was not written is no invite")
 
 
 if __name__ == "__main__":

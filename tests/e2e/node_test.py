@@ -211,6 +211,15 @@ class LeavingTest(TestCase):
         self.refused(3, ["leave", self.made.data_dir(2)], "no node runs on")
         self.refused(3, ["leave", self.folder / "nowhere"], "no node has its data in")
 
+    def test_the_command_says_why_a_node_was_stopped_instead(self):
+        made = self.make_run(count=3, steps=1000000)
+        nodes = [self.running(made.start(i)) for i in range(3)]
+        nodes[0].wait_for_event(event="step", step=2)
+        told = run("leave", made.data_dir(0))
+        self.assertEqual(told.returncode, 1, told.stderr)
+        self.assertRegex(told.stdout, r"^it did not leave: stopped by Ctrl-C in step \d+")
+        self.assertIn("the run cannot do without it", told.stderr)
+
     def test_it_comes_back_and_a_second_ctrl_c_ends_it_at_once(self):
         self.start(steps=1000000)
         self.leave(0)

@@ -79,8 +79,13 @@ base::Status New(const NewOptions& options) {
   ASSIGN_OR_RETURN(InviteText text, PartsOf(options.parts, options.manifest, std::move(manifest)));
   RETURN_IF_ERROR(CheckLetsIn(invite, text.anchor.get()));
   text.pass = InvitePass{invite, signature, std::move(holder)};
-  RETURN_IF_ERROR(NoteInvite(options.key, {text.manifest.run_id, invite}));
-  RETURN_IF_ERROR(PassOn(text, options.parts.file));
+  // What goes to people is noted before; a file that cannot be written is no invite.
+  const std::string& file = options.parts.file;
+  if (!file.empty()) RETURN_IF_ERROR(PassOn(text, file));
+  const base::Status noted = NoteInvite(options.key, {text.manifest.run_id, invite});
+  if (!noted.ok() && !file.empty()) std::remove(file.c_str());
+  RETURN_IF_ERROR(noted);
+  if (file.empty()) RETURN_IF_ERROR(PassOn(text, file));
   std::fprintf(stderr,
                "invite %s lets in %u %s, until step %llu; whoever has it can use it: pass it on in "
                "private\n",

@@ -103,9 +103,31 @@ base::StatusOr<wire::Revocation> Taken(const std::string& line,
                                   " has signed this revocation: it would count for nothing");
 }
 
+// Why the invite lets in nobody any more, so that the run takes no revocation of it; empty if it
+// may.
+std::string IsOver(store::LedgerReader& ledger, const base::Digest& run_id,
+                   const wire::Revocation& revocation) {
+  const auto newest = ledger.LastBlock();
+  if (!revocation.invite || !newest.ok()) return {};
+  if (HeightOf(*newest) >= revocation.invite->ends_step) return "has ended";
+  const base::Digest name = protocol::InviteDigest(run_id, *revocation.invite);
+  for (const wire::UsedInvite& known : newest->invites) {
+    if (known.invite != name) continue;
+    if (known.revoked) return "is revoked already";
+    if (known.used >= revocation.invite->uses) return "is used up";
+  }
+  return {};
+}
+
 base::Status PassOnBy(const std::string& data_dir, const base::Digest& run_id,
                       const wire::Revocation& revocation) {
-  RETURN_IF_ERROR(store::LedgerReader::OpenOf(data_dir, run_id).status());
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::OpenOf(data_dir, run_id));
+  const std::string over = IsOver(ledger, run_id, revocation);
+  if (!over.empty()) {
+    std::fprintf(stderr, "by the newest block of %s this invite %s: it lets in nobody any more\n",
+                 PrintableLine(data_dir).c_str(), over.c_str());
+    return base::OkStatus();
+  }
   RETURN_IF_ERROR(store::AddRevocation(data_dir, revocation));
   std::fprintf(stderr,
                "the node of %s passes it on while it trains; `ostraka invite list` tells when the "

@@ -28,6 +28,11 @@ base::StatusOr<ExitCode> Leave(const std::string& named) {
   ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
   const bool left = summary.outcome.starts_with("left ");
   std::printf("%s%s\n", left ? "" : "it did not leave: ", summary.outcome.c_str());
+  if (summary.outcome.find("stopped by Ctrl-C") != std::string::npos) {
+    std::fprintf(stderr,
+                 "a node is stopped if the run cannot do without it: fewer members would bear no "
+                 "fault, or too few could be dialed. Start it again to come back\n");
+  }
   return left ? kDone : kNegative;
 }
 

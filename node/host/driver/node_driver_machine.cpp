@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <variant>
@@ -32,6 +33,17 @@ NodeEnd EndOf(protocol::Halted::Why why) {
       return NodeEnd::kRefused;
   }
   return NodeEnd::kFailed;
+}
+
+// Who has left may come back as a member does that was dropped; but nobody waits for it.
+std::set<base::PeerId> LeftBefore(const wire::Block& block) {
+  std::set<base::PeerId> left;
+  for (const wire::Standing& standing : block.standings) {
+    const bool is_member =
+        std::binary_search(block.members.begin(), block.members.end(), standing.peer);
+    if (!is_member && standing.left_step > standing.last_drop_step) left.insert(standing.peer);
+  }
+  return left;
 }
 
 }  // namespace
@@ -146,10 +158,11 @@ void NodeDriver::Impl::Meet(const wire::Block& block) {
     roster_.LinkChanged(peer, true);
     finder_->OnLink(peer, true);
   }
+  const bool others_left = roster_.SetLeft(LeftBefore(block));
   std::set<base::PeerId> coming;
   for (const wire::Candidate& candidate : block.candidates) coming.insert(candidate.peer);
   transport_->Expect(std::move(coming));
-  if (more) reporter_.Links(roster_.linked_count(), roster_.member_count());
+  if (more || others_left) reporter_.Links(roster_.linked_count(), roster_.member_count());
 }
 
 void NodeDriver::Impl::Ban(const base::PeerId& peer) {

@@ -1,6 +1,7 @@
 #include "node/host/driver/roster.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "node/base/check.h"
@@ -17,6 +18,19 @@ Roster::Roster(boost::asio::io_context& io, std::set<base::PeerId> others,
 bool Roster::Add(const base::PeerId& peer) {
   if (banned_.contains(peer)) return false;  // O2
   return others_.insert(peer).second;
+}
+
+bool Roster::SetLeft(std::set<base::PeerId> left) {
+  if (left == left_) return false;
+  left_ = std::move(left);
+  return true;
+}
+
+std::vector<base::PeerId> Roster::WithoutLeft(const std::set<base::PeerId>& peers) const {
+  std::vector<base::PeerId> rest;
+  std::set_difference(peers.begin(), peers.end(), left_.begin(), left_.end(),
+                      std::back_inserter(rest));
+  return rest;
 }
 
 bool Roster::LinkChanged(const base::PeerId& peer, bool up) {

@@ -36,6 +36,9 @@ class Roster {
 
   // A block knows `peer`. False if it is a member already, or was banned.
   bool Add(const base::PeerId& peer);
+  // The newest block says that just these have left by their own word. Until they are back they
+  // count nowhere. False if it was so before.
+  bool SetLeft(std::set<base::PeerId> left);
   // False if `peer` does not count: it is banned, or no member.
   bool LinkChanged(const base::PeerId& peer, bool up);
   // `peer` was banned just now. False if it was banned before, or is no member.
@@ -44,20 +47,23 @@ class Roster {
   bool Remove(const base::PeerId& peer);
   void StopForgetting();
 
-  std::size_t linked_count() const { return linked_.size(); }
-  std::size_t member_count() const { return others_.size(); }
-  std::vector<base::PeerId> others() const { return {others_.begin(), others_.end()}; }
-  std::vector<base::PeerId> linked() const { return {linked_.begin(), linked_.end()}; }
+  std::size_t linked_count() const { return linked().size(); }
+  std::size_t member_count() const { return others().size(); }
+  std::vector<base::PeerId> others() const { return WithoutLeft(others_); }
+  std::vector<base::PeerId> linked() const { return WithoutLeft(linked_); }
 
   // O1, O3; also at the end of each mutation.
   void CheckInvariants() const;
 
  private:
+  std::vector<base::PeerId> WithoutLeft(const std::set<base::PeerId>& peers) const;
+
   boost::asio::io_context& io_;
   const base::Duration forget_after_;
   const Forget forget_;
   std::set<base::PeerId> others_;  // without this node
   std::set<base::PeerId> linked_;
+  std::set<base::PeerId> left_;
   std::set<base::PeerId> banned_;
   std::map<base::PeerId, os::Timer> forgetting_;
   bool stopped_ = false;  // forgetting

@@ -91,6 +91,14 @@ Health HealthOf(const NodeStatus& status) {
   }
   const std::string of_another = OfAnother(status);
   if (!status.met && !of_another.empty()) return {false, of_another};
+  // Who comes to a run that others train knows nothing of it before it is linked with one.
+  if (!status.met && status.progress.phase == "follow") {
+    const std::string links = "comes to the run: linked with " +
+                              std::to_string(status.linked.size()) + " of " +
+                              std::to_string(status.others.size()) + " members that it knows";
+    const bool is_alone = status.linked.empty() && status.since_progress > kPatience;
+    return {!is_alone, is_alone ? links + "; are they up, and is the link a fresh one?" : links};
+  }
   if (!status.met && !BeginsByNow(status)) {
     return {true, "waits for the members to meet: " + std::to_string(status.linked.size()) +
                       " of " + std::to_string(status.others.size()) + " linked"};

@@ -38,6 +38,19 @@ TEST_F(RosterTest, CountsLinksOfMembersThatMayTakePart) {
   EXPECT_EQ(roster_.member_count(), 3u);
 }
 
+TEST_F(RosterTest, WhoHasLeftCountsNowhereUntilItIsBack) {
+  roster_.LinkChanged(Id(1), true);
+  roster_.LinkChanged(Id(2), true);
+  EXPECT_TRUE(roster_.SetLeft({Id(2), Id(9)}));
+  EXPECT_FALSE(roster_.SetLeft({Id(2), Id(9)}));
+  EXPECT_THAT(roster_.others(), ElementsAre(Id(1), Id(3)));
+  EXPECT_THAT(roster_.linked(), ElementsAre(Id(1)));
+  EXPECT_EQ(roster_.linked_count(), 1u);
+  EXPECT_EQ(roster_.member_count(), 2u);
+  EXPECT_TRUE(roster_.SetLeft({}));
+  EXPECT_THAT(roster_.linked(), ElementsAre(Id(1), Id(2))) << "its link was up all the time";
+}
+
 TEST_F(RosterTest, ABannedMemberNoLongerCountsAndIsForgottenLater) {
   roster_.LinkChanged(Id(2), true);
   EXPECT_TRUE(roster_.Ban(Id(2)));

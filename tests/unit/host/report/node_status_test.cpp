@@ -173,6 +173,21 @@ TEST(HealthTest, WaitingForMembersToMeetIsWell) {
   EXPECT_THAT(HealthOf(status).reason, HasSubstr("1 of 2 linked"));
 }
 
+// A newcomer, or a member that lost its data folder.
+TEST(HealthTest, WhoComesToARunAndFindsNobodyIsNotWell) {
+  NodeStatus status;
+  status.progress.phase = "follow";
+  status.others = {PeerOf(1), PeerOf(2)};
+  status.since_progress = kPatience + Seconds(1);
+  EXPECT_FALSE(HealthOf(status).ok);
+  EXPECT_THAT(HealthOf(status).reason, HasSubstr("linked with 0 of 2 members that it knows; "));
+  status.since_progress = kPatience;
+  EXPECT_TRUE(HealthOf(status).ok);
+  status.since_progress = Seconds(86'400);
+  status.linked = {PeerOf(1)};
+  EXPECT_TRUE(HealthOf(status).ok) << "it is somewhere on the way";
+}
+
 TEST(HealthTest, AMemberWithAnotherManifestKeepsTheRunFromBeginning) {
   NodeStatus status;
   status.others = {PeerOf(1), PeerOf(2), PeerOf(3)};
