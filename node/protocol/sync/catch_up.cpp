@@ -108,7 +108,9 @@ void CatchUp::CompareAt(std::uint64_t height, const Digest& digest) {
 }
 
 CatchUp::Look CatchUp::LookAt(const PeerId& from, const Digest& digest) {
-  if (unproven_.AddSender(from, digest) || histories_.OnLandmark(from, digest)) return Look::kHeld;
+  const std::optional<std::uint64_t> held = unproven_.AddSender(from, digest);
+  if (held) histories_.OnBlock(from, *held, digest);  // it may be an answer all the same
+  if (held || histories_.OnLandmark(from, digest)) return Look::kHeld;
   // Once it is here, another one is named: a proof by attestations would let in copies of the head.
   const auto gap = Gap();
   return gap && BlockAt(*gap + 1)->previous == digest ? Look::kProven : Look::kNew;
@@ -219,10 +221,9 @@ void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
   requests_.CloseIf([](const Requests::Key& key) { return key.kind == PullKind::kState; });
   const std::uint64_t lowest = LowestConnected(chain_, step);
   if (lowest > HeightOf(*view_) + 1) {
-    const SharedBlock view = BelievedAt(HeightOf(*view_));  // null before the genesis block
-    if (view != nullptr) histories_.KeepLandmark(view);
     const auto above = chain_.lower_bound(lowest);
-    if (above != chain_.begin()) histories_.KeepLandmark(std::prev(above)->second);
+    histories_.KeepLandmark(view_, BelievedAt(HeightOf(*view_)));  // null before the genesis block
+    histories_.KeepLandmark(view_, above == chain_.begin() ? nullptr : std::prev(above)->second);
   }
   fetch_.emplace(step, root, layout_, SlotNamesOf(state_));
   fresh_ = {step, {}};

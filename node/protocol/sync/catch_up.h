@@ -35,7 +35,7 @@
 //
 // Memory: unproven blocks (unproven_blocks.h); the blocks of the chain, which are those from the
 // newest sealed root on (without one: of the whole way) and one answer more; one state being
-// fetched; and results of kBlocksAhead blocks.
+// fetched, and one that waits for TakeState; and results of kBlocksAhead blocks.
 //
 // What an attacker can do here: no answer is believed for its sender. A member can attest to false
 // heads, of which few are kept (attestations.h), and can answer falsely, slowly or not at all: the

@@ -93,18 +93,23 @@ void Histories::Find(TwoHistories found) {
 
 // --- landmarks ----------------------------------------------------------------------------------
 
-void Histories::KeepLandmark(const std::shared_ptr<const wire::Block>& block) {
-  KeepLandmark(block, HeightOf(*block), wire::BlockDigest(*block));
-}
-
-void Histories::KeepLandmark(std::shared_ptr<const wire::Block> view, std::uint64_t height,
+void Histories::KeepLandmark(const std::shared_ptr<const wire::Block>& view, std::uint64_t height,
                              const Digest& digest) {
   const bool is_kept = std::any_of(landmarks_.begin(), landmarks_.end(),
                                    [&](const Landmark& kept) { return kept.digest() == digest; });
   if (is_kept) return;
-  if (landmarks_.size() == kLandmarks) landmarks_.pop_front();
-  landmarks_.emplace_back(std::move(view), height, digest, patience_);
+  if (landmarks_.size() == kLandmarks) {
+    landmarks_.erase(std::find_if(landmarks_.begin(), landmarks_.end(), [&](const Landmark& kept) {
+      return kept.height() != HeightOf(*view);
+    }));
+  }
+  landmarks_.emplace_back(view, height, digest, patience_);
   CheckInvariants();
+}
+
+void Histories::KeepLandmark(const std::shared_ptr<const wire::Block>& view,
+                             const std::shared_ptr<const wire::Block>& block) {
+  if (block != nullptr) KeepLandmark(view, HeightOf(*block), wire::BlockDigest(*block));
 }
 
 bool Histories::HasLandmarkAt(std::uint64_t height) const {

@@ -12,7 +12,7 @@
 //       compares them); and a landmark of which more than F of its members have another block
 //       (landmark.h). Heads of two histories that come from the same keys more than some steps
 //       apart are compared by the latter two alone.
-//   H3  At most kLandmarks landmarks are held, the newest. [C]
+//   H3  At most kLandmarks landmarks are held: that of the view, and the newest. [C]
 //
 // May not know: requests, states, results.
 //
@@ -27,8 +27,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -89,11 +89,13 @@ class Histories {
   const std::optional<TwoHistories>& found() const { return found_; }
 
   // --- landmarks ---
-  // The way to the head leaves `block` out, which was believed. The newest landmarks are kept.
-  void KeepLandmark(const std::shared_ptr<const wire::Block>& block);
-  // Likewise, of a block that is known by its digest alone: the members of `view` judge.
-  void KeepLandmark(std::shared_ptr<const wire::Block> view, std::uint64_t height,
+  // The way to the head leaves out the block of that height and digest, which was believed. The
+  // members of `view` judge it. If there are too many, the oldest goes that is not the view's own.
+  void KeepLandmark(const std::shared_ptr<const wire::Block>& view, std::uint64_t height,
                     const base::Digest& digest);
+  // Likewise; nothing if `block` is null.
+  void KeepLandmark(const std::shared_ptr<const wire::Block>& view,
+                    const std::shared_ptr<const wire::Block>& block);
   bool HasRoom() const { return landmarks_.size() < kLandmarks; }
   bool HasLandmarkAt(std::uint64_t height) const;
   // Whom to ask for one block of which height.
@@ -114,7 +116,7 @@ class Histories {
 
   const base::Duration patience_;
   Attestations attestations_;
-  std::deque<Landmark> landmarks_;
+  std::list<Landmark> landmarks_;
   std::optional<TwoHistories> found_;  // the first ones
 };
 

@@ -20,15 +20,15 @@ Landmark::Landmark(std::shared_ptr<const wire::Block> judged_by, std::uint64_t h
 std::vector<PeerId> Landmark::WhomToAsk(Time now,
                                         const std::function<bool(const PeerId&)>& can_hear) {
   std::vector<PeerId> whom;
-  if (!since_) since_ = now;
+  if (!begun_) begun_ = now;
   wake_.reset();
-  if (now < *since_ + patience_ * kLongest) wake_ = *since_ + patience_ * kLongest;
   for (const PeerId& member : judged_by_->members) {
     if (answers_.contains(member) || !can_hear(member)) continue;
     Asked& asked = asked_.try_emplace(member, Asked{now, now, 0}).first->second;
     // A link that broke may have taken the answer with it.
     const Time again = asked.last + patience_ * kAskAgain;
     if (asked.times == 0 || (asked.times < kAsks && now >= again)) {
+      if (!since_) since_ = now;
       asked.last = now;
       ++asked.times;
       whom.push_back(member);
@@ -36,15 +36,21 @@ std::vector<PeerId> Landmark::WhomToAsk(Time now,
     if (now < asked.first + patience_) WakeAt(asked.first + patience_);
     if (asked.times < kAsks) WakeAt(asked.last + patience_ * kAskAgain);
   }
+  if (now < Latest()) WakeAt(Latest());
   CheckInvariants();
   return whom;
 }
 
 void Landmark::WakeAt(Time time) { wake_ = std::min(wake_.value_or(time), time); }
 
+base::Time Landmark::Latest() const {
+  return since_ ? *since_ + patience_ * kLongest : *begun_ + patience_ * (2 * kLongest);
+}
+
 bool Landmark::Waits(Time now) const {
-  if (since_ && now >= *since_ + patience_ * kLongest) return false;
-  if (!since_ || answers_.size() <= FaultBound(judged_by_->thresholds)) return true;
+  if (!begun_) return true;
+  if (now >= Latest()) return false;
+  if (answers_.size() <= FaultBound(judged_by_->thresholds)) return true;
   return std::any_of(asked_.begin(), asked_.end(), [&](const auto& entry) {
     return now < entry.second.first + patience_ && !answers_.contains(entry.first);
   });

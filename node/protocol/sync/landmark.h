@@ -3,13 +3,15 @@
 // the blocks before it, and with them the proof by hashes.
 //
 // Promises [C: CHECKed by CheckInvariants after each change]:
-//   L1  Each judge, a member of an earlier block or of this one, that can be heard is asked for its
-//       block of that height, kAsks times at most. [C]
+//   L1  Each judge, a member of the block from which the follower came, that can be heard is asked
+//       for its block of that height, kAsks times at most. [Members of the landmark's own block
+//       may have left since: more of these than may lie stopped who knew that.] [C]
 //   L2  An answer counts once, for its sender, and the first one counts.
 //   L3  It waits until more than F have answered, and as long as one that was asked less than
-//       `patience` ago has not; but for kLongest `patience` in all, from the first time that
-//       somebody could be asked. [Nobody keeps a block that is old enough. Silent members whose
-//       links come up one after the other would else be waited for one after the other.]
+//       `patience` ago has not; but for kLongest `patience` from the first question, and for twice
+//       as long where nobody could be asked. [Nobody keeps a block that is old enough. Silent
+//       members whose links come up one after the other would else be waited for one after the
+//       other.]
 //   L4  Only judges are asked, and only their answers count. [C]
 //
 // May not know: which answers are enough.
@@ -38,11 +40,12 @@ namespace ostraka::protocol {
 
 class Landmark {
  public:
-  // The block of that height and digest. Its judges are the members of `judged_by`.
+  // The block of that height and digest. Its judges are the members of `judged_by`, which is not
+  // above it.
   Landmark(std::shared_ptr<const wire::Block> judged_by, std::uint64_t height,
            const base::Digest& digest, base::Duration patience);
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, height_, digest_, answers_, asked_, since_, wake_);
+    crypto::Feed(hasher, height_, digest_, answers_, asked_, begun_, since_, wake_);
   }
   friend struct FingerprintProbe;
 
@@ -74,6 +77,7 @@ class Landmark {
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, first, last, times); }
   };
   void WakeAt(base::Time time);
+  base::Time Latest() const;  // it waits no longer. REQUIRES: begun_
   static constexpr std::size_t kAsks = 3;
   static constexpr std::int64_t kAskAgain = 4;                 // in `patience`
   static constexpr std::int64_t kLongest = kAsks * kAskAgain;  // likewise
@@ -84,7 +88,8 @@ class Landmark {
   const base::Duration patience_;
   std::map<base::PeerId, base::Digest> answers_;
   std::map<base::PeerId, Asked> asked_;
-  std::optional<base::Time> since_;  // WhomToAsk was called first
+  std::optional<base::Time> begun_;  // WhomToAsk was called first
+  std::optional<base::Time> since_;  // somebody was asked first
   std::optional<base::Time> wake_;
 };
 

@@ -15,12 +15,13 @@ void UnprovenBlocks::Add(const PeerId& from, const Digest& digest, std::uint64_t
   BoundThoseOf(from);
 }
 
-bool UnprovenBlocks::AddSender(const PeerId& from, const Digest& digest) {
+std::optional<std::uint64_t> UnprovenBlocks::AddSender(const PeerId& from, const Digest& digest) {
   const auto held = held_.find(digest);
-  if (held == held_.end()) return false;
+  if (held == held_.end()) return std::nullopt;
+  const std::uint64_t height = held->second.height;
   held->second.from.insert(from);
   BoundThoseOf(from);
-  return true;
+  return height;
 }
 
 std::shared_ptr<const wire::Block> UnprovenBlocks::Find(const Digest& digest) const {

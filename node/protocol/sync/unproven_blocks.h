@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "crypto/merkle.h"
@@ -40,8 +41,8 @@ class UnprovenBlocks {
   // `from` sent the block of that digest and height as `encoded`. REQUIRES: it can be decoded.
   void Add(const base::PeerId& from, const base::Digest& digest, std::uint64_t height,
            const crypto::SharedBlob& encoded);
-  // A block that is held came from `from`, too. False if it is not held.
-  bool AddSender(const base::PeerId& from, const base::Digest& digest);
+  // A block that is held came from `from`, too. Its height; nullopt if it is not held.
+  std::optional<std::uint64_t> AddSender(const base::PeerId& from, const base::Digest& digest);
   bool Contains(const base::Digest& digest) const { return held_.contains(digest); }
   // Null if it is not held.
   std::shared_ptr<const wire::Block> Find(const base::Digest& digest) const;

@@ -286,6 +286,57 @@ TEST(CrossingTest, ALowerHeadOfTheOtherHistoryIsComparedToo) {
   EXPECT_EQ(way.histories().found()->height, 60u);
 }
 
+class LateTest : public testing::Test {
+ protected:
+  // It holds block 5, and begins to fetch the state of step 80 of `other_`.
+  void Fetch() {
+    Show(way_, other_, 90);
+    AttestBy(way_, other_, 90, {3, 4, 5});
+    for (std::uint64_t height = 89; height >= 80; --height) Show(way_, other_, height);
+  }
+  void Answer(std::uint32_t member, const PastRun& of, std::uint64_t height) {
+    const Block& block = *of.blocks[height];
+    if (way_.LookAt(PeerNumber(member), wire::BlockDigest(block)) == CatchUp::Look::kHeld) return;
+    way_.OnBlock(PeerNumber(member), block, BytesOf(block));
+  }
+
+  const PastRun run_{100, 10};
+  const PastRun other_ = Branch(run_, 12);
+  CatchUp way_ = run_.From(5);
+};
+
+// Nobody had attested to the block when it came, and it is no news any more.
+TEST_F(LateTest, AnAnswerCountsThoughItsBlockIsHereUnproven) {
+  Show(way_, other_, 60);
+  Fetch();
+  AttestBy(way_, run_, 60, {0, 1, 2});
+  for (const std::uint32_t member : {3, 4, 5}) Answer(member, other_, 60);
+  ASSERT_TRUE(way_.histories().found());
+  EXPECT_EQ(way_.histories().found()->height, 60u);
+}
+
+// Late attestations to many blocks do not push out the question about the own one.
+TEST_F(LateTest, TheOwnBlockStaysALandmark) {
+  Fetch();
+  for (const std::uint64_t height : {61, 62, 63, 64, 65}) AttestBy(way_, run_, height, {0, 1, 2});
+  for (const std::uint32_t member : {3, 4, 5}) Answer(member, Branch(run_, 3), 5);
+  ASSERT_TRUE(way_.histories().found());
+  EXPECT_EQ(way_.histories().found()->height, 5u);
+}
+
+TEST(HistoriesTest, OfTooManyLandmarksTheOldestGoesButForTheViews) {
+  const PastRun run(20, 100);
+  Histories histories(kPatience);
+  const SharedBlock& view = run.blocks[5];
+  histories.KeepLandmark(view, view);
+  for (const std::uint64_t height : {10, 11, 12, 13, 14}) {
+    histories.KeepLandmark(view, run.blocks[height]);
+  }
+  EXPECT_FALSE(histories.HasRoom());
+  for (const std::uint64_t height : {5, 12, 13, 14}) EXPECT_TRUE(histories.HasLandmarkAt(height));
+  for (const std::uint64_t height : {10, 11}) EXPECT_FALSE(histories.HasLandmarkAt(height));
+}
+
 // --- beside a fetch ------------------------------------------------------------------------------
 
 // Links of some members are slow: what they attest to lies before the state that is fetched.
