@@ -99,9 +99,11 @@ void Histories::KeepLandmark(const std::shared_ptr<const wire::Block>& view, std
                                    [&](const Landmark& kept) { return kept.digest() == digest; });
   if (is_kept) return;
   if (landmarks_.size() == kLandmarks) {
-    landmarks_.erase(std::find_if(landmarks_.begin(), landmarks_.end(), [&](const Landmark& kept) {
-      return kept.height() != HeightOf(*view);
-    }));
+    const auto oldest =
+        std::find_if(landmarks_.begin(), landmarks_.end(),
+                     [&](const Landmark& kept) { return kept.height() != HeightOf(*view); });
+    if (oldest == landmarks_.end()) return;  // each is of another history than the view
+    landmarks_.erase(oldest);
   }
   landmarks_.emplace_back(view, height, digest, patience_);
   CheckInvariants();
