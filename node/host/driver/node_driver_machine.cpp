@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <set>
 #include <utility>
 #include <variant>
 
 #include "node/host/driver/node_driver_impl.h"
+#include "node/protocol/ground/roles.h"
 #include "node/protocol/rules/standing.h"
 
 namespace ostraka::host {
@@ -35,12 +35,11 @@ NodeEnd EndOf(protocol::Halted::Why why) {
   return NodeEnd::kFailed;
 }
 
-// Who has left may come back as a member does that was dropped; but nobody waits for it.
+// The keys that have left by their own word. They may come back, but nobody waits for them.
 std::set<base::PeerId> LeftBefore(const wire::Block& block) {
   std::set<base::PeerId> left;
   for (const wire::Standing& standing : block.standings) {
-    const bool is_member =
-        std::binary_search(block.members.begin(), block.members.end(), standing.peer);
+    const bool is_member = protocol::IsMember(block.members, standing.peer);
     if (!is_member && standing.left_step > standing.last_drop_step) left.insert(standing.peer);
   }
   return left;

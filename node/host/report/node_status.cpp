@@ -91,7 +91,7 @@ Health HealthOf(const NodeStatus& status) {
   }
   const std::string of_another = OfAnother(status);
   if (!status.met && !of_another.empty()) return {false, of_another};
-  // Who comes to a run that others train knows nothing of it before it is linked with one.
+  // A newcomer knows nothing of a run that others train before it has a link with one of them.
   if (!status.met && status.progress.phase == "follow") {
     const std::string links = "comes to the run: linked with " +
                               std::to_string(status.linked.size()) + " of " +

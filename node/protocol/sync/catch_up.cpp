@@ -182,7 +182,7 @@ SharedBlock CatchUp::BlockAt(std::uint64_t height) const {
 }
 
 SharedBlock CatchUp::BelievedAt(std::uint64_t height) const {
-  // Who knows the manifest alone stands before the genesis block, which has this height, too.
+  // A node that knows only the manifest stands before the genesis block, whose height is 0 as well.
   const bool is_begun = !view_->decision.is_zero();
   return height == HeightOf(*view_) && is_begun ? view_ : BlockAt(height);
 }

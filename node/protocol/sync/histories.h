@@ -1,7 +1,7 @@
 // Whether all that a follower believes is one history of the run. More members than the view's
 // bound may sign two: faults beyond the bound do, and so do honest people who start two copies of
-// the members' data folders. Who follows whichever F + 1 of them show it goes from one to the
-// other, and does not know.
+// the members' data folders. A follower that believes whichever F + 1 members show it goes from one
+// history to the other, and does not know.
 //
 // Promises [C: CHECKed by CheckInvariants after each change]:
 //   H1  F liars make nobody stop: two histories are found only if more than F members of a block
@@ -9,7 +9,7 @@
 //       holds it or because more than F signed it, too.
 //   H2  Three things show them: two parents of one step, each named in COMMITs of that step by
 //       more than F; a believed block that does not name the believed one below it (CatchUp
-//       compares them); and a landmark of which more than F of its members have another block
+//       compares them); and a landmark at whose height more than F of its judges have another block
 //       (landmark.h). Heads of two histories that come from the same keys more than some steps
 //       apart are compared by the latter two alone.
 //   H3  At most kLandmarks landmarks are held: that of the view, and the newest. [C]

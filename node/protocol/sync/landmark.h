@@ -58,7 +58,7 @@ class Landmark {
                                       const std::function<bool(const base::PeerId&)>& can_hear);
   // When WhomToAsk or Waits has news.
   std::optional<base::Time> wake() const { return wake_; }
-  // So many answers are needed, and more may come (L3).
+  // More answers are needed, or may come soon (L3).
   bool Waits(base::Time now) const;
   // `from` has a block of that digest at height().
   void OnAnswer(const base::PeerId& from, const base::Digest& digest);
