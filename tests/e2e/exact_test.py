@@ -49,6 +49,15 @@ class GraphTest(ExactTestCase):
         # libtorch alone takes 160 MiB.
         self.assertLess(result["peak_rss_bytes"], 120 << 20)
 
+    def test_second_computations_by_avx2_cost_no_honest_member_its_place(self):
+        # By scalar kernels each takes 84 times a gradient, and all honest members come late.
+        if "avx2" not in kernels_here():
+            self.skipTest("this machine has no AVX2")
+        result = self.swarm("--kernels", "avx2", "--model", "gpt", "--layers", 4, "--width", 128, "--context", 64,
+                            "--batch-size", 8, "--data", f"text:{self.text()}", "--steps", 16)
+        self.assertEqual((result["honest_banned"], result["honest_dropped"]), (0, 0), result["removals"])
+        self.assertTrue(any("does not follow from its batch" in removal["reason"] for removal in result["removals"]))
+
     def test_the_labels_of_a_text_can_be_flipped(self):
         result = self.swarm(*GPT, "--data", f"text:{self.text()}", "--peers", 4, "--byzantine", 1, "--steps", 40,
                             "--attack", "label_flip")

@@ -32,4 +32,8 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainerBy(const exact::Kernels
                                                             const TrainerOptions& options,
                                                             Dataset data);
 
+// Kernels of other instructions than `kernels`, for a second computation: the widest that are
+// narrower, and take at most one and a half times as long; or the same if there are none.
+const exact::Kernels& OtherKernels(const exact::Kernels& kernels);
+
 }  // namespace ostraka::train

@@ -80,6 +80,16 @@ TEST_P(ExactTrainerOf, ASecondGradientHasTheSameBitsByOtherInstructions) {
   EXPECT_NE(*first, *trainer->GradientAgain(at, SeedOf(3)));
 }
 
+TEST(OtherKernelsTest, AreNeverScalarOnesForVectorOnes) {
+  for (const exact::Level level : exact::kAllLevels) {
+    if (!exact::IsSupported(level)) continue;
+    const exact::Kernels& kernels = exact::KernelsFor(level);
+    const exact::Kernels* expected = &kernels;
+    if (level == exact::Level::kAvx512) expected = &exact::KernelsFor(exact::Level::kAvx2);
+    EXPECT_EQ(&OtherKernels(kernels), expected) << exact::LevelName(level);
+  }
+}
+
 TEST_P(ExactTrainerOf, HeldOutExamplesAreEvaluatedEachOnce) {
   const auto trainer = Make();
   const Dataset digits = LoadDigits();
