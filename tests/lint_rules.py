@@ -241,7 +241,7 @@ LARGE_FILES = {
 }
 MAX_FILE_LINES = 500
 # Headers and sources directly in a folder: more are no room, but a list.
-MAX_FOLDER_FILES = 30
+MAX_FOLDER_FILES = 32
 MAX_FUNCTION_LINES = 70
 
 # Sources without a tests/unit/**/<name>_test.cpp, and where they are tested.
@@ -343,12 +343,12 @@ NOT_HASHED = {
 
 # --- classes (docs/decisions/0017) ----------------------------------------------------------------
 MAX_FIELDS = 20
-MAX_MEMBER_FUNCTIONS = 40
+MAX_MEMBER_FUNCTIONS = 42
 # "path Class" -> (most fields, most functions, why it is longer). Plain records only: a class with
 # private state is split instead.
 LARGE_CLASSES = {
     "node/wire/block.h Block": (35, 0, "a block as the wire carries it: its schema has these fields"),
-    "node/protocol/ground/manifest.h Manifest": (26, 0, "the manifest's file: a field a key"),
+    "node/protocol/ground/manifest.h Manifest": (27, 0, "the manifest's file: a field a key"),
     "node/host/report/node_status.h NodeStatus": (29, 0, "what `ostraka status` and /metrics report"),
     "node/protocol/member/parts.h Parts": (24, 5, "the list of a member's parts, each a class with one job"),
     "node/store/ledger_tables.cpp Statements": (22, 0, "the ledger's SQL: a field a statement"),

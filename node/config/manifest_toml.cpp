@@ -262,6 +262,8 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       TextField("run", "name", "for people", m.name),
       DigestField("run", "nonce", "distinguishes this run from others with equal settings", nonce),
       CountField("run", "protocol_version", "", m.protocol_version),
+      Since(13, CountField("run", "protocol_draft", "of that version, until it is finished",
+                           m.protocol_draft)),
       ModeField(m.mode),
       TextField("run", "compute_profile",
                 "how recomputed gradients are compared: exact/1, tolerant", m.compute_profile),
@@ -433,9 +435,9 @@ Status ReadSections(const toml::table& root, const std::vector<Field>& fields,
   return base::OkStatus();
 }
 
-// Nullopt: another error names what is wrong with it.
-std::optional<std::uint32_t> VersionOf(const toml::table& root) {
-  const auto version = root["run"]["protocol_version"].value_exact<std::int64_t>();
+// A number of the run's section. Nullopt: another error names what is wrong with it.
+std::optional<std::uint32_t> NumberOf(const toml::table& root, std::string_view key) {
+  const auto version = root["run"][key].value_exact<std::int64_t>();
   if (!version || *version < 0 || *version > std::numeric_limits<std::uint32_t>::max()) {
     return std::nullopt;
   }
@@ -455,11 +457,12 @@ base::StatusOr<Manifest> ParseManifest(std::string_view text, Versions versions)
                            std::string(error.description()));
   }
   // The version first: keys come and go with versions, and would be named instead.
-  const auto version = VersionOf(parsed.table());
+  const auto version = NumberOf(parsed.table(), "protocol_version");
   const bool earlier = versions == Versions::kEarlierToo && version &&
                        *version >= kEarliestVersion && *version < wire::kProtocolVersion;
   if (version && !earlier) {
-    const Status ours = protocol::CheckProtocolVersion(*version);
+    const auto draft = NumberOf(parsed.table(), "protocol_draft").value_or(wire::kProtocolDraft);
+    const Status ours = protocol::CheckProtocolVersion(*version, draft);
     if (!ours.ok()) return InvalidArgument("manifest: " + base::MessageOf(ours));
   }
   Manifest manifest;

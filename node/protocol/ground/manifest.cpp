@@ -347,15 +347,21 @@ base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
   return base::FailedPrecondition(message + "fewer faults");
 }
 
-base::Status CheckProtocolVersion(std::uint32_t version) {
-  return Require(version == wire::kProtocolVersion,
-                 "this build speaks protocol version " + std::to_string(wire::kProtocolVersion) +
-                     ", the manifest asks for " + std::to_string(version) +
-                     ": begin another run with `ostraka run init`, or use the build that made it");
+base::Status CheckProtocolVersion(std::uint32_t version, std::uint32_t draft) {
+  const std::string remedy =
+      ": begin another run with `ostraka run init`, or use the build that made it";
+  RETURN_IF_ERROR(Require(version == wire::kProtocolVersion,
+                          "this build speaks protocol version " +
+                              std::to_string(wire::kProtocolVersion) + ", the manifest asks for " +
+                              std::to_string(version) + remedy));
+  return Require(draft == wire::kProtocolDraft,
+                 "this build speaks draft " + std::to_string(wire::kProtocolDraft) +
+                     " of protocol version " + std::to_string(version) +
+                     ", the manifest asks for draft " + std::to_string(draft) + remedy);
 }
 
 base::Status Validate(const Manifest& manifest) {
-  RETURN_IF_ERROR(CheckProtocolVersion(manifest.protocol_version));
+  RETURN_IF_ERROR(CheckProtocolVersion(manifest.protocol_version, manifest.protocol_draft));
   return ValidateOfAnyVersion(manifest);
 }
 

@@ -109,6 +109,7 @@ struct Manifest {
   Digest run_id;  // H(kDomainManifest, the file's bytes)
   std::string name;
   std::uint32_t protocol_version = wire::kProtocolVersion;
+  std::uint32_t protocol_draft = wire::kProtocolDraft;  // of that version
   Mode mode = Mode::kMajority;
   std::vector<Member> members;  // genesis members by key
   TrainingPlan training;
@@ -194,7 +195,7 @@ base::Status Validate(const Manifest& manifest);
 // The same but for the protocol version: for manifests of runs that are over, by which evidence is
 // judged.
 base::Status ValidateOfAnyVersion(const Manifest& manifest);
-// OK if `version` is this build's.
-base::Status CheckProtocolVersion(std::uint32_t version);
+// OK if `version` and `draft` are this build's.
+base::Status CheckProtocolVersion(std::uint32_t version, std::uint32_t draft);
 
 }  // namespace ostraka::protocol

@@ -325,13 +325,13 @@ TEST(ManifestTest, NamesOfMembersAreReadAndMakeAnotherRun) {
 }
 
 // Keys that files of protocol version 6 lack.
-const std::set<std::string> kNewKeys = {"optimizer", "schedule", "decay_steps",
-                                        "clip_norm", "beta1",    "beta2",
-                                        "epsilon",   "adaptive", "part_floor_ms"};
+const std::set<std::string> kNewKeys = {"protocol_draft", "optimizer",    "schedule", "decay_steps",
+                                        "clip_norm",      "beta1",        "beta2",    "epsilon",
+                                        "adaptive",       "part_floor_ms"};
 
 // A manifest as it was before the wait for parts could follow the run.
 std::string TextOfVersion9() {
-  std::istringstream lines(With("protocol_version = 12", "protocol_version = 9"));
+  std::istringstream lines(With("protocol_version = 13", "protocol_version = 9"));
   std::string text;
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("adaptive = ") && !line.starts_with("part_floor_ms = ")) {
@@ -402,17 +402,27 @@ TEST(ManifestTest, OneOfVersion9HasAWaitThatDoesNotFollowTheRun) {
   EXPECT_FALSE(old->adaptive);
   ExpectRefused(TextOfVersion9(), {"the manifest asks for 9"});
   std::string text = TextOfVersion9();
-  text.replace(text.find("version = 9"), 11, "version = 12");
+  text.replace(text.find("version = 9"), 11, "version = 13");
   ExpectRefused(text, {"[deadlines] lacks 'adaptive'"});
 }
 
-TEST(ManifestTest, ThoseOfVersions10And11AreReadForTheirEvidenceAlone) {
-  for (const std::uint32_t version : {10u, 11u}) {
+TEST(ManifestTest, ThoseOfVersions10To12AreReadForTheirEvidenceAlone) {
+  for (const std::uint32_t version : {10u, 11u, 12u}) {
     const std::string text =
-        With("protocol_version = 12", "protocol_version = " + std::to_string(version));
+        With("protocol_version = 13", "protocol_version = " + std::to_string(version));
     EXPECT_EQ(ParseManifest(text, Versions::kEarlierToo)->protocol_version, version);
     ExpectRefused(text, {"the manifest asks for " + std::to_string(version)});
   }
+}
+
+TEST(ManifestTest, AnotherDraftIsRefusedForThatAlone) {
+  const std::string ours = "protocol_draft = " + std::to_string(wire::kProtocolDraft);
+  std::string text = With(ours, "protocol_draft = 999\nunknown_key = 1");
+  ExpectRefused(text, {"speaks draft " + std::to_string(wire::kProtocolDraft) +
+                           " of protocol version 13, the manifest asks for draft 999",
+                       "run init"});
+  ExpectRefused(With(ours, ""), {"[run] lacks 'protocol_draft'"});
+  EXPECT_FALSE(ParseManifest(text, Versions::kEarlierToo).ok()) << "a draft is no earlier version";
 }
 
 TEST(ManifestTest, WhoMayComeIn) {
