@@ -55,6 +55,9 @@ enum class Bug : std::uint8_t {
   kLeavesAreFree,            // a member leaves as often as it likes
   kWaitNeverGrows,           // a wait for parts that was too short stays as it is
   kShortWaitsBlame,          // what did not come within a short wait opens disputes
+  kLooksFirst,               // gradients wait behind looks: no job is more urgent than another
+  kProofWaitsForAll,         // a PROOF waits for all recomputations, however long they take
+  kCasesAtOnce,              // all gradient cases of a block begin with it
   kOneAttests,               // a newcomer believes a head to which one member attests
   kFirstHeadIsLast,          // a newcomer believes no head after the first
   kOneDenies,                // a newcomer stops when one member has another block of the past

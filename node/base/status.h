@@ -36,6 +36,7 @@ inline Status NotFound(std::string_view m) { return MakeStatus(absl::StatusCode:
 inline Status Unavailable(std::string_view m) {
   return MakeStatus(absl::StatusCode::kUnavailable, m);
 }
+inline Status Cancelled(std::string_view m) { return MakeStatus(absl::StatusCode::kCancelled, m); }
 inline Status Internal(std::string_view m) { return MakeStatus(absl::StatusCode::kInternal, m); }
 
 // The message as a std::string, without the code's name.

@@ -46,6 +46,10 @@ struct StartJob {
   JobId id = 0;
   std::shared_ptr<const Spec> spec;
 };
+// Nobody wants the result any more. The driver may end the job early; it comes back all the same.
+struct StopJob {
+  JobId id = 0;
+};
 template <typename Result>
 struct JobDone {
   JobId id = 0;
@@ -55,7 +59,7 @@ struct JobDone {
 template <typename Spec, typename Result>
 struct JobsOf {
   using Inputs = Types<JobDone<Result>>;
-  using Actions = Types<StartJob<Spec>>;
+  using Actions = Types<StartJob<Spec>, StopJob>;
 };
 struct NoJobs {
   using Inputs = Types<>;

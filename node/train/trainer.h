@@ -5,14 +5,16 @@
 // Gradients by libtorch may differ by ~1e-7 relative between machines (docs/protocol.md, tolerant
 // profile); those of other trainers have equal bits.
 //
-// Thread safety: Gradient, BatchLoss and Evaluate are called from one thread at a time (the compute
+// Thread safety: all but the const functions are called from one thread at a time (the compute
 // thread).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "node/base/ids.h"
@@ -53,6 +55,11 @@ class Trainer {
   virtual base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
                                                       const Digest& batch_seed) = 0;
 
+  // From now on a gradient ends early, Cancelled, where `unwanted` says so: a trainer that cuts its
+  // batches asks between two micro-batches. Null: never. `unwanted` is called on the thread of
+  // Gradient.
+  void EndWhere(std::function<bool()> unwanted) { unwanted_ = std::move(unwanted); }
+
   // Mean loss on the batch of the last call of Gradient that succeeded, at its parameters; for
   // people alone. nullopt: none yet, or this trainer does not know it.
   virtual std::optional<double> BatchLoss() const { return std::nullopt; }
@@ -81,6 +88,16 @@ class Trainer {
     static_cast<void>(parameters), static_cast<void>(part);
     return base::FailedPrecondition("this trainer's data are drawn, not stored: it has one part");
   }
+
+ protected:
+  // Cancelled if the gradient in progress is unwanted.
+  base::Status CheckWanted() const {
+    return unwanted_ && unwanted_() ? base::Cancelled("nobody wants this gradient any more")
+                                    : base::OkStatus();
+  }
+
+ private:
+  std::function<bool()> unwanted_;
 };
 
 // The manifest's settings of training, from which every peer builds an equal trainer, followed by

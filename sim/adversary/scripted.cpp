@@ -283,7 +283,7 @@ class Scripted final : public Editor {
       turn.Emit(protocol::CancelTimer{cancelled->id + kFirstReservedTimer});
     } else if (const auto* job = std::get_if<protocol::StartJob>(&action)) {
       twin_.NoteJob(turn.StartOwnJob(*job->spec), job->id);
-    }
+    }  // what it stops comes back all the same
   }
 
   Script script_;

@@ -50,7 +50,7 @@ Simulator::Simulator(const SimulatorOptions& options, std::vector<Member> member
                           .timers = {},
                           .next_timer_generation = 0,
                           .disk_free = {},
-                          .compute_free = {},
+                          .lane = {},
                           .steps = 0});
     SetClock(peers_.back());
     if (!members[i].only_dials) continue;
@@ -182,7 +182,8 @@ void Simulator::Restart(std::uint32_t index, bool lose_disk) {
   peer.up = true;
   peer.machine = peer.remake();
   peer.contract = machine::Contract<protocol::MemberKind>(peer.contract.after_end());
-  peer.disk_free = peer.compute_free = now_;
+  peer.disk_free = now_;
+  peer.lane = {};
   if (peer.life > 0) ++faults_.starts_again;  // else it was absent
   if (lose_disk) {
     ++faults_.disks_lost;
@@ -258,7 +259,8 @@ bool Simulator::PrepareInput(Event& event) {
     peer.timers.erase(current);
   } else if (auto* job = std::get_if<protocol::JobDone>(&event.input)) {
     if (event.life != peer.life) return false;
-    job->result = jobs_->Run(event.job);
+    if (event.job != nullptr) job->result = jobs_->Run(event.job);
+    if (job->result == nullptr) return TakeLaneEnd(event);
   } else if (const auto* stored = std::get_if<protocol::Stored>(&event.input)) {
     if (event.life != peer.life) return false;
     auto store = peer.unsynced.extract(stored->id);
@@ -361,20 +363,70 @@ void Simulator::Perform(std::uint32_t from, protocol::CancelTimer& timer) {
   peers_[from].timers.erase(timer.id);
 }
 
+const JobTimes& Simulator::TimesOf(std::uint32_t peer) const {
+  return peer < options_.machines.size() ? options_.machines[peer] : options_.jobs;
+}
+
+// A recomputation that finds a difference takes a second pass. Its result is a function of the
+// spec, so it is computed when the time is needed.
 void Simulator::Perform(std::uint32_t from, protocol::StartJob& job) {
   Peer& peer = peers_[from];
-  const base::Duration takes = DrawJobTime(options_.jobs, *job.spec, peer.job_rng);
-  base::Time done = now_ + takes;
-  if (protocol::NeedsGradient(*job.spec) && job.id < kFirstReservedJob) {
-    done = std::max(now_, peer.compute_free) + takes;
-    peer.compute_free = done;
+  const JobTimes& times = TimesOf(from);
+  base::Duration takes = DrawJobTime(times, *job.spec, peer.job_rng);
+  const auto* recompute = std::get_if<protocol::RecomputeSpec>(job.spec.get());
+  if (recompute != nullptr && recompute->committed) {
+    const auto result = jobs_->Run(job.spec);
+    const auto* found = std::get_if<protocol::RecomputeResult>(result.get());
+    const bool again = found != nullptr && found->convict;
+    if (again) takes = base::Duration{takes.ns / 100 * (100 + times.again_percent)};
   }
-  queue_.Push(done, {.peer = from,
-                     .from = from,
-                     .ticket = 0,
-                     .input = protocol::JobDone{job.id, nullptr},
-                     .job = std::move(job.spec),
-                     .life = peer.life});
+  if (!protocol::NeedsGradient(*job.spec) || job.id >= kFirstReservedJob) {
+    queue_.Push(now_ + takes, {.peer = from,
+                               .from = from,
+                               .ticket = 0,
+                               .input = protocol::JobDone{job.id, nullptr},
+                               .job = std::move(job.spec),
+                               .life = peer.life});
+    return;
+  }
+  const base::Duration micro_batch{std::max<std::int64_t>(takes.ns / times.micro_batches, 1)};
+  if (peer.lane.Start({job.id, std::move(job.spec), takes, micro_batch}, now_)) PushLaneEnd(from);
+}
+
+void Simulator::Perform(std::uint32_t from, const protocol::StopJob& job) {
+  Peer& peer = peers_[from];
+  const std::uint64_t before = peer.lane.ticket();
+  const auto left = peer.lane.Stop(job.id, now_);
+  if (!left) return;  // it is done, or on another thread, and comes back by itself
+  if (peer.lane.runs() && peer.lane.ticket() != before) PushLaneEnd(from);
+  queue_.Push(*left,
+              {.peer = from,
+               .from = from,
+               .ticket = 0,
+               .input = protocol::JobDone{job.id, std::make_shared<protocol::JobResult>(
+                                                      protocol::JobFailed{"it was stopped"})},
+               .job = nullptr,
+               .life = peer.life});
+}
+
+// False if what ran then has given way.
+bool Simulator::TakeLaneEnd(Event& event) {
+  ComputeLane& lane = peers_[event.peer].lane;
+  if (!lane.runs() || lane.ticket() != event.ticket) return false;
+  const ComputeLane::Job done = lane.TakeDone(now_);
+  event.input = protocol::JobDone{done.id, jobs_->Run(done.spec)};
+  if (lane.runs()) PushLaneEnd(event.peer);
+  return true;
+}
+
+void Simulator::PushLaneEnd(std::uint32_t index) {
+  const ComputeLane& lane = peers_[index].lane;
+  queue_.Push(lane.End(), {.peer = index,
+                           .from = index,
+                           .ticket = lane.ticket(),
+                           .input = protocol::JobDone{0, nullptr},
+                           .job = nullptr,
+                           .life = peers_[index].life});
 }
 
 void Simulator::Perform(std::uint32_t from, protocol::Store& store) {

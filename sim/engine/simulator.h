@@ -26,6 +26,7 @@
 #include "node/base/rng.h"
 #include "node/machine/contract.h"
 #include "node/protocol/ground/machine.h"
+#include "sim/engine/compute_lane.h"
 #include "sim/engine/disk.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/job_memo.h"
@@ -45,6 +46,7 @@ struct SimulatorOptions {
   Latency fsync{base::Microseconds(500), base::Milliseconds(4)};
   Latency start{base::Duration{}, base::Milliseconds(100)};  // of each process
   JobTimes jobs;
+  std::vector<JobTimes> machines;        // by member; empty: `jobs` are those of all
   std::uint32_t duplicate_permille = 0;  // messages per 1000 that arrive twice
   std::uint32_t stall_permille = 0;      // stores per 1000 that take kStallFactor times as long
   base::Duration skew;                   // each clock is ahead by up to this
@@ -141,13 +143,17 @@ class Simulator {
     std::int64_t drift_ppm = 0;                         // of its clock, microseconds per second
     std::map<protocol::TimerId, std::uint64_t> timers;  // id -> its current generation
     std::uint64_t next_timer_generation = 0;
-    base::Time disk_free;     // when the last Store is durable
-    base::Time compute_free;  // when the compute lane becomes idle
+    base::Time disk_free;  // when the last Store is durable
+    ComputeLane lane;
     std::uint64_t steps = 0;
   };
 
   void StartAll();
   // Both ends of the link get LinkChanged at `at`.
+  const JobTimes& TimesOf(std::uint32_t peer) const;
+  // The end of what the compute lane runs becomes an event.
+  void PushLaneEnd(std::uint32_t index);
+  bool TakeLaneEnd(Event& event);
   void PushLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up);
   void CutOrHeal(std::uint32_t a, std::uint32_t b, bool cut);
   void CloseFull(std::uint32_t a, std::uint32_t b);
@@ -169,6 +175,7 @@ class Simulator {
   void Perform(std::uint32_t from, protocol::SetTimer& timer);
   void Perform(std::uint32_t from, protocol::CancelTimer& timer);
   void Perform(std::uint32_t from, protocol::StartJob& job);
+  void Perform(std::uint32_t from, const protocol::StopJob& job);
   void Perform(std::uint32_t from, protocol::Store& store);
   void Perform(std::uint32_t, protocol::Observe&) {}  // observers have seen it
 

@@ -181,6 +181,7 @@ void Trace::PutAction(const protocol::Action& action) {
                    Put(job.id);
                    Put(job.spec->index());
                  },
+                 [this](const protocol::StopJob& job) { Put(job.id); },
                  [this](const protocol::Store& store) {
                    Put(store.id);
                    Put(store.records.size());
@@ -302,8 +303,8 @@ std::string DescribeInput(const protocol::Input& input) {
 }  // namespace
 
 std::string Describe(const StepRecord& record) {
-  static constexpr std::array<const char*, 6> kNames = {"sends", "timers set", "timers cancelled",
-                                                        "jobs",  "stores",     "observations"};
+  static constexpr std::array<const char*, std::variant_size_v<protocol::Action>> kNames = {
+      "sends", "timers set", "timers cancelled", "jobs", "jobs stopped", "stores", "observations"};
   std::array<std::size_t, kNames.size()> counts{};
   for (const protocol::Action& action : record.actions) ++counts[action.index()];
 

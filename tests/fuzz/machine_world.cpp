@@ -244,6 +244,8 @@ void MachineWorld::Perform(std::size_t index, protocol::Action& action) {
     nodes_[index].timers[timer->id] = timer->at;
   } else if (const auto* cancel = std::get_if<protocol::CancelTimer>(&action)) {
     nodes_[index].timers.erase(cancel->id);
+  } else if (std::holds_alternative<protocol::StopJob>(action)) {
+    return;  // it comes back all the same
   } else {
     Note(index, std::get<protocol::Observe>(action).what);
   }

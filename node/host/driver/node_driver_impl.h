@@ -78,6 +78,7 @@ class NodeDriver::Impl {
   void Feed(const protocol::Input& input);
   void On(protocol::Send& action);
   void On(protocol::StartJob& action);
+  void On(const protocol::StopJob& action) { jobs_.Stop(action.id); }
   void On(protocol::Store& action);
   void On(const protocol::Observe& action);
   // MachineSeat performs SetTimer and CancelTimer itself.

@@ -84,6 +84,7 @@ JobPool::JobPool(std::shared_ptr<train::Trainer> trainer, JobPoolOptions options
       callbacks_(std::move(callbacks)),
       executor_(std::make_unique<LoopExecutor>(*this)) {
   OSTRAKA_CHECK(trainer_ != nullptr && options_.job_threads > 0);
+  trainer_->EndWhere([this] { return GivesWay(); });
   threads_.reserve(1 + options_.job_threads);
   try {
     threads_.push_back(options_.make_thread([this] { ComputeThread(); }));
@@ -114,6 +115,14 @@ base::Status JobPool::Start(protocol::JobId id, std::shared_ptr<const protocol::
   (compute ? compute_wake_ : job_wake_).notify_one();
   CheckLocked();
   return base::OkStatus();
+}
+
+void JobPool::Stop(protocol::JobId id) {
+  const std::lock_guard lock(mutex_);
+  for (std::deque<Job>* jobs : {&compute_jobs_, &pure_jobs_}) {
+    for (Job& job : *jobs) job.stopped |= job.id == id;
+  }
+  if (computing_) computing_->stopped |= computing_->id == id;
 }
 
 void JobPool::Evaluate(std::uint64_t step, protocol::SharedVector parameters) {
@@ -148,6 +157,7 @@ void JobPool::Shutdown() {
   job_wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+  trainer_->EndWhere(nullptr);
 }
 
 JobPoolStats JobPool::stats() const {
@@ -164,7 +174,7 @@ void JobPool::CheckInvariants() const {
 
 void JobPool::CheckLocked() const {
   const std::size_t waiting = compute_jobs_.size() + pure_jobs_.size();
-  OSTRAKA_CHECK(waiting <= options_.max_queued);
+  OSTRAKA_CHECK(waiting <= options_.max_queued + 1);  // the one that gave way waits again
   OSTRAKA_CHECK(evaluations_.size() <= kMaxEvaluations);
   OSTRAKA_CHECK(!stopping_ || (waiting == 0 && evaluations_.empty()));
   OSTRAKA_CHECK(idle_job_threads_ <= options_.job_threads);
@@ -186,8 +196,10 @@ void JobPool::ComputeThread() {
         lock, [this] { return stopping_ || !compute_jobs_.empty() || !evaluations_.empty(); });
     if (stopping_) return;
     if (!compute_jobs_.empty()) {
-      const Job job = std::move(compute_jobs_.front());
-      compute_jobs_.pop_front();
+      const auto next = MostUrgentLocked();
+      computing_ = std::move(*next);
+      compute_jobs_.erase(next);
+      const Job job = *computing_;
       lock.unlock();
       RunOne(job, true);
     } else {
@@ -226,21 +238,49 @@ void JobPool::JobThread() {
   }
 }
 
+std::deque<JobPool::Job>::iterator JobPool::MostUrgentLocked() {
+  return std::min_element(compute_jobs_.begin(), compute_jobs_.end(),
+                          [](const Job& a, const Job& b) {
+                            return protocol::UrgencyOf(*a.spec) < protocol::UrgencyOf(*b.spec);
+                          });
+}
+
+bool JobPool::GivesWay() {
+  const std::lock_guard lock(mutex_);
+  if (!computing_) return false;
+  const bool waited_for = !compute_jobs_.empty() && protocol::UrgencyOf(*MostUrgentLocked()->spec) <
+                                                        protocol::UrgencyOf(*computing_->spec);
+  gave_way_ = computing_->stopped || stopping_ || waited_for;
+  return gave_way_;
+}
+
 void JobPool::RunOne(const Job& job, bool compute) {
-  const auto gradients = [this](const GradientSpec& spec) {
+  const auto gradients = [this](const GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
+    if (GivesWay()) return base::Cancelled("nobody wants this gradient any more");
     return spec.again ? trainer_->GradientAgain(*spec.parameters, spec.batch_seed)
                       : trainer_->Gradient(*spec.parameters, spec.batch_seed);
   };
   const base::Time begin = os::SteadyNow();
   std::shared_ptr<const JobResult> result;
   try {
-    result = std::make_shared<const JobResult>(protocol::RunJob(*job.spec, gradients, *executor_));
+    result = std::make_shared<const JobResult>(
+        job.stopped ? JobFailed{"it was stopped"}
+                    : protocol::RunJob(*job.spec, gradients, *executor_));
   } catch (...) {
     result = std::make_shared<const JobResult>(JobFailed{DescribeThrown(std::current_exception())});
   }
   const base::Duration busy = os::SteadyNow() - begin;
   {
     const std::lock_guard lock(mutex_);
+    if (compute) {
+      const bool ended_early = gave_way_ && std::holds_alternative<JobFailed>(*result);
+      const Job held = *std::exchange(computing_, std::nullopt);
+      gave_way_ = false;
+      if (ended_early && !held.stopped) {
+        if (!stopping_) compute_jobs_.push_front(held);
+        return;
+      }
+    }
     ++(compute ? stats_.compute_jobs : stats_.pure_jobs);
     base::Duration& total = compute ? stats_.compute_busy : stats_.pure_busy;
     total = total + busy;

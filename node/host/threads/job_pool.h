@@ -3,8 +3,10 @@
 // shared. Every run has its own pool (docs/decisions/0014-host-as-a-library.md).
 //
 // Promises:
-//   J1  A job that needs a gradient runs on the compute thread, in the order of Start. Other jobs
-//       run on any job thread and begin in the order of Start.
+//   J1  A job that needs a gradient runs on the compute thread, the most urgent first
+//       (protocol::UrgencyOf), equally urgent ones in the order of Start. One that runs gives way
+//       to a more urgent one where its trainer asks (Trainer::EndWhere), and before each pass; it
+//       begins anew later. Other jobs run on any job thread and begin in the order of Start.
 //   J2  Evaluations begin on the compute thread while no gradient waits. At most kMaxEvaluations
 //       wait; a further one replaces the oldest, so evaluations never pile up. A running one delays
 //       a gradient until it ends.
@@ -13,15 +15,16 @@
 //   J4  What a library throws becomes JobFailed or a Status (thrown.h).
 //   J5  At most max_queued jobs wait.
 //   J6  No callback comes once Shutdown has returned, and nothing waits from then on.
+//   J7  A job that is stopped comes back as JobFailed, or with its result if that was ready.
 //
 // May not know: the machine; what a job is for.
 // Memory: max_queued specs, kMaxEvaluations references to states, and what running jobs need.
 // What an attacker can do here: nothing beyond what the machine asks for. A machine that asks for
 // more than this computer can do ends its own run at max_queued (J5).
 //
-// Thread safety: Start, Evaluate, DropWaiting and stats from any thread; Shutdown from one thread
-// at a time, while no other thread destroys the pool. Callbacks run on the worker threads; they
-// must not block, and one that throws ends the process.
+// Thread safety: Start, Stop, Evaluate, DropWaiting and stats from any thread; Shutdown from one
+// thread at a time, while no other thread destroys the pool. Callbacks run on the worker threads;
+// they must not block, and one that throws ends the process.
 #pragma once
 
 #include <condition_variable>
@@ -30,6 +33,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -83,6 +87,8 @@ class JobPool {
 
   // Unavailable if max_queued jobs are waiting.
   base::Status Start(protocol::JobId id, std::shared_ptr<const protocol::JobSpec> spec);
+  // Nobody wants the result of the job (J7). Nothing if it has come back.
+  void Stop(protocol::JobId id);
   // Evaluates `parameters`, the state after `step`.
   void Evaluate(std::uint64_t step, protocol::SharedVector parameters);
 
@@ -101,6 +107,7 @@ class JobPool {
   struct Job {
     protocol::JobId id;
     std::shared_ptr<const protocol::JobSpec> spec;
+    bool stopped = false;
   };
   struct Evaluation {
     std::uint64_t step;
@@ -111,6 +118,9 @@ class JobPool {
 
   void ComputeThread();
   void JobThread();
+  std::deque<Job>::iterator MostUrgentLocked();  // REQUIRES: a job waits for the compute thread
+  // Whether the compute thread's job is to end early, which it then does.
+  bool GivesWay();
   void RunOne(const Job& job, bool compute);
   void TellBatchLoss(const Job& job, const protocol::JobResult& result);
   void EvaluateOne(const Evaluation& evaluation);
@@ -127,6 +137,8 @@ class JobPool {
   std::condition_variable compute_wake_;
   std::condition_variable job_wake_;
   std::deque<Job> compute_jobs_;
+  std::optional<Job> computing_;  // what the compute thread runs, but for evaluations
+  bool gave_way_ = false;         // it was told to end early
   std::deque<Evaluation> evaluations_;
   std::deque<Job> pure_jobs_;
   std::deque<std::shared_ptr<Loop>> loops_;  // of running jobs that accept helpers

@@ -243,4 +243,10 @@ bool NeedsGradient(const JobSpec& spec) {
   return std::holds_alternative<GradientSpec>(spec) || std::holds_alternative<RecomputeSpec>(spec);
 }
 
+int UrgencyOf(const JobSpec& spec) {
+  if (base::Planted(base::Bug::kLooksFirst)) return 0;  // in the order of their start
+  const auto* recompute = std::get_if<RecomputeSpec>(&spec);
+  return recompute == nullptr ? 0 : 1 + static_cast<int>(recompute->purpose);
+}
+
 }  // namespace ostraka::protocol

@@ -75,7 +75,11 @@ struct CrossCheckSpec {
 
 // A validator's (or voter's) recomputation of a whole worker step.
 struct RecomputeSpec {
-  GradientSpec gradient;  // x^s and the target's batch
+  // In the order of urgency. An accusation counts only in the step that it was drawn for, a vote in
+  // the blocks of its case; a look only makes a verdict graver.
+  enum class Purpose : std::uint8_t { kAccusation, kVote, kLook };
+  Purpose purpose = Purpose::kAccusation;  // never changes the result
+  GradientSpec gradient;                   // x^s and the target's batch
   double tau = 0;
   double eps_g = 0;
   // In profile exact/1 alone: what the target's COMMIT names, and the cut into parts that its root
@@ -170,5 +174,11 @@ JobResult RunJob(const JobSpec& spec, const GradientFunction& gradients,
 
 // True if RunJob calls `gradients` for `spec`: such jobs belong on the compute thread.
 bool NeedsGradient(const JobSpec& spec);
+
+// The order of jobs on the compute thread: the smaller goes first, equal ones in the order of their
+// start, and a running one gives way to a smaller one where it can. The own gradient is first.
+// Attack: a gradient that waited behind looks into a lie was late at all owners, and honest members
+// lost their places.
+int UrgencyOf(const JobSpec& spec);
 
 }  // namespace ostraka::protocol

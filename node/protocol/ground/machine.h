@@ -108,6 +108,7 @@ using machine::LinkChanged;
 using machine::MessageReceived;
 using machine::Send;
 using machine::SetTimer;
+using machine::StopJob;
 using machine::Stored;
 using machine::StoreId;
 using machine::TimerFired;
@@ -126,6 +127,7 @@ using Machine = machine::Machine<MemberKind>;
 static_assert(std::is_same_v<Input, std::variant<Started, MessageReceived, LinkChanged, TimerFired,
                                                  JobDone, Stored>>);
 static_assert(
-    std::is_same_v<Action, std::variant<Send, SetTimer, CancelTimer, StartJob, Store, Observe>>);
+    std::is_same_v<Action,
+                   std::variant<Send, SetTimer, CancelTimer, StartJob, StopJob, Store, Observe>>);
 
 }  // namespace ostraka::protocol

@@ -3,7 +3,10 @@
 //
 // Promises:
 //   J1  No number is given twice, and each job is taken once.
-//   J2  A result of an era that is over is not handed on: this member left the step that wanted it.
+//   J2  A result that nobody wants is not handed on: this member left the step that asked for it
+//       (EndEra), or the owner stopped it. The driver is told so once (StopJob) and may end the
+//       work early. Attack: [after each restart and each drop the gradient of a step that was over
+//       kept the next one waiting].
 //
 // May not know: what a job is for.
 //
@@ -33,27 +36,38 @@ class JobDesk {
   };
 
   explicit JobDesk(const Turn* turn) : turn_(turn) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, open_, era_, next_); }
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, open_, next_); }
   friend struct FingerprintProbe;
 
   JobId Start(const Job& job, JobSpec spec) {
     const JobId id = next_++;
-    open_.emplace(id, Open{job, era_});
+    open_.emplace(id, Open{job});
     turn_->Do(StartJob{id, std::make_shared<const JobSpec>(std::move(spec))});
     return id;
   }
-  // The job is done. Nullopt if its era is over. REQUIRES: Start gave `id`, and it is taken once.
+  // The result of the job is not wanted any more. REQUIRES: it is open, and was not stopped.
+  void Stop(JobId id) {
+    Open& open = open_.at(id);
+    OSTRAKA_CHECK(open.wanted);  // J2
+    open.wanted = false;
+    turn_->Do(StopJob{id});
+  }
+  // The job is done. Nullopt if nobody wants it. REQUIRES: Start gave `id`, and it is taken once.
   std::optional<Job> Take(JobId id) {
     const auto node = open_.extract(id);
     OSTRAKA_CHECK(!node.empty());  // J1
-    if (node.mapped().era != era_) return std::nullopt;
+    if (!node.mapped().wanted) return std::nullopt;
     return node.mapped().job;
   }
-  void EndEra() { ++era_; }
+  // This member leaves its step, or halts: no open job is wanted.
+  void EndEra() {
+    for (const auto& [id, open] : open_) {
+      if (open.wanted) Stop(id);
+    }
+  }
 
   void CheckInvariants() const {
-    OSTRAKA_CHECK(open_.empty() || open_.rbegin()->first < next_);       // J1
-    for (const auto& [id, job] : open_) OSTRAKA_CHECK(job.era <= era_);  // J2
+    OSTRAKA_CHECK(open_.empty() || open_.rbegin()->first < next_);  // J1
   }
 
   std::size_t open() const { return open_.size(); }
@@ -62,13 +76,12 @@ class JobDesk {
  private:
   struct Open {
     Job job;
-    std::uint64_t era = 0;
-    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, job, era); }
+    bool wanted = true;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, job, wanted); }
   };
 
   const Turn* turn_;
   std::map<JobId, Open> open_;
-  std::uint64_t era_ = 0;
   JobId next_ = 1;
 };
 

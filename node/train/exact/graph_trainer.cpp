@@ -120,6 +120,7 @@ class GraphTrainer final : public Trainer {
     if (rows.size() == batch_.size()) return sum;
     std::vector<float> next(sum.size());
     for (std::size_t begin = batch_.size(); begin < rows.size(); begin += batch_.size()) {
+      RETURN_IF_ERROR(CheckWanted());
       const auto micro = rows.subspan(begin, batch_.size());
       ASSIGN_OR_RETURN(const float more, MicroGradient(parameters, micro, engine, next));
       loss += double{more};

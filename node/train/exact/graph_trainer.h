@@ -4,7 +4,8 @@
 // Promises:
 //   G1  a gradient over several micro-batches is ((g1 + g2) + ...) * (1 / count), in the order of
 //       the rows.
-//   G2  no gradient is given after the engine's AfterGradient has failed for it.
+//   G2  a gradient that is unwanted (Trainer::EndWhere) ends between two micro-batches.
+//   G3  no gradient is given after the engine's AfterGradient has failed for it.
 // May not know: peers, and what a gradient is used for.
 // Memory: the data set, one micro-batch, two gradients, and the engine's.
 // What an attacker can do here: write the graph file, which PrepareTask checks and plans first.

@@ -29,6 +29,7 @@ class FakeTrainer final : public train::Trainer {
   base::StatusOr<Vector> Gradient(std::span<const float> parameters, const base::Digest&) override {
     return gradient(parameters);
   }
+  using Trainer::CheckWanted;
   std::optional<double> BatchLoss() const override { return batch_loss; }
   base::StatusOr<train::Evaluation> Evaluate(std::span<const float> parameters) override {
     return evaluation(parameters);

@@ -32,10 +32,9 @@ TEST(Kind, AVocabularyHasWhatTheKindChoseAndNothingElse) {
   static_assert(
       std::is_same_v<InputOf<SquareKind>, std::variant<SquareStarted, MessageReceived, LinkChanged,
                                                        TimerFired, JobDone<std::uint16_t>>>);
-  static_assert(
-      std::is_same_v<
-          ActionOf<SquareKind>,
-          std::variant<Send, SetTimer, CancelTimer, StartJob<std::uint8_t>, Observe<SquareDone>>>);
+  static_assert(std::is_same_v<ActionOf<SquareKind>,
+                               std::variant<Send, SetTimer, CancelTimer, StartJob<std::uint8_t>,
+                                            StopJob, Observe<SquareDone>>>);
   static_assert(!Kind<TallyStarted>, "a kind names all its parts");
 }
 

@@ -317,6 +317,119 @@ TEST(JobPoolTest, DropsTheJobsThatWaitAndNothingElse) {
   EXPECT_THAT(done.order_, ElementsAre(1, 3));
 }
 
+std::shared_ptr<const JobSpec> RecomputationAt(float x, protocol::RecomputeSpec::Purpose purpose) {
+  protocol::RecomputeSpec spec;
+  spec.purpose = purpose;
+  spec.gradient = std::get<protocol::GradientSpec>(*GradientAt(x));
+  return std::make_shared<const JobSpec>(spec);
+}
+
+using Purpose = protocol::RecomputeSpec::Purpose;
+
+// Takes micro-batches one by one, as often as it is let, and ends early where it is told to.
+class MicroBatches {
+ public:
+  explicit MicroBatches(FakeTrainer& trainer, float x) {
+    trainer.gradient = [this, &trainer,
+                        x](std::span<const float> at) -> base::StatusOr<FakeTrainer::Vector> {
+      if (at[0] == x) {
+        std::unique_lock lock(mutex_);
+        ++begun_;
+        changed_.notify_all();
+        while (!let_) {
+          lock.unlock();
+          const base::Status wanted = trainer.CheckWanted();
+          if (!wanted.ok()) return wanted;
+          std::this_thread::yield();
+          lock.lock();
+        }
+      }
+      return FakeTrainer::Vector(at.begin(), at.end());
+    };
+  }
+  void WaitUntilBegun(int times) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return begun_ >= times; });
+  }
+  void Let() {
+    const std::lock_guard lock(mutex_);
+    let_ = true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int begun_ = 0;
+  bool let_ = false;
+};
+
+TEST(JobPoolTest, OwnGradientsGoBeforeAccusationsVotesAndLooks) {
+  Completions done;
+  const auto trainer = std::make_shared<FakeTrainer>();
+  Gate gate(*trainer, 1);
+  JobPool pool(trainer, {.job_threads = 1}, done.Callbacks());
+  ASSERT_TRUE(pool.Start(1, GradientAt(1)).ok());
+  gate.WaitUntilEntered();
+  ASSERT_TRUE(pool.Start(2, RecomputationAt(2, Purpose::kLook)).ok());
+  ASSERT_TRUE(pool.Start(3, RecomputationAt(2, Purpose::kVote)).ok());
+  ASSERT_TRUE(pool.Start(4, RecomputationAt(2, Purpose::kVote)).ok());
+  ASSERT_TRUE(pool.Start(5, RecomputationAt(2, Purpose::kAccusation)).ok());
+  ASSERT_TRUE(pool.Start(6, GradientAt(2)).ok());
+  gate.Release();
+  done.WaitForJobs(6);
+  pool.Shutdown();
+  EXPECT_THAT(done.order_, ElementsAre(1, 6, 5, 3, 4, 2));
+}
+
+TEST(JobPoolTest, ARecomputationGivesWayToAnOwnGradientAndBeginsAnew) {
+  Completions done;
+  const auto trainer = std::make_shared<FakeTrainer>();
+  MicroBatches batches(*trainer, 1);
+  JobPool pool(trainer, {.job_threads = 1}, done.Callbacks());
+  ASSERT_TRUE(pool.Start(1, RecomputationAt(1, Purpose::kVote)).ok());
+  batches.WaitUntilBegun(1);
+  ASSERT_TRUE(pool.Start(2, GradientAt(2)).ok());
+  done.WaitForJobs(1);
+  EXPECT_EQ(done.order_.front(), 2u);
+  batches.WaitUntilBegun(2);
+  batches.Let();
+  done.WaitForJobs(2);
+  pool.Shutdown();
+  EXPECT_TRUE(std::holds_alternative<protocol::RecomputeResult>(*done.jobs_[1]));
+  EXPECT_EQ(pool.stats().compute_jobs, 2u) << "what gave way does not count";
+}
+
+TEST(JobPoolTest, AStoppedJobComesBackWithoutItsResult) {
+  Completions done;
+  const auto trainer = std::make_shared<FakeTrainer>();
+  MicroBatches batches(*trainer, 1);
+  JobPool pool(trainer, {.job_threads = 1}, done.Callbacks());
+  ASSERT_TRUE(pool.Start(1, GradientAt(1)).ok());
+  ASSERT_TRUE(pool.Start(2, GradientAt(2)).ok());
+  ASSERT_TRUE(pool.Start(3, GradientAt(3)).ok());
+  batches.WaitUntilBegun(1);
+  pool.Stop(2);
+  pool.Stop(1);
+  pool.Stop(7);  // it has come back
+  done.WaitForJobs(3);
+  pool.Shutdown();
+  EXPECT_THAT(done.order_, ElementsAre(1, 2, 3));
+  EXPECT_TRUE(std::holds_alternative<protocol::JobFailed>(*done.jobs_[1]));
+  EXPECT_TRUE(std::holds_alternative<protocol::JobFailed>(*done.jobs_[2]));
+  EXPECT_TRUE(std::holds_alternative<protocol::GradientResult>(*done.jobs_[3]));
+}
+
+TEST(JobPoolTest, ShutdownEndsAGradientEarly) {
+  Completions done;
+  const auto trainer = std::make_shared<FakeTrainer>();
+  MicroBatches batches(*trainer, 1);
+  JobPool pool(trainer, {.job_threads = 1}, done.Callbacks());
+  ASSERT_TRUE(pool.Start(1, GradientAt(1)).ok());
+  batches.WaitUntilBegun(1);
+  pool.Shutdown();
+  EXPECT_TRUE(done.order_.empty());
+}
+
 TEST(JobPoolTest, RefusesMoreThanItsQueueHolds) {
   Completions done;
   const auto trainer = std::make_shared<FakeTrainer>();

@@ -27,8 +27,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(desk, open_);
     EXPECT_FEEDS(desk, open_.begin()->second.job.about);
     EXPECT_FEEDS(desk, open_.begin()->second.job.asked_in);
-    EXPECT_FEEDS(desk, open_.begin()->second.era);
-    EXPECT_FEEDS(desk, era_);
+    EXPECT_FEEDS(desk, open_.begin()->second.wanted);
     EXPECT_FEEDS(desk, next_);
   }
   static void OfJournal() {

@@ -58,6 +58,21 @@ TEST_F(JobDeskTest, ResultOfAnEraThatIsOverIsNotHandedOn) {
   desk_.CheckInvariants();
 }
 
+TEST_F(JobDeskTest, TheDriverIsToldOnceThatAResultIsNotWanted) {
+  const JobId first = Start(3, 4);
+  const JobId second = Start(3, 4);
+  out_.actions().clear();
+  desk_.Stop(second);
+  desk_.EndEra();
+  ASSERT_EQ(out_.actions().size(), 2u);
+  EXPECT_EQ(std::get<StopJob>(out_.actions()[0]).id, second);
+  EXPECT_EQ(std::get<StopJob>(out_.actions()[1]).id, first);
+  EXPECT_EQ(desk_.open(), 2u) << "they come back";
+  EXPECT_FALSE(desk_.Take(second));
+  EXPECT_FALSE(desk_.Take(first));
+  EXPECT_EQ(desk_.open(), 0u);
+}
+
 TEST_F(JobDeskTest, JobThatIsTakenTwiceIsABugOfThisNode) {
   const JobId id = Start(3, 4);
   ASSERT_TRUE(desk_.Take(id));

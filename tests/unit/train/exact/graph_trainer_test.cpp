@@ -91,6 +91,18 @@ TEST_F(GraphTrainerTest, AGradientIsTheMeanOverMicroBatchesAndIsCheckedOnce) {
               ElementsAre("first gradient", "first gradient", "first gradient", "first after"));
 }
 
+TEST_F(GraphTrainerTest, AnUnwantedGradientEndsBetweenTwoMicroBatches) {
+  const auto trainer = Make(6);
+  const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
+  int asked = 0;
+  trainer->EndWhere([&asked] { return ++asked == 2; });
+  EXPECT_TRUE(absl::IsCancelled(trainer->Gradient(at, SeedOf(2)).status()));
+  EXPECT_THAT(calls_.made, ElementsAre("first gradient", "first gradient", "first after"));
+  EXPECT_FALSE(trainer->BatchLoss().has_value());
+  trainer->EndWhere(nullptr);
+  EXPECT_TRUE(trainer->Gradient(at, SeedOf(2)).ok());
+}
+
 TEST_F(GraphTrainerTest, NobodySeesAGradientOfAnEngineThatFails) {
   const auto trainer = Make(2);
   const std::vector<float> at = trainer->InitialParameters(SeedOf(1));

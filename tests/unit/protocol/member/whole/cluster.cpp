@@ -282,8 +282,8 @@ void Cluster::Perform(std::size_t index, const Action& action) {
     } else {
       queue_.push_back({index, std::move(done)});
     }
-  } else {
-    Note(node, std::get<Observe>(action).what);
+  } else if (const auto* observe = std::get_if<Observe>(&action)) {  // what stops comes back too
+    Note(node, observe->what);
   }
 }
 
