@@ -22,8 +22,8 @@ QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duratio
                      base::Duration delta, std::uint32_t nat) {
   const std::size_t n = peers;
   QueueBounds bounds;
-  // Timers: the phase's deadline, bulk data, the seal, requests, and the way back.
-  bounds.timers = 5;
+  // Timers: the phase's deadline, bulk data, the seal, requests, the PROOF, and the way back.
+  bounds.timers = 6;
   // A step asks for nine jobs, and a vote or an exhibit for each case that opened: for each member
   // by its validator, by the owners of its parts, and against an owner that covers it. The step
   // before may not have finished all of its own.

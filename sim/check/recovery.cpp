@@ -13,11 +13,13 @@ base::Duration RecoveryBound(const RecoveryTerms& terms) {
   const std::int64_t faulty = terms.faulty;
   const base::Duration long_deadline = terms.part_timeout * 2 + delta * 2;  // for seals A and C
   const base::Duration short_deadline = delta * 3;  // for one draw of seal B
+  // Two cases may begin with a block (node/protocol/rules/recomputing.h).
+  const base::Duration recomputing = base::Duration{terms.part_timeout.ns / 4 * 5} * 2;
   const base::Duration healing =
-      protocol::HealingBound(delta, terms.iteration, terms.faulty) + long_deadline;
+      protocol::HealingBound(delta, terms.iteration, terms.faulty) + long_deadline + recomputing;
   const base::Duration decision = protocol::DecisionBound(delta, terms.faulty);
   const base::Duration coin = (short_deadline + decision) * (faulty + 1);
-  const base::Duration block = long_deadline + decision;
+  const base::Duration block = long_deadline + recomputing + decision;
   const base::Duration fetching =
       delta * (static_cast<std::int64_t>(terms.behind) + 4) * (faulty + 1);
   return healing * 2 + coin + block + fetching;

@@ -95,7 +95,7 @@ bool HasErred(const Step& step, const PeerId& peer) {
 // on".
 bool IsStillLookedInto(const Case& open, const Step& step) {
   if (!IsExact(step) || open.id.kind != CaseKind::kGradient) return false;
-  if (step.number - open.opened_step >= 8 || HasErred(step, open.id.target)) return false;
+  if (step.number >= open.opened_step + 8 || HasErred(step, open.id.target)) return false;
   if (!IsMember(step, open.id.accuser)) return false;
   const std::int64_t twice = VotesFor(open, Verdict::kTwice);
   std::int64_t to_come = 0;
@@ -111,7 +111,7 @@ State StateOf(const Case& open, const Step& step) {
     return IsStillLookedInto(open, step) ? State::kOpen : State::kGuilty;
   }
   if (Decide(open, step, VotesFor(open, Verdict::kInnocent))) return State::kInnocent;
-  return step.number - open.opened_step >= BlocksOf(open.id.kind) ? State::kUndecided
+  return step.number >= open.opened_step + BlocksOf(open.id.kind) ? State::kUndecided
                                                                   : State::kOpen;
 }
 
@@ -200,6 +200,22 @@ bool IsBusy(const std::vector<Case>& cases, const Assignment& drawn) {
   return false;
 }
 
+// "At most two begin with a block, the others with one of the two blocks after it, in the order of
+// the draw. For those that find no room there, nothing follows."
+bool FindsRoom(const std::vector<Case>& going_on, const std::vector<Case>& opened, Case& begins) {
+  for (int later = 0; later < 3; ++later, ++begins.opened_step) {
+    int others = 0;
+    for (const std::vector<Case>* cases : {&going_on, &opened}) {
+      for (const Case& other : *cases) {
+        if (other.id.kind != CaseKind::kGradient) continue;
+        others += other.opened_step == begins.opened_step ? 1 : 0;
+      }
+    }
+    if (others < 2) return true;
+  }
+  return false;
+}
+
 // "Only a validator may accuse, only its target, only in that step."
 std::vector<Case> OfAccusations(const Step& step, const std::vector<Case>& going_on) {
   std::vector<Case> opened;
@@ -211,9 +227,10 @@ std::vector<Case> OfAccusations(const Step& step, const std::vector<Case>& going
     if (!StaysBefore(step, kAfterAll, drawn.validator)) continue;
     if (!MayBeBanned(step, drawn.target) || IsBanned(step, drawn.target)) continue;
     if (IsBusy(going_on, drawn) || IsBusy(opened, drawn)) continue;
-    opened.push_back(
-        Opened(step, {CaseKind::kGradient, drawn.validator, drawn.target, drawn.step, 0}));
-    opened.back().covering = drawn.covering;
+    Case begins = Opened(step, {CaseKind::kGradient, drawn.validator, drawn.target, drawn.step, 0});
+    if (!FindsRoom(going_on, opened, begins)) continue;
+    begins.covering = drawn.covering;
+    opened.push_back(begins);
   }
   return opened;
 }

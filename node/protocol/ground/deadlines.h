@@ -13,7 +13,8 @@ namespace ostraka::protocol {
 std::uint64_t PartWaitAtGenesis(const Manifest& manifest);
 // How long an aggregator waits for parts in the step after `head`.
 base::Duration PartWaitAfter(const wire::Block& head, const Manifest& manifest);
-// The longest wait of its seals A and C.
+// The longest wait of its seal A, and of its seal C where no case begins
+// (node/protocol/rules/recomputing.h).
 base::Duration SealDeadlineAfter(const wire::Block& head, const Manifest& manifest);
 
 }  // namespace ostraka::protocol

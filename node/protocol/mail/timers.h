@@ -10,8 +10,10 @@ inline constexpr TimerId kBulkTimer = 2;    // the wait for parts or results end
 inline constexpr TimerId kSealTimer = 3;    // the seal's own clock
 inline constexpr TimerId kPullTimer = 4;    // asking for what is missing (pull_timer.h)
 inline constexpr TimerId kFollowTimer = 5;  // away, at the end of the run, or frozen
+inline constexpr TimerId kProofTimer = 6;   // the PROOF's wait for recomputations ends
 
 // The timers of a step in progress.
-inline constexpr TimerId kStepTimers[] = {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer};
+inline constexpr TimerId kStepTimers[] = {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer,
+                                          kProofTimer};
 
 }  // namespace ostraka::protocol

@@ -130,6 +130,7 @@ void PeerMachine::On(const TimerFired& input) {
   if (input.id == kSealTimer) step_->sealing().OnSealTimer();
   if (input.id == kBulkTimer) step_->OnBulkTimer();
   if (input.id == kPullTimer) step_->OnPullTimer();
+  if (input.id == kProofTimer) step_->OnProofTimer();
 }
 
 // The seals of a step may end it while its jobs still run, most of all after a restart: what they

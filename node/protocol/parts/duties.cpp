@@ -96,7 +96,8 @@ bool Duties::MayVote(const CaseId& about) const {
 std::vector<CaseId> Duties::GradientCases() const {
   std::vector<CaseId> cases;
   for (const Case& open : chain_->head().cases) {
-    if (open.id.kind == CaseKind::kGradient && MayVote(open.id)) cases.push_back(open.id);
+    const bool asked = open.id.kind == CaseKind::kGradient && HasBegun(open, chain_->head());
+    if (asked && MayVote(open.id)) cases.push_back(open.id);
   }
   return cases;
 }

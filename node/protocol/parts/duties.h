@@ -8,7 +8,7 @@
 //   D3  A PROOF is ready (AwaitsCrossCheck, AwaitsExhibits) when nothing that it owes can come in
 //       time; the caller ends the wait at the deadline for bulk data.
 //   D4  A verdict that is still looked into (NextLook) is stated from the kLookBlocks-th block on
-//       after its case opened, as it is then: a case must not end undecided for that.
+//       after its case began, as it is then: a case must not end undecided for that.
 //
 // May not know: the step in progress, seals, or which jobs run.
 //
@@ -31,13 +31,11 @@
 #include "node/protocol/ground/jobs.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/parts/chain.h"
+#include "node/protocol/rules/cases.h"
 #include "node/wire/hash_into.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
-
-// Of the 8 blocks of a gradient case.
-inline constexpr std::uint64_t kLookBlocks = 5;
 
 class Duties {
  public:

@@ -5,11 +5,31 @@
 #include <variant>
 
 #include "node/base/check.h"
+#include "node/base/planted.h"
 
 namespace ostraka::protocol {
 
+std::size_t DutyJobs::Recomputing() const {
+  const auto votes = std::count_if(votes_.begin(), votes_.end(), [](const auto& vote) {
+    return vote.second.about.kind == wire::CaseKind::kGradient;
+  });
+  return static_cast<std::size_t>(votes) + (look_ ? 1 : 0);
+}
+
+bool DutyJobs::HasRoom(std::uint64_t now) const {
+  if (base::Planted(base::Bug::kCasesAtOnce)) return true;
+  return (recomputing_in_ == now ? recomputations_ : Recomputing()) < kRecomputationsAStep;
+}
+
+void DutyJobs::CountRecomputation(std::uint64_t now) {
+  if (recomputing_in_ != now) recomputations_ = Recomputing();
+  recomputing_in_ = now;
+  ++recomputations_;
+}
+
 void DutyJobs::StartVote(std::uint64_t now, const wire::CaseId& about, JobSpec spec,
                          std::uint64_t step) {
+  if (about.kind == wire::CaseKind::kGradient) CountRecomputation(now);
   votes_.emplace(desk_->Start({.about = step, .asked_in = now}, std::move(spec)), Vote{about, now});
 }
 
@@ -19,17 +39,20 @@ void DutyJobs::StartCrossCheck(std::uint64_t now, CrossCheckSpec spec) {
 }
 
 void DutyJobs::StartLook(std::uint64_t now) {
-  if (look_) return;
+  if (look_ || !HasRoom(now)) return;
   auto next = duties_->NextLook();
   if (!next) return;
+  CountRecomputation(now);
+  next->spec.purpose = RecomputeSpec::Purpose::kLook;
   look_ = Look{desk_->Start({.about = next->step, .asked_in = now}, std::move(next->spec)),
-               next->about};
+               next->about, now};
 }
 
-std::size_t DutyJobs::VotesPending(std::uint64_t step) const {
-  return static_cast<std::size_t>(
-      std::count_if(votes_.begin(), votes_.end(),
-                    [step](const auto& vote) { return vote.second.asked_in == step; }));
+std::size_t DutyJobs::Pending(std::uint64_t step) const {
+  const auto votes = std::count_if(votes_.begin(), votes_.end(), [step](const auto& vote) {
+    return vote.second.asked_in == step;
+  });
+  return static_cast<std::size_t>(votes) + (look_ && look_->asked_in == step ? 1 : 0);
 }
 
 DutyJobs::Done DutyJobs::Take(JobId id, const JobDesk::Job& job, std::uint64_t now,
@@ -56,6 +79,19 @@ DutyJobs::Done DutyJobs::Take(JobId id, const JobDesk::Job& job, std::uint64_t n
   return {};
 }
 
+void DutyJobs::OnBlock(const wire::Block& block) {
+  const auto ended = [&block](const wire::CaseId& about) {
+    return std::none_of(block.cases.begin(), block.cases.end(),
+                        [&](const wire::Case& open) { return open.id == about; });
+  };
+  std::erase_if(votes_, [&](const auto& vote) {
+    if (!ended(vote.second.about)) return false;
+    desk_->Stop(vote.first);
+    return true;
+  });
+  if (look_ && ended(look_->about)) desk_->Stop(std::exchange(look_, std::nullopt)->id);
+}
+
 void DutyJobs::Clear() {
   votes_.clear();
   cross_check_.reset();
@@ -63,6 +99,8 @@ void DutyJobs::Clear() {
 }
 
 void DutyJobs::CheckInvariants() const {
+  OSTRAKA_CHECK(base::Planted(base::Bug::kCasesAtOnce) ||
+                Recomputing() <= kRecomputationsAStep);                                 // B2
   OSTRAKA_CHECK(!cross_check_ || !votes_.contains(*cross_check_));                      // B1
   OSTRAKA_CHECK(!look_ || (cross_check_ != look_->id && !votes_.contains(look_->id)));  // B1
 }

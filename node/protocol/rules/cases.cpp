@@ -1,8 +1,10 @@
 #include "node/protocol/rules/cases.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "node/base/planted.h"
 #include "node/protocol/rules/standing.h"
 #include "node/wire/limits.h"
 
@@ -21,12 +23,7 @@ std::size_t Count(const Case& open, Verdict verdict) {
                     [&](const Case::Ballot& ballot) { return ballot.verdict == verdict; }));
 }
 
-bool HasVoted(const Case& open, const PeerId& voter) {
-  return std::any_of(open.ballots.begin(), open.ballots.end(),
-                     [&](const Case::Ballot& ballot) { return ballot.voter == voter; });
-}
-
-bool HasVoted(const Case& open, const PeerId& voter, Verdict verdict) {
+bool VotedFor(const Case& open, const PeerId& voter, Verdict verdict) {
   return std::any_of(open.ballots.begin(), open.ballots.end(), [&](const Case::Ballot& ballot) {
     return ballot.voter == voter && ballot.verdict == verdict;
   });
@@ -200,7 +197,23 @@ bool InGradientCase(const std::vector<Case>& cases, const PeerId& peer) {
   });
 }
 
-// Only a validator may accuse, only its target, only in the step it was drawn for.
+// The first step from `step` on with which another gradient case may begin; nullopt: none is near.
+std::optional<std::uint64_t> BeginsIn(std::uint64_t step, const std::vector<Case>& open,
+                                      const std::vector<Case>& opened) {
+  if (base::Planted(base::Bug::kCasesAtOnce)) return step;
+  for (std::uint64_t begins = step; begins <= step + kLongestCaseWait; ++begins) {
+    const auto begins_then = [begins](const Case& other) {
+      return other.id.kind == CaseKind::kGradient && other.opened_step == begins;
+    };
+    const auto taken = std::count_if(open.begin(), open.end(), begins_then) +
+                       std::count_if(opened.begin(), opened.end(), begins_then);
+    if (static_cast<std::size_t>(taken) < kGradientCasesABlock) return begins;
+  }
+  return std::nullopt;
+}
+
+// Only a validator may accuse, only its target, only in the step it was drawn for. In the order of
+// the draw, which nobody chooses, cases begin.
 std::vector<Case> OfAccusations(const SealedStep& sealed, const Block& head,
                                 const std::vector<Case>& open, const Docket& docket) {
   std::vector<Case> opened;
@@ -214,12 +227,14 @@ std::vector<Case> OfAccusations(const SealedStep& sealed, const Block& head,
     if (accusation.target != assignment.target || accusation.step != assignment.step) continue;
     if (!docket.Stays(assignment.validator) || !docket.Answers(assignment.target)) continue;
     if (!is_free(assignment.validator) || !is_free(assignment.target)) continue;
+    const auto begins = BeginsIn(sealed.step, open, opened);
+    if (!begins) break;
     opened.push_back({.id = {.kind = CaseKind::kGradient,
                              .accuser = assignment.validator,
                              .target = assignment.target,
                              .step = assignment.step,
                              .column = 0},
-                      .opened_step = sealed.step,
+                      .opened_step = *begins,
                       .ballots = {},
                       .covering = assignment.covering,
                       .fault_bound = FaultBound(head.thresholds)});
@@ -273,10 +288,27 @@ std::vector<Case> OfConvictions(const SealedStep& sealed, const Block& head,
 std::vector<PeerId> VotersIn(const Case& open, const Block& head) {
   std::vector<PeerId> voters;
   for (const PeerId& member : head.members) {
-    const bool knows = !HasVoted(open, member, Verdict::kAbstain);
+    const bool knows = !VotedFor(open, member, Verdict::kAbstain);
     if (knows && !IsParty(open, member)) voters.push_back(member);
   }
   return voters;
+}
+
+bool HasBegun(const Case& open, const Block& head) { return open.opened_step <= head.step; }
+
+std::vector<const Case*> CasesInWork(const Block& head, bool exact) {
+  const std::uint64_t blocks = exact ? kLookBlocks : 1;
+  std::vector<const Case*> in_work;
+  for (const Case& open : head.cases) {
+    if (open.id.kind != CaseKind::kGradient || !HasBegun(open, head)) continue;
+    if (head.step < open.opened_step + blocks) in_work.push_back(&open);
+  }
+  return in_work;
+}
+
+bool HasVoted(const Case& open, const PeerId& voter) {
+  return std::any_of(open.ballots.begin(), open.ballots.end(),
+                     [&](const Case::Ballot& ballot) { return ballot.voter == voter; });
 }
 
 std::uint64_t BlocksOf(CaseKind kind) {

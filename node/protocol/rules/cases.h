@@ -6,6 +6,12 @@
 //   cover     a conviction, against an            > fault bound           3 blocks  drops target
 //             aggregator of the convicted part
 //
+// At most two gradient cases begin with a block, as each costs every member a recomputation before
+// its next gradient is due. Those for which there is no room open all the same, which takes their
+// parties out of all roles, and begin with one of the next kLongestCaseWait blocks; their votes and
+// their time count from there (Case::opened_step). Attack: seven liars found at once had members
+// recompute seven gradients in one step, and all their PROOFs came late.
+//
 // Eligible are the members that are no party and can know of the disputed step: those admitted
 // since hold no data about it, and a ballot of kAbstain records this. The fault bound of a case is
 // that of the members that can know, so at most that of the block before it opened. Attack: honest
@@ -42,7 +48,21 @@ using wire::Case;
 inline constexpr std::uint64_t kGradientCaseBlocks = 8;
 inline constexpr std::uint64_t kNumbersCaseBlocks = 3;
 inline constexpr std::uint64_t kCoverCaseBlocks = 3;
+inline constexpr std::size_t kGradientCasesABlock = 2;
+// Blocks for which an open gradient case may wait until it begins. What it is about is held for
+// kPastSteps: two until it opens, these, and those that it may take. An accusation that finds no
+// room in them opens no case, and costs nobody anything.
+inline constexpr std::uint64_t kLongestCaseWait = 2;
 std::uint64_t BlocksOf(wire::CaseKind kind);
+
+// Votes in the case are asked for: it begins with `head`, or has begun before.
+bool HasBegun(const Case& open, const Block& head);
+// The gradient cases for which members may recompute in the step after `head`: those that begin
+// with it; in profile exact/1 also those that began less than kLookBlocks blocks ago, as voters
+// that found the target guilty then look at other steps of it.
+std::vector<const Case*> CasesInWork(const Block& head, bool exact);
+inline constexpr std::uint64_t kLookBlocks = 5;
+bool HasVoted(const Case& open, const PeerId& voter);
 
 // The convicted worker of a kCover case is not a member, so only the target is a party.
 bool IsParty(const Case& open, const PeerId& peer);

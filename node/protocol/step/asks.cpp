@@ -26,6 +26,7 @@ constexpr std::size_t kEchoSources = 8;
 std::optional<MessageType> TypeOf(DueMessage kind) {
   switch (kind) {
     case DueMessage::kCommit:
+    case DueMessage::kIdleCommit:
       return MessageType::kCommit;
     case DueMessage::kAggregate:
       return MessageType::kAggregate;

@@ -5,6 +5,7 @@
 
 #include "node/base/check.h"
 #include "node/protocol/ground/deadlines.h"
+#include "node/protocol/rules/recomputing.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -38,9 +39,10 @@ void DueWatch::BeginA() {
   options.owns_column = owner;
   LateWatch& watch = uses_.reports->WatchLateness(options);
   for (std::size_t i = 0; i < members.size(); ++i) {
-    watch.Expect({DueMessage::kCommit, i}, i);
+    const bool works = roles.IsWorker(members[i]);
+    watch.Expect({works ? DueMessage::kCommit : DueMessage::kIdleCommit, i}, i);
     if (roles.PartOwnedBy(members[i])) watch.Expect({DueMessage::kAggregate, i}, i);
-    if (owner && roles.IsWorker(members[i])) watch.Expect({DueMessage::kPart, i}, i);
+    if (owner && works) watch.Expect({DueMessage::kPart, i}, i);
   }
   for (const LivePair& pair : holdings_.pairs->all()) {
     if (pair.worker == uses_.self || pair.aggregator == uses_.self) continue;
@@ -59,9 +61,14 @@ void DueWatch::BeginB() {
 void DueWatch::BeginC() {
   const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   const Entries& entries = holdings_.sealing->entries();
-  LateWatch& watch = uses_.reports->WatchLateness(Options());
+  const Block& head = uses_.chain->head();
+  LateWatch::Options options = Options();
+  options.deadline = ProofDeadlineAfter(head, *uses_.manifest);
+  LateWatch& watch = uses_.reports->WatchLateness(options);
   for (std::size_t i = 0; i < members.size(); ++i) {
-    if (entries.PlaceOf(entries.EntryOf(i))) watch.Expect({DueMessage::kProof, i}, i);
+    if (!entries.PlaceOf(entries.EntryOf(i))) continue;
+    watch.Expect({DueMessage::kProof, i}, i,
+                 ProofExtraFor(members[i], head, facts_->roles(), *uses_.manifest));
   }
   for (std::size_t j = 0; j < holdings_.results->all().size(); ++j) {
     if (!holdings_.results->IsWanted(j)) continue;
@@ -74,6 +81,7 @@ bool DueWatch::IsHeld(const LateWatch::Message& due) const {
   const Entries& entries = holdings_.sealing->entries();
   switch (due.kind) {
     case DueMessage::kCommit:
+    case DueMessage::kIdleCommit:
     case DueMessage::kReveal:
     case DueMessage::kProof:
       return entries.EntryNow(entries.EntryOf(due.index)).state != SealEntry::State::kAbsent;

@@ -1,10 +1,13 @@
 #include "node/protocol/step/proving.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "node/base/check.h"
 #include "node/base/planted.h"
+#include "node/protocol/mail/timers.h"
+#include "node/protocol/rules/recomputing.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {
@@ -36,15 +39,31 @@ void Proving::StartAccusation() {
   accuse_ = Start(assignment->step, *std::move(spec));
 }
 
+// A case for which there is no room is voted on in a later step.
 void Proving::StartVotes() {
   for (const wire::CaseId& about : uses_.duties->GradientCases()) {
     auto spec = uses_.duties->Recomputation(about.step, about.target);
-    if (spec) uses_.duty_jobs->StartVote(facts_->number(), about, *std::move(spec), about.step);
+    if (spec && !uses_.duty_jobs->HasRoom(facts_->number())) continue;
     uses_.duties->BeginVote(about, spec.has_value());
+    if (!spec) continue;
+    spec->purpose = RecomputeSpec::Purpose::kVote;
+    uses_.duty_jobs->StartVote(facts_->number(), about, *std::move(spec), about.step);
   }
+  uses_.duty_jobs->StartLook(facts_->number());
 }
 
 // --- the PROOF ----------------------------------------------------------------------------------
+
+void Proving::BeginWait() {
+  const Block& head = uses_.chain->head();
+  const base::Duration margin = uses_.chain->delta() * 3;
+  const base::Duration due =
+      std::min(uses_.manifest->patience + margin +
+                   ProofExtraFor(uses_.self, head, facts_->roles(), *uses_.manifest),
+               ProofDeadlineAfter(head, *uses_.manifest));
+  if (base::Planted(base::Bug::kProofWaitsForAll)) return;
+  uses_.turn->Do(SetTimer{kProofTimer, uses_.turn->now() + std::max(due - margin, Duration{})});
+}
 
 bool Proving::Try() {
   OSTRAKA_CHECK(facts_->coin_known());
@@ -52,6 +71,8 @@ bool Proving::Try() {
   TryExhibits();
   if (!Ready()) return false;
   said_ = true;
+  uses_.turn->Do(CancelTimer{kProofTimer});
+  if (accuse_) uses_.jobs->Stop(*std::exchange(accuse_, std::nullopt));
   wire::Proof proof = Compose();
   uses_.voice->Prepare(
       uses_.voice->MakeDraft(uses_.voice->SlotOf(facts_->number(), Phase::kC, MessageType::kProof),
@@ -89,9 +110,13 @@ void Proving::TryExhibits() {
   }
 }
 
+bool Proving::Recomputes() const {
+  return accuse_ || uses_.duty_jobs->Pending(facts_->number()) > 0;
+}
+
 bool Proving::Ready() const {
-  if (said_ || !numbers_ || accuse_ || root_) return false;
-  if (uses_.duty_jobs->VotesPending(facts_->number()) > 0) return false;
+  if (said_ || !numbers_ || root_) return false;
+  if (Recomputes() && !waited_) return false;  // W3
   if (uses_.duties->AwaitsCrossCheck()) return false;
   return !uses_.duties->AwaitsExhibits() || holdings_.results->expired();  // W1
 }

@@ -4,10 +4,13 @@
 //
 // Promises:
 //   W1  The PROOF is sent once (Voice::Prepare keeps it so across restarts), when all that it
-//       states is known: numbers, recomputations, the state root, and the check of all workers'
-//       numbers for this member's column in the step before (Duties::AwaitsCrossCheck). Exhibits
-//       are waited for until the bulk timer.
+//       states is known: numbers, the state root, and the check of all workers' numbers for this
+//       member's column in the step before (Duties::AwaitsCrossCheck). Exhibits are waited for
+//       until the bulk timer, and recomputations (W3).
 //   W2  A worker with OwnGradient::parts_lost() sends no PROOF.
+//   W3  Recomputations are waited for until three Delta before others would find this PROOF late,
+//       however quick these are. Then it goes out without them: a vote stands in a later PROOF of
+//       its case's blocks, and an accusation is given up.
 //
 // May not know: how the PROOF is sealed, or what follows from it.
 //
@@ -40,6 +43,7 @@ class Proving {
     PeerId self;
     std::shared_ptr<const Manifest> manifest;
     base::TensorLayout layout;
+    const Turn* turn;
     Voice* voice;
     JobDesk* jobs;
     Chain* chain;
@@ -59,13 +63,16 @@ class Proving {
       : uses_(std::move(uses)), facts_(facts), holdings_(holdings) {}
   void HashInto(crypto::Hasher& hasher) const {
     crypto::Feed(hasher, prove_, accuse_, root_, target_, started_, numbers_, accusation_,
-                 state_root_, said_);
+                 state_root_, waited_, said_);
   }
   friend struct FingerprintProbe;
 
   // As the step begins: a validator recomputes its target's step; every member recomputes the
   // gradient that an open case disputes; the state root is computed in the steps that state it.
   void Begin();
+  // The coin is known: the wait for recomputations begins, and ends at the proof timer.
+  void BeginWait();
+  void EndWait() { waited_ = true; }
   // Starts what can be started, and sends the PROOF when it is complete. Returns true if it was
   // sent in this call. REQUIRES: the step's coin is known.
   bool Try();
@@ -86,6 +93,7 @@ class Proving {
   void StartVotes();
   void TryNumbers();
   void TryExhibits();
+  bool Recomputes() const;
   bool Ready() const;
   wire::Proof Compose();
 
@@ -98,6 +106,7 @@ class Proving {
   std::optional<std::vector<wire::ColumnNumbers>> numbers_;
   std::optional<wire::Accusation> accusation_;
   std::optional<Digest> state_root_;
+  bool waited_ = false;  // the wait for recomputations is over
   bool said_ = false;
 };
 

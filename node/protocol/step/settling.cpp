@@ -81,6 +81,7 @@ Outcome Settling::TakeBlock(SharedBlock block) {
   }
   ruled_ = RuledCases(facts_->reading.sealed, uses_.chain->head(), facts_->reading.exact);
   uses_.duties->OnBlock(*block);
+  uses_.duty_jobs->OnBlock(*block);
   uses_.followers->OnHead(*block);
   uses_.chain->AdvanceHead(std::move(block));
   uses_.pace->Tell(*uses_.turn, uses_.chain->head(), *uses_.manifest, uses_.self);

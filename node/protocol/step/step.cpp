@@ -8,6 +8,7 @@
 #include "node/base/planted.h"
 #include "node/protocol/ground/deadlines.h"
 #include "node/protocol/mail/message_types.h"
+#include "node/protocol/rules/recomputing.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
 
@@ -79,7 +80,7 @@ Step::Step(const Uses& uses, const Digest& private_seed, std::optional<Time> bef
       asks_({uses.self, uses.turn, uses.voice, uses.chain, uses.inbox, uses.reports, uses.duties,
              &pull_},
             &facts_),
-      proving_({uses.self, uses.manifest, uses.layout, uses.voice, uses.jobs, uses.chain,
+      proving_({uses.self, uses.manifest, uses.layout, uses.turn, uses.voice, uses.jobs, uses.chain,
                 uses.charges, uses.reports, uses.duties, uses.duty_jobs, uses.followers},
                &facts_, {&gradient_, &results_, &pairs_}),
       settling_({uses.self, uses.manifest, uses.turn, uses.journal, uses.jobs, uses.chain,
@@ -237,8 +238,9 @@ Outcome Step::TrySealB() {
 
 void Step::BeginProve() {
   uses_.stage->Enter(Stage::kProve);
-  OpenSeal(Phase::kC, 0, SealDeadlineAfter(uses_.chain->head(), *uses_.manifest));
+  OpenSeal(Phase::kC, 0, ProofDeadlineAfter(uses_.chain->head(), *uses_.manifest));
   due_.BeginC();
+  proving_.BeginWait();
   clock_.Lap(clock_.times.agree_ns, uses_.turn->now());
   SetBulkTimer(uses_.turn->now());
   pull_.Restart();

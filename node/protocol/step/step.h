@@ -92,6 +92,7 @@ class Step {
   // Collect: stop waiting for parts. Prove: stop waiting for results and exhibits.
   void OnBulkTimer();
   void OnPullTimer();
+  void OnProofTimer() { proving_.EndWait(); }
   bool Owns(JobId id) const;
   Outcome OnJob(JobId id, const JobDesk::Job& job, const JobResult& result);
   // After a restart, when the own messages of the step have been taken in.

@@ -19,15 +19,16 @@ std::optional<base::Duration> Reached(const std::vector<base::Time>& times, std:
 // True for kinds that all members are asked for once they are late. Bulk goes to one member, or is
 // asked for by other rules.
 bool IsAskedFor(DueMessage kind) {
-  return kind == DueMessage::kCommit || kind == DueMessage::kAggregate ||
-         kind == DueMessage::kReveal || kind == DueMessage::kProof;
+  return kind == DueMessage::kCommit || kind == DueMessage::kIdleCommit ||
+         kind == DueMessage::kAggregate || kind == DueMessage::kReveal ||
+         kind == DueMessage::kProof;
 }
 
 }  // namespace
 
-void LateWatch::Expect(const Message& message, std::size_t author) {
+void LateWatch::Expect(const Message& message, std::size_t author, base::Duration extra) {
   OSTRAKA_CHECK(author < options_.members && held_.empty());
-  const bool added = authors_.emplace(message, author).second;
+  const bool added = due_.emplace(message, Due{author, extra}).second;
   OSTRAKA_CHECK(added);
   lacking_.insert(message);
   ++TallyOf(message.kind).expected;
@@ -44,7 +45,7 @@ void LateWatch::Held(const Message& message, base::Time now) {
 }
 
 void LateWatch::CheckInvariants() const {
-  OSTRAKA_CHECK(authors_.size() == lacking_.size() + held_.size());
+  OSTRAKA_CHECK(due_.size() == lacking_.size() + held_.size());
   std::size_t expected = 0;
   std::size_t arrived = 0;
   for (const Tally& tally : tallies_) {
@@ -52,7 +53,7 @@ void LateWatch::CheckInvariants() const {
     expected += tally.expected;
     arrived += tally.arrivals.size();
   }
-  OSTRAKA_CHECK(expected == authors_.size() && arrived == held_.size());
+  OSTRAKA_CHECK(expected == due_.size() && arrived == held_.size());
 }
 
 void LateWatch::EndResults(base::Time now) {
@@ -74,10 +75,11 @@ std::optional<base::Duration> LateWatch::Quickest() const {
     const std::size_t enough = results - std::min(results, options_.fault_bound);
     return Reached(TallyOf(DueMessage::kResult).arrivals, enough, options_.opened);
   }
-  const auto commits =
-      Reached(TallyOf(DueMessage::kCommit).arrivals, options_.quorum, options_.opened);
+  // Nobody works in a step without parts.
+  const std::size_t workers = TallyOf(DueMessage::kCommit).expected;
+  const std::size_t most = workers == 0 ? 0 : workers / 2 + 1;
+  const auto commits = Reached(TallyOf(DueMessage::kCommit).arrivals, most, options_.opened);
   if (!commits || !options_.owns_column) return commits;
-  const std::size_t most = TallyOf(DueMessage::kPart).expected / 2 + 1;
   const auto parts = Reached(TallyOf(DueMessage::kPart).arrivals, most, options_.opened);
   if (!parts) return std::nullopt;
   return std::max(*commits, *parts);
@@ -106,18 +108,20 @@ std::optional<base::Time> LateWatch::LastBar() const {
   return Capped(start + Grace(*own_quickest));
 }
 
-std::optional<base::Time> LateWatch::BarOf(DueMessage kind) const {
-  if (kind == DueMessage::kReveal)
+std::optional<base::Time> LateWatch::BarOf(const Message& message) const {
+  if (message.kind == DueMessage::kReveal) {
     return options_.opened + base::Duration{options_.delta.ns * 3 / 2};
-  return kind == DueMessage::kAggregate || kind == DueMessage::kProof ? LastBar() : FirstBar();
+  }
+  if (message.kind == DueMessage::kAggregate) return LastBar();
+  if (message.kind != DueMessage::kProof) return FirstBar();
+  const auto bar = LastBar();
+  return bar ? std::optional(Capped(*bar + due_.at(message).extra)) : bar;
 }
 
 std::optional<base::Time> LateWatch::AskFrom() const {
   std::optional<base::Time> from;
-  for (std::size_t i = 0; i < kDueMessages; ++i) {
-    const auto kind = static_cast<DueMessage>(i);
-    if (!IsAskedFor(kind) || tallies_[i].arrivals.size() == tallies_[i].expected) continue;
-    const auto bar = BarOf(kind);
+  for (const Message& message : lacking_) {
+    const auto bar = IsAskedFor(message.kind) ? BarOf(message) : std::nullopt;
     if (bar && (!from || *bar < *from)) from = *bar;
   }
   if (!from) return std::nullopt;
@@ -127,7 +131,7 @@ std::optional<base::Time> LateWatch::AskFrom() const {
 std::set<LateWatch::Message> LateWatch::Overdue(base::Time now) const {
   std::set<Message> overdue;
   for (const Message& message : lacking_) {
-    const auto bar = BarOf(message.kind);
+    const auto bar = BarOf(message);
     const bool due = bar && now + options_.delta >= *bar;
     if (IsAskedFor(message.kind) && due) overdue.insert(message);
   }
@@ -151,12 +155,12 @@ std::map<std::size_t, LateFigures> LateWatch::Late() const {
   OSTRAKA_CHECK(stopped_.has_value());
   std::map<std::size_t, LateFigures> late;
   if (stood_still_) return late;
-  for (const auto& [message, author] : authors_) {
+  for (const auto& [message, due] : due_) {
     const bool bulk = message.kind == DueMessage::kPart ||
                       message.kind == DueMessage::kDisputedPart ||
                       message.kind == DueMessage::kAggregate;
     if (bulk && !options_.owns_column) continue;  // no measure here of how long bulk takes
-    const auto bar = BarOf(message.kind);
+    const auto bar = BarOf(message);
     const auto held = held_.find(message);
     base::Time until = held == held_.end() ? *stopped_ : std::min(held->second, *stopped_);
     if (!bar || until <= *bar) continue;
@@ -164,7 +168,7 @@ std::map<std::size_t, LateFigures> LateWatch::Late() const {
     const auto ms = static_cast<std::uint64_t>((until - *bar).ns / 1'000'000);
     if (ms == 0) continue;
     const bool aggregate = message.kind == DueMessage::kAggregate;
-    std::uint64_t& figure = aggregate ? late[author].aggregate : late[author].own;
+    std::uint64_t& figure = aggregate ? late[due.author].aggregate : late[due.author].own;
     figure = std::max(figure, ms);
   }
   for (auto& [author, figures] : late) {
@@ -179,13 +183,13 @@ std::optional<std::size_t> LateWatch::Slowest() const {
   const base::Time bar = options_.opened + base::Duration{Grace(*quickest).ns / 2};
   std::optional<std::size_t> slowest;
   base::Time latest = bar;
-  for (const auto& [message, author] : authors_) {
+  for (const auto& [message, due] : due_) {
     if (message.kind != DueMessage::kPart) continue;
     const auto held = held_.find(message);
-    if (held == held_.end()) return author;
+    if (held == held_.end()) return due.author;
     if (held->second <= latest) continue;
     latest = held->second;
-    slowest = author;
+    slowest = due.author;
   }
   return slowest;
 }

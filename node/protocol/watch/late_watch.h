@@ -8,11 +8,12 @@
 //           AGG           that + grace
 //   seal B  REVEAL        the opening + 3/2 Delta (no work; openings lie within a Delta)
 //   seal C  RESULT        the opening + grace
-//           PROOF         the later of the opening and the last RESULT here, + grace
+//           PROOF         the later of the opening and the last RESULT here, + grace + what its
+//                         author gets for recomputing (node/protocol/rules/recomputing.h)
 //   grace = max(4 q, patience) + 3 Delta
 // q is the time that the quickest members took, measured here and never stated by any member:
-//   seal A  until COMMITs of `quorum` members were held; at the owner of a column also PARTs of
-//           more than half of the workers (so only owners judge PARTs and AGGs)
+//   seal A  until COMMITs of more than half of the workers were held; at the owner of a column also
+//           their PARTs (so only owners judge PARTs and AGGs)
 //   seal C  RESULTs: until all but `fault_bound` of them were held; PROOFs: of `quorum` members,
 //           counted from the last RESULT here
 //
@@ -22,6 +23,9 @@
 // have waited for a part, and the excuse for that does not grow with the seal (lateness.h).
 //
 // Rationale:
+// - Members without work commit at once, so their COMMITs measure nothing. [With COMMITs of any
+//   quorum, five validators, five liars and an accuser among sixteen members set a bar of 4 s for
+//   gradients of 9 s.]
 // - COMMITs, not AGGs, set the first bar. Attack: with q until AGGs of a quorum were held, a part
 //   kept back from all owners moved the bar itself. A seal waits for its slowest member, so only
 //   the first messages of a phase measure anything.
@@ -39,7 +43,7 @@
 //
 // Memory: one record for each expected message.
 //
-// What an attacker can do here: be quick, which lowers q to what the second-fastest honest member
+// What an attacker can do here: be quick, which lowers q to what the fastest honest member
 // needs and no further; or be slow, which moves no bar, as honest members alone suffice for each q.
 //
 // Thread safety: none; one owner.
@@ -59,7 +63,8 @@
 namespace ostraka::protocol {
 
 enum class DueMessage : std::uint8_t {
-  kCommit,
+  kCommit,        // of a worker
+  kIdleCommit,    // of another member
   kPart,          // for the own column
   kDisputedPart,  // sent to all members
   kAggregate,
@@ -67,7 +72,7 @@ enum class DueMessage : std::uint8_t {
   kResult,
   kProof,
 };
-inline constexpr std::size_t kDueMessages = 7;
+inline constexpr std::size_t kDueMessages = 8;
 
 // How late one member was, in ms. AGGs have their own figure: an owner may have waited for a part,
 // while nothing excuses a member's other messages. Attack: with one figure for both, three late
@@ -105,13 +110,14 @@ class LateWatch {
 
   explicit LateWatch(const Options& options) : options_(options) {}
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, options_, authors_, lacking_, held_, results_ended_, stopped_,
-                 slowly_decided_, stood_still_);
+    crypto::Feed(hasher, options_, due_, lacking_, held_, results_ended_, stopped_, slowly_decided_,
+                 stood_still_);
   }
   friend struct FingerprintProbe;
 
-  // `author` owes the message. REQUIRES: not expected yet; no Held before.
-  void Expect(const Message& message, std::size_t author);
+  // `author` owes the message, and has `extra` beyond its kind's bar. REQUIRES: not expected yet;
+  // no Held before.
+  void Expect(const Message& message, std::size_t author, base::Duration extra = {});
   // Messages that have not come.
   const std::set<Message>& lacking() const { return lacking_; }
   // The message has come. REQUIRES: it is lacking; `now` never goes back.
@@ -146,9 +152,14 @@ class LateWatch {
   std::optional<base::Duration> Quickest() const;
   std::optional<base::Time> FirstBar() const;
   std::optional<base::Time> LastBar() const;
-  std::optional<base::Time> BarOf(DueMessage kind) const;
+  std::optional<base::Time> BarOf(const Message& message) const;
   base::Duration Grace(base::Duration quickest) const;
   base::Time Capped(base::Time bar) const;
+  struct Due {
+    std::size_t author = 0;
+    base::Duration extra;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, author, extra); }
+  };
   // Messages of one kind.
   struct Tally {
     std::size_t expected = 0;
@@ -158,10 +169,10 @@ class LateWatch {
   Tally& TallyOf(DueMessage kind) { return tallies_[static_cast<std::size_t>(kind)]; }
 
   Options options_;
-  std::map<Message, std::size_t> authors_;
+  std::map<Message, Due> due_;
   std::set<Message> lacking_;
   std::map<Message, base::Time> held_;
-  std::array<Tally, kDueMessages> tallies_;  // by kind, derived from authors_ and held_
+  std::array<Tally, kDueMessages> tallies_;  // by kind, derived from due_ and held_
   std::optional<base::Time> results_ended_;
   std::optional<base::Time> stopped_;
   std::optional<base::Time> slowly_decided_;

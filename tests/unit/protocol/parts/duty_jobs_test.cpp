@@ -96,20 +96,53 @@ TEST_F(DutyJobsTest, VerdictGoesToTheCaseThatItsJobWasAskedFor) {
 
 TEST_F(DutyJobsTest, ProofWaitsForTheVotesOfItsStepAlone) {
   const JobId first = Vote(1, kNow - 1);
-  EXPECT_EQ(jobs_->VotesPending(kNow), 0u);
+  EXPECT_EQ(jobs_->Pending(kNow), 0u);
   const JobId second = Vote(2);
   CrossCheck(kNow);
-  EXPECT_EQ(jobs_->VotesPending(kNow), 1u);
-  EXPECT_EQ(jobs_->VotesPending(kNow - 1), 1u);
+  EXPECT_EQ(jobs_->Pending(kNow), 1u);
+  EXPECT_EQ(jobs_->Pending(kNow - 1), 1u);
   Finish(second, kNow, Convicts(true));
-  EXPECT_EQ(jobs_->VotesPending(kNow), 0u);
+  EXPECT_EQ(jobs_->Pending(kNow), 0u);
   EXPECT_TRUE(jobs_->Owns(first)) << "a vote of an earlier step is still wanted";
   Finish(first, kNow, Convicts(true));
   EXPECT_EQ(Votes().size(), 2u);
 }
 
-// A PROOF waits for no look, and a COMMIT for one at most.
-TEST_F(DutyJobsTest, LooksRunOneAtATimeAndHoldNoProofUp) {
+TEST_F(DutyJobsTest, AStepRecomputesTwoGradientsAtMost) {
+  EXPECT_TRUE(jobs_->HasRoom(kNow));
+  const JobId first = Vote(1);
+  EXPECT_TRUE(jobs_->HasRoom(kNow));
+  const JobId second = Vote(2);
+  EXPECT_FALSE(jobs_->HasRoom(kNow));
+  Finish(first, kNow, Convicts(true));
+  EXPECT_FALSE(jobs_->HasRoom(kNow)) << "it was asked for in this step";
+  EXPECT_TRUE(jobs_->HasRoom(kNow + 1)) << "one of the step before is not done";
+  Finish(second, kNow + 1, Convicts(true));
+  EXPECT_TRUE(jobs_->HasRoom(kNow + 1));
+}
+
+TEST_F(DutyJobsTest, AVoteOfAnEarlierStepTakesRoom) {
+  Vote(1, kNow - 1);
+  EXPECT_TRUE(jobs_->HasRoom(kNow));
+  Vote(2);
+  EXPECT_FALSE(jobs_->HasRoom(kNow));
+}
+
+TEST_F(DutyJobsTest, WorkForACaseThatHasEndedIsStopped) {
+  const JobId first = Vote(1);
+  const JobId second = Vote(2);
+  Block block = chain_->head();
+  block.cases.pop_back();
+  out_.actions().clear();
+  jobs_->OnBlock(block);
+  ASSERT_EQ(out_.actions().size(), 1u);
+  EXPECT_EQ(std::get<StopJob>(out_.actions()[0]).id, second);
+  EXPECT_TRUE(jobs_->Owns(first));
+  EXPECT_FALSE(jobs_->Owns(second));
+  EXPECT_FALSE(desk_.Take(second)) << "its result is not wanted";
+}
+
+TEST_F(DutyJobsTest, LooksRunOneAtATimeAndTwoInAStep) {
   honest_.manifest.compute_profile = kExact;
   honest_.manifest.eps_g = 0;
   duties_.emplace(PeerNumber(0), std::make_shared<Manifest>(honest_.manifest), &*chain_);
@@ -125,19 +158,24 @@ TEST_F(DutyJobsTest, LooksRunOneAtATimeAndHoldNoProofUp) {
   const JobId first = Vote(1);
   const JobId second = Vote(2);
   Finish(first, kNow, Convicts(true));
-  const JobId look = desk_.next() - 1;
-  EXPECT_GT(look, second);
-  EXPECT_TRUE(jobs_->Owns(look));
   Finish(second, kNow, Convicts(true));
-  EXPECT_EQ(desk_.next() - 1, look) << "one at a time";
-  EXPECT_EQ(jobs_->VotesPending(kNow), 0u);
-  EXPECT_TRUE(Votes().empty());
-  std::size_t looks = 1;
-  for (JobId running = look; desk_.open() > 0; running = desk_.next() - 1, ++looks) {
-    Finish(running, kNow + 1, looks == 3 ? JobResult{Convicts(true)} : JobFailed{"no memory"});
-    if (desk_.open() == 0) break;
+  EXPECT_EQ(desk_.open(), 0u) << "two recomputations were asked for in this step";
+  EXPECT_EQ(jobs_->Pending(kNow), 0u);
+  EXPECT_TRUE(Votes().empty()) << "they are looked into first";
+  std::vector<std::size_t> looks;
+  for (std::uint64_t now = kNow + 1; now < kNow + 4; ++now) {
+    jobs_->StartLook(now);
+    std::size_t& count = looks.emplace_back();
+    EXPECT_EQ(jobs_->Pending(now), desk_.open()) << "a PROOF waits for the looks of its step";
+    while (desk_.open() > 0) {
+      EXPECT_EQ(desk_.open(), 1u) << "one at a time";
+      const bool last = looks.size() == 2;
+      Finish(desk_.next() - 1, now, last ? JobResult{Convicts(true)} : JobFailed{"no memory"});
+      ++count;
+    }
   }
-  EXPECT_EQ(looks, 3u) << "two of the first case, and one of the second, which is found twice";
+  EXPECT_EQ(looks, (std::vector<std::size_t>{2, 1, 0}))
+      << "two of the first case, and one of the second, which is found twice";
   ASSERT_EQ(Votes().size(), 2u);
   EXPECT_EQ(Votes()[0].verdict, Verdict::kGuilty);
   EXPECT_EQ(Votes()[1].verdict, Verdict::kTwice);
@@ -183,7 +221,7 @@ TEST_F(DutyJobsTest, NothingIsWantedAfterTheStepIsLeft) {
   const JobId check = CrossCheck(kStep);
   jobs_->Clear();
   EXPECT_FALSE(jobs_->Owns(vote) || jobs_->Owns(check));
-  EXPECT_EQ(jobs_->VotesPending(kNow), 0u);
+  EXPECT_EQ(jobs_->Pending(kNow), 0u);
 }
 
 TEST_F(DutyJobsTest, JobOfAnotherClassIsNotOwned) {

@@ -76,6 +76,9 @@ struct FingerprintProbe {
     EXPECT_FEEDS(jobs, look_);
     EXPECT_FEEDS(jobs, look_->id);
     EXPECT_FEEDS_AFTER(jobs, Alter(jobs.look_->about.step));
+    EXPECT_FEEDS(jobs, look_->asked_in);
+    EXPECT_FEEDS(jobs, recomputing_in_);
+    EXPECT_FEEDS(jobs, recomputations_);
   }
   static void OfFollowers() {
     Followers followers;

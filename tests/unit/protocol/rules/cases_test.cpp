@@ -45,6 +45,52 @@ TEST_F(AccusationTest, TheDrawnValidatorOpensACase) {
   EXPECT_TRUE(block.removals.empty()) << "an accusation removes nobody";
 }
 
+// Seven of sixteen members are validators, and accuse a target each.
+class ManyAccusationsTest : public testing::Test {
+ protected:
+  ManyAccusationsTest() {
+    constexpr std::uint32_t kAccusers = 7;
+    std::vector<Assignment> drawn;
+    for (std::uint32_t i = 0; i < kAccusers; ++i) {
+      drawn.push_back({PeerNumber(i), PeerNumber(15 - i), kStep - 2, kCovering});
+    }
+    step_ = StepWith({}, drawn, 16);
+    for (std::uint32_t i = 0; i < kAccusers; ++i) {
+      step_.ProofOf(PeerNumber(i)).accusation = {PeerNumber(15 - i), kStep - 2};
+    }
+  }
+  // By the place of the accuser in the draw.
+  static std::map<std::uint32_t, std::uint64_t> Begins(const Block& block) {
+    std::map<std::uint32_t, std::uint64_t> begins;
+    for (const Case& open : block.cases) {
+      for (std::uint32_t i = 0; i < 16; ++i) {
+        if (open.id.accuser == PeerNumber(i)) begins[i] = open.opened_step;
+      }
+    }
+    return begins;
+  }
+  HonestStep step_;
+};
+
+TEST_F(ManyAccusationsTest, TwoCasesBeginWithABlockAndTheOthersSoonAfter) {
+  const Block block = step_.Judge();
+  EXPECT_EQ(
+      Begins(block),
+      (std::map<std::uint32_t, std::uint64_t>{
+          {0, kStep}, {1, kStep}, {2, kStep + 1}, {3, kStep + 1}, {4, kStep + 2}, {5, kStep + 2}}))
+      << "the seventh finds no room, and costs nobody anything";
+  EXPECT_TRUE(block.removals.empty());
+  EXPECT_EQ(CasesInWork(block, false).size(), 2u);
+}
+
+TEST_F(ManyAccusationsTest, CasesOfBlocksBeforeThatBeginNowTakeRoom) {
+  step_.head.cases = {CaseOf(8, 7)};
+  step_.head.cases[0].opened_step = kStep;
+  step_.sealed.roles.validators.resize(2);
+  EXPECT_EQ(Begins(step_.Judge()),
+            (std::map<std::uint32_t, std::uint64_t>{{0, kStep}, {1, kStep + 1}, {8, kStep}}));
+}
+
 TEST_F(AccusationTest, OfAnotherMemberIsVoid) {
   Accuse(2, 6, kStep - 2);
   EXPECT_TRUE(step_.Judge().cases.empty());

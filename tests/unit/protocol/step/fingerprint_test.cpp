@@ -160,6 +160,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(step, proving_.target_->target);
     EXPECT_FEEDS(step, proving_.target_->step);
     EXPECT_FEEDS(step, proving_.started_);
+    EXPECT_FEEDS(step, proving_.waited_);
     EXPECT_FEEDS(step, proving_.numbers_);
     EXPECT_FEEDS_AFTER(step, step.proving_.numbers_->emplace_back());
     wire::ColumnNumbers& numbers = step.proving_.numbers_->front();

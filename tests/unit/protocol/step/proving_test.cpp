@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "node/protocol/ground/numbers.h"
+#include "node/protocol/mail/timers.h"
+#include "node/protocol/rules/recomputing.h"
 #include "node/wire/codec.h"
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
@@ -28,8 +30,8 @@ class ProvingTest : public testing::Test {
         pairs_(w_.PairsUses(), &w_.facts),
         gradient_(w_.GradientUses(), &w_.facts, &pairs_, w_.CoinsOf(kSelf)),
         results_(w_.ResultsUses(), &w_.facts),
-        proving_({w_.self(), w_.manifest, w_.layout, &w_.voice, &w_.jobs, &w_.chain, &w_.charges,
-                  &w_.reports, &w_.duties, &w_.duty_jobs, &w_.followers},
+        proving_({w_.self(), w_.manifest, w_.layout, &w_.turn, &w_.voice, &w_.jobs, &w_.chain,
+                  &w_.charges, &w_.reports, &w_.duties, &w_.duty_jobs, &w_.followers},
                  &w_.facts, {&gradient_, &results_, &pairs_}) {}
   void TearDown() override { proving_.CheckInvariants(); }
 
@@ -309,6 +311,53 @@ TEST_F(GradientCaseTest, ProofWaitsForTheVotesThatThisStepAskedFor) {
   ASSERT_TRUE(proof);
   ASSERT_EQ(proof->votes.size(), 1u);
   EXPECT_EQ(proof->votes[0].verdict, wire::Verdict::kGuilty);
+}
+
+// Attack: members with slower machines were charged for every case that opened.
+TEST_F(GradientCaseTest, ProofGoesOutWithoutTheVoteWhenOthersWouldFindItLate) {
+  RememberStep(nullptr);
+  Work();
+  proving_.Begin();
+  const auto started = w_.Taken<StartJob>();
+  ASSERT_EQ(started.size(), 1u);
+  ReachPhaseC();
+  w_.out.actions().clear();
+  proving_.BeginWait();
+  const auto timers = w_.Taken<SetTimer>();
+  ASSERT_EQ(timers.size(), 1u);
+  EXPECT_EQ(timers[0].id, kProofTimer);
+  EXPECT_EQ(timers[0].at - w_.now(),
+            w_.manifest->patience + RecomputeTimeAfter(w_.head(), *w_.manifest));
+  HoldResults();
+  ProveNumbers();
+  EXPECT_FALSE(proving_.Try());
+  proving_.EndWait();
+  EXPECT_TRUE(proving_.Try());
+  const auto proof = Said();
+  ASSERT_TRUE(proof);
+  EXPECT_TRUE(proof->votes.empty());
+  EXPECT_TRUE(w_.duty_jobs.Owns(started[0].id)) << "it votes in a later PROOF";
+}
+
+TEST_F(ValidatorTest, AnAccusationThatIsNotReadyInTimeIsGivenUp) {
+  RememberStep(nullptr);
+  Work();
+  proving_.Begin();
+  const auto started = w_.Taken<StartJob>();
+  ASSERT_EQ(started.size(), 1u);
+  ReachPhaseC();
+  HoldResults();
+  proving_.BeginWait();
+  EXPECT_FALSE(proving_.Try());
+  proving_.EndWait();
+  EXPECT_TRUE(proving_.Try());
+  const auto stopped = w_.Taken<StopJob>();
+  ASSERT_EQ(stopped.size(), 1u);
+  EXPECT_EQ(stopped[0].id, started[0].id);
+  EXPECT_FALSE(proving_.Owns(started[0].id));
+  const auto proof = Said();
+  ASSERT_TRUE(proof);
+  EXPECT_FALSE(proof->accusation);
 }
 
 TEST_F(GradientCaseTest, MemberThatHoldsNothingOfTheCaseAbstainsAndWaitsForNothing) {

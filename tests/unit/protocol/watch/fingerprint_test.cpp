@@ -84,7 +84,9 @@ struct FingerprintProbe {
     EXPECT_FEEDS(watch, options_.quorum);
     EXPECT_FEEDS(watch, options_.fault_bound);
     EXPECT_FEEDS(watch, options_.owns_column);
-    EXPECT_FEEDS(watch, authors_);
+    EXPECT_FEEDS(watch, due_);
+    EXPECT_FEEDS(watch, due_.begin()->second.author);
+    EXPECT_FEEDS(watch, due_.begin()->second.extra);
     EXPECT_FEEDS(watch, lacking_);
     EXPECT_FEEDS(watch, held_);
     EXPECT_FEEDS(watch, results_ended_);

@@ -48,6 +48,29 @@ Figures Late(LateWatch& watch, std::int64_t stop_ms) {
   return sums;
 }
 
+TEST(LateWatchTest, WhoRecomputesForOthersHasItsTimeAndNoMore) {
+  LateWatch watch(Eight(false));
+  for (std::size_t i = 0; i < 8; ++i) {
+    watch.Expect({DueMessage::kProof, i}, i, Milliseconds(i == 7 ? 5'000 : 0));
+  }
+  Give(watch, DueMessage::kProof, 0, 6, 0);
+  EXPECT_EQ(watch.AskFrom(), At(900)) << "of the one without";
+  watch.Held({DueMessage::kProof, 6}, At(1'100));
+  EXPECT_EQ(watch.AskFrom(), At(5'900));
+  watch.Held({DueMessage::kProof, 7}, At(6'250));
+  EXPECT_EQ(Late(watch, 7'000), (Figures{{6, 100}, {7, 250}}));
+}
+
+TEST(LateWatchTest, NoTimeForRecomputingGoesBeyondTheDeadline) {
+  LateWatch watch(Eight(false));
+  for (std::size_t i = 0; i < 8; ++i) {
+    watch.Expect({DueMessage::kProof, i}, i, Milliseconds(i == 7 ? 50'000 : 0));
+  }
+  Give(watch, DueMessage::kProof, 0, 7, 0);
+  watch.Held({DueMessage::kProof, 7}, At(10'500));
+  EXPECT_EQ(Late(watch, 11'000), (Figures{{7, 500}}));
+}
+
 TEST(LateWatchTest, BelowThePatienceAndThreeDeltasNobodyIsLateHoweverFastTheOthersAre) {
   LateWatch watch = SealA();
   Give(watch, DueMessage::kCommit, 0, 7, 0);

@@ -1,0 +1,37 @@
+#include "node/protocol/rules/recomputing.h"
+
+#include <algorithm>
+
+#include "node/protocol/ground/deadlines.h"
+
+namespace ostraka::protocol {
+
+base::Duration RecomputeTimeAfter(const wire::Block& head, const Manifest& manifest) {
+  const base::Duration wait = PartWaitAfter(head, manifest);
+  const bool exact = manifest.compute_profile == kExact;
+  return exact ? base::Duration{wait.ns / 4 * 5} : base::Duration{wait.ns / 2};
+}
+
+base::Duration ProofExtraFor(const PeerId& member, const wire::Block& head, const Roles& roles,
+                             const Manifest& manifest) {
+  std::size_t owed = 0;
+  for (const Case* open : CasesInWork(head, manifest.compute_profile == kExact)) {
+    owed += IsParty(*open, member) || HasVoted(*open, member) ? 0 : 1;
+  }
+  owed = std::min(owed, kRecomputationsAStep) + (roles.AssignmentOf(member) ? 1 : 0);
+  return RecomputeTimeAfter(head, manifest) * static_cast<std::int64_t>(owed);
+}
+
+base::Duration ProofDeadlineAfter(const wire::Block& head, const Manifest& manifest) {
+  const std::size_t cases = CasesInWork(head, manifest.compute_profile == kExact).size();
+  return SealDeadlineAfter(head, manifest) +
+         RecomputeTimeAfter(head, manifest) *
+             static_cast<std::int64_t>(std::min(cases, kRecomputationsAStep));
+}
+
+base::Duration LongestProofDeadlineAfter(const wire::Block& head, const Manifest& manifest) {
+  return SealDeadlineAfter(head, manifest) +
+         RecomputeTimeAfter(head, manifest) * std::int64_t{kRecomputationsAStep};
+}
+
+}  // namespace ostraka::protocol
