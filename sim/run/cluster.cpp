@@ -143,7 +143,9 @@ std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options
   if (options.waits.delta.ns > 0) manifest->delta = options.waits.delta;
   manifest->adaptive = options.waits.part_floor.ns > 0;
   if (manifest->adaptive) manifest->part_floor = options.waits.part_floor;
-  manifest->patience = manifest->patience + options.waits.gradient_time * 2;
+  if (options.waits.fastest_percent == 0) {
+    manifest->patience = manifest->patience + options.waits.gradient_time * 2;
+  }
   if (options.exact) {
     manifest->compute_profile = protocol::kExact;
     manifest->eps_g = 0;
@@ -167,6 +169,23 @@ SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
                      base::Duration{options.fsync_max.ns - options.fsync_max.ns / 8}};
   simulator.jobs.gradient = simulator.jobs.gradient + options.waits.gradient_time;
   return simulator;
+}
+
+// The machine of each key: how long its gradients take, and a second pass.
+std::vector<JobTimes> DrawMachines(base::Rng rng, const SimOptions& options, const Roster& roster,
+                                   const JobTimes& slowest) {
+  if (options.waits.fastest_percent == 0) return {};
+  std::vector<JobTimes> machines(roster.ids.size(), slowest);
+  for (JobTimes& machine : machines) {
+    const std::int64_t percent = rng.Between(options.waits.fastest_percent, 100);
+    machine.gradient.ns = machine.gradient.ns / 100 * percent;
+    machine.again_percent = rng.Between(std::min(100U, options.waits.again_percent),
+                                        std::max(100U, options.waits.again_percent));
+    machine.micro_batches = std::int64_t{1} << rng.Below(4);
+  }
+  const auto honest = std::find(roster.byzantine.begin(), roster.byzantine.end(), false);
+  machines[static_cast<std::size_t>(honest - roster.byzantine.begin())].gradient = slowest.gradient;
+  return machines;
 }
 
 // Gives an absent adversary its machine; its attack starts it only once.
@@ -444,7 +463,9 @@ void Cluster::AddRemovalChecker() {
 }
 
 SimResult Cluster::Run(const TraceSink& trace, StepObserver* observer) {
-  Simulator simulator(MakeSimulatorOptions(options_), std::move(members_), &jobs_);
+  SimulatorOptions simulated = MakeSimulatorOptions(options_);
+  simulated.machines = DrawMachines(rng_.Fork("machines"), options_, roster_, simulated.jobs);
+  Simulator simulator(simulated, std::move(members_), &jobs_);
   AddCheckers(simulator);
   ScheduleFaults(faults_, options_, rng_, simulator);
   for (std::uint32_t i = options_.peers; i < KeysIn(options_) - options_.turnover; ++i) {

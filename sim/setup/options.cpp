@@ -58,6 +58,13 @@ Field WaitField(std::string_view name, base::Duration SimWaits::*member) {
           }};
 }
 
+Field WaitCountField(std::string_view name, std::uint32_t SimWaits::*member) {
+  return {name, [member](const SimOptions& o) { return FormatNumber(o.waits.*member); },
+          [member](std::string_view text, SimOptions& o) {
+            return ParseNumber(text, o.waits.*member);
+          }};
+}
+
 Field BoolField(std::string_view name, bool SimOptions::*member) {
   return {name, [member](const SimOptions& o) { return std::string(o.*member ? "1" : "0"); },
           [member](std::string_view text, SimOptions& o) {
@@ -156,6 +163,8 @@ const std::vector<Field>& Fields() {
       OnlyIfSet(WaitField("delta_ns", &SimWaits::delta)),
       OnlyIfSet(WaitField("part_floor_ns", &SimWaits::part_floor)),
       OnlyIfSet(WaitField("gradient_time_ns", &SimWaits::gradient_time)),
+      OnlyIfSet(WaitCountField("fastest_percent", &SimWaits::fastest_percent)),
+      OnlyIfSet(WaitCountField("again_percent", &SimWaits::again_percent)),
       DurationField("time_limit_ns", &SimOptions::time_limit),
   };
   return kFields;
@@ -338,6 +347,10 @@ base::Status CheckWaits(const SimOptions& options) {
                           "part_floor must be at most 10 s, half of the longest wait for parts"));
   RETURN_IF_ERROR(Require(options.waits.delta * 2 <= most,
                           "delta must be at most 10 s, half of the longest wait for parts"));
+  RETURN_IF_ERROR(Require(options.waits.fastest_percent <= 100,
+                          "fastest_percent must be 0 (machines are alike) or 1..100"));
+  RETURN_IF_ERROR(Require(options.waits.again_percent >= 1 && options.waits.again_percent <= 10'000,
+                          "again_percent must be 1..10000: what a second pass takes of the first"));
   return Require(options.waits.gradient_time * 2 <= most,
                  "gradient_time must be at most 10 s, half of the longest wait for parts");
 }

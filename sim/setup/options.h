@@ -21,6 +21,12 @@ struct SimWaits {
   // the manifest's.
   base::Duration part_floor;
   base::Duration gradient_time;  // what a gradient takes beside the time that its bytes take
+  // Machines differ: each takes between this percentage of gradient_time and all of it, at least
+  // one honest one all. The run's patience then knows nothing of gradient_time. 0: all are alike,
+  // and it does.
+  std::uint32_t fastest_percent = 0;
+  // What the second pass of a recomputation that finds a difference takes of the first, at most.
+  std::uint32_t again_percent = 100;
 
   bool operator==(const SimWaits&) const = default;
 };

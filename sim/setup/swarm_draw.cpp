@@ -211,6 +211,24 @@ void DrawWaits(base::Rng rng, SimOptions& options) {
   options.waits.part_floor = DrawMilliseconds(rng, 500, 8'000);
 }
 
+// In one timely swarm of three gradients take time, and machines differ: with all that is drawn on
+// top the slowest needs 0.45 of the wait for parts, and the fastest up to four times less. Then any
+// mode is drawn. Its own stream, as above.
+void DrawMachines(base::Rng rng, SimOptions& options) {
+  if (options.unprotected || !IsTimely(options) || !OneIn(rng, 3)) return;
+  const base::Duration wait = options.waits.part_floor.ns > 0 ? options.waits.part_floor
+                                                              : protocol::Manifest{}.part_timeout;
+  const auto most =
+      static_cast<std::uint64_t>(wait.ns / 1'000'000 * 36 / 100);  // and a jitter of 25 %
+  options.waits.gradient_time = DrawMilliseconds(rng, most / 8, most);
+  options.waits.fastest_percent = static_cast<std::uint32_t>(32 + rng.Below(69));
+  options.waits.again_percent = OneIn(rng, 2) ? 140 : 100;
+  SimOptions checked = options;
+  checked.mode = protocol::Mode::kChecked;
+  checked.validators = static_cast<std::uint32_t>(4 + rng.Below(2));
+  if (OneIn(rng, 4) && CheckOptions(checked).ok()) options = std::move(checked);
+}
+
 void DrawFaults(base::Rng rng, SimOptions& options) {
   if (options.byzantine < FaultsBorne(options) && OneIn(rng, 3)) {
     options.crashes = static_cast<std::uint32_t>(1 + rng.Below(4));
@@ -260,6 +278,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   DrawArrivals(rng.Fork("arrivals"), options);
   if (!only_attack) DrawGuestAttack(rng.Fork("guest attack"), options);
   DrawWaits(rng.Fork("waits"), options);
+  DrawMachines(rng.Fork("machines"), options);
   OSTRAKA_CHECK(!CheckOptions(base).ok() || CheckOptions(options).ok());
   return options;
 }

@@ -483,6 +483,15 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
       ->capture_default_str();
   command->add_option("--gradient-time", options->seconds.gradient_time,
                       "seconds that a gradient takes at least");
+  command->add_option(
+      "--fastest", sim.waits.fastest_percent,
+      "machines differ: the fastest may take this percentage of --gradient-time, the "
+      "slowest all of it; 0: all are alike");
+  command
+      ->add_option(
+          "--again", sim.waits.again_percent,
+          "profile exact/1: most per cent of a gradient's time for computing a second time")
+      ->capture_default_str();
   command->add_option("--delta", options->seconds.delta,
                       "seconds: four times what a message takes at most, as the manifest says "
                       "(default: that of a manifest, 1)");
