@@ -1,5 +1,7 @@
 #include "tests/property/naive_cases.h"
 
+#include <algorithm>
+
 #include "node/wire/limits.h"
 
 namespace ostraka::protocol::naive {
@@ -24,7 +26,14 @@ const Case::Ballot* BallotOf(const Case& open, const PeerId& voter) {
 // "A member that was admitted since the step that a case is about has no vote": its entry says
 // kAbstain.
 void NoteTheAdmitted(Case& open, const Step& step) {
-  for (const PeerId& member : step.last->joined) {
+  for (const PeerId& member : step.last->members) {
+    std::uint64_t admitted = 0;  // the newest block that did
+    for (const wire::Standing& standing : step.last->standings) {
+      if (standing.peer != member) continue;
+      admitted = std::max(standing.returned_step, standing.came_step);
+    }
+    const bool before = admitted == 0 || admitted < open.id.step;
+    if (before && !Has(step.last->joined, member)) continue;
     if (IsParty(open, member) || BallotOf(open, member) != nullptr) continue;
     open.ballots.push_back({member, Verdict::kAbstain});
   }

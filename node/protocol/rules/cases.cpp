@@ -85,10 +85,22 @@ bool MayBecomeTwice(const Case& open, const Block& head) {
   return BansAsTwice(open, head, Count(open, Verdict::kTwice) + static_cast<std::size_t>(to_come));
 }
 
-// Members admitted after the disputed step hold no data about it, so they abstain. Their ballots
-// say so for as long as the case is open.
+// The first step in which it takes part is the one after.
+bool WasAdmittedSince(std::uint64_t step, const PeerId& member, const Block& head) {
+  if (IsMember(head.joined, member)) return true;
+  const Standing* standing = StandingOf(head.standings, member);
+  if (standing == nullptr) return false;
+  const std::uint64_t admitted = std::max(standing->returned_step, standing->came_step);
+  return admitted > 0 && admitted >= step;
+}
+
+// Members that took no part in the disputed step hold no data about it, so they abstain. Their
+// ballots say so for as long as the case is open. [With those that the block of the step itself
+// admitted among the voters, three newcomers of eight left a liar undecided, and its honest accuser
+// was dropped.]
 void ExcuseJoined(Case& open, const Block& head) {
-  for (const PeerId& member : head.joined) {
+  for (const PeerId& member : head.members) {
+    if (!WasAdmittedSince(open.id.step, member, head)) continue;
     if (IsParty(open, member) || HasVoted(open, member)) continue;
     open.ballots.push_back({member, Verdict::kAbstain});
   }

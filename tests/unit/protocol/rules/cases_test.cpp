@@ -330,6 +330,17 @@ TEST_F(VoteTest, ACaseEndsWhenAPartyIsBannedOtherwise) {
   }
 }
 
+// Attack: [three newcomers of eight counted as knowing, and nobody could decide the case].
+TEST_F(VoteTest, WhoTheBlockOfTheStepOrALaterOneAdmittedHasNoVote) {
+  step_.head.standings = {{.peer = PeerNumber(4), .returned_step = kAccusedStep - 1},
+                          {.peer = PeerNumber(5), .returned_step = kAccusedStep},
+                          {.peer = PeerNumber(7), .came_step = kAccusedStep + 1}};
+  const Block block = step_.Judge();
+  ASSERT_EQ(block.cases.size(), 1u);
+  EXPECT_EQ(VotersIn(block.cases[0], step_.head),
+            (std::vector<PeerId>{PeerNumber(0), PeerNumber(2), PeerNumber(3), PeerNumber(4)}));
+}
+
 // Member 6 was dropped meanwhile: the other six are eligible still.
 TEST_F(VoteTest, ACaseGoesOnWithoutItsTarget) {
   SealedFaults silent;
