@@ -180,6 +180,30 @@ def check_planted_rows(tree, bugs=None):
             yield Finding("tests/planted.py", 1, "planted-rows", f"{name}: its text stands {count} times in {path}, not once")
 
 
+_PULL_KINDS = re.compile(r"enum class PullKind[^{]*\{([^}]*)\}")
+_SERVICE = re.compile(r"\bIsService\(MessageType \w+\) \{(.*?)\n\}", re.DOTALL)
+
+
+def check_handlers(tree):
+    """the table of handlers in docs/threat-model.md has each question and service, and what answers opens no stored frame"""
+    page, messages = "docs/threat-model.md", "node/wire/messages.h"
+    if page not in tree.texts or messages not in tree.texts:
+        return
+    rows = [line for line in tree.texts[page].split("\n") if line.startswith("| ")]
+    code = "\n".join(tree.code(path) for path in tree.cpp() if path.startswith("node/wire/"))
+    kinds = _PULL_KINDS.search(code)
+    for kind in re.findall(r"\b(k\w+)", kinds.group(1) if kinds else ""):
+        if not any(row.startswith("| PULL") and f"`{kind}`" in row for row in rows):
+            yield Finding(page, 1, "handlers", f"no row says what a PULL of {kind} costs, and what counts it")
+    services = _SERVICE.search(code)
+    for service in re.findall(r"MessageType::k(\w+)", services.group(1) if services else ""):
+        if not any(row.startswith(f"| {service.upper()}") for row in rows):
+            yield Finding(page, 1, "handlers", f"no row says what a {service.upper()} costs, and what counts it")
+    for path in rules.ANSWERING:
+        if path in tree.texts and "wire::Open(" in tree.code(path):
+            yield Finding(path, 1, "handlers", "keep what is looked up beside the frame: a decode that no ration counts")
+
+
 def check_readmes(tree):
     """every folder of sources, and every top-level folder, says in a README.md what it is"""
     folders = set()
@@ -392,7 +416,7 @@ def _closure(tree, path):
     return sorted(seen)
 
 
-FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once, check_planted, check_planted_rows,
+FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once, check_planted, check_planted_rows, check_handlers,
                check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
                check_folders, check_class_size, check_mutual_calls, check_contract, check_promises,
                check_one_journal, check_removals, check_one_transition, check_fingerprint,

@@ -284,6 +284,13 @@ BUILT_BY_FUNCTIONS = {"tests/fuzz/replay_main.cpp", "tests/unit/crypto/environme
 FINGERPRINTED = ("node/protocol/", "crypto/hash_into.h")
 # Class::field -> why it cannot decide what the class does next, or what is fed in its place.
 _FIXED = "fixed for the whole run: the key, or the manifest and the genesis block"
+# What answers questions of peers (check_handlers).
+ANSWERING = (
+    "node/protocol/member/answers.cpp",
+    "node/protocol/member/forks.cpp",
+    "node/protocol/parts/chain_server.cpp",
+)
+
 NOT_HASHED = {
     "Signer::key_": _FIXED,
     "Voice::self_": _FIXED,
@@ -303,6 +310,11 @@ NOT_HASHED = {
     "GenesisSeal::self_": _FIXED,
     "GenesisSeal::run_id_": _FIXED,
     "Reports::self_": _FIXED,
+    "GenesisSeal::echoed_prefix_": "a cache: a count of ECHOs that the inbox holds",
+    "Inbox::by_digest_": "the messages of places_ once more",
+    "Proof::type": "stands in the frame",
+    "Proof::signer": "stands in the frame",
+    "PastSeal::value": "the hash of the vector",
     "ForkTrial::self_": _FIXED,
     "RecentBlocks::capacity_": _FIXED,
     "PlainPeer::manifest_": _FIXED,

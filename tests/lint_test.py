@@ -19,6 +19,31 @@ def findings(check, files, **options):
     return [(finding.path, finding.line) for finding in check(lint.Tree(files), **options)]
 
 
+class Handlers(unittest.TestCase):
+    FILES = {
+        "node/wire/messages.h": "enum class PullKind : int {\n  kHead = 0,  // x\n  kProofs = 1,\n};\n",
+        "node/wire/names.cpp": "bool IsService(MessageType type) {\n  return type == MessageType::kPull ||\n"
+                                  "         type == MessageType::kBlock;\n}\n",
+        "docs/threat-model.md": "| PULL `kHead` | a | b | c |\n| PULL `kProofs` | a | b | c |\n| BLOCK | a | b | c |\n",
+        "node/protocol/member/answers.cpp": "// wire::Open( in words\n",
+    }
+
+    def planted(self, path, old, new):
+        return findings(lint.check_handlers, {**self.FILES, path: self.FILES[path].replace(old, new)})
+
+    def test_accepts_the_table(self):
+        self.assertEqual(findings(lint.check_handlers, self.FILES), [])
+
+    def test_finds_what_is_missing(self):
+        page = "docs/threat-model.md"
+        self.assertEqual(self.planted(page, "`kProofs`", "proofs"), [(page, 1)])
+        self.assertEqual(self.planted(page, "| BLOCK", "| of BLOCK"), [(page, 1)])
+
+    def test_finds_an_answer_that_decodes(self):
+        path = "node/protocol/member/answers.cpp"
+        self.assertEqual(self.planted(path, "// wire::Open( in words", "x = wire::Open(frame);"), [(path, 1)])
+
+
 class Layers(unittest.TestCase):
     FILES = {
         "node/base/status.h": "#pragma once\n",

@@ -63,6 +63,7 @@ enum class Bug : std::uint8_t {
   kOneDenies,                // a newcomer stops when one member has another block of the past
   kDonorsAreAwaited,         // a donor that sends nothing is waited for
   kResultsSixAtATime,        // a newcomer asks for six small results at a time
+  kLooksAreFree,             // a question has frames decoded that no ration counts
   kAnyDistance,              // a newcomer is confirmed however long its answers take
   kNothingIsHandedOver,      // what one is late with is asked of another when its wait is over
   kDhtNoPrefixRule,          // limits that count by address prefix count nothing

@@ -24,12 +24,14 @@
 #include "sim/check/departure_checker.h"
 #include "sim/check/lateness_checker.h"
 #include "sim/check/order_checkers.h"
+#include "sim/check/look_checker.h"
 #include "sim/check/queue_checker.h"
 #include "sim/check/recovery.h"
 #include "sim/check/reroll_checker.h"
 #include "sim/check/size_checker.h"
 #include "sim/check/yardstick.h"
 #include "sim/engine/memo_opener.h"
+#include "sim/engine/counting_opener.h"
 #include "sim/engine/memo_verifier.h"
 #include "sim/engine/simulator.h"
 #include "sim/premises/premise_checkers.h"
@@ -237,7 +239,11 @@ class Cluster {
   // ECHO.
   std::shared_ptr<Coven> liars_;
   aggregation::SerialExecutor executor_;
-  std::shared_ptr<wire::Opener> opener_ = std::make_shared<MemoOpener>();
+  struct Frames {
+    std::shared_ptr<wire::Opener> opener;
+    std::shared_ptr<std::vector<std::uint64_t>> opened;  // by each honest peer's machine
+  };
+  Frames frames_;
   JobMemo jobs_;
   CheckerSet checkers_;
   Chronicle chronicle_;
@@ -265,6 +271,8 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
           GradientsOf(*training_.trainer),
           {.gradients = std::size_t{4} * KeysIn(options), .others = 8}),
       checkers_(WithUnlucky(roster_, options, faults_)),
+      frames_{std::make_shared<MemoOpener>(),
+              std::make_shared<std::vector<std::uint64_t>>(keys_.size(), 0)},
       chronicle_(roster_, training.on_block) {
   roster_ = checkers_.roster();
   if (options.turnover > 0) {
@@ -329,8 +337,8 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
   const auto [revoking, forging] = RevocationsOf(guests_.gatehouse, manifest_);
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
-    protocol::PeerOptions peer{manifest_, keys_[i], verifier, training_.trainer->layout(),
-                               initial,   {},       opener_};
+    protocol::PeerOptions peer{manifest_, keys_[i], verifier,      training_.trainer->layout(),
+                               initial,   {},       frames_.opener};
     const bool comes = roster_.Comes(i);
     const bool cheats =
         roster_.byzantine[i] && i < options_.peers + options_.comes + options_.intruders;
@@ -341,6 +349,8 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
                                                    protocol::CountsReach(*manifest_));
       if (FlipsReach(AdversaryAt(i).name))
         peer.declarations.only_dials = [](bool so_far) { return !so_far; };
+    if (!roster_.byzantine[i])
+      peer.opener = std::make_shared<CountingOpener>(frames_.opener, &(*frames_.opened)[i]);
     }
     if (const auto leaves = faults_.departures.find(i); leaves != faults_.departures.end()) {
       peer.declarations.leaving = LeavingFrom(leaves->second, roster_.IsHonest(i));
@@ -395,30 +405,31 @@ void Cluster::AddCheckers(Simulator& simulator) {
   if (!options_.unprotected) {
     checkers_.Add(std::make_unique<HonestNeverRemoved>(roster_));
     checkers_.Add(std::make_unique<HonestNeverSuspected>(roster_));
-    add_observing(std::make_unique<NoSelfEquivocation>(roster_, opener_));
-    add_observing(std::make_unique<WriteAhead>(roster_, opener_));
+    add_observing(std::make_unique<NoSelfEquivocation>(roster_, frames_.opener));
+    add_observing(std::make_unique<WriteAhead>(roster_, frames_.opener));
     checkers_.Add(std::make_unique<Agreement>(roster_));
     checkers_.Add(std::make_unique<BansKept>(roster_));
-    checkers_.Add(std::make_unique<DepartureChecker>(roster_, opener_));
+    checkers_.Add(std::make_unique<DepartureChecker>(roster_, frames_.opener));
     checkers_.Add(
         std::make_unique<RerollChecker>(roster_, base::ElementCount(training_.trainer->layout())));
     checkers_.Add(std::make_unique<ArrivalChecker>(roster_, guests_.gatehouse.Entitlements(),
                                                    protocol::SeatsIn(*manifest_),
                                                    IsTimely(options_)));
-    add_observing(std::make_unique<RebornRejoins>(roster_, opener_));
-    checkers_.Add(std::make_unique<PhaseOrder>(roster_, opener_));
+    add_observing(std::make_unique<RebornRejoins>(roster_, frames_.opener));
+    checkers_.Add(std::make_unique<PhaseOrder>(roster_, frames_.opener));
     checkers_.Add(std::make_unique<DrawOrder>(roster_));
     checkers_.Add(std::make_unique<GuiltSpreads>(roster_));
     checkers_.Add(std::make_unique<StrangerChecker>(roster_, protocol::KnownRunOf(*manifest_)));
     add_observing(std::make_unique<Aggregation>(roster_));
-    add_observing(std::make_unique<Columns>(roster_, manifest_, opener_));
-    add_observing(std::make_unique<Applied>(roster_, manifest_, opener_));
-    add_observing(std::make_unique<Sizes>(roster_, manifest_, opener_));
+    add_observing(std::make_unique<Columns>(roster_, manifest_, frames_.opener));
+    add_observing(std::make_unique<Applied>(roster_, manifest_, frames_.opener));
+    add_observing(std::make_unique<Sizes>(roster_, manifest_, frames_.opener));
+    add_observing(std::make_unique<Looks>(roster_, frames_.opened));
     add_observing(std::make_unique<Queues>(
         roster_,
         BoundsOf(KeysIn(options_), base::ElementCount(training_.trainer->layout()), faults_.hold,
                  manifest_->delta, options_.nat),
-        opener_));
+        frames_.opener));
     if (!faults_.over) checkers_.Add(std::make_unique<HonestNeverLate>(roster_));
     if (faults_.over) {
       auto recovery = std::make_unique<Recovery>(roster_, *faults_.over, manifest_->delta,
@@ -438,7 +449,7 @@ void Cluster::AddCheckers(Simulator& simulator) {
 }
 
 void Cluster::AddPremises(Simulator& simulator) {
-  watch_ = std::make_unique<SealWatch>(roster_, GenesisView(options_, roster_), opener_);
+  watch_ = std::make_unique<SealWatch>(roster_, GenesisView(options_, roster_), frames_.opener);
   simulator.AddObserver(watch_.get());
   const base::Duration parts = manifest_->part_timeout;
   checkers_.Add(std::make_unique<EchoSkew>(roster_, watch_.get()));

@@ -43,6 +43,7 @@ Inbox::Outcome Inbox::Add(wire::SharedMessage message, SharedBlob blob) {
   const Outcome outcome = Probe(*message);
   const Place place = PlaceOf(message->envelope.slot);
   const PeerId sender = message->envelope.sender;
+  if (outcome == Outcome::kNew || outcome == Outcome::kRival) Index(message);
   if (outcome == Outcome::kNew) {
     const bool first =
         places_[place].emplace(sender, Item{{std::move(message), std::move(blob)}, {}}).second;
@@ -58,6 +59,9 @@ Inbox::Outcome Inbox::Add(wire::SharedMessage message, SharedBlob blob) {
 void Inbox::Replace(wire::SharedMessage message) {
   const Place place = PlaceOf(message->envelope.slot);
   const PeerId sender = message->envelope.sender;
+  const auto held = places_[place].find(sender);
+  if (held != places_[place].end()) Unindex(held->second);
+  Index(message);
   places_[place].insert_or_assign(sender, Item{{std::move(message), nullptr}, {}});
 }
 
@@ -99,29 +103,56 @@ std::size_t Inbox::CountIterations(const Place& place, const PeerId& sender) con
 
 const wire::SignedEnvelope* Inbox::FindDigest(std::uint64_t step, wire::Phase phase,
                                               const Digest& digest) const {
-  for (auto it = places_.lower_bound({step, phase, wire::MessageType::kBoot, 0, 0});
-       it != places_.end() && it->first.step == step && it->first.phase == phase; ++it) {
-    for (const auto& [sender, item] : it->second) {
-      if (const auto found = WithDigest(item, digest)) return found.get();
-    }
+  const auto found = by_digest_.find({step, phase, digest});
+  return found == by_digest_.end() ? nullptr : found->second.get();
+}
+
+void Inbox::Index(const wire::SharedMessage& message) {
+  const wire::Slot& slot = message->envelope.slot;
+  by_digest_.emplace(Named{slot.step, slot.phase, message->digest}, message);
+}
+
+void Inbox::Unindex(const Item& item) {
+  const wire::Slot& slot = item.message->envelope.slot;
+  by_digest_.erase(Named{slot.step, slot.phase, item.message->digest});
+  for (const Version& rival : item.rivals) {
+    by_digest_.erase(Named{slot.step, slot.phase, rival.message->digest});
   }
-  return nullptr;
 }
 
 void Inbox::ForgetBefore(std::uint64_t step) {
   while (!places_.empty() && places_.begin()->first.step < step) places_.erase(places_.begin());
+  by_digest_.erase(by_digest_.begin(), by_digest_.lower_bound({step, wire::Phase::kGenesis, {}}));
 }
 
 void Inbox::ForgetSenderAfter(std::uint64_t step, const PeerId& sender) {
   for (auto& [place, items] : places_) {
-    if (place.step > step) items.erase(sender);
+    if (place.step <= step) continue;
+    const auto held = items.find(sender);
+    if (held == items.end()) continue;
+    Unindex(held->second);
+    items.erase(held);
   }
 }
 
 void Inbox::ForgetSlowPath(std::uint32_t iteration) {
   std::erase_if(places_, [&](const auto& entry) {
-    return IsSlowPath(entry.first.type) && entry.first.iteration < iteration;
+    const bool goes = IsSlowPath(entry.first.type) && entry.first.iteration < iteration;
+    if (!goes) return false;
+    for (const auto& [sender, item] : entry.second) Unindex(item);
+    return true;
   });
+}
+
+void Inbox::CheckInvariants() const {
+  std::size_t held = 0;
+  for (const auto& [place, items] : places_) {
+    for (const auto& [sender, item] : items) {
+      held += 1 + item.rivals.size();
+      OSTRAKA_CHECK(FindDigest(place.step, place.phase, item.message->digest) != nullptr);
+    }
+  }
+  OSTRAKA_CHECK(held == by_digest_.size());  // X4
 }
 
 }  // namespace ostraka::protocol

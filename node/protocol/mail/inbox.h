@@ -10,6 +10,9 @@
 //   X3  A rival keeps its bulk data. Attack: a PART that names another parent, sent before its
 //       owner knows the right one, would keep the true part out of the place, though others pass
 //       it on.
+//   X4  A message is found by its digest without a look at the others. [C: CHECKed by
+//       CheckInvariants] Attack: for each digest that nobody has, all messages of the phase were
+//       looked at.
 //
 // May not know: signatures, seals, which places matter now.
 //
@@ -102,7 +105,7 @@ class Inbox {
   const std::map<PeerId, Item>& At(const Place& place) const;
   // How many iterations of a place that sender fills.
   std::size_t CountIterations(const Place& place, const PeerId& sender) const;
-  // The first message of that step and phase with the digest, of any type, draw or sender.
+  // The message of that step and phase with the digest, of any type, draw or sender.
   const wire::SignedEnvelope* FindDigest(std::uint64_t step, wire::Phase phase,
                                          const Digest& digest) const;
 
@@ -118,9 +121,20 @@ class Inbox {
   static Place PlaceOf(const wire::Slot& slot) {
     return {slot.step, slot.phase, slot.type, slot.draw, slot.iteration};
   }
+  void CheckInvariants() const;
 
  private:
+  struct Named {
+    std::uint64_t step = 0;
+    wire::Phase phase = wire::Phase::kGenesis;
+    Digest digest;
+    auto operator<=>(const Named&) const = default;
+  };
+  void Index(const wire::SharedMessage& message);
+  void Unindex(const Item& item);
+
   std::map<Place, std::map<PeerId, Item>> places_;
+  std::map<Named, wire::SharedMessage> by_digest_;  // those of places_
   std::set<Digest> wanted_;
 };
 

@@ -17,8 +17,9 @@ std::optional<Journal::Own> Journal::SayAgain(const Draft& draft) {
   const PeerId& self = signer_.id();
   const Inbox::Place place = Inbox::PlaceOf(draft.envelope.slot);
   for (Sent& sent : sent_) {
+    if (Inbox::PlaceOf(sent.slot) != place) continue;
     auto opened = wire::Open(sent.frame);
-    if (!opened.ok() || Inbox::PlaceOf(opened->envelope.slot) != place) continue;
+    OSTRAKA_CHECK(opened.ok());  // sealed here, or read when it was restored
     if (opened->digest != wire::DigestOf(draft.envelope)) continue;  // not the same bytes again
     sent.blob = draft.blob;
     sent.to = draft.to;
@@ -81,12 +82,11 @@ base::StatusOr<std::vector<wire::SignedEnvelope>> Journal::Restore(const std::ve
 void Journal::Keep(const wire::SignedEnvelope& message, SharedBlob blob, std::vector<PeerId> to) {
   const MessageType type = message.envelope.slot.type;
   const bool bulk = type == MessageType::kPart || type == MessageType::kResult;
-  sent_.push_back(
-      {message.envelope.slot.step, message.frame, std::move(blob), std::move(to), bulk});
+  sent_.push_back({message.envelope.slot, message.frame, std::move(blob), std::move(to), bulk});
 }
 
 void Journal::ForgetBefore(std::uint64_t step) {
-  while (!sent_.empty() && sent_.front().step < step) sent_.pop_front();
+  while (!sent_.empty() && sent_.front().slot.step < step) sent_.pop_front();
   signer_.ForgetBefore(step);
 }
 

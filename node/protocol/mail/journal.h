@@ -35,13 +35,13 @@ namespace ostraka::protocol {
 class Journal {
  public:
   struct Sent {
-    std::uint64_t step = 0;
+    wire::Slot slot;  // of the frame, so that nobody has to decode it
     SharedBytes frame;
     SharedBlob blob;
     std::vector<PeerId> to;
     bool bulk = false;  // a PART or RESULT: says nothing without its blob, which a crash loses
     void HashInto(crypto::Hasher& hasher) const {
-      crypto::Feed(hasher, step, frame, blob, to, bulk);
+      crypto::Feed(hasher, slot.step, frame, blob, to, bulk);
     }
   };
   // A message of this member that is addressed to itself too.

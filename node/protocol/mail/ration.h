@@ -49,6 +49,9 @@ class Ration {
   // Good signatures of messages that hardly ever matter: of another history, say.
   static constexpr std::uint64_t kOddMessagesASecond = 1024;
   // Bad signatures, which an honest peer neither makes nor passes on. Each costs us some 50 us.
+  // Frames that are passed over for one, without being decoded or sent, take as long together as
+  // to decode one.
+  static constexpr std::uint64_t kLooksAUnit = 64;
   static constexpr std::uint64_t kForgeriesASecond = 1024;
   // REJOINs of keys that are not of the run (R6), each with three signatures. Attack: who has 64
   // links of strangers keeps others out, until it is tired of it.
@@ -148,6 +151,15 @@ class Ration {
   // proves yet. That takes as long as a signature for every few KB; the largest one is half a
   // second's ration.
   bool TakeOddBlock(base::Time now, const base::PeerId& peer, std::uint64_t bytes) {
+  // So many things are looked at for `peer` beside what it is sent: a unit for each kLooksAUnit of
+  // them. False if not so many are left, which are used up then.
+  bool TakeLooks(base::Time now, const base::PeerId& peer, std::uint64_t looks) {
+    const std::uint64_t units = looks / kLooksAUnit;
+    for (std::uint64_t i = 0; i < units; ++i) {
+      if (!Take(now, peer)) return false;
+    }
+    return true;
+  }
     return TakeOdd(now, peer, std::min(1 + bytes / 4096, kOddMessagesASecond / 2));
   }
   // True, and it is counted, if `peer` may be told all again because its link came up.

@@ -5,7 +5,10 @@
 //   N1  Only keys of the run that are not banned and guests (followers.h) are answered, and each
 //       within its ration; a question that the gate finds (of genesis, or in a past seal) only of a
 //       member.
-//   N2  An answer changes nothing here, but for the ration and the list of followers.
+//   N2  What a question has this member look at is in the ration of who asks, whether it is held or
+//       not: each author and each digest a unit, and of frames in the seal in progress
+//       Ration::kLooksAUnit. Nothing is decoded for an answer.
+//   N3  An answer changes nothing here, but for the ration and the list of followers.
 //
 // May not know: why a member asks.
 //
@@ -24,6 +27,7 @@
 #include "node/protocol/parts/past_seals.h"
 #include "node/protocol/parts/stage.h"
 #include "node/protocol/step/step.h"
+#include "node/wire/opener.h"
 
 namespace ostraka::protocol {
 
@@ -41,6 +45,7 @@ class Answers {
     const PastSeals* past_seals;
     ChainServer* server;
     Followers* followers;
+    wire::Opener* opener;
   };
   explicit Answers(Uses uses) : uses_(std::move(uses)) {}
 
@@ -58,8 +63,13 @@ class Answers {
   const Step* InProgress(const Step* step, std::uint64_t number) const;
   void AnswerMessages(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
                       const Step* step);
-  void AnswerCertificate(const PeerId& to, const wire::Slot& slot, wire::MessageType type,
+  void AnswerBallots(const PeerId& to, const std::vector<SealFrame>& held,
+                     const std::vector<PeerId>& authors);
+  // The next two: false if the ration is used up.
+  bool AnswerCertificate(const PeerId& to, const wire::Slot& slot, wire::MessageType type,
                          const std::vector<PeerId>& authors);
+  bool SendHeld(const PeerId& to, const Inbox::Item* item);
+  void LookThrough(const PastSeal& seal);
   void AnswerDigests(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
   void AnswerVector(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
                     const Step* step);

@@ -71,8 +71,10 @@ void Forks::AskHeadsOfDropped() const {
 
 void Forks::Answer(const PeerId& from, std::uint64_t step) const {
   const bool of_fork = trial_ && trial_->seal().step == step;
-  for (const SharedBytes& frame : of_fork ? trial_->Frames() : uses_.watch->ProofsOf(step)) {
-    uses_.server->SendFrame(from, frame);
+  const auto frames = of_fork ? trial_->Frames() : uses_.watch->ProofsOf(step);
+  if (!uses_.server->TakeLooks(from, frames.size())) return;
+  for (const SharedBytes& frame : frames) {
+    if (!uses_.server->SendFrame(from, frame)) return;
   }
 }
 

@@ -20,12 +20,12 @@ using wire::Phase;
 Intake::Intake(Uses uses, std::shared_ptr<wire::Opener> opener)
     : uses_(uses),
       parts_(*uses.parts),
-      gate_({parts_.self, parts_.manifest, std::move(opener), &parts_.turn, &parts_.stage,
-             &parts_.voice, &parts_.chain, &parts_.inbox, &parts_.ration, &parts_.check,
-             &parts_.genesis, &parts_.past_seals, &parts_.charges}),
+      gate_({parts_.self, parts_.manifest, opener, &parts_.turn, &parts_.stage, &parts_.voice,
+             &parts_.chain, &parts_.inbox, &parts_.ration, &parts_.check, &parts_.genesis,
+             &parts_.past_seals, &parts_.charges}),
       answers_({parts_.self, &parts_.turn, &parts_.stage, &parts_.voice, &parts_.journal,
                 &parts_.chain, &parts_.inbox, &parts_.ration, &parts_.past_seals, &parts_.server,
-                &parts_.followers}) {}
+                &parts_.followers, opener.get()}) {}
 
 // --- signed messages ----------------------------------------------------------------------------
 
@@ -83,7 +83,7 @@ Outcome Intake::OnSigned(const wire::SharedMessage& shared, const MessageReceive
 // would bring it the ECHOs of all members.
 void Intake::AnswerEchoes(const PeerId& to) {
   for (const base::SharedBytes& frame : parts_.genesis.EchoesFor(to)) {
-    parts_.server.SendFrame(to, frame);
+    if (!parts_.server.SendFrame(to, frame)) return;
   }
 }
 

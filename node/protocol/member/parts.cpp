@@ -66,5 +66,6 @@ void Parts::CheckInvariants() const {
   followers.CheckInvariants(keys);
   past_seals.CheckInvariants();
 }
+  inbox.CheckInvariants();
 
 }  // namespace ostraka::protocol

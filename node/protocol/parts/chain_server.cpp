@@ -15,8 +15,14 @@ bool ChainServer::Take(const PeerId& to, std::uint64_t bytes) {
   return uses_.ration->Take(uses_.turn->now(), to, bytes);
 }
 
-void ChainServer::SendFrame(const PeerId& to, const base::SharedBytes& frame) {
-  if (Take(to, frame->size())) uses_.turn->Do(Send{to, frame, nullptr});
+bool ChainServer::TakeLooks(const PeerId& to, std::uint64_t looks) {
+  return uses_.ration->TakeLooks(uses_.turn->now(), to, looks);
+}
+
+bool ChainServer::SendFrame(const PeerId& to, const base::SharedBytes& frame) {
+  if (!Take(to, frame->size())) return false;
+  uses_.turn->Do(Send{to, frame, nullptr});
+  return true;
 }
 
 void ChainServer::SendBulk(const PeerId& to, const base::SharedBytes& frame,
@@ -45,13 +51,11 @@ void ChainServer::ShowHead(const PeerId& to) {
   const std::uint64_t next = HeightOf(block);
   const Inbox::Place commits{next, Phase::kA, MessageType::kCommit, 0, 0};
   for (const auto& [sender, item] : uses_.inbox->At(commits)) {
-    if (sender != uses_.self) SendFrame(to, item.message->frame);
+    if (sender != uses_.self && !SendFrame(to, item.message->frame)) return;
   }
   // The own COMMIT is in the journal also after the end of the run.
   for (const Journal::Sent& sent : uses_.journal->sent()) {
-    if (sent.step != next || sent.bulk) continue;
-    const auto opened = wire::Open(sent.frame);
-    if (opened.ok() && Inbox::PlaceOf(opened->envelope.slot) == commits) SendFrame(to, sent.frame);
+    if (Inbox::PlaceOf(sent.slot) == commits) SendFrame(to, sent.frame);
   }
 }
 
@@ -76,9 +80,9 @@ void ChainServer::AnswerChunk(const PeerId& to, Phase kind, const wire::Chunk& c
                            wire::Encode(chunk), std::move(blob));
 }
 
-void ChainServer::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column) {
+bool ChainServer::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column) {
   const SharedBlob result = uses_.chain->ResultAt(step, column);
-  if (result == nullptr || !Take(to, result->data.size())) return;
+  if (result == nullptr || !Take(to, result->data.size())) return false;
   AnswerChunk(to, kResultChunk, {step, column, column + 1}, result);
 }
 
@@ -86,6 +90,7 @@ void ChainServer::AnswerState(const PeerId& to, std::uint64_t step, std::uint64_
   const Chain::Served* served = uses_.chain->ServedAt(step);
   if (served == nullptr) return;
   const auto& [state, leaves] = *served;
+  return true;
   const std::vector<StatePiece> pieces = StatePieces(uses_.layout, state.slots.size());
   if (index > pieces.size()) return;
   const std::uint64_t size =

@@ -3,7 +3,8 @@
 // hash.
 //
 // Promises:
-//   A1  What is sent to a peer because it asked is taken from that peer's ration first.
+//   A1  What is sent to a peer because it asked is taken from that peer's ration first, and so is
+//       what is looked at and not sent. No frame is decoded to answer.
 //   A2  A head is shown with the COMMITs that attest to it, as far as they are held.
 //
 // May not know: seals, the step in progress, or why a peer asks.
@@ -43,7 +44,11 @@ class ChainServer {
   };
   explicit ChainServer(Uses uses) : uses_(std::move(uses)) {}
 
-  void SendFrame(const PeerId& to, const base::SharedBytes& frame);
+  // False: its ration has no room for it, and it is not sent.
+  bool SendFrame(const PeerId& to, const base::SharedBytes& frame);
+  // So many things are looked at to answer `to`, whether they are sent or not. False: its ration
+  // has no room for that.
+  bool TakeLooks(const PeerId& to, std::uint64_t looks);
   // A message with its bulk data.
   void SendBulk(const PeerId& to, const base::SharedBytes& frame, const SharedBlob& blob);
 
@@ -56,7 +61,8 @@ class ChainServer {
   void SayWaiting(const PeerId& to);
   // Up to `count` blocks, from that of the slot backwards.
   void AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::uint64_t count);
-  void AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column);
+  // False: it is not held, or the ration has no room for it.
+  bool AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column);
   // Index 0: the leaves of the state's root; above: a piece of it.
   void AnswerState(const PeerId& to, std::uint64_t step, std::uint64_t index);
 

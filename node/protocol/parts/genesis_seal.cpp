@@ -78,11 +78,12 @@ std::size_t GenesisSeal::CountBegun(bool as_echoed) const {
       }));
 }
 
-bool GenesisSeal::Begins() const {
+bool GenesisSeal::Begins() {
   if (!echo_) return false;
   if (CountBegun(true) > FaultBound(head_->thresholds)) return true;
-  return std::all_of(head_->members.begin(), head_->members.end(),
-                     [this](const PeerId& member) { return HasEchoed(member); });
+  const std::vector<PeerId>& members = head_->members;
+  while (echoed_prefix_ < members.size() && HasEchoed(members[echoed_prefix_])) ++echoed_prefix_;
+  return echoed_prefix_ == members.size();
 }
 
 std::vector<base::SharedBytes> GenesisSeal::EchoesFor(const PeerId& to) const {

@@ -64,7 +64,7 @@ class GenesisSeal {
   // The run begins: all have echoed alike, or more members than the fault bound have begun with the
   // block echoed here. Each COMMIT of step 0 names the block that its signer began with; one of
   // these signers is honest and has had the ECHOs of all, of this store or of one that is lost.
-  bool Begins() const;
+  bool Begins();
   // The run has begun without this store: more than the fault bound began with another block.
   bool BegunWithout() const { return CountBegun(false) > FaultBound(head_->thresholds); }
   // The block with which it begins. REQUIRES: echoed.
@@ -102,6 +102,9 @@ class GenesisSeal {
   const Inbox* inbox_;
   std::set<PeerId> waiting_;  // said so on the link that is up
   std::optional<OwnEcho> echo_;
+  // So many of the members, by key, have echoed as this one, and will have: their ECHOs are
+  // replaced no more (Wants). Attack: each message had the ECHOs of all decoded.
+  std::size_t echoed_prefix_ = 0;
 };
 
 }  // namespace ostraka::protocol

@@ -12,6 +12,7 @@
 // Thread safety: none; one owner.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -24,9 +25,28 @@
 namespace ostraka::protocol {
 
 struct PastSeal {
+  // A message that the decision rests on. Its type and signer stand beside it, so that no question
+  // has it decoded. Attack: each question had the frames of all members decoded, and counted as
+  // one.
+  struct Proof {
+    wire::MessageType type = wire::MessageType::kEcho;
+    PeerId signer;
+    base::SharedBytes frame;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, frame); }
+  };
   SealVector vector;
-  std::vector<base::SharedBytes> certificate;
+  Digest value;                    // the hash of the vector, as ECHOs name it
+  std::vector<Proof> certificate;  // by signer; all of one type
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, vector, certificate); }
+
+  // Null: the decision does not rest on such a message.
+  const Proof* Find(wire::MessageType type, const PeerId& signer) const {
+    const auto found = std::lower_bound(
+        certificate.begin(), certificate.end(), signer,
+        [](const Proof& proof, const PeerId& sought) { return proof.signer < sought; });
+    if (found == certificate.end() || found->signer != signer) return nullptr;
+    return found->type == type ? &*found : nullptr;
+  }
 };
 
 class PastSeals {
@@ -34,9 +54,11 @@ class PastSeals {
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, seals_); }
   friend struct FingerprintProbe;
 
-  // REQUIRES: not added before; the certificate is not empty.
+  // REQUIRES: not added before; the certificate is not empty, and sorted.
   void Add(const SealKey& key, PastSeal seal) {
     OSTRAKA_CHECK(!seal.certificate.empty());
+    OSTRAKA_CHECK(std::is_sorted(seal.certificate.begin(), seal.certificate.end(),
+                                 [](const auto& a, const auto& b) { return a.signer < b.signer; }));
     const bool fresh = seals_.try_emplace(key, std::move(seal)).second;
     OSTRAKA_CHECK(fresh);  // P1
   }

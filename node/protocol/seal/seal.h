@@ -122,6 +122,8 @@ class Seal {
   // Frames that prove the decision: equal ECHOs of all unmuted members, or Q LOCKs of one
   // iteration; empty before the decision.
   std::vector<base::SharedBytes> Certificate() const;
+  // The same with their signers, by signer. All are of one type.
+  std::vector<SealFrame> SignedCertificate() const;
   // Members whose ECHO had not come when the slow path began here; empty if it never began.
   const std::set<PeerId>& silent() const;
   // How long after the own ECHO that of each other member came; 0 if it came before. The caller

@@ -28,6 +28,18 @@ constexpr std::uint32_t kStuckIterations = 3;
 constexpr std::size_t kOddBallots = 256;
 constexpr std::size_t kOddBallotsOfEach = 8;
 
+// All are of one type, so one frame tells it.
+std::vector<PastSeal::Proof> ProofsOf(const std::vector<SealFrame>& certificate) {
+  OSTRAKA_CHECK(!certificate.empty());
+  const auto first = wire::Open(certificate.front().frame);
+  OSTRAKA_CHECK(first.ok());  // it was opened when it came
+  std::vector<PastSeal::Proof> proofs;
+  for (const SealFrame& of : certificate) {
+    proofs.push_back({first->envelope.slot.type, of.sender, of.frame});
+  }
+  return proofs;
+}
+
 // A member that closes at its deadline ends the wait of those that opened up to a Delta later. An
 // owner that lacks a part waits P + 2 Delta for it and then aggregates, so only a P that is long
 // beside Delta leaves it the time; else the deadline counts like a complete phase [at P below
@@ -104,14 +116,11 @@ void Sealing::FeedHeld(Phase phase, std::uint32_t draw) {
     return message->envelope.sender == uses_.self;
   });
   for (const Journal::Sent& sent : uses_.journal->sent()) {  // own slow path, restored
-    if (sent.step != step()) continue;
-    auto opened = wire::Open(sent.frame);
-    if (!opened.ok()) continue;
-    const wire::Slot& slot = opened->envelope.slot;
-    const bool of_this = slot.phase == phase && slot.draw == draw;
-    if (of_this && slot.type >= MessageType::kStatus && slot.type <= MessageType::kLock) {
-      Feed(*opened);
-    }
+    const wire::Slot& slot = sent.slot;
+    const bool of_this = slot.step == step() && slot.phase == phase && slot.draw == draw;
+    if (!of_this || slot.type < MessageType::kStatus || slot.type > MessageType::kLock) continue;
+    const auto opened = wire::Open(sent.frame);
+    if (opened.ok()) Feed(*opened);
   }
   for (const wire::SharedMessage& message : early) Feed(*message);
 }
@@ -346,7 +355,7 @@ Digest Sealing::Close() {
   if (!slow) {
     uses_.reports->NoteLags(seal_->lags(), head.thresholds.quorum(), uses_.chain->delta());
   }
-  uses_.past_seals->Add(SealKeyOf(slot_), {vector, seal_->Certificate()});
+  uses_.past_seals->Add(SealKeyOf(slot_), {vector, value, ProofsOf(seal_->SignedCertificate())});
   Decision decided{parent, value, {}, head.thresholds.quorum(), seal_->Certificate()};
   for (const PeerId& member : SealersOf(head)) {
     if (!facts_->muted.contains(member)) decided.unmuted.insert(member);

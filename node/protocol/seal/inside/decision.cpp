@@ -1,5 +1,7 @@
 #include "node/protocol/seal/inside/decision.h"
 
+#include <algorithm>
+
 #include "node/base/check.h"
 
 namespace ostraka::protocol {
@@ -12,6 +14,17 @@ void SealDecision::Make(const Digest& value, const Signers& signers, const PeerI
     if (sender != self) witnesses_.push_back(sender);
   }
   CheckInvariants();
+}
+
+std::vector<SealFrame> SealDecision::SignedBy(const PeerId& self) const {
+  std::vector<PeerId> signers = witnesses_;
+  if (signers.size() < certificate_.size()) {
+    signers.insert(std::lower_bound(signers.begin(), signers.end(), self), self);
+  }
+  OSTRAKA_CHECK(signers.size() == certificate_.size());  // Make filled both in the order of keys
+  std::vector<SealFrame> frames;
+  for (std::size_t i = 0; i < signers.size(); ++i) frames.push_back({signers[i], certificate_[i]});
+  return frames;
 }
 
 void SealDecision::Resolve(const SealValues& values) {

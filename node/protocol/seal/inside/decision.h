@@ -23,6 +23,7 @@
 #include "crypto/hash_into.h"
 #include "node/protocol/seal/inside/values.h"
 #include "node/protocol/seal/seal_ballots.h"
+#include "node/protocol/seal/seal_io.h"
 #include "node/protocol/seal/seal_vector.h"
 
 namespace ostraka::protocol {
@@ -45,6 +46,8 @@ class SealDecision {
 
   const Digest& value() const { return *value_; }  // REQUIRES: made
   const std::vector<base::SharedBytes>& certificate() const { return certificate_; }
+  // Each frame of it with its signer, by signer.
+  std::vector<SealFrame> SignedBy(const PeerId& self) const;
   // The other signers of the certificate.
   const std::vector<PeerId>& witnesses() const { return witnesses_; }
   // Every witness was asked once, and what the decision names is still not here.

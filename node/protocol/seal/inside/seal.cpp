@@ -226,6 +226,9 @@ const std::optional<SealVector>& Seal::decision() const { return impl_->view().d
 std::vector<base::SharedBytes> Seal::Certificate() const {
   return impl_->view().decision.certificate();
 }
+std::vector<SealFrame> Seal::SignedCertificate() const {
+  return impl_->view().decision.SignedBy(impl_->view().setup.self());
+}
 std::string Seal::Describe(base::Time now) const { return DescribeSeal(impl_->view(), now); }
 std::optional<wire::Vector> Seal::VectorFor(const Digest& value) const {
   const SealVector* vector = impl_->view().values.Find(value);

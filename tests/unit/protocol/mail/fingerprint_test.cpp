@@ -44,7 +44,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(journal, signer_.said_);
     EXPECT_FEEDS(journal, next_store_);
     EXPECT_FEEDS(journal, sent_);
-    EXPECT_FEEDS(journal, sent_[0].step);
+    EXPECT_FEEDS(journal, sent_[0].slot.step);
     EXPECT_FEEDS_AFTER(
         journal, journal.sent_[0].frame = std::make_shared<const base::Bytes>(base::Bytes{1}));
     EXPECT_FEEDS_AFTER(

@@ -159,6 +159,45 @@ TEST(InboxTest, FindDigestLooksAtEveryPlaceOfThePhase) {
   }
 }
 
+// The naive way: all that is held is looked through.
+TEST(InboxTest, WhatIsForgottenIsFoundByNoDigest) {
+  Inbox inbox;
+  std::vector<Fields> all;
+  for (const std::uint64_t step : {3U, 4U, 5U}) {
+    for (const std::uint32_t sender : {1U, 2U}) {
+      all.push_back({.sender = sender, .step = step});
+      all.push_back({.sender = sender, .step = step, .body = 1});
+      all.push_back({.sender = sender, .step = step, .type = MessageType::kVote, .iteration = 2});
+    }
+  }
+  for (const Fields& fields : all) inbox.Add(wire::Share(Message(fields)), nullptr);
+  const auto boot = [](std::uint8_t body) {
+    return Message({.step = 5, .phase = Phase::kGenesis, .type = MessageType::kBoot, .body = body});
+  };
+  const auto expect_alike = [&] {
+    inbox.CheckInvariants();
+    for (const Fields& fields : all) {
+      const Digest digest = Message(fields).digest;
+      const auto* held = inbox.Find(PlaceOf(fields), Sender(fields.sender), digest);
+      EXPECT_EQ(inbox.FindDigest(fields.step, fields.phase, digest), held);
+    }
+  };
+  expect_alike();
+  inbox.Replace(wire::Share(boot(1)));
+  inbox.Replace(wire::Share(boot(2)));
+  EXPECT_EQ(inbox.FindDigest(5, Phase::kGenesis, boot(1).digest), nullptr);
+  EXPECT_NE(inbox.FindDigest(5, Phase::kGenesis, boot(2).digest), nullptr);
+  expect_alike();
+  inbox.ForgetSlowPath(3);
+  expect_alike();
+  inbox.ForgetSenderAfter(4, Sender(2));
+  expect_alike();
+  inbox.ForgetBefore(4);
+  expect_alike();
+  EXPECT_EQ(inbox.FindDigest(3, Phase::kA, Message({.step = 3}).digest), nullptr);
+  EXPECT_NE(inbox.FindDigest(4, Phase::kA, Message({.step = 4}).digest), nullptr);
+}
+
 // Parts and results are as large as the model: how many of them a sender has here is what bounds
 // the memory that it takes.
 TEST(InboxTest, CountsTheIterationsThatASenderFills) {

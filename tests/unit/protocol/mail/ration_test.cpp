@@ -23,6 +23,16 @@ TEST(RationTest, ManyAnswersASecondAndNoMore) {
   EXPECT_TRUE(ration.Take(kStart + base::Seconds(1), PeerNumber(1)));
 }
 
+TEST(RationTest, WhatIsLookedAtAndNotSentIsCounted) {
+  Ration ration(kBytes);
+  EXPECT_TRUE(ration.TakeLooks(kStart, PeerNumber(1), Ration::kLooksAUnit - 1));
+  EXPECT_TRUE(
+      ration.TakeLooks(kStart, PeerNumber(1), Ration::kLooksAUnit * (Ration::kAnswersASecond - 1)));
+  EXPECT_FALSE(ration.TakeLooks(kStart, PeerNumber(1), 2 * Ration::kLooksAUnit));
+  EXPECT_FALSE(ration.Take(kStart, PeerNumber(1))) << "what was left is used up";
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(2)));
+}
+
 // Attack: links of ever new keys, each of which has a record.
 TEST(RationTest, RecordsOfStrangersAreForgottenWhenTheirSecondIsOver) {
   Ration ration(kBytes);

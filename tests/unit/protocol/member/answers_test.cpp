@@ -1,5 +1,6 @@
 #include "node/protocol/member/answers.h"
 
+#include <algorithm>
 #include <set>
 
 #include "node/wire/bitmap.h"
@@ -51,21 +52,37 @@ class AnswersTest : public MemberTest {
   std::vector<wire::SharedMessage> AddPastSeal() {
     PastSeal past;
     past.vector = {{SealEntry::State::kPresent, DigestOf(6)}, {}};
+    past.value = HashOf(past.vector);
     std::vector<wire::SharedMessage> echoes;
     for (std::uint32_t i = 1; i <= 3; ++i) {
       echoes.push_back(Sign({.from = i,
                              .type = MessageType::kEcho,
                              .step = kStep - 1,
                              .body = wire::Encode(EchoOf(past.vector))}));
-      past.certificate.push_back(echoes.back()->frame);
+      past.certificate.push_back({MessageType::kEcho, IdOf(i), echoes.back()->frame});
     }
+    std::sort(past.certificate.begin(), past.certificate.end(),
+              [](const auto& a, const auto& b) { return a.signer < b.signer; });
     parts().past_seals.Add({kStep - 1, Phase::kA, 0}, past);
     return echoes;
   }
 
+  class CountingOpener final : public wire::Opener {
+   public:
+    base::StatusOr<wire::SharedMessage> Open(const base::SharedBytes& frame) override {
+      ++opened;
+      return plain_.Open(frame);
+    }
+    std::uint64_t opened = 0;
+
+   private:
+    wire::PlainOpener plain_;
+  };
+  CountingOpener opener_;
   Answers answers_{Answers::Uses{parts().self, &parts().turn, &parts().stage, &parts().voice,
                                  &parts().journal, &parts().chain, &parts().inbox, &parts().ration,
-                                 &parts().past_seals, &parts().server, &parts().followers}};
+                                 &parts().past_seals, &parts().server, &parts().followers,
+                                 &opener_}};
 };
 
 // --- which peers are answered -------------------------------------------------------------------
@@ -205,6 +222,44 @@ TEST_F(AnswersTest, CertificateOfAPastSealIsGivenByTypeAndAuthor) {
   EXPECT_EQ(SentTo(IdOf(4)), Frames({echoes[0], echoes[2]}));
   Answer(IdOf(4), Messages(MessageType::kLock, BitmapOf({1, 2, 3})), SlotAt(kStep - 1));
   EXPECT_TRUE(Taken<Send>().empty());
+}
+
+// Attack: each question, of any type and for nobody, had the frames of all members decoded.
+TEST_F(AnswersTest, NothingIsDecodedForAnAnswer) {
+  BeginStep();
+  PastStep past;
+  past.members = Members();
+  parts().chain.Remember(kStep - 1, past);
+  const auto echoes = AddPastSeal();
+  for (const MessageType type : {MessageType::kEcho, MessageType::kLock}) {
+    Answer(IdOf(4), Messages(type, BitmapOf({1, 2, 3, 4})), SlotAt(kStep - 1));
+    Answer(IdOf(4), Messages(type, BitmapOf({})), SlotAt(kStep - 1));
+  }
+  EXPECT_EQ(SentTo(IdOf(4)), Frames(echoes));
+  EXPECT_EQ(opener_.opened, 0U);
+}
+
+TEST_F(AnswersTest, EachAuthorIsTakenFromTheRation) {
+  BeginStep();
+  const auto third = Hold({.from = 3});
+  const auto ask = [&](const std::vector<std::uint32_t>& authors) {
+    Answer(IdOf(4), Messages(MessageType::kCommit, BitmapOf(authors)), SlotAt());
+    return SentTo(IdOf(4)).size();
+  };
+  // By key: those that are asked for before the one that is held.
+  std::vector<std::uint32_t> before;
+  for (std::uint32_t i = 0; i < kMemberCount; ++i) {
+    if (IdOf(i) < IdOf(3)) before.push_back(i);
+  }
+  std::vector<std::uint32_t> all = before;
+  all.push_back(3);
+  UseUp(IdOf(4), before.size() + 1);
+  EXPECT_EQ(ask(all), 1U);
+  UseUp(IdOf(4), before.size());
+  EXPECT_EQ(ask(all), 0U) << "to look for what is not held costs as much";
+  UseUp(IdOf(4), 1);
+  EXPECT_EQ(ask({}), 0U);
+  EXPECT_EQ(ask({3}), 1U) << "a question for nobody looks at nothing";
 }
 
 TEST_F(AnswersTest, EachDigestIsTakenFromTheRation) {

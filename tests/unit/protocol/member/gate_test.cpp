@@ -218,7 +218,7 @@ TEST_F(GateTest, ThirdVersionOfASealsMessageGoesToTheSealAlone) {
 
 TEST_F(GateTest, MessageOfADecidedSealIsPast) {
   BeginStep();
-  parts().past_seals.Add({kStep - 1, Phase::kC, 0}, {{}, {Sign({})->frame}});
+  parts().past_seals.Add({kStep - 1, Phase::kC, 0}, {{}, {}, {{{}, {}, Sign({})->frame}}});
   EXPECT_EQ(Judge({.from = 1,
                    .type = MessageType::kStatus,
                    .step = kStep - 1,
@@ -346,7 +346,7 @@ TEST_F(GateTest, OldBallotsAreCountedForTheLinkAndNotForTheirSigner) {
 
 TEST_F(GateTest, AfterTheEndTheLastCommitsAndMembersThatAreStuckMatter) {
   SetHead(HeadBlock());
-  parts().past_seals.Add({kStep - 1, Phase::kC, 0}, {{}, {Sign({})->frame}});
+  parts().past_seals.Add({kStep - 1, Phase::kC, 0}, {{}, {}, {{{}, {}, Sign({})->frame}}});
   const auto judge = [&](const Saying& saying) {
     return gate_.JudgeAfterEnd(Sign(saying), IdOf(saying.from));
   };

@@ -8,9 +8,9 @@ namespace {
 using wire::Phase;
 
 PastSeal SealOf(std::uint8_t tag) {
-  return {{}, {std::make_shared<const base::Bytes>(base::Bytes{tag})}};
+  return {{}, {}, {{{}, {}, std::make_shared<const base::Bytes>(base::Bytes{tag})}}};
 }
-std::uint8_t TagOf(const PastSeal* seal) { return seal->certificate.at(0)->at(0); }
+std::uint8_t TagOf(const PastSeal* seal) { return seal->certificate.at(0).frame->at(0); }
 
 TEST(PastSealsTest, SealIsFoundByItsStepPhaseAndDraw) {
   PastSeals seals;
