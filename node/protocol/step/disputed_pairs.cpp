@@ -74,16 +74,17 @@ std::vector<PeerId> DisputedPairs::PartGoesTo(const LivePair& pair) const {
 
 // Attack: an aggregator that gives its result only to members that the worker cannot be linked with
 // would have all of them say that they passed it on.
-void DisputedPairs::ForwardResult(const LivePair& pair) {
+bool DisputedPairs::ForwardResult(const LivePair& pair) {
   const Block& head = uses_.chain->head();
   if (!Apart(head, uses_.self, pair.worker)) {
-    uses_.server->AnswerResult(pair.worker, facts_->number(), pair.column);
-    return;
+    return uses_.server->AnswerResult(pair.worker, facts_->number(), pair.column);
   }
+  bool any = false;  // a carrier that used up its own ration keeps the others from nothing
   for (const PeerId& carrier : ReachableIn(head)) {
     if (carrier == pair.aggregator) continue;
-    uses_.server->AnswerResult(carrier, facts_->number(), pair.column);
+    any |= uses_.server->AnswerResult(carrier, facts_->number(), pair.column);
   }
+  return any;
 }
 
 void DisputedPairs::ForwardParts() {
@@ -107,8 +108,7 @@ void DisputedPairs::ForwardResults(const std::vector<SharedBlob>& results) {
     if (!wanted || results[pair.column] == nullptr) continue;
     const bool apart = Apart(uses_.chain->head(), uses_.self, pair.worker);
     if (apart && uses_.turn->now() + uses_.chain->delta() * 2 > forward_until_) continue;
-    forwarded_results_.insert(pair.index);
-    ForwardResult(pair);
+    if (ForwardResult(pair)) forwarded_results_.insert(pair.index);
   }
 }
 

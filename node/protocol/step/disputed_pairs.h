@@ -12,6 +12,7 @@
 //       Exception: a part under the first of two COMMITs counts, though its owner may refuse it.
 //       Both COMMITs are evidence, which the owner's PROOF carries, and a pair with a banned worker
 //       is closed without blaming either (node/protocol/rules/disputes.cpp).
+//       What a ration had no room for was not forwarded, and is not stated to be.
 //   D3  A party to a pair judges and forwards nothing of that pair.
 //
 // May not know: seals, jobs, or how a dispute ends.
@@ -85,8 +86,9 @@ class DisputedPairs {
   // honest members are to hold what one did, and more than the fault bound decide.
   std::vector<PeerId> PartGoesTo(const LivePair& pair) const;
   // To the worker; if this member can have no link with it, to all that can. They forward it in
-  // their turn, so this member begins two Deltas before it would have to stop.
-  void ForwardResult(const LivePair& pair);
+  // their turn, so this member begins two Deltas before it would have to stop. False: no ration had
+  // room for it, and it is tried again while that is of use.
+  bool ForwardResult(const LivePair& pair);
   const Inbox::Version* Commit(const LivePair& pair) const;
   const Inbox::Version* Part(const LivePair& pair) const;
 

@@ -157,6 +157,20 @@ TEST_F(DisputedPairsTest, ResultGoesOnceToTheWorker) {
   EXPECT_TRUE(w_.Taken<Send>().empty());
 }
 
+// [What a ration had refused was stated as passed on.]
+TEST_F(DisputedPairsTest, ResultThatARationHasNoRoomForIsForwardedLater) {
+  HoldResult();
+  while (w_.ration.Take(w_.now(), w_.Id(kWorker))) {
+  }
+  pairs_.ForwardResults(results_);
+  EXPECT_TRUE(w_.Sent(MessageType::kChunk).empty());
+  EXPECT_TRUE(pairs_.forwarded_results().empty());
+  w_.Go(base::Seconds(1));
+  pairs_.ForwardResults(results_);
+  EXPECT_EQ(w_.Sent(MessageType::kChunk).size(), 1u);
+  EXPECT_EQ(pairs_.forwarded_results(), (std::set<std::size_t>{0}));
+}
+
 TEST_F(DisputedPairsTest, ResultIsForwardedOnlyInTimeAndOnlyIfTheAggGivesIt) {
   HoldResult();
   w_.Go(base::Seconds(20) + base::Nanoseconds(1));
