@@ -64,6 +64,8 @@ enum class Bug : std::uint8_t {
   kDonorsAreAwaited,         // a donor that sends nothing is waited for
   kResultsSixAtATime,        // a newcomer asks for six small results at a time
   kLooksAreFree,             // a question has frames decoded that no ration counts
+  kGuestsAsMembers,          // each key that is no member has a member's ration and place in queues
+  kGuestsAreForEver,         // guests stay when their invite has ended or is revoked
   kAnyDistance,              // a newcomer is confirmed however long its answers take
   kNothingIsHandedOver,      // what one is late with is asked of another when its wait is over
   kDhtNoPrefixRule,          // limits that count by address prefix count nothing

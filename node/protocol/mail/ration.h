@@ -17,11 +17,13 @@
 //       has a ration of its own beside requests and answers, which anybody may be made to give.
 //   R6  Of keys that are not of the run kStrangersASecond REJOINs at most are verified in a second,
 //       and of one of them kOneStrangerASecond. Attack: many links, each with a ration of its own.
+//   R7  All keys that are no members have one ration together, of which each has its share
+//       (guest_ration.h), while Host says so: answers, bytes, odd messages and bad signatures.
 //
 // May not know: what is asked, and what an answer holds.
 //
-// Memory: thirteen numbers for each key of the run, and for each pair of which one carries for the
-// other.
+// Memory: what guest_ration.h needs, and thirteen numbers for each key of the run, and for each
+// pair of which one carries for the other.
 //
 // What an attacker can do here: use up its own ration, after which it is not answered, or not
 // heard, until the second is over. Nobody can use up another's: what is counted is counted for the
@@ -39,6 +41,7 @@
 #include "node/base/check.h"
 #include "node/base/ids.h"
 #include "node/base/time.h"
+#include "node/protocol/mail/guest_ration.h"
 
 namespace ostraka::protocol {
 
@@ -46,12 +49,12 @@ class Ration {
  public:
   // Frames that are sent to one because it asked, and things that are looked up for it.
   static constexpr std::uint64_t kAnswersASecond = 2048;
-  // Good signatures of messages that hardly ever matter: of another history, say.
-  static constexpr std::uint64_t kOddMessagesASecond = 1024;
-  // Bad signatures, which an honest peer neither makes nor passes on. Each costs us some 50 us.
   // Frames that are passed over for one, without being decoded or sent, take as long together as
   // to decode one.
   static constexpr std::uint64_t kLooksAUnit = 64;
+  // Good signatures of messages that hardly ever matter: of another history, say.
+  static constexpr std::uint64_t kOddMessagesASecond = 1024;
+  // Bad signatures, which an honest peer neither makes nor passes on. Each costs us some 50 us.
   static constexpr std::uint64_t kForgeriesASecond = 1024;
   // REJOINs of keys that are not of the run (R6), each with three signatures. Attack: who has 64
   // links of strangers keeps others out, until it is tired of it.
@@ -84,10 +87,14 @@ class Ration {
   // Beyond so many records those whose second is over are forgotten.
   static constexpr std::size_t kMostStrangers = 4096;
 
-  // REQUIRES: no answer is larger than `bytes_a_second`.
-  explicit Ration(std::uint64_t bytes_a_second) : bytes_a_second_(bytes_a_second) {}
+  // REQUIRES: no answer is larger than `bytes_a_second`; neither is 0.
+  explicit Ration(std::uint64_t bytes_a_second)
+      : Ration(bytes_a_second, /*guest_bytes_a_second=*/bytes_a_second) {}
+  Ration(std::uint64_t bytes_a_second, std::uint64_t guest_bytes_a_second)
+      : bytes_a_second_(bytes_a_second),
+        guests_({kAnswersASecond, guest_bytes_a_second, kOddMessagesASecond}) {}
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, bytes_a_second_, used_, pruned_);
+    crypto::Feed(hasher, bytes_a_second_, used_, pruned_, guests_);
   }
   friend struct FingerprintProbe;
 
@@ -98,6 +105,10 @@ class Ration {
     carried_ = {from, carrier, Together(from, carrier), shares};
   }
   void EndCarry() { carried_.reset(); }
+  // From here on what is counted for `peer`, which is no member, is counted in its share of what
+  // all such keys have (R7).
+  void Host(const base::PeerId& peer, const GuestShare& share) { hosted_ = {peer, share}; }
+  void EndHost() { hosted_.reset(); }
   bool carries() const { return carried_.has_value(); }
   // REQUIRES: carries().
   const base::PeerId& carrier() const { return carried_->carrier; }
@@ -133,10 +144,20 @@ class Ration {
   }
   // True, and it is counted, if `peer` may have one more answer, of so many bytes.
   bool Take(base::Time now, const base::PeerId& peer, std::uint64_t bytes = 0) {
+    if (Hosts(peer)) return TakeAsGuest(now, bytes);
     Used& used = Of(now, peer);
     if (used.answers >= ShareOf(kAnswersASecond)) return false;
     if (!TakeOf(used.bytes, ShareOf(bytes_a_second_), bytes)) return false;
     ++used.answers;
+    return true;
+  }
+  // So many things are looked at for `peer` beside what it is sent: a unit for each kLooksAUnit of
+  // them. False if not so many are left, which are used up then.
+  bool TakeLooks(base::Time now, const base::PeerId& peer, std::uint64_t looks) {
+    const std::uint64_t units = looks / kLooksAUnit;
+    for (std::uint64_t i = 0; i < units; ++i) {
+      if (!Take(now, peer)) return false;
+    }
     return true;
   }
   // True, and it is counted, if one more such message of `peer` may be verified.
@@ -151,15 +172,6 @@ class Ration {
   // proves yet. That takes as long as a signature for every few KB; the largest one is half a
   // second's ration.
   bool TakeOddBlock(base::Time now, const base::PeerId& peer, std::uint64_t bytes) {
-  // So many things are looked at for `peer` beside what it is sent: a unit for each kLooksAUnit of
-  // them. False if not so many are left, which are used up then.
-  bool TakeLooks(base::Time now, const base::PeerId& peer, std::uint64_t looks) {
-    const std::uint64_t units = looks / kLooksAUnit;
-    for (std::uint64_t i = 0; i < units; ++i) {
-      if (!Take(now, peer)) return false;
-    }
-    return true;
-  }
     return TakeOdd(now, peer, std::min(1 + bytes / 4096, kOddMessagesASecond / 2));
   }
   // True, and it is counted, if `peer` may be told all again because its link came up.
@@ -170,19 +182,42 @@ class Ration {
   }
   // False when `peer` has sent too many bad signatures: nothing else that it sends is looked at.
   bool IsHeard(base::Time now, const base::PeerId& peer) const {
+    if (Hosts(peer)) return guests_.Has(now, peer, hosted_->share, What::kOddMessages);
     const auto used = used_.find(AccountOf(peer));
     if (used == used_.end() || now - used->second.since >= base::Seconds(1)) return true;
     return used->second.forgeries < ShareOf(kForgeriesASecond);
   }
-  void CountForgery(base::Time now, const base::PeerId& peer) { ++Of(now, peer).forgeries; }
+  void CountForgery(base::Time now, const base::PeerId& peer) {
+    if (Hosts(peer)) return guests_.Count(now, peer, hosted_->share, What::kOddMessages, 1);
+    ++Of(now, peer).forgeries;
+  }
 
   // `keys`: of the run, as the driver has no link to another.
   void CheckInvariants(std::size_t keys) const {
-    OSTRAKA_CHECK(used_.size() <= keys * keys + kMostStrangers && !carries());
+    OSTRAKA_CHECK(used_.size() <= keys * keys + kMostStrangers && !carries() && !hosted_);
+    guests_.CheckInvariants();
   }
 
  private:
+  using What = GuestRation::What;
+  // What a carrier brings is in the carrier's ration, whoever it is of.
+  bool Hosts(const base::PeerId& peer) const {
+    return hosted_ && !carried_ && hosted_->peer == peer;
+  }
+  bool TakeAsGuest(base::Time now, std::uint64_t bytes) {
+    const auto& [peer, share] = *hosted_;
+    if (!guests_.Has(now, peer, share, What::kAnswers)) return false;
+    if (bytes > 0 && !guests_.Has(now, peer, share, What::kBytes)) return false;
+    guests_.Count(now, peer, share, What::kAnswers, 1);
+    if (bytes > 0) guests_.Count(now, peer, share, What::kBytes, bytes);
+    return true;
+  }
   bool TakeOdd(base::Time now, const base::PeerId& peer, std::uint64_t weight) {
+    if (Hosts(peer)) {
+      if (!guests_.Has(now, peer, hosted_->share, What::kOddMessages)) return false;
+      guests_.Count(now, peer, hosted_->share, What::kOddMessages, weight);
+      return true;
+    }
     Used& used = Of(now, peer);
     return TakeOf(used.odd_messages, ShareOf(kOddMessagesASecond), weight);
   }
@@ -244,6 +279,12 @@ class Ration {
   std::map<base::PeerId, Used> used_;  // R3
   base::Time pruned_;
   std::optional<Carried> carried_;  // within one call
+  GuestRation guests_;
+  struct Hosted {
+    base::PeerId peer;
+    GuestShare share;
+  };
+  std::optional<Hosted> hosted_;  // within one call
 };
 
 }  // namespace ostraka::protocol

@@ -2,9 +2,9 @@
 // concern the chain are passed to chain_server.h.
 //
 // Promises:
-//   N1  Only keys of the run that are not banned and guests (followers.h) are answered, and each
-//       within its ration; a question that the gate finds (of genesis, or in a past seal) only of a
-//       member.
+//   N1  Only keys of the run that are not banned and guests (followers.h) are answered, each member
+//       within its ration and the others within one for all of them (guest_ration.h); a question
+//       that the gate finds (of genesis, or in a past seal) only of a member.
 //   N2  What a question has this member look at is in the ration of who asks, whether it is held or
 //       not: each author and each digest a unit, and of frames in the seal in progress
 //       Ration::kLooksAUnit. Nothing is decoded for an answer.

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "node/base/planted.h"
 #include "node/protocol/ground/invite.h"
 #include "node/protocol/mail/message_types.h"
 #include "node/protocol/rules/invite_book.h"
@@ -30,6 +31,24 @@ Intake::Intake(Uses uses, std::shared_ptr<wire::Opener> opener)
 // --- signed messages ----------------------------------------------------------------------------
 
 Outcome Intake::On(const MessageReceived& input, Step* step) {
+  // A carried message within another one is in the ration of its carrier.
+  const Block& head = parts_.chain.head();
+  const bool hosted =
+      !parts_.ration.carries() && !IsMember(head.members, input.from) && MayBeHeard(input.from);
+  if (!hosted || base::Planted(base::Bug::kGuestsAsMembers)) return Take(input, step);
+  // Who follows itself takes blocks without a step that says so to the followers.
+  if (parts_.stage.is(Stage::kFollow)) {
+    const auto refuses = [this](const Voucher& voucher) { return IsRefusedForGood(voucher); };
+    parts_.followers.EndRefused(head, refuses);
+    if (!MayBeHeard(input.from)) return Outcome::Wait();
+  }
+  parts_.ration.Host(input.from, parts_.followers.ShareOf(input.from));
+  const Outcome outcome = Take(input, step);
+  parts_.ration.EndHost();
+  return outcome;
+}
+
+Outcome Intake::Take(const MessageReceived& input, Step* step) {
   const auto shared = gate_.Open(input);
   if (!shared) return Outcome::Wait();
   const wire::Envelope& envelope = (*shared)->envelope;
@@ -148,8 +167,8 @@ void Intake::OnExhibit(const wire::SignedEnvelope& message, const MessageReceive
                         {message.frame, input.blob});
 }
 
-// The manifest names it, or its credential is good. Not whether there is a seat, or whether the
-// invite is used up: it follows then, and sees by itself why it does not get in.
+// The manifest names it, or its credential is good. Not whether there is a seat: it follows then,
+// and sees by itself why it does not get in.
 bool Intake::IsVouched(const PeerId& sender, const wire::Rejoin& rejoin) {
   const Manifest& manifest = *parts_.manifest;
   if (!rejoin.credential) return IsAllowed(manifest, sender);
@@ -189,9 +208,21 @@ void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
     if (!book) book.emplace(head, step);
     return book->RefusalOf(voucher, *parts_.manifest, step).has_value();
   };
+  if (stranger && !guest && request.voucher && IsRefusedForGood(*request.voucher)) {
+    // It sees by the head why it may not come in (Follower::RefusalByNewest), and need not follow.
+    const GuestShare share = parts_.followers.ShareBy(sender, request.voucher);
+    return parts_.server.ShowHeadAsGuest(sender, share);
+  }
   if (stranger && !parts_.followers.Welcome(sender, request.voucher, now, refuses)) return;
   parts_.followers.OnRejoin(sender, request, now, step);
   if (stranger) AskHowFar(sender, request);
+}
+
+bool Intake::IsRefusedForGood(const Voucher& voucher) const {
+  if (base::Planted(base::Bug::kGuestsAreForEver)) return false;
+  const Block& head = parts_.chain.head();
+  const std::uint64_t step = HeightOf(head);
+  return InviteBook(head, step).LastingRefusalOf(voucher, *parts_.manifest, step).has_value();
 }
 
 // How far a stranger is (Followers, F6), as soon as its REJOIN can be confirmed. It may have the

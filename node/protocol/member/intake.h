@@ -60,6 +60,8 @@ class Intake {
   void CheckInvariants() const { gate_.CheckInvariants(); }
 
  private:
+  Outcome Take(const MessageReceived& input, Step* step);
+  bool IsRefusedForGood(const Voucher& voucher) const;
   Outcome OnSigned(const wire::SharedMessage& shared, const MessageReceived& input, Step* step);
   void AnswerEchoes(const PeerId& to);
   Outcome Perform(Fate fate, const wire::SharedMessage& shared, const MessageReceived& input,

@@ -1,5 +1,6 @@
 #include "node/protocol/member/parts.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "node/base/check.h"
@@ -8,6 +9,12 @@
 namespace ostraka::protocol {
 
 namespace {
+
+std::uint64_t GuestBytesASecond(const PeerOptions& options) {
+  const std::uint64_t most = Ration::BytesASecond(base::ElementCount(options.layout));
+  if (options.guest_bytes_a_second == 0) return most;
+  return std::min(most, options.guest_bytes_a_second);
+}
 
 ModelState FirstState(PeerOptions& options) {
   const std::uint64_t dimension = base::ElementCount(options.layout);
@@ -37,7 +44,7 @@ Parts::Parts(PeerOptions& options)
       jobs(&turn),
       chain(std::make_shared<const Block>(GenesisHead(*manifest)), FirstState(options)),
       genesis(self, manifest->run_id, chain.shared_head(), &inbox),
-      ration(Ration::BytesASecond(base::ElementCount(layout))),
+      ration(Ration::BytesASecond(base::ElementCount(layout)), GuestBytesASecond(options)),
       check(std::move(options.verifier), &ration, &turn, &voice),
       server({self, layout, &turn, &voice, &journal, &chain, &inbox, &ration}),
       charges(self, manifest, &journal),
@@ -59,6 +66,7 @@ void Parts::CheckInvariants() const {
   voice.CheckInvariants();
   jobs.CheckInvariants();
   chain.CheckInvariants();
+  inbox.CheckInvariants();
   genesis.CheckInvariants();
   ration.CheckInvariants(keys);
   charges.CheckInvariants();
@@ -66,6 +74,5 @@ void Parts::CheckInvariants() const {
   followers.CheckInvariants(keys);
   past_seals.CheckInvariants();
 }
-  inbox.CheckInvariants();
 
 }  // namespace ostraka::protocol

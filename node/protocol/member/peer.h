@@ -7,6 +7,7 @@
 // Thread safety: none; one owner (node/protocol/ground/machine.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "crypto/sign.h"
@@ -18,6 +19,10 @@
 #include "node/wire/opener.h"
 
 namespace ostraka::protocol {
+
+// Of a node's line all keys that are no members have one part in so many: as answers here, and as
+// turns of bulk data (node/net/link/pacer.h).
+inline constexpr std::uint64_t kGuestsOneIn = 8;
 
 struct PeerOptions {
   std::shared_ptr<const Manifest> manifest;  // REQUIRES: Validate(*manifest).ok()
@@ -37,6 +42,9 @@ struct PeerOptions {
   // A later block than the genesis, of a source as good as the manifest's: where a key that comes
   // in begins if its store is empty. Its members attest to the head then. Null: the genesis.
   std::shared_ptr<const wire::Block> anchor = nullptr;
+  // Of answers to all keys that are no members, together; 0, and at most, what one member may have
+  // (Ration). It is this member's own affair what it gives to those.
+  std::uint64_t guest_bytes_a_second = 0;
 };
 
 // Takes the initial state, which is one of `optimizer`, out of the options.

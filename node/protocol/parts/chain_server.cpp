@@ -35,6 +35,12 @@ void ChainServer::AnswerHead(const PeerId& to) {
   if (Take(to, uses_.chain->Shown().blob->data.size())) ShowHead(to);
 }
 
+void ChainServer::ShowHeadAsGuest(const PeerId& to, const GuestShare& share) {
+  uses_.ration->Host(to, share);
+  AnswerHead(to);
+  uses_.ration->EndHost();
+}
+
 void ChainServer::SayWaiting(const PeerId& to) {
   if (uses_.inbox->Find({0, Phase::kA, MessageType::kCommit, 0, 0}, to) != nullptr) return;
   uses_.voice->SendService(to, ServiceSlot(0, Phase::kGenesis, MessageType::kBlock),
@@ -84,13 +90,13 @@ bool ChainServer::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64
   const SharedBlob result = uses_.chain->ResultAt(step, column);
   if (result == nullptr || !Take(to, result->data.size())) return false;
   AnswerChunk(to, kResultChunk, {step, column, column + 1}, result);
+  return true;
 }
 
 void ChainServer::AnswerState(const PeerId& to, std::uint64_t step, std::uint64_t index) {
   const Chain::Served* served = uses_.chain->ServedAt(step);
   if (served == nullptr) return;
   const auto& [state, leaves] = *served;
-  return true;
   const std::vector<StatePiece> pieces = StatePieces(uses_.layout, state.slots.size());
   if (index > pieces.size()) return;
   const std::uint64_t size =

@@ -56,6 +56,8 @@ class ChainServer {
   void AnswerHead(const PeerId& to);
   // As AnswerHead, but unasked, so that only the attestations are rationed.
   void ShowHead(const PeerId& to);
+  // To a key that is no member, in its share of what all these have together.
+  void ShowHeadAsGuest(const PeerId& to, const GuestShare& share);
   // The run has not begun here. Not said to a member that has begun without this one, though its
   // store may be gone.
   void SayWaiting(const PeerId& to);

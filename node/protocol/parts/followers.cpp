@@ -86,7 +86,55 @@ std::optional<PeerId> Followers::WhoGivesItsPlace(const PeerId& peer,
   });
 }
 
+// --- shares -------------------------------------------------------------------------------------
+
+// Keys of the run that follow, of which some may be members: an upper bound.
+std::size_t Followers::Returning() const {
+  return asked_.size() - std::min(asked_.size(), guests_.size());
+}
+
+const Followers::Groups& Followers::GroupsNow() {
+  if (!groups_) {
+    groups_.emplace();
+    for (const PeerId& guest : guests_) {
+      const std::optional<Voucher>& voucher = rejoins_.at(guest).voucher;
+      ++(*groups_)[voucher ? voucher->moderator : PeerId{}][KindOf(guest, voucher)];
+    }
+  }
+  return *groups_;
+}
+
+GuestShare Followers::ShareOf(const PeerId& peer) {
+  const auto rejoin = rejoins_.find(peer);
+  const bool shows = IsGuest(peer) && rejoin != rejoins_.end();
+  return ShareBy(peer, shows ? rejoin->second.voucher : std::nullopt);
+}
+
+GuestShare Followers::ShareBy(const PeerId& peer, const std::optional<Voucher>& voucher) {
+  const Groups& groups = GroupsNow();
+  static const std::map<base::Digest, std::uint64_t> kNone;
+  GuestShare share;
+  if (voucher) share.moderator = voucher->moderator;
+  share.invite = KindOf(peer, voucher);
+  const auto group = groups.find(share.moderator);
+  const auto& invites = group == groups.end() ? kNone : group->second;
+  const auto keys = invites.find(share.invite);
+  const std::uint64_t returning = Returning();
+  // Keys of the run are one group more, with those that the manifest names: each by itself.
+  const bool named = groups.contains(PeerId{});
+  share.moderators = groups.size() + (returning > 0 && !named ? 1 : 0);
+  const bool counted = group != groups.end() || (!voucher && returning > 0);
+  if (!counted) ++share.moderators;
+  share.invites = invites.size() + (voucher ? 0 : returning);
+  if (voucher && keys == invites.end()) ++share.invites;
+  share.invites = std::max<std::uint64_t>(1, share.invites);
+  share.keys = (keys == invites.end() ? 0 : keys->second) + (IsGuest(peer) ? 0 : 1);
+  share.keys = std::max<std::uint64_t>(1, share.keys);
+  return share;
+}
+
 void Followers::SendAway(const PeerId& guest) {
+  groups_.reset();
   guests_.erase(guest);
   rejoins_.erase(guest);
   asked_.erase(guest);
@@ -122,6 +170,7 @@ bool Followers::Welcome(const PeerId& peer, const std::optional<Voucher>& vouche
     SendAway(*gives);
   }
   guests_.insert(peer);
+  groups_.reset();
   return true;
 }
 
@@ -129,6 +178,7 @@ void Followers::OnRejoin(const PeerId& peer, const Request& request, base::Time 
                          std::uint64_t step) {
   OSTRAKA_CHECK(!HasRejoin(peer, request.asked_in));  // F3
   rejoins_[peer] = request;
+  groups_.reset();
   Asked& asked = asked_[peer];
   asked.at = now;
   asked.is_cut_off = false;
@@ -181,7 +231,17 @@ bool Followers::Has(const PeerId& peer, std::uint64_t height) const {
   return found != asked_.end() && found->second.has >= height;
 }
 
-void Followers::OnHead(const wire::Block& head) {
+void Followers::EndRefused(const wire::Block& head, const Refuses& refuses) {
+  for (const PeerId& guest : std::vector<PeerId>(guests_.begin(), guests_.end())) {
+    const std::optional<Voucher>& shown = rejoins_.at(guest).voucher;
+    const bool ends = shown && !IsKey(head, guest) && refuses(*shown);
+    if (ends && !base::Planted(base::Bug::kGuestsAreForEver)) SendAway(guest);
+  }
+}
+
+void Followers::OnHead(const wire::Block& head, const Refuses& refuses) {
+  groups_.reset();
+  EndRefused(head, refuses);
   std::erase_if(rejoins_, [&](const auto& rejoin) { return IsMember(head.members, rejoin.first); });
   std::erase_if(guests_, [&](const PeerId& guest) { return IsKey(head, guest); });
   for (const wire::Standing& standing : head.standings) {

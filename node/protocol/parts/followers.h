@@ -16,9 +16,9 @@
 //       moderator with the most guests, to who comes by another that has at least two fewer; else
 //       one of the invite with the most, likewise. [C: CHECKed by CheckInvariants, but for the
 //       uses] Attack: a stolen key signs any number of invites of one use.
-//   F5  A guest whose invite has ended, is used up or revoked, or that has no seat, stays one as
-//       long as it asks and there is a place: what the run says next may let it in.
-//
+//   F5  A guest whose voucher the run refuses for good (it has ended, is used up or revoked, or its
+//       moderator's quota is) is none from the block on that says so. One that has no seat, say,
+//       stays as long as it asks and there is a place: what the run says next may let it in.
 //   F6  A stranger is confirmed only if it is near: once it answered within Delta / 2. [One
 //       further away was let in, was late for each seal, and all waited for it until it was
 //       dropped.] The best answer counts, as the first may come from a busy machine.
@@ -45,6 +45,7 @@
 #include "crypto/hash_into.h"
 #include "node/base/time.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/mail/guest_ration.h"
 #include "node/protocol/rules/coming.h"
 #include "node/protocol/sync/recent_blocks.h"
 #include "node/wire/hash_into.h"
@@ -86,6 +87,11 @@ class Followers {
 
   // --- strangers (F4) ---
   bool IsGuest(const PeerId& peer) const { return guests_.contains(peer); }
+  // The share that a key which is no member has of what all these have together (Ration, R7): a
+  // guest, or another key of the run.
+  GuestShare ShareOf(const PeerId& peer);
+  // The share of a stranger that shows that voucher and is no guest.
+  GuestShare ShareBy(const PeerId& peer, const std::optional<Voucher>& voucher);
   // Whether the run lets nobody in by that voucher now.
   using Refuses = std::function<bool(const Voucher& voucher)>;
   // True if `peer` is a guest from now on, by that voucher, perhaps in another's place; the caller
@@ -131,8 +137,11 @@ class Followers {
   bool OnBlockOf(const PeerId& peer, const base::Digest& block, base::Time now,
                  base::Duration delta);
 
-  // A member of the head asks to come back no more, and a key that it bans is forgotten.
-  void OnHead(const wire::Block& head);
+  // A member of the head asks to come back no more, a key that it bans is forgotten, and a guest
+  // that shows what the head `refuses` for good is one no more.
+  void OnHead(const wire::Block& head, const Refuses& refuses);
+  // The last of these alone.
+  void EndRefused(const wire::Block& head, const Refuses& refuses);
   // Forgets followers that have asked for nothing for `stay`, and members at work: those whose
   // COMMIT `step` sealed. A COMMIT that was signed before a loss of the store can still be sealed
   // in the step in which its signer asks to follow and in the next one, so it proves no work there
@@ -169,8 +178,14 @@ class Followers {
     bool is_near = false;
   };
   std::map<PeerId, Asked> asked_;
+  // How many guests came by each invite of each moderator.
+  using Groups = std::map<PeerId, std::map<base::Digest, std::uint64_t>>;
+  const Groups& GroupsNow();
+  std::size_t Returning() const;
+
   std::map<PeerId, Request> rejoins_;  // by sender: its newest
   std::set<PeerId> guests_;            // each has asked
+  std::optional<Groups> groups_;       // nullopt: to be counted again
 };
 
 }  // namespace ostraka::protocol

@@ -11,6 +11,7 @@
 #include "node/protocol/ground/numbers.h"
 #include "node/protocol/ground/schedule.h"
 #include "node/protocol/rules/cases.h"
+#include "node/protocol/rules/invite_book.h"
 #include "proofs/evidence/evidence.h"
 
 namespace ostraka::protocol {
@@ -82,7 +83,11 @@ Outcome Settling::TakeBlock(SharedBlock block) {
   ruled_ = RuledCases(facts_->reading.sealed, uses_.chain->head(), facts_->reading.exact);
   uses_.duties->OnBlock(*block);
   uses_.duty_jobs->OnBlock(*block);
-  uses_.followers->OnHead(*block);
+  uses_.followers->OnHead(*block, [&](const Voucher& voucher) {
+    return InviteBook(*block, HeightOf(*block))
+        .LastingRefusalOf(voucher, *uses_.manifest, HeightOf(*block))
+        .has_value();
+  });
   uses_.chain->AdvanceHead(std::move(block));
   uses_.pace->Tell(*uses_.turn, uses_.chain->head(), *uses_.manifest, uses_.self);
   StartUpdate();
@@ -204,7 +209,13 @@ Outcome Settling::OnJob(const JobResult& result) {
 
 // Also to a follower that this block admits: it waits for the block.
 void Settling::ShowHeadToFollowers() {
-  for (const PeerId& peer : uses_.followers->all()) uses_.server->ShowHead(peer);
+  for (const PeerId& peer : uses_.followers->all()) {
+    if (IsMember(uses_.chain->head().members, peer)) {
+      uses_.server->ShowHead(peer);
+    } else {
+      uses_.server->ShowHeadAsGuest(peer, uses_.followers->ShareOf(peer));
+    }
+  }
   const std::size_t n = uses_.chain->head().members.size();
   uses_.followers->Expire(facts_->reading.sealed.commit_digests, facts_->number(),
                           uses_.turn->now(), FollowersStay(n, uses_.chain->delta()));

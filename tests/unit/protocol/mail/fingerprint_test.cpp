@@ -78,6 +78,12 @@ struct FingerprintProbe {
     EXPECT_FEEDS(ration, used_.begin()->second.carried_answer_bytes);
     EXPECT_FEEDS(ration, used_.begin()->second.rejoins);
   }
+  static void OfGuestRation() {
+    GuestRation ration({1, 1, 1});
+    EXPECT_FEEDS(ration, owes_until_);
+    EXPECT_FEEDS(ration, owes_until_.begin()->second[0]);
+    EXPECT_FEEDS(ration, pruned_);
+  }
   static void OfPost() {
     Post post({}, {});
     EXPECT_FEEDS_AFTER(post, post.head_ = std::make_shared<const wire::Block>());
@@ -94,6 +100,7 @@ struct FingerprintProbe {
 };
 
 TEST(Fingerprint, FeedsEveryFieldOfTheInbox) { FingerprintProbe::OfInbox(); }
+TEST(Fingerprint, FeedsEveryFieldOfTheGuestRation) { FingerprintProbe::OfGuestRation(); }
 TEST(Fingerprint, FeedsEveryFieldOfThePost) { FingerprintProbe::OfPost(); }
 TEST(Fingerprint, FeedsEveryFieldOfTheJobDesk) { FingerprintProbe::OfJobDesk(); }
 TEST(Fingerprint, FeedsEveryFieldOfTheJournalAndItsSigner) { FingerprintProbe::OfJournal(); }

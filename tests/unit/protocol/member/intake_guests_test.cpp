@@ -141,6 +141,54 @@ TEST_F(IntakeGuestsTest, AStrangerIsVerifiedSeldom) {
   EXPECT_TRUE(IsGuest());
 }
 
+// It sees by the head why it may not come in. (It used to follow for as long as it liked.)
+TEST_F(IntakeGuestsTest, WhomTheRunRefusesForGoodIsShownTheHeadAndIsNoGuest) {
+  Block head = HeadBlock();
+  head.decision = scene::DigestOf(1);
+  invite_.ends_step = kStep;
+  BeginStep(head);
+  ForgetActions();
+  On(Rejoin(CredentialFor(Stranger())), kStranger);
+  EXPECT_FALSE(IsGuest());
+  EXPECT_FALSE(parts().followers.Contains(Stranger()));
+  const auto sends = Taken<Send>();
+  ASSERT_FALSE(sends.empty());
+  EXPECT_EQ(sends[0].to, Stranger());
+  EXPECT_EQ(sends[0].blob->data, wire::EncodeBlock(parts().chain.head()));
+  OnService(kStranger, ServiceSlot(0, Phase::kC, MessageType::kPull),
+            wire::Encode(wire::Pull{.kind = wire::PullKind::kHead}));
+  EXPECT_TRUE(Taken<Send>().empty());
+}
+
+// Attack: ten strangers of one link asked as much as ten members may.
+TEST_F(IntakeGuestsTest, GuestsOfALinkShareWhatOneMemberMayHave) {
+  Block head = HeadBlock();
+  head.decision = scene::DigestOf(1);
+  invite_.uses = 10;
+  BeginStep(head);
+  On(Rejoin(CredentialFor(Stranger())), kStranger);
+  ASSERT_TRUE(IsGuest());
+  const PeerId other = KeyNumber(90)->id();
+  const Voucher voucher = VoucherOf(manifest_->run_id, invite_);
+  ASSERT_TRUE(parts().followers.Welcome(other, voucher, parts().turn.now(), {}));
+  parts().followers.OnRejoin(other, {kStep, {}, voucher}, parts().turn.now(), kStep);
+  ForgetActions();
+  const auto answers = [&](std::uint32_t number) {
+    std::size_t count = 0;
+    for (std::uint64_t i = 0; i < Ration::kAnswersASecond; ++i) {
+      OnService(number, ServiceSlot(0, Phase::kC, MessageType::kPull),
+                wire::Encode(wire::Pull{.kind = wire::PullKind::kHead}));
+    }
+    for (const Send& send : Taken<Send>()) count += send.to == IdOf(number) ? 1 : 0;
+    return count;
+  };
+  // A question and its answer are a unit each.
+  const std::size_t member = answers(1);
+  const std::size_t guest = answers(kStranger);
+  EXPECT_GE(member, Ration::kAnswersASecond / 2);
+  EXPECT_NEAR(static_cast<double>(guest), static_cast<double>(member) / 2, 3) << "one of two";
+}
+
 TEST_F(IntakeGuestsTest, ARejoinThatAnotherOnePassesOnIsDropped) {
   BeginStep();
   On(Rejoin(CredentialFor(Stranger())), 1);

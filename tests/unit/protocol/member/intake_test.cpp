@@ -351,8 +351,11 @@ TEST_F(IntakeTest, RejoinCountsOnlyOverTheLinkOfItsSigner) {
   On(rejoin, 1);
   EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), kStep));
   Pass(base::Seconds(1));
+  // It is no member, so it has its share of what such keys have together.
+  parts().ration.Host(IdOf(4), parts().followers.ShareOf(IdOf(4)));
   while (parts().ration.TakeOddMessage(parts().turn.now(), IdOf(4))) {
   }
+  parts().ration.EndHost();
   On(rejoin, 4);
   EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), kStep)) << "its ration is used up";
   Pass(base::Seconds(1));
