@@ -141,6 +141,7 @@ base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train:
   peer.key = options.key;
   peer.verifier = std::make_shared<crypto::PlainVerifier>();
   peer.layout = trainer.layout();
+  peer.guest_bytes_a_second = options.network.max_bytes_per_second / protocol::kGuestsOneIn;
   ASSIGN_OR_RETURN(const protocol::ModelState origin,
                    config::ReadOrigin(*options.manifest, options.files.origin, peer.layout));
   peer.initial_parameters = origin.parameters;

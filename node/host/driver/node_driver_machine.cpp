@@ -160,7 +160,8 @@ void NodeDriver::Impl::Meet(const wire::Block& block) {
   const bool others_left = roster_.SetLeft(LeftBefore(block));
   std::set<base::PeerId> coming;
   for (const wire::Candidate& candidate : block.candidates) coming.insert(candidate.peer);
-  transport_->Expect(std::move(coming));
+  std::set<base::PeerId> members(block.members.begin(), block.members.end());
+  transport_->Expect(std::move(coming), std::move(members));
   if (more || others_left) reporter_.Links(roster_.linked_count(), roster_.member_count());
 }
 

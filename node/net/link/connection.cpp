@@ -58,7 +58,8 @@ WebSocketConnection::WebSocketConnection(boost::asio::io_context& io,
       reader_(settings.max_blob_bytes, settings.allow_unhashed, settings.limits.credit_bytes),
       watch_(WatchOf(settings.limits)),
       sending_turn_(*settings.sending),
-      granting_turn_(*settings.receiving) {}
+      granting_turn_(*settings.receiving),
+      reading_turn_(*settings.from_guests) {}
 
 void WebSocketConnection::Prepare(Adopted adopted) {
   OSTRAKA_CHECK(handshake_ == nullptr && peer_.has_value() == (adopted.fd < 0));

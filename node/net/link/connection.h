@@ -60,6 +60,8 @@ struct ConnectionSettings {
   // Rate limits shared by all connections; must outlive them.
   Pacer* sending = nullptr;
   Pacer* receiving = nullptr;
+  // What guests may send to us: it bounds how fast their records are read at all.
+  Pacer* from_guests = nullptr;
   std::uint64_t max_blob_bytes = 0;
   bool allow_unhashed = false;
   LinkTimeouts timeouts;
@@ -94,6 +96,10 @@ class Connection {
   // REQUIRES: BecomeLink was called.
   virtual void SendDialBack(const DialBackRecord& record) = 0;
 
+  // The other side is no member (at first it is one): its bulk waits for that of members, and what
+  // it sends is read as fast as all guests together may send.
+  void SetGuest(bool guest) { lane_ = guest ? PacerLane::kGuests : PacerLane::kMembers; }
+
   // Checks that the link makes the progress that it owes (called at intervals of LinkLimits::look).
   virtual void Look() = 0;
 
@@ -121,6 +127,9 @@ class Connection {
   virtual const std::string& remote() const = 0;  // "host:port"
   virtual bool dialed() const = 0;                // by this side
   virtual const SendQueue& queue() const = 0;
+
+ protected:
+  PacerLane lane_ = PacerLane::kMembers;
 };
 
 }  // namespace ostraka::net

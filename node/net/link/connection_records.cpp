@@ -16,12 +16,20 @@ namespace websocket = boost::beast::websocket;
 // --- reading -------------------------------------------------------------------------------------
 
 // One byte more than is allowed, to see that a record is too long.
-void WebSocketConnection::ReadNext() { stream_->Read(reader_.max_record_bytes() + 1); }
+void WebSocketConnection::ReadNext() {
+  const auto wake = [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self != nullptr && !self->closing()) self->ReadNext();
+  };
+  if (lane_ == PacerLane::kGuests && !reading_turn_.Take(wake, PacerLane::kGuests)) return;
+  stream_->Read(reader_.max_record_bytes() + 1);
+}
 
 void WebSocketConnection::OnRead(error_code ec, std::size_t added) {
   if (closing()) return;  // data after closing is ignored
   if (ec) return OnReadError(ec);
   settings_.receiving->Charge(added);
+  if (lane_ == PacerLane::kGuests) settings_.from_guests->Charge(added);
   if (stream_->is_text()) return Refuse("sent a text message");
   const base::ByteView record = stream_->inbox();
   const base::Status fits = reader_.CountBytes(added, record.size());
@@ -82,18 +90,22 @@ void WebSocketConnection::OnReadError(error_code ec) {
 // Grants more credit once half of the window is used.
 void WebSocketConnection::GrantMore() {
   if (closing() || !reader_.wants_grant()) return;
-  const bool may_go = granting_turn_.Take([weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->GrantMore();
-  });
+  const bool may_go = granting_turn_.Take(
+      [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->GrantMore();
+      },
+      lane_);
   if (!may_go) return;
   writer_.QueueRecord(RecordType::kCredit, reader_.Grant());
   Pump();
 }
 
 bool WebSocketConnection::MaySendBulk() {
-  return sending_turn_.Take([weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->Pump();
-  });
+  return sending_turn_.Take(
+      [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->Pump();
+      },
+      lane_);
 }
 
 // Checks the other side's progress. It owes nothing while it waits for our pacer or for our credit.

@@ -16,18 +16,23 @@ TokenBucket BucketOf(std::uint64_t bytes_per_second) {
   return {rate, std::max(rate / 8, static_cast<double>(crypto::kChunkBytes))};
 }
 
+// A member whose record makes no debt asks again once that is written. [Guests had a turn after
+// each announcement and each row of leaves, so two for each small part.]
+constexpr base::Duration kMemberAsksAgain = base::Milliseconds(1);
+
 }  // namespace
 
 Pacer::Pacer(boost::asio::io_context& io, std::uint64_t bytes_per_second)
     : limited_(bytes_per_second > 0), bucket_(BucketOf(bytes_per_second)), timer_(io) {}
 
-bool Pacer::MayGo(std::function<void()> turn) {
+bool Pacer::MayGo(std::function<void()> turn, PacerLane lane) {
   if (!limited_) return true;
   OSTRAKA_CHECK(turn != nullptr);
   const base::Time now = os::SteadyNow();
-  if (waiting_.empty() && bucket_.Ready(now)) return true;
-  waiting_.push_back(std::move(turn));
-  if (waiting_.size() == 1) timer_.Start(bucket_.Wait(now), [this] { Wake(); });
+  const bool first = empty();
+  if (first && bucket_.Ready(now)) return true;
+  (lane == PacerLane::kGuests ? guests_ : members_).push_back(std::move(turn));
+  if (first) timer_.Start(bucket_.Wait(now), [this] { Wake(); });
   return false;
 }
 
@@ -35,17 +40,35 @@ void Pacer::Charge(std::uint64_t bytes) {
   if (limited_) bucket_.Take(static_cast<double>(bytes));
 }
 
+Pacer::Waiting& Pacer::NextLane() {
+  if (guests_.empty() || members_.empty()) {
+    members_in_a_row_ = 0;
+    return guests_.empty() ? members_ : guests_;
+  }
+  if (++members_in_a_row_ < kGuestsOneIn) return members_;
+  members_in_a_row_ = 0;
+  return guests_;
+}
+
 void Pacer::Wake() {
-  OSTRAKA_CHECK(limited_ && !waiting_.empty());  // P3
-  // A caller that asks again within its turn queues behind those already waiting.
-  std::size_t turns = waiting_.size();
+  OSTRAKA_CHECK(limited_ && !empty());  // P3
+  // A caller that asks again within its turn queues behind those of its lane that wait already.
+  std::size_t turns = members_.size() + guests_.size();
+  bool yields = false;
+  bool member_had_one = false;
   while (turns > 0 && bucket_.Ready(os::SteadyNow())) {
+    yields = member_had_one && members_.empty();
+    if (yields) break;
     --turns;
-    const std::function<void()> turn = std::move(waiting_.front());
-    waiting_.pop_front();
+    Waiting& lane = NextLane();
+    member_had_one |= &lane == &members_;
+    const std::function<void()> turn = std::move(lane.front());
+    lane.pop_front();
     turn();
   }
-  if (!waiting_.empty()) timer_.Start(bucket_.Wait(os::SteadyNow()), [this] { Wake(); });
+  if (empty()) return;
+  const base::Duration wait = bucket_.Wait(os::SteadyNow());
+  timer_.Start(yields ? std::max(wait, kMemberAsksAgain) : wait, [this] { Wake(); });
 }
 
 }  // namespace ostraka::net

@@ -35,19 +35,21 @@ class PacerTurn {
   PacerTurn& operator=(const PacerTurn&) = delete;
 
   // True: the caller may proceed once, now. False: `wake` is called when its turn has come.
-  bool Take(std::function<void()> wake) {
+  bool Take(std::function<void()> wake, PacerLane lane = PacerLane::kMembers) {
     if (*state_ == State::kAsked) return false;
     if (*state_ == State::kHeld) {
       *state_ = State::kIdle;
       return true;
     }
-    const bool now = pacer_.MayGo([weak = std::weak_ptr<State>(state_), wake = std::move(wake)] {
-      const std::shared_ptr<State> state = weak.lock();
-      if (state == nullptr) return;
-      OSTRAKA_CHECK(*state == State::kAsked);  // P1
-      *state = State::kHeld;
-      wake();
-    });
+    const bool now = pacer_.MayGo(
+        [weak = std::weak_ptr<State>(state_), wake = std::move(wake)] {
+          const std::shared_ptr<State> state = weak.lock();
+          if (state == nullptr) return;
+          OSTRAKA_CHECK(*state == State::kAsked);  // P1
+          *state = State::kHeld;
+          wake();
+        },
+        lane);
     if (!now) *state_ = State::kAsked;
     return now;
   }

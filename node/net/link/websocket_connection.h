@@ -133,6 +133,7 @@ class WebSocketConnection final : public Connection,
   ProgressWatch watch_;
   PacerTurn sending_turn_;
   PacerTurn granting_turn_;
+  PacerTurn reading_turn_;
 };
 
 }  // namespace ostraka::net

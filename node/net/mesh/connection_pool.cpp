@@ -25,6 +25,13 @@ LinkLimits EffectiveLimits(const TransportOptions& options) {
   return limits;
 }
 
+// Guests ask, and have next to nothing to say.
+std::uint64_t GuestRate(const TransportOptions& options) {
+  constexpr std::uint64_t kUsual = 4 << 20;
+  if (options.max_bytes_per_second == 0) return kUsual;
+  return std::max<std::uint64_t>(1, options.max_bytes_per_second / Pacer::kGuestsOneIn);
+}
+
 }  // namespace
 
 ConnectionPool::ConnectionPool(boost::asio::io_context& io, const TransportOptions& options,
@@ -32,9 +39,11 @@ ConnectionPool::ConnectionPool(boost::asio::io_context& io, const TransportOptio
     : io_(io),
       sending_(io, options.max_bytes_per_second),
       receiving_(io, options.max_bytes_per_second),
+      from_guests_(io, GuestRate(options)),
       settings_{.tls = std::move(tls),
                 .sending = &sending_,
                 .receiving = &receiving_,
+                .from_guests = &from_guests_,
                 .max_blob_bytes = options.max_blob_bytes,
                 .allow_unhashed = options.allow_unhashed,
                 .timeouts = options.timeouts,

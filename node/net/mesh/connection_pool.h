@@ -47,6 +47,7 @@ class ConnectionPool {
   // The socket is closed. REQUIRES: it was not released.
   void Release(const Connection& connection);
 
+  const LinkLimits& limits() const { return settings_.limits; }
   std::size_t size() const { return open_.size(); }
   bool empty() const { return open_.empty(); }
 
@@ -56,6 +57,7 @@ class ConnectionPool {
   boost::asio::io_context& io_;
   Pacer sending_;
   Pacer receiving_;
+  Pacer from_guests_;
   const ConnectionSettings settings_;
   ConnectionOwner& owner_;
   std::map<const Connection*, std::shared_ptr<Connection>> open_;

@@ -41,6 +41,7 @@ Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls
            .is_member = [this](const PeerId& peer) { return roster_.IsMember(peer); },
            .vouches = [this](const std::string& group) { return roster_.book().Vouches(group); }}),
       guests_(options_.strangers),
+      guest_lines_(roster_, guests_),
       ending_(io),
       look_timer_(io) {}
 
@@ -59,6 +60,7 @@ void Mesh::Send(const PeerId& to, SharedBytes frame, SharedBlob blob) {
   Connection* const link = LinkOf(to);
   if (link == nullptr) return;
   link->Send(std::move(frame), blob == nullptr ? nullptr : outgoing_.Share(std::move(blob)));
+  guest_lines_.Bound(to, pool_.limits().bulk_queue_bytes + pool_.limits().control_queue_bytes);
 }
 
 Connection* Mesh::LinkOf(const PeerId& peer) const {
@@ -181,6 +183,7 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
   reception_.Leave(connection);
   const std::shared_ptr<Connection>& link = pool_.At(connection);
   member.choice.Begin(link, link_id, connection.their_hello().instance, os::SteadyNow());
+  guest_lines_.Tell(member.id);
   member.parted = false;  // a process that left may have been restarted
   member.told_refusal.clear();
   member.dialing.Cancel();

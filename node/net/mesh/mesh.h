@@ -5,7 +5,7 @@
 //                   (link_choice.h) and        reception.h     incoming connections until a link
 //                   their dialing (dialing.h)  connection_pool.h  every connection until it is gone
 //   tally.h         counts and lines           ending.h        parting and stopping
-//   guests.h        places of strangers
+//   guests.h        places of strangers       guest_lines.h  links of keys that are no members
 //
 // mesh.cpp: events of connections, and the link. mesh_members.cpp: members and strangers come, go
 // and are dialed.
@@ -19,6 +19,7 @@
 //   X3  A removed member has no dial, no scheduled dial and no open connection that is not closing.
 //   X4  `links_up` is the number of members with a link, and of removed ones whose link(false) is
 //       still to come.
+//   X5  What waits for all guests together is at most what may wait for one member (guest_lines.h).
 //
 // May not know: frames, what a member is to the run, why it is added or removed.
 //
@@ -32,6 +33,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,6 +42,7 @@
 #include "node/net/link/connection.h"
 #include "node/net/mesh/connection_pool.h"
 #include "node/net/mesh/ending.h"
+#include "node/net/mesh/guest_lines.h"
 #include "node/net/mesh/guests.h"
 #include "node/net/mesh/reception.h"
 #include "node/net/mesh/roster.h"
@@ -64,7 +67,7 @@ class Mesh final : private ConnectionOwner {
                             AddressSource source);
   bool Remove(const PeerId& peer);
   void Forget(const PeerId& peer);
-  void Expect(std::set<PeerId> coming);
+  void Expect(std::set<PeerId> coming, std::optional<std::set<PeerId>> members);
   void Send(const PeerId& to, SharedBytes frame, SharedBlob blob);
   void Part(Duration deadline, std::function<void()> done);
   void Shutdown(Duration deadline, std::function<void()> done);
@@ -128,6 +131,7 @@ class Mesh final : private ConnectionOwner {
   Roster roster_;
   Reception reception_;
   Guests guests_;  // each is in the roster, without an address
+  GuestLines guest_lines_;
   OutgoingBlobs outgoing_;
   // Links of removed members whose link(false) is still to come.
   std::set<const Connection*> departed_;

@@ -21,6 +21,7 @@ base::Status Mesh::Add(const PeerId& peer, const std::vector<std::string>& addre
   if (guests_.Contains(peer)) {
     RETURN_IF_ERROR(AddressBook::Check(addresses));
     guests_.Leave(peer);
+    guest_lines_.Tell(peer);
     return SetAddresses(peer, addresses, source);
   }
   RETURN_IF_ERROR(roster_.Add(peer, source, addresses));
@@ -92,7 +93,8 @@ base::Status Mesh::Welcome(const Connection& connection) {
 
 // [A member that came back after a while was dialed half a minute later by those that cannot be
 // dialed, and all others waited for what it could not send to them.]
-void Mesh::Expect(std::set<PeerId> coming) {
+void Mesh::Expect(std::set<PeerId> coming, std::optional<std::set<PeerId>> members) {
+  if (members) guest_lines_.SetMembers(*std::move(members));
   for (const PeerId& peer : coming) {
     Member* member = roster_.Find(peer);
     if (member == nullptr || guests_.Expects(peer) || !started_ || !MayDial(*member)) continue;

@@ -159,7 +159,9 @@ std::vector<PeerAddress> Transport::AddressesOf(const PeerId& peer) const {
 
 bool Transport::Remove(const PeerId& peer) { return impl_->mesh.Remove(peer); }
 
-void Transport::Expect(std::set<PeerId> coming) { impl_->mesh.Expect(std::move(coming)); }
+void Transport::Expect(std::set<PeerId> coming, std::optional<std::set<PeerId>> members) {
+  impl_->mesh.Expect(std::move(coming), std::move(members));
+}
 
 void Transport::Forget(const PeerId& peer) { impl_->mesh.Forget(peer); }
 

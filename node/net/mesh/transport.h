@@ -39,6 +39,12 @@
 //   T12  With TransportOptions::strangers, a peer that was never added gets a link too: it is a
 //        member without addresses until its connections are gone, until Add makes it one for good,
 //        or until another stranger takes its place (guests.h).
+//   T13  Guests (all that Expect does not name as members) cost members at most one turn in eight
+//   of
+//        the rate, and what waits for all of them is at most what may wait for one member (pacer.h,
+//        guest_lines.h).
+//        What they send is read no faster than an eighth of the rate together, or 4 MiB a second
+//        where there is none.
 //
 // May not know: what is in a frame, what a member is to the run.
 //
@@ -229,8 +235,9 @@ class Transport {
   bool Remove(const PeerId& peer);
   // Those that the run is about to let in, or in again: strangers among them keep their places
   // until the next call, and one that was not among them at the last call is dialed soon, however
-  // long its addresses led nowhere.
-  void Expect(std::set<PeerId> coming);
+  // long its addresses led nowhere. `members`: of the run as of now; all others are guests (T13).
+  // Nullopt: as before; at first strangers alone are guests.
+  void Expect(std::set<PeerId> coming, std::optional<std::set<PeerId>> members = std::nullopt);
   // `peer` was banned from the run: like Remove, but the peer keeps a place among the members, and
   // is told for ever that it was removed. Remove frees the place.
   void Forget(const PeerId& peer);

@@ -16,6 +16,8 @@
 // Memory: max_control_bytes, max_carried_bytes, and max_bulk_bytes of blobs, which the queues of
 // all receivers share.
 //
+// The queues of guests (keys that are no members) are bounded together besides (mesh.h, X5).
+//
 // What an attacker can do here: read slowly, so that the queue fills; the caller then closes the
 // connection. Grant much credit: it only shortens the wait. As a peer for which others carry, fill
 // the lane of what is carried: that closes nothing.

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <functional>
 #include <string>
 
 #include "crypto/merkle.h"
@@ -48,6 +50,71 @@ TEST(Pacer, WhoAsksAgainInItsTurnComesAfterThoseWhoWait) {
   ASSERT_FALSE(pacer.MayGo([&] { order += 'b'; }));
   io.run();
   EXPECT_EQ(order, "abA");
+}
+
+// P4. Each asks again in its turn, as connections with a full queue do; 'm' and 'M' are members.
+TEST(Pacer, GuestsHaveOneTurnInEightWhileMembersWait) {
+  boost::asio::io_context io;
+  Pacer pacer(io, kFast);
+  pacer.Charge(kFast / 4);
+  std::string order;
+  std::function<void(char, PacerLane)> ask = [&](char who, PacerLane lane) {
+    const bool now = pacer.MayGo(
+        [&, who, lane] {
+          order += who;
+          if (order.size() < 80) ask(who, lane);
+        },
+        lane);
+    EXPECT_FALSE(now);
+  };
+  for (const char guest : {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'}) {
+    ask(guest, PacerLane::kGuests);
+  }
+  for (const char member : {'m', 'M'}) ask(member, PacerLane::kMembers);
+  io.run();
+  const std::string first = order.substr(0, 80);
+  std::size_t row = 0;
+  for (const char who : first) {
+    const bool is_member = who == 'm' || who == 'M';
+    if (!is_member) EXPECT_EQ(row, 7U) << first;
+    row = is_member ? row + 1 : 0;
+  }
+  EXPECT_EQ(std::count(first.begin(), first.end(), 'm'), 35) << first;
+  EXPECT_EQ(std::count(first.begin(), first.end(), 'a'), 1) << "ten guests share ten turns";
+}
+
+// A connection asks again when its record is written, a little later.
+TEST(Pacer, AMemberThatIsAboutToAskAgainKeepsItsPlace) {
+  boost::asio::io_context io;
+  Pacer pacer(io, kFast);
+  pacer.Charge(kFast / 4);
+  std::string order;
+  int left = 6;
+  std::function<void()> ask = [&] {
+    EXPECT_FALSE(pacer.MayGo([&] {
+      order += 'm';
+      if (--left > 0) boost::asio::post(io, ask);
+    }));
+  };
+  for (const char who : {'a', 'b'}) {
+    EXPECT_FALSE(pacer.MayGo([&order, who] { order += who; }, PacerLane::kGuests));
+  }
+  ask();
+  io.run();
+  EXPECT_EQ(order, "mmmmmmab");
+}
+
+TEST(Pacer, GuestsHaveEveryTurnWhileNoMemberWaits) {
+  boost::asio::io_context io;
+  Pacer pacer(io, kFast);
+  pacer.Charge(kFast / 4);
+  std::string order;
+  for (const char who : {'a', 'b', 'c'}) {
+    EXPECT_FALSE(pacer.MayGo([&order, who] { order += who; }, PacerLane::kGuests));
+  }
+  io.run();
+  EXPECT_EQ(order, "abc");
+  EXPECT_TRUE(pacer.MayGo([] {}, PacerLane::kGuests)) << "nobody waits, and there is no debt";
 }
 
 TEST(Pacer, ADebtMadeInATurnHoldsBackThoseBehind) {

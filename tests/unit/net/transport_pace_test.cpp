@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <chrono>
+#include <set>
 
 #include "node/os/steady_clock.h"
 #include "tests/unit/net/transport_raw_peer.h"
@@ -53,6 +54,60 @@ TEST_F(TransportPace, ACapHoldsForAllLinksTogether) {
   // Each in its turn: nobody had all of his before the other had any.
   EXPECT_EQ(b.messages.size(), 2u);
   EXPECT_EQ(c.messages.size(), 2u);
+}
+
+// --- guests: keys that are no members ---
+
+TEST_F(TransportPace, BulkOfGuestsWaitsForThatOfMembers) {
+  constexpr std::size_t kBlob = 512 << 10;
+  TestNode a(0), b(1), c(2);
+  a.options.max_bytes_per_second = 2 << 20;
+  Introduce({&a, &b, &c});
+  for (TestNode* node : {&a, &b, &c}) node->Start(io_);
+  ASSERT_TRUE(RunUntil(io_, [&] { return a.Ups() == 2; }));
+  a.transport->Expect({}, std::set<PeerId>{a.id(), b.id()});
+  for (int i = 0; i < 6; ++i) a.transport->Send(c.id(), Frame("guest"), TestBlob(kBlob));
+  for (int i = 0; i < 4; ++i) a.transport->Send(b.id(), Frame("member"), TestBlob(kBlob));
+  ASSERT_TRUE(RunUntil(io_, [&] { return b.messages.size() == 4; }));
+  EXPECT_LE(c.messages.size(), 1u) << "a turn in eight, though it was asked first";
+  ASSERT_TRUE(RunUntil(io_, [&] { return c.messages.size() == 6; })) << "it has all turns then";
+}
+
+TEST_F(TransportPace, WhatWaitsForAllGuestsTogetherIsBounded) {
+  TestNode a(0), b(1), c(2), d(3);
+  a.options.max_bytes_per_second = 100'000;
+  a.options.link.bulk_queue_bytes = 1 << 20;
+  a.options.link.control_queue_bytes = 64 << 10;
+  Introduce({&a, &b, &c, &d});
+  for (TestNode* node : {&a, &b, &c, &d}) node->Start(io_);
+  ASSERT_TRUE(RunUntil(io_, [&] { return a.Ups() == 3; }));
+  a.transport->Expect({}, std::set<PeerId>{b.id()});
+  a.transport->Send(b.id(), Frame("f"), TestBlob(900 << 10));
+  a.transport->Send(c.id(), Frame("f"), TestBlob(500 << 10));
+  a.transport->Send(d.id(), Frame("f"), TestBlob(400 << 10));
+  a.transport->Send(d.id(), Frame("f"), TestBlob(400 << 10));
+  ASSERT_TRUE(RunUntil(io_, [&] { return a.Noticed("wait for all that are no members"); }))
+      << a.AllNotices();
+  EXPECT_TRUE(a.transport->IsUp(b.id())) << "a member";
+  EXPECT_TRUE(a.transport->IsUp(c.id())) << "more waited for the other one";
+  const bool closed = RunUntil(io_, [&] { return d.Downs() == 1; });
+  EXPECT_TRUE(closed);
+}
+
+TEST_F(TransportPace, WhatGuestsSendIsReadNoFasterThanTheirShare) {
+  constexpr std::size_t kFrame = 64 << 10;
+  TestNode a(0), b(1);
+  a.options.max_bytes_per_second = 8 << 20;
+  b.options.link.control_queue_bytes = 8 << 20;
+  Introduce({&a, &b});
+  for (TestNode* node : {&a, &b}) node->Start(io_);
+  ASSERT_TRUE(RunUntil(io_, [&] { return a.Ups() == 1 && b.Ups() == 1; }));
+  a.transport->Expect({}, std::set<PeerId>{});
+  const base::Time begin = os::SteadyNow();
+  for (int i = 0; i < 32; ++i) b.transport->Send(a.id(), Frame(std::string(kFrame, 'x')));
+  ASSERT_TRUE(RunUntil(io_, [&] { return a.messages.size() == 32; }));
+  // Two MiB at one a second, less the burst of an eighth.
+  EXPECT_GE((os::SteadyNow() - begin).seconds(), 1.5);
 }
 
 TEST_F(TransportPace, ACapHoldsForWhatIsReceived) {
