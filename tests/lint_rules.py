@@ -367,7 +367,7 @@ LARGE_CLASSES = {
     "node/host/report/node_status.h NodeStatus": (29, 0, "what `ostraka status` and /metrics report"),
     "node/protocol/member/parts.h Parts": (24, 5, "the list of a member's parts, each a class with one job"),
     "node/store/ledger_tables.cpp Statements": (22, 0, "the ledger's SQL: a field a statement"),
-    "sim/setup/options.h SimOptions": (52, 1, "one run of the simulator: a field an option of `ostraka sim`"),
+    "sim/setup/options.h SimOptions": (53, 1, "one run of the simulator: a field an option of `ostraka sim`"),
     "sim/run/cluster.h SimResult": (25, 0, "the report of one run: a field a figure of its JSON"),
     "sim/run/seeds.h SeedsResult": (22, 0, "the report of many runs: a field a figure of its JSON"),
     "sim/compare/plan/grid.h Grid": (22, 0, "a comparison's plan file: a field a key"),

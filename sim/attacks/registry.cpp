@@ -522,6 +522,16 @@ std::vector<Entry> OfGuests() {
         {},
         {{"deltas", {"0.2", "3"}}, {"moves", {"1"}}}},
        MakeFarNewcomer},
+      {{"guest_flood",
+        "an intruder that never comes in: follows, and asks each member `rate` questions a second "
+        "(0: it only follows); bulk = 1: only for bulk data",
+        {Real("rate", "40", 10'000), Switch("bulk")},
+        Outcome::kContained,
+        "all keys that are no members share one ration, and their bulk leaves after that of "
+        "members",
+        {},
+        {{"rate", {"0", "100"}}, {"bulk", {"1"}}}},
+       MakeGuestFlood},
       {{"gone_donor",
         "answers who fetches a state with the first `pieces` pieces, and then never again (0: "
         "nobody, ever); removed = 1: then it says nothing to anybody",
@@ -676,6 +686,8 @@ bool FlipsLabels(std::string_view name) {
 }
 
 bool FlipsReach(std::string_view name) { return name == "flag_flip"; }
+
+bool StaysOutside(std::string_view name) { return name == "guest_flood"; }
 
 bool TakesTurns(std::string_view name) { return name == "rotate_keys"; }
 

@@ -102,7 +102,9 @@ bool FlipsReach(std::string_view name);
 // True for the attacks that consist in when their machines leave and come back
 // (sim/setup/travels.h). A real node that plays one leaves nothing by itself.
 bool ComesAndGoes(std::string_view name);
-// Of these, true for the one whose intruders take turns.
+// True for the attack whose intruders never become members, so that any number of them are borne.
+bool StaysOutside(std::string_view name);
+// Of those that come and go, true for the one whose intruders take turns.
 bool TakesTurns(std::string_view name);
 
 // The same for the simulator and for `ostraka node --attack`. InvalidArgument for a name or

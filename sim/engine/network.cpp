@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "node/base/check.h"
+#include "node/base/planted.h"
 
 namespace ostraka::sim {
 namespace {
@@ -22,6 +23,7 @@ Network::Network(NetworkOptions options, std::uint32_t peers, const base::Rng& r
     : options_(options), peers_(peers), connect_rng_(rng.Fork("connect")) {
   OSTRAKA_CHECK(peers > 0 && options.bytes_per_second > 0);
   links_.reserve(std::size_t{peers} * peers);
+  uplinks_.resize(peers);
   for (std::uint64_t i = 0; i < std::uint64_t{peers} * peers; ++i) {
     Link link(rng.Fork("link", i));
     link.distance = options_.distance.Draw(link.rng);
@@ -82,6 +84,35 @@ std::optional<base::Duration> Network::CarriedWait(Link& link, base::Time now,
   return sent - now;
 }
 
+// Control overdraws the rate, and later bulk waits longer, as with the pacer. While guests wait
+// members have seven turns in eight; guests have the eighth, and all once members have what waits
+// now.
+base::Time Network::Leaves(std::uint32_t from, const Link& link, base::Time now,
+                           const Message& message) {
+  const std::uint64_t rate = options_.uplink_bytes_per_second;
+  if (rate == 0) return now;
+  const std::uint64_t bytes = message.frame_bytes + message.blob_bytes.value_or(0);
+  const std::uint64_t eighth = std::max<std::uint64_t>(1, rate / 8);
+  Uplink& uplink = uplinks_[from];
+  const bool guest = link.guest && !base::Planted(base::Bug::kGuestsAsMembers);
+  base::Time& lane = guest ? uplink.guests : uplink.members;
+  if (guest) {
+    lane = std::max(lane, now);
+    const double busy = std::max(0.0, (uplink.members - lane).seconds());
+    const auto beside = static_cast<std::uint64_t>(busy * static_cast<double>(eighth));
+    if (bytes <= beside) {
+      lane = lane + TransferTime(bytes, eighth);
+    } else {
+      lane = std::max(lane, uplink.members) + TransferTime(bytes - beside, rate);
+    }
+  } else {
+    const std::uint64_t share =
+        uplink.guests > now ? std::max<std::uint64_t>(1, rate - eighth) : rate;
+    lane = std::max(lane, now) + TransferTime(bytes, share);
+  }
+  return message.blob_bytes ? lane : now;
+}
+
 std::optional<base::Time> Network::Arrival(std::uint32_t from, std::uint32_t to, base::Time now,
                                            const Message& message) {
   OSTRAKA_CHECK(from != to);
@@ -108,12 +139,14 @@ std::optional<base::Time> Network::Arrival(std::uint32_t from, std::uint32_t to,
     if (begin <= now && now < end) now = end;
   }
   if (message.carried_for && link.narrow) return now + wait + delay;
+  const base::Time left = Leaves(from, link, now, message);
   if (!message.blob_bytes) {
     link.last_control = std::max(link.last_control, now + wait + delay);
     return link.last_control;
   }
   link.bulk_sent =
       std::max(link.bulk_sent, now) + TransferTime(*message.blob_bytes, options_.bytes_per_second);
+  link.bulk_sent = std::max(link.bulk_sent, left);
   link.last_bulk = std::max(link.last_bulk, link.bulk_sent + delay);
   return link.last_bulk;
 }

@@ -4,6 +4,8 @@
 // are sent one after another at the link's bandwidth. A control message may overtake a bulk
 // message. This is exactly what the machines' contract allows (node/machine/links.h).
 // A third lane has what a peer passes on for others (machine::Send::carried_for).
+// An uplink is shared by all links of a peer: what goes to members has it before what goes to
+// guests, which have an eighth of it meanwhile (node/net/link/pacer.h).
 // On a slow line control takes time, and what waits is bounded as in node/net: beyond
 // the bound a message that is carried is dropped, and of any other one the link goes down.
 // Every link draws from its own generator, so traffic on one link never changes the draws of
@@ -29,6 +31,9 @@ struct NetworkOptions {
   Latency distance{base::Milliseconds(5), base::Milliseconds(45)};
   base::Duration jitter = base::Milliseconds(5);
   std::uint64_t bytes_per_second = 12'500'000;  // of each link; limits bulk data only
+  // Of all links out of a peer together, for all messages, of which those with bulk data wait; 0:
+  // no limit.
+  std::uint64_t uplink_bytes_per_second = 0;
   // Of each link to a peer with a slow line (Narrow), for messages without bulk data; 0: these take
   // no time. Each peer that others carry for has an even share of it beside
   // (node/net/records/carried_lane.h).
@@ -60,6 +65,8 @@ class Network {
   bool IsCut(std::uint32_t a, std::uint32_t b) const { return At(a, b).cut; }
   // `to` has a slow line.
   void Narrow(std::uint32_t to);
+  // What `from` sends to `to` is that of a member to a key that is none. False at first.
+  void SetGuest(std::uint32_t from, std::uint32_t to, bool guest) { At(from, to).guest = guest; }
   // Changes whenever the link goes down. A message sent in an earlier epoch must not arrive.
   std::uint64_t Epoch(std::uint32_t from, std::uint32_t to) const { return At(from, to).epoch; }
 
@@ -101,7 +108,15 @@ class Network {
     bool cut = false;
     bool barred = false;
     bool narrow = false;
+    bool guest = false;
   };
+  // When the last byte is on the wire of an uplink, by who it goes to.
+  struct Uplink {
+    base::Time members;
+    base::Time guests;
+  };
+  // When the message has left the uplink of `from`; `now` for one that does not wait.
+  base::Time Leaves(std::uint32_t from, const Link& link, base::Time now, const Message& message);
   std::optional<base::Duration> CarriedWait(Link& link, base::Time now, const Message& message);
   std::uint64_t Waiting(base::Time sent, base::Time now, std::uint64_t share) const;
   const Link& At(std::uint32_t from, std::uint32_t to) const { return links_[from * peers_ + to]; }
@@ -110,6 +125,7 @@ class Network {
   NetworkOptions options_;
   std::uint32_t peers_;
   std::vector<Link> links_;  // peers x peers, row = sender
+  std::vector<Uplink> uplinks_;
   base::Rng connect_rng_;
   std::uint64_t lost_ = 0;
   std::uint64_t carried_dropped_ = 0;

@@ -53,6 +53,9 @@ Simulator::Simulator(const SimulatorOptions& options, std::vector<Member> member
                           .lane = {},
                           .steps = 0});
     SetClock(peers_.back());
+    for (std::uint32_t other = 0; other < members.size() && members[i].guest; ++other) {
+      if (other != i) network_.SetGuest(other, i, true);
+    }
     if (!members[i].only_dials) continue;
     network_.Narrow(i);
     for (std::uint32_t other = 0; other < i; ++other) {
@@ -346,6 +349,17 @@ FaultCounts Simulator::faults() const {
   counts.messages_lost = network_.lost();
   counts.carried_dropped = network_.carried_dropped();
   return counts;
+}
+
+// As the node's driver: what goes to the members of the newest block goes first.
+void Simulator::Perform(std::uint32_t from, protocol::Observe& observe) {
+  const auto* done = std::get_if<protocol::StepDone>(&observe.what);
+  if (done == nullptr || options_.network.uplink_bytes_per_second == 0) return;
+  const std::vector<base::PeerId>& members = done->block->members;
+  for (std::uint32_t to = 0; to < peers_.size(); ++to) {
+    if (to == from) continue;
+    network_.SetGuest(from, to, !std::binary_search(members.begin(), members.end(), peers_[to].id));
+  }
 }
 
 void Simulator::Perform(std::uint32_t from, protocol::SetTimer& timer) {

@@ -79,6 +79,7 @@ class Simulator {
     bool only_dials = false;  // no link with another such member ever comes up
     // It has no machine and no link until ScheduleRestart starts it for the first time.
     bool absent = false;
+    bool guest = false;  // no member of the genesis
   };
   struct Limits {
     base::Time until;  // virtual time
@@ -177,7 +178,7 @@ class Simulator {
   void Perform(std::uint32_t from, protocol::StartJob& job);
   void Perform(std::uint32_t from, const protocol::StopJob& job);
   void Perform(std::uint32_t from, protocol::Store& store);
-  void Perform(std::uint32_t, protocol::Observe&) {}  // observers have seen it
+  void Perform(std::uint32_t from, protocol::Observe& observe);  // observers have seen it
 
   SimulatorOptions options_;
   base::Rng rng_;

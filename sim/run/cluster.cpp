@@ -22,16 +22,17 @@
 #include "sim/check/chronicle.h"
 #include "sim/check/column_checkers.h"
 #include "sim/check/departure_checker.h"
+#include "sim/check/guest_checker.h"
 #include "sim/check/lateness_checker.h"
-#include "sim/check/order_checkers.h"
 #include "sim/check/look_checker.h"
+#include "sim/check/order_checkers.h"
 #include "sim/check/queue_checker.h"
 #include "sim/check/recovery.h"
 #include "sim/check/reroll_checker.h"
 #include "sim/check/size_checker.h"
 #include "sim/check/yardstick.h"
-#include "sim/engine/memo_opener.h"
 #include "sim/engine/counting_opener.h"
+#include "sim/engine/memo_opener.h"
 #include "sim/engine/memo_verifier.h"
 #include "sim/engine/simulator.h"
 #include "sim/premises/premise_checkers.h"
@@ -162,6 +163,7 @@ SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
   simulator.network.jitter = options.jitter;
   simulator.network.bytes_per_second = options.bytes_per_second;
   simulator.network.line_bytes_per_second = options.line_bytes_per_second;
+  simulator.network.uplink_bytes_per_second = options.uplink_bytes_per_second;
   simulator.network.loss_permille = options.loss_permille;
   simulator.duplicate_permille = options.duplicate_permille;
   simulator.stall_permille = options.stall_permille;
@@ -188,6 +190,11 @@ std::vector<JobTimes> DrawMachines(base::Rng rng, const SimOptions& options, con
   const auto honest = std::find(roster.byzantine.begin(), roster.byzantine.end(), false);
   machines[static_cast<std::size_t>(honest - roster.byzantine.begin())].gradient = slowest.gradient;
   return machines;
+}
+
+// As node/host has it of `--bandwidth`.
+std::uint64_t GuestBytesOf(const SimOptions& options) {
+  return options.uplink_bytes_per_second / protocol::kGuestsOneIn;
 }
 
 // Gives an absent adversary its machine; its attack starts it only once.
@@ -264,6 +271,8 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
       guests_{Gatehouse(rng_.Fork("gatehouse"), options,
                         Keys(keys_.begin() + options.peers, keys_.end()))},
       manifest_(MakeManifest(options, training.plan, roster_, dialers_, guests_.gatehouse)),
+      frames_{std::make_shared<MemoOpener>(),
+              std::make_shared<std::vector<std::uint64_t>>(keys_.size(), 0)},
       jobs_(
           [this](const protocol::JobSpec& spec, const protocol::GradientFunction& gradients) {
             return protocol::RunJob(spec, gradients, executor_);
@@ -271,8 +280,6 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
           GradientsOf(*training_.trainer),
           {.gradients = std::size_t{4} * KeysIn(options), .others = 8}),
       checkers_(WithUnlucky(roster_, options, faults_)),
-      frames_{std::make_shared<MemoOpener>(),
-              std::make_shared<std::vector<std::uint64_t>>(keys_.size(), 0)},
       chronicle_(roster_, training.on_block) {
   roster_ = checkers_.roster();
   if (options.turnover > 0) {
@@ -339,9 +346,12 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
     protocol::PeerOptions peer{manifest_, keys_[i], verifier,      training_.trainer->layout(),
                                initial,   {},       frames_.opener};
+    peer.guest_bytes_a_second = GuestBytesOf(options_);
     const bool comes = roster_.Comes(i);
     const bool cheats =
         roster_.byzantine[i] && i < options_.peers + options_.comes + options_.intruders;
+    if (!roster_.byzantine[i])
+      peer.opener = std::make_shared<CountingOpener>(frames_.opener, &(*frames_.opened)[i]);
     if (comes)
       peer.credential = guests_.gatehouse.CredentialOf(manifest_->run_id, i - options_.peers);
     if (cheats) {
@@ -349,8 +359,6 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
                                                    protocol::CountsReach(*manifest_));
       if (FlipsReach(AdversaryAt(i).name))
         peer.declarations.only_dials = [](bool so_far) { return !so_far; };
-    if (!roster_.byzantine[i])
-      peer.opener = std::make_shared<CountingOpener>(frames_.opener, &(*frames_.opened)[i]);
     }
     if (const auto leaves = faults_.departures.find(i); leaves != faults_.departures.end()) {
       peer.declarations.leaving = LeavingFrom(leaves->second, roster_.IsHonest(i));
@@ -378,6 +386,7 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     if (!takes_turn) member.machine = make();
     member.only_dials = dialers_[i];
     member.absent = comes;
+    member.guest = comes;
     if (!cheats) member.remake = make;
     if (cheats) {
       AdversaryOptions adversary = AdversaryAt(i);
@@ -425,6 +434,10 @@ void Cluster::AddCheckers(Simulator& simulator) {
     add_observing(std::make_unique<Applied>(roster_, manifest_, frames_.opener));
     add_observing(std::make_unique<Sizes>(roster_, manifest_, frames_.opener));
     add_observing(std::make_unique<Looks>(roster_, frames_.opened));
+    add_observing(std::make_unique<GuestAnswers>(
+        roster_,
+        GuestBoundsOf(base::ElementCount(training_.trainer->layout()), GuestBytesOf(options_)),
+        guests_.gatehouse.EndsOfInvites(), frames_.opener));
     add_observing(std::make_unique<Queues>(
         roster_,
         BoundsOf(KeysIn(options_), base::ElementCount(training_.trainer->layout()), faults_.hold,

@@ -30,7 +30,9 @@ std::shared_ptr<const crypto::SigningKey> DrawKey(base::Rng rng) {
 Gatehouse::Gatehouse(const base::Rng& rng, const SimOptions& options, const Keys& guests)
     : moderator_(DrawKey(rng.Fork("moderator"))),
       stranger_(DrawKey(rng.Fork("stranger"))),
-      public_uses_(std::max(1U, IntrudersLetIn(options))) {
+      public_uses_(
+          std::max(1U, StaysOutside(options.attack) ? options.intruders : IntrudersLetIn(options))),
+      public_ends_(StaysOutside(options.attack) ? options.steps * 3 / 4 : kNever) {
   const base::Duration run = ExpectedLength(options);
   for (std::uint32_t i = 0; i < guests.size(); ++i) {
     guests_.push_back(guests[i]->id());
@@ -74,6 +76,15 @@ std::vector<Entitlement> Gatehouse::Entitlements() const {
   return all;
 }
 
+std::map<base::PeerId, std::uint64_t> Gatehouse::EndsOfInvites() const {
+  std::map<base::PeerId, std::uint64_t> ends;
+  for (std::size_t i = 0; i < guests_.size(); ++i) {
+    const bool listed = passes_[i] == Pass::kListed;
+    if (!listed && InviteOf(i).ends_step != kNever) ends[guests_[i]] = InviteOf(i).ends_step;
+  }
+  return ends;
+}
+
 std::uint32_t Gatehouse::UsesOf(Pass pass) const {
   switch (pass) {
     case Pass::kPublic:
@@ -96,7 +107,9 @@ wire::Invite Gatehouse::InviteOf(std::size_t guest) const {
   return {.moderator = moderator_->id(),
           .holder = HolderOf(guest).id(),
           .uses = std::max(1U, UsesOf(pass)),
-          .ends_step = pass == Pass::kEnded ? kEndedStep : kNever};
+          .ends_step = pass == Pass::kEnded    ? kEndedStep
+                       : pass == Pass::kPublic ? public_ends_
+                                               : kNever};
 }
 
 std::vector<wire::Revocation> Gatehouse::Revocations(const base::Digest& run_id) const {

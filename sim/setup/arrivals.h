@@ -58,6 +58,8 @@ class Gatehouse {
   // What attackers say in its name: all good invites are taken back, and all of the moderator's.
   std::vector<wire::Revocation> ForgedRevocations(const base::Digest& run_id) const;
   std::vector<Entitlement> Entitlements() const;
+  // From which step on members take such a key as a guest no more, as its invite has ended.
+  std::map<base::PeerId, std::uint64_t> EndsOfInvites() const;
   // When each guest starts but those of a turnover, from the first third of the run's expected
   // length.
   const std::vector<base::Time>& starts() const { return starts_; }
@@ -75,6 +77,7 @@ class Gatehouse {
   std::shared_ptr<const crypto::SigningKey> stranger_;  // is no moderator
   std::vector<std::shared_ptr<const crypto::SigningKey>> holders_;
   std::uint32_t public_uses_ = 0;
+  std::uint64_t public_ends_;
 };
 
 }  // namespace ostraka::sim

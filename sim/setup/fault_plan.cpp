@@ -62,7 +62,8 @@ void DrawKills(base::Rng& rng, const SimOptions& options, const Roster& roster, 
     std::swap(honest[i], honest[i + rng.Below(honest.size() - i)]);
   }
   const std::uint32_t borne = FaultsBorne(options);
-  const std::uint32_t faulty = options.byzantine + options.intruders;
+  const std::uint32_t come_in = StaysOutside(options.attack) ? 0 : options.intruders;
+  const std::uint32_t faulty = options.byzantine + come_in;
   honest.resize(borne > faulty ? borne - faulty : 0);
   for (const base::Time at : SpreadOver(rng, options, options.crashes)) {
     kill(honest[rng.Below(honest.size())], at);

@@ -142,6 +142,7 @@ const std::vector<Field>& Fields() {
       DurationField("jitter_ns", &SimOptions::jitter),
       NumberField("bytes_per_second", &SimOptions::bytes_per_second),
       OnlyIfSet(NumberField("line_bytes_per_second", &SimOptions::line_bytes_per_second)),
+      OnlyIfSet(NumberField("uplink_bytes_per_second", &SimOptions::uplink_bytes_per_second)),
       DurationField("fsync_max_ns", &SimOptions::fsync_max),
       NumberField("loss_permille", &SimOptions::loss_permille),
       NumberField("duplicate_permille", &SimOptions::duplicate_permille),
@@ -213,6 +214,7 @@ std::uint32_t FaultsBorne(const SimOptions& options) {
 }
 
 std::uint32_t IntrudersLetIn(const SimOptions& options) {
+  if (StaysOutside(options.attack)) return 0;
   if (!TakesTurns(options.attack)) return options.intruders;
   const auto attack = FindAttack(options.attack);
   OSTRAKA_CHECK(attack.ok());

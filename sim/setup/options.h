@@ -91,7 +91,10 @@ struct SimOptions {
   base::Duration delay_max = base::Milliseconds(50);
   base::Duration jitter = base::Milliseconds(5);
   std::uint64_t bytes_per_second = 12'500'000;  // of bulk data
-  std::uint64_t line_bytes_per_second = 0;      // of all else, to peers that only dial; 0: no limit
+  // Of all links of a peer together, in each direction out of it; 0: no limit. As `node
+  // --bandwidth`: keys that are no members have an eighth of it, and wait for what goes to members.
+  std::uint64_t uplink_bytes_per_second = 0;
+  std::uint64_t line_bytes_per_second = 0;  // of all else, to peers that only dial; 0: no limit
   base::Duration fsync_max = base::Milliseconds(5);
   // Of a thousand messages on a link, loss_permille are lost and arrive a retransmission later,
   // with the messages behind them in their lane; duplicate_permille arrive twice. Of a thousand

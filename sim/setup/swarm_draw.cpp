@@ -229,6 +229,29 @@ void DrawMachines(base::Rng rng, SimOptions& options) {
   if (OneIn(rng, 4) && CheckOptions(checked).ok()) options = std::move(checked);
 }
 
+// In one swarm of three with keys from outside, and in one of eight others, all links of a peer
+// share an uplink. Where keys come and nobody cheats, guests then flood that never come in, up to
+// ten. Its own stream, as above.
+void DrawUplink(base::Rng rng, bool only_attack, SimOptions& options) {
+  const bool open = options.comes + options.intruders + options.forgers > 0;
+  if (options.unprotected || !OneIn(rng, open ? 3 : 8)) return;
+  options.uplink_bytes_per_second = std::uint64_t{500'000} << rng.Below(3);
+  const bool honest = open && options.byzantine == 0 && options.intruders == 0 && !only_attack;
+  if (!honest && !StaysOutside(options.attack)) return;
+  SimOptions drawn = options;
+  if (honest) {
+    drawn.attack = "guest_flood";
+    drawn.attack_params.clear();
+    drawn.attack_from_step = 1 + rng.Below(8);
+    drawn.await_removal = false;
+    const auto attack = FindAttack(drawn.attack);
+    OSTRAKA_CHECK(attack.ok());
+    DrawVariants(rng, *attack, drawn);
+  }
+  drawn.intruders += static_cast<std::uint32_t>(1 + rng.Below(9));
+  if (CheckOptions(drawn).ok()) options = std::move(drawn);
+}
+
 void DrawFaults(base::Rng rng, SimOptions& options) {
   if (options.byzantine < FaultsBorne(options) && OneIn(rng, 3)) {
     options.crashes = static_cast<std::uint32_t>(1 + rng.Below(4));
@@ -279,6 +302,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   if (!only_attack) DrawGuestAttack(rng.Fork("guest attack"), options);
   DrawWaits(rng.Fork("waits"), options);
   DrawMachines(rng.Fork("machines"), options);
+  DrawUplink(rng.Fork("uplink"), only_attack, options);
   OSTRAKA_CHECK(!CheckOptions(base).ok() || CheckOptions(options).ok());
   return options;
 }

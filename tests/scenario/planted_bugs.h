@@ -40,6 +40,9 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kAnyRevocation, "any revocation", "progress", 19},
     {base::Bug::kRevocationsAreIgnored, "revocations are ignored", "arrivals", 21},
     {base::Bug::kStruckFirst, "struck first, permuted after", "rerolls", 2},
+    {base::Bug::kLooksAreFree, "looks are free", "looks", 3},
+    {base::Bug::kGuestsAsMembers, "guests as members", "guests", 10},
+    {base::Bug::kGuestsAreForEver, "guests are for ever", "guests", 10},
 };
 inline constexpr PlantedBug kCanary = {base::Bug::kCanary, "canary", "honest_suspected", 1};
 

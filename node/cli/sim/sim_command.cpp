@@ -469,6 +469,11 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
       ->add_option("--loss", sim.loss_permille, "of 1000 messages, the number lost and sent again")
       ->capture_default_str();
   command
+      ->add_option("--uplink", sim.uplink_bytes_per_second,
+                   "bytes per second of all links out of a peer together, as `node --bandwidth`; "
+                   "0: no limit")
+      ->capture_default_str();
+  command
       ->add_option(
           "--line-rate", sim.line_bytes_per_second,
           "bytes a second of each link to a peer that only dials, without bulk data; 0: no limit")

@@ -11,6 +11,7 @@ namespace ostraka::sim {
 
 std::unique_ptr<Editor> MakeComeAndGo(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFarNewcomer(const EditorOptions& options);
+std::unique_ptr<Editor> MakeGuestFlood(const EditorOptions& options);
 std::unique_ptr<Editor> MakeGoneDonor(const EditorOptions& options);
 std::unique_ptr<Editor> MakeStaleHead(const EditorOptions& options);
 std::unique_ptr<Editor> MakeLongRange(const EditorOptions& options);

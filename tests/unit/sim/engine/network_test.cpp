@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -149,6 +150,44 @@ RC_GTEST_PROP(NetworkProperty, KeepsTheOrderOfEachLane, (std::uint64_t seed)) {
     RC_ASSERT(*at >= before);
     before = *at;
   }
+}
+
+// --- an uplink that all links of a peer share ---
+
+NetworkOptions Uplink(std::uint64_t bytes_per_second) {
+  NetworkOptions options;
+  options.distance = {};
+  options.jitter = {};
+  options.bytes_per_second = 1'000'000'000;
+  options.uplink_bytes_per_second = bytes_per_second;
+  return options;
+}
+Network::Message Bulk(std::uint64_t bytes) { return {0, bytes, std::nullopt}; }
+double SecondsOf(const std::optional<base::Time>& arrival) {
+  return (*arrival - base::Time{}).seconds();
+}
+
+TEST(NetworkUplink, BulkOfAllLinksOfAPeerGoesOneAfterTheOther) {
+  Network network = AllUp(4, 5, Uplink(1000));
+  EXPECT_DOUBLE_EQ(SecondsOf(network.Arrival(0, 1, {0}, Bulk(500))), 0.5);
+  EXPECT_DOUBLE_EQ(SecondsOf(network.Arrival(0, 2, {0}, Bulk(500))), 1.0);
+  EXPECT_DOUBLE_EQ(SecondsOf(network.Arrival(1, 2, {0}, Bulk(500))), 0.5) << "another peer's";
+  EXPECT_DOUBLE_EQ(SecondsOf(network.Arrival(0, 3, {0}, {100})), 0) << "control waits for nothing";
+  EXPECT_DOUBLE_EQ(SecondsOf(network.Arrival(0, 3, {0}, Bulk(400))), 1.5) << "and bulk for it";
+}
+
+TEST(NetworkUplink, GuestsHaveAnEighthWhileThereIsSomethingForMembers) {
+  Network network = AllUp(4, 5, Uplink(800));
+  network.SetGuest(0, 3, true);
+  EXPECT_DOUBLE_EQ(SecondsOf(network.Arrival(0, 3, {0}, Bulk(200))), 0.25) << "nobody else's";
+  EXPECT_DOUBLE_EQ(SecondsOf(network.Arrival(0, 1, {0}, Bulk(700))), 1.0) << "700 a second";
+  EXPECT_DOUBLE_EQ(SecondsOf(network.Arrival(0, 3, {0}, Bulk(50))), 0.75) << "100 a second";
+  // 25 bytes beside the member's until 1 s, and then 100 at 800 a second.
+  EXPECT_DOUBLE_EQ(SecondsOf(network.Arrival(0, 3, {0}, Bulk(125))), 1.125);
+  const base::Time later{base::Seconds(10).ns};
+  EXPECT_DOUBLE_EQ(SecondsOf(network.Arrival(0, 1, later, Bulk(800))), 11.0);
+  network.SetGuest(0, 3, false);
+  EXPECT_DOUBLE_EQ(SecondsOf(network.Arrival(0, 3, later, Bulk(800))), 12.0) << "a member by now";
 }
 
 }  // namespace
