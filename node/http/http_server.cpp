@@ -9,10 +9,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <limits>
 #include <list>
+#include <optional>
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/http/host_field.h"
 #include "node/os/endpoint.h"
 #include "node/os/timer.h"
 #include "node/os/unix_socket.h"
@@ -35,12 +38,6 @@ constexpr const char* kContentPolicy =
 // Long enough not to spin while file descriptors are exhausted, short enough to go unnoticed.
 constexpr base::Duration kRetryAfter = base::Milliseconds(100);
 
-// The host of a Host field: "name", "name:port", "[v6]:port".
-std::string_view HostOf(std::string_view field) {
-  if (field.starts_with('[')) return field.substr(1, field.find(']') - 1);
-  return field.substr(0, field.rfind(':'));
-}
-
 beast_http::response<beast_http::string_body> Wrap(HttpResponse answer) {
   beast_http::response<beast_http::string_body> response;
   response.result(answer.status);
@@ -52,6 +49,10 @@ beast_http::response<beast_http::string_body> Wrap(HttpResponse answer) {
   response.set("Referrer-Policy", "no-referrer");
   response.body() = std::move(answer.body);
   return response;
+}
+
+beast_http::response<beast_http::string_body> Refusal(unsigned status, const char* why) {
+  return Wrap({status, "text/plain; charset=utf-8", std::string(why) + "\n"});
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ class HttpServer::Impl : public std::enable_shared_from_this<HttpServer::Impl> {
     sessions_.remove_if([session](const auto& held) { return held.get() == session; });
   }
   beast_http::response<beast_http::string_body> Answer(
-      const beast_http::request<beast_http::empty_body>& request) const;
+      const beast_http::request<beast_http::empty_body>& request, bool has_body) const;
 
   asio::io_context& io_;
   asio::basic_socket_acceptor<Protocol> acceptor_;
@@ -108,13 +109,13 @@ class HttpServer::Impl::Session : public std::enable_shared_from_this<Session> {
 
   void Start() {
     parser_.header_limit(static_cast<std::uint32_t>(server_.limits_.max_request_bytes));
-    parser_.body_limit(0);
+    parser_.body_limit(std::numeric_limits<std::uint64_t>::max());  // no body is read
     buffer_.max_size(server_.limits_.max_request_bytes);
     timer_.Start(server_.limits_.timeout, [this] { Finish(); });
-    beast_http::async_read(socket_, buffer_, parser_,
-                           [self = this->shared_from_this()](error_code ec, std::size_t) {
-                             if (!self->closed_) self->OnRequest(ec);
-                           });
+    beast_http::async_read_header(socket_, buffer_, parser_,
+                                  [self = this->shared_from_this()](error_code ec, std::size_t) {
+                                    if (!self->closed_) self->OnRequest(ec);
+                                  });
   }
 
   bool answering() const { return answering_; }
@@ -133,7 +134,8 @@ class HttpServer::Impl::Session : public std::enable_shared_from_this<Session> {
     answering_ = true;
     if (!ec) {
       head_only_ = parser_.get().method() == beast_http::verb::head;
-      return Respond(server_.Answer(parser_.get()));
+      return Respond(server_.Answer(parser_.get(),
+                                    parser_.chunked() || parser_.content_length().value_or(0) > 0));
     }
     // No response to a peer that has gone; an error response to a malformed request.
     const bool parsing =
@@ -142,11 +144,10 @@ class HttpServer::Impl::Session : public std::enable_shared_from_this<Session> {
         ec == beast_http::error::partial_message) {
       return Finish();
     }
-    const bool large = ec == beast_http::error::header_limit ||
-                       ec == beast_http::error::body_limit ||
-                       ec == beast_http::error::buffer_overflow;
-    Respond(Wrap({large ? 413U : 400U, "text/plain; charset=utf-8",
-                  large ? "the request is too large\n" : "this is no request\n"}));
+    if (ec == beast_http::error::bad_version) return Respond(Refusal(505, "speak HTTP/1.1"));
+    const bool large =
+        ec == beast_http::error::header_limit || ec == beast_http::error::buffer_overflow;
+    Respond(large ? Refusal(413, "the request is too large") : Refusal(400, "this is no request"));
   }
 
   void Respond(beast_http::response<beast_http::string_body> response) {
@@ -220,24 +221,35 @@ void HttpServer::Impl::OnAccept(error_code ec, Protocol::socket socket) {
 }
 
 beast_http::response<beast_http::string_body> HttpServer::Impl::Answer(
-    const beast_http::request<beast_http::empty_body>& request) const {
-  if (request.count(beast_http::field::host) > 1) {
-    return Wrap({400, "text/plain; charset=utf-8", "give one Host field\n"});
+    const beast_http::request<beast_http::empty_body>& request, bool has_body) const {
+  constexpr unsigned kHttp11 = 11;
+  const std::size_t hosts = request.count(beast_http::field::host);
+  if (hosts > 1 || (hosts == 0 && request.version() >= kHttp11)) {
+    return Refusal(400, "give one Host field");
   }
-  const string_view host = request[beast_http::field::host];
-  if (check_host_ && !os::IsLoopbackHost(HostOf({host.data(), host.size()}))) {
-    return Wrap({403, "text/plain; charset=utf-8", "name this machine as localhost\n"});
+  const string_view field = request[beast_http::field::host];
+  std::optional<std::string> host = HostOf({field.data(), field.size()});
+  if (!host) return Refusal(400, "the Host field is no host");
+  const auto target = ParseTarget({request.target().data(), request.target().size()});
+  // What the target names counts, not the field. Only a target without one is for this server
+  // whoever asks: a browser always names a host.
+  bool named = hosts > 0;
+  if (target && target->authority) {
+    host = HostOf(*target->authority);
+    if (!host || host->empty()) return Refusal(400, "the target names no host");
+    named = true;
+  }
+  if (check_host_ && named && !os::IsLoopbackHost(*host)) {
+    return Refusal(403, "name this machine as localhost");
   }
   if (request.method() != beast_http::verb::get && request.method() != beast_http::verb::head) {
-    auto refused = Wrap({405, "text/plain; charset=utf-8", "only GET and HEAD\n"});
+    auto refused = Refusal(405, "only GET and HEAD");
     refused.set(beast_http::field::allow, "GET, HEAD");
     return refused;
   }
-  const std::string_view target(request.target().data(), request.target().size());
-  if (!target.starts_with('/')) {
-    return Wrap({400, "text/plain; charset=utf-8", "the target must begin with /\n"});
-  }
-  return Wrap(handler_(target.substr(0, target.find('?'))));
+  if (!target) return Refusal(400, "the target must begin with / or http://");
+  if (has_body) return Refusal(413, "a GET has no body here");
+  return Wrap(handler_(target->path));
 }
 
 base::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Make(asio::io_context& io,

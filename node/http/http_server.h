@@ -1,9 +1,10 @@
-// A small HTTP/1.1 server for people and monitors: GET and HEAD, one response per connection.
+// A small HTTP/1.1 server for people and monitors: GET and HEAD, one response per connection. It
+// answers HTTP/1.0, which may leave out the Host field, and the absolute form of a target.
 //
 // Attack: connections can make it hold at most max_connections sockets with max_request_bytes each.
 // Every connection ends `timeout` after it was accepted. When all places are taken, the connection
 // whose request has been incomplete for longest is closed. A server on a loopback address answers
-// only requests that name a loopback host, so that a web page cannot read it through a visitor's
+// no request that names another host, so that a web page cannot read it through a visitor's
 // browser (DNS rebinding). Every answer forbids scripts and styles that do not come from this
 // server as files of their own, and frames around it (Content-Security-Policy), so that text of a
 // peer that was escaped badly still runs nothing.

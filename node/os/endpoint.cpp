@@ -46,6 +46,14 @@ base::StatusOr<SocketAddress> NumericAddress(const HostPort& where, std::string_
   return address;
 }
 
+// Names have no case (RFC 4343).
+bool IsLocalhost(std::string_view host) {
+  constexpr std::string_view kName = "localhost";
+  return std::equal(host.begin(), host.end(), kName.begin(), kName.end(), [](char c, char lower) {
+    return (c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) == lower;
+  });
+}
+
 base::Status CannotListen(std::string_view address, int error, std::string_view option) {
   const std::string where(address);
   if (error == EADDRINUSE) {
@@ -122,7 +130,7 @@ std::string WithPort(std::string_view address, std::uint16_t port) {
 
 bool IsLoopbackHost(std::string_view host) {
   const std::string text(host);
-  if (text == "localhost") return true;
+  if (IsLocalhost(host)) return true;
   in_addr v4{};
   if (inet_pton(AF_INET, text.c_str(), &v4) == 1) {
     constexpr std::uint32_t kLoopbackNet = 127;
@@ -150,7 +158,7 @@ base::StatusOr<int> ListenOn(std::string_view address, std::string_view option) 
 
 base::StatusOr<std::string> ListeningAddressFor(std::string_view announced) {
   ASSIGN_OR_RETURN(const HostPort where, ParseHostPort(announced));
-  if (where.host == "localhost") return WithPort("127.0.0.1:", where.port);
+  if (IsLocalhost(where.host)) return WithPort("127.0.0.1:", where.port);
   return IsLoopbackHost(where.host) ? std::string(announced) : WithPort("*:", where.port);
 }
 

@@ -61,19 +61,91 @@ TEST_F(HttpTest, OtherMethodsAndTargetsAreRefused) {
   const std::string refused = Ask("DELETE / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(refused, StartsWith("HTTP/1.1 405"));
   EXPECT_THAT(refused, HasSubstr("Allow: GET, HEAD"));
-  EXPECT_THAT(Ask("GET http://x/ HTTP/1.1\r\nHost: localhost\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+  for (const char* target : {"*", "status", "https://localhost/", "localhost:80", "http:/x"}) {
+    EXPECT_THAT(Ask("GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+                StartsWith("HTTP/1.1 400"))
+        << target;
+  }
+  EXPECT_THAT(Ask("GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"), StartsWith("HTTP/1.1 505"));
+}
+
+// The method is what is wrong with them, not the size of what they send.
+TEST_F(HttpTest, AMethodWithABodyIsRefusedForTheMethodAndTheAnswerArrives) {
+  Serve(kLoopback);
+  const std::string head = " / HTTP/1.1\r\nHost: localhost\r\n";
+  for (const std::string method : {"POST", "PUT", "PATCH", "DELETE", "OPTIONS"}) {
+    for (const std::string& rest :
+         {std::string("Content-Length: 5\r\n\r\nhello"),
+          std::string("Content-Length: 5\r\n\r\nhe"),  // the rest never comes
+          std::string("Expect: 100-continue\r\nContent-Length: 1000000\r\n\r\n"),
+          "Content-Length: 500000\r\n\r\n" + std::string(500'000, 'x'),
+          std::string("Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")}) {
+      const RawClient client(server_->port());
+      client.Say(method + head + rest);
+      client.SayNoMore();
+      const std::string answer = client.Hear();
+      EXPECT_THAT(answer, StartsWith("HTTP/1.1 405")) << method << rest.substr(0, 40);
+      EXPECT_THAT(answer, HasSubstr("Allow: GET, HEAD"));
+      EXPECT_THAT(answer, HasSubstr("Connection: close"));
+    }
+  }
+}
+
+TEST_F(HttpTest, TheAbsoluteFormOfATargetIsServed) {
+  Serve(kLoopback);
+  const auto ask = [this](const std::string& target, const std::string& host) {
+    return Ask("GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+  };
+  EXPECT_THAT(ask("http://localhost:9464/status?x=1", "localhost"), HasSubstr("\r\n\r\n/status"));
+  EXPECT_THAT(ask("HTTP://LocalHost/status", "evil.example"), HasSubstr("\r\n\r\n/status"));
+  EXPECT_TRUE(ask("http://127.0.0.1", "localhost").ends_with("\r\n\r\n/"));
+  EXPECT_TRUE(ask("http://[::1]:80?x", "localhost").ends_with("\r\n\r\n/"));
+  EXPECT_THAT(ask("http://evil.example/status", "localhost"), StartsWith("HTTP/1.1 403"));
+  for (const char* none : {"http:///status", "http://u@localhost/", "http://localhost:x/"}) {
+    EXPECT_THAT(ask(none, "localhost"), StartsWith("HTTP/1.1 400")) << none;
+  }
 }
 
 // A page in the visitor's browser may let its own name resolve to 127.0.0.1.
 TEST_F(HttpTest, OnLoopbackOnlyLoopbackNamesAreServed) {
   Serve(kLoopback);
-  for (const char* host : {"evil.example", "evil.example:80", "10.0.0.1", "", "localhost.evil", "[",
-                           "127.0.0.1.evil.example"}) {
-    EXPECT_THAT(Ask("GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n"),
-                StartsWith("HTTP/1.1 403"))
-        << host;
+  for (const char* version : {"1.0", "1.1"}) {
+    const auto ask = [&](const std::string& host) {
+      return Ask("GET / HTTP/" + std::string(version) + "\r\nHost: " + host + "\r\n\r\n");
+    };
+    for (const char* host : {"evil.example", "evil.example:80", "10.0.0.1", "", ":80",
+                             "localhost.evil", "127.0.0.1.evil.example", "[::2]", "%6cocalhost"}) {
+      EXPECT_THAT(ask(host), StartsWith("HTTP/1.1 403")) << version << host;
+    }
+    for (const char* host : {"LOCALHOST", "LocalHost:9464", "127.9.9.9", "[::1]", "localhost:"}) {
+      EXPECT_THAT(ask(host), StartsWith("HTTP/1.1 200")) << version << host;
+    }
   }
-  EXPECT_THAT(Ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 403"));
+}
+
+TEST_F(HttpTest, AMalformedHostIsRefusedWhereverTheServerListens) {
+  for (const char* address : {"127.0.0.1:0", "0.0.0.0:0"}) {
+    Serve({.address = address, .socket_path = {}});
+    for (const char* host :
+         {"[", "[::1", "[::1]x", "[localhost]", "localhost:http", "localhost:80:80", "::1",
+          "local host", "user@localhost", "localhost/", "http://localhost", "%zz", "a%4"}) {
+      EXPECT_THAT(Ask("GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n"),
+                  StartsWith("HTTP/1.1 400"))
+          << host;
+    }
+    EXPECT_THAT(Ask("GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n"),
+                StartsWith("HTTP/1.1 400"));
+    EXPECT_THAT(Ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+    Stop();
+    io_.restart();
+  }
+}
+
+// A browser names a host in every request, so one without any is no page's.
+TEST_F(HttpTest, AProbeInHttp10NeedsNoHost) {
+  Serve(kLoopback);
+  EXPECT_THAT(Ask("GET /status HTTP/1.0\r\n\r\n"), HasSubstr("\r\n\r\n/status"));
+  EXPECT_THAT(Ask("HEAD /status HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(HttpTest, GarbageIsAnsweredOnceOrClosedAndNeverServed) {

@@ -36,7 +36,7 @@ TEST(AddressPrefix, IsThePrefixOfOneCustomer) {
 }
 
 TEST(IsLoopbackHost, IsThisMachineAlone) {
-  for (const char* host : {"localhost", "127.0.0.1", "127.8.9.10", "::1"}) {
+  for (const char* host : {"localhost", "LocalHost", "127.0.0.1", "127.8.9.10", "::1"}) {
     EXPECT_TRUE(IsLoopbackHost(host)) << host;
   }
   for (const char* host : {"", "128.0.0.1", "::", "::2", "[::1]", "127.0.0.1 ", "localhost.",
@@ -51,6 +51,7 @@ TEST(ListeningAddressFor, IsEveryAddressUnlessOthersAreOnThisMachine) {
   };
   EXPECT_EQ(of("203.0.113.7:7000"), "*:7000");
   EXPECT_EQ(of("node.example.org:7000"), "*:7000");
+  EXPECT_EQ(of("LOCALHOST:7000"), "127.0.0.1:7000");
   EXPECT_EQ(of("[2001:db8::1]:7000"), "*:7000");
   EXPECT_EQ(of("0.0.0.0:7000"), "*:7000");
   EXPECT_EQ(of("127.0.0.1:7000"), "127.0.0.1:7000");
