@@ -98,9 +98,12 @@ base::StatusOr<base::Bytes> ReadWhole(const std::string& path, std::size_t most)
   std::ifstream file(path, std::ios::binary);
   base::Bytes bytes(static_cast<std::size_t>(size));
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!file || file.gcount() != static_cast<std::streamsize>(bytes.size())) {
-    return base::Unavailable("cannot be read: check its mode and the disk");
+  if (file.eof()) {
+    return base::Unavailable(
+        "another program cut the file short while it was read: let it finish, and read the file "
+        "again");
   }
+  if (!file) return base::Unavailable("cannot be read: check its mode and the disk");
   if (!LooksLikeGzip(bytes)) return bytes;
   return Gunzip(bytes, most);
 }

@@ -10,6 +10,8 @@ namespace ostraka::train {
 namespace {
 
 constexpr std::size_t kFirstBytes = 1 << 16;
+constexpr std::uint8_t kFirstMagic = 0x1f;
+constexpr std::uint8_t kSecondMagic = 0x8b;
 constexpr int kGzipWindow = MAX_WBITS + 16;  // + 16: a gzip header and nothing else
 
 // Ends the inflation at the end of its scope.
@@ -34,10 +36,15 @@ uInt Clamped(std::size_t size) {
   return static_cast<uInt>(std::min<std::size_t>(size, std::numeric_limits<uInt>::max()));
 }
 
+// Whether only padding follows a member.
+bool IsPadding(base::ByteView rest) {
+  return std::all_of(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte == 0; });
+}
+
 }  // namespace
 
 bool LooksLikeGzip(base::ByteView bytes) {
-  return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+  return bytes.size() >= 2 && bytes[0] == kFirstMagic && bytes[1] == kSecondMagic;
 }
 
 base::StatusOr<base::Bytes> Gunzip(base::ByteView bytes, std::size_t max_bytes) {
@@ -67,7 +74,15 @@ base::StatusOr<base::Bytes> Gunzip(base::ByteView bytes, std::size_t max_bytes) 
     const int result = inflate(&stream, Z_NO_FLUSH);
     used += given - stream.avail_in;
     written += room - stream.avail_out;
-    if (result == Z_STREAM_END) break;
+    if (result == Z_STREAM_END) {
+      const base::ByteView rest = bytes.subspan(used);
+      if (IsPadding(rest)) break;
+      if (rest.front() != kFirstMagic) {
+        return base::InvalidArgument("gzip: bytes after its end, which are no gzip member");
+      }
+      if (inflateReset(&stream) != Z_OK) return base::Unavailable("zlib could not go on");
+      continue;
+    }
     if (result == Z_BUF_ERROR || (result == Z_OK && used == bytes.size() && written < out.size())) {
       return base::InvalidArgument("gzip: cut short");
     }
@@ -80,7 +95,6 @@ base::StatusOr<base::Bytes> Gunzip(base::ByteView bytes, std::size_t max_bytes) 
     return base::InvalidArgument("holds more than " + std::to_string(max_bytes) +
                                  " bytes when decompressed");
   }
-  if (used != bytes.size()) return base::InvalidArgument("gzip: bytes after its end");
   out.resize(written);
   return out;
 }

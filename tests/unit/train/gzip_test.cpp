@@ -72,10 +72,55 @@ TEST(Gzip, WrongByteIsFound) {
   }
 }
 
-TEST(Gzip, BytesAfterItsEndAreRefused) {
-  base::Bytes file = Gzipped({1, 2, 3});
-  file.push_back(0);
-  EXPECT_EQ(ErrorOf(file), "gzip: bytes after its end");
+base::Bytes Joined(const std::vector<base::Bytes>& parts) {
+  base::Bytes all;
+  for (const base::Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+// As `cat a.gz b.gz`, bgzip (whose last member is empty) and tapes make them; zcat reads all.
+TEST(Gzip, ReadsAllMembersAndThePaddingAfterThem) {
+  const base::Bytes a = RandomBytes(1, 300);
+  const base::Bytes b = RandomBytes(2, 65536);
+  const base::Bytes empty = Gzipped({});
+  for (const base::Bytes& padding : {base::Bytes(), base::Bytes(1), base::Bytes(10240)}) {
+    EXPECT_EQ(Gunzip(Joined({Gzipped(a), padding}), kLimit).value(), a);
+    EXPECT_EQ(Gunzip(Joined({Gzipped(a), Gzipped(b), padding}), kLimit).value(), Joined({a, b}));
+    EXPECT_EQ(
+        Gunzip(Joined({empty, Gzipped(b), empty, Gzipped(a), empty, padding}), kLimit).value(),
+        Joined({b, a}));
+  }
+}
+
+TEST(Gzip, TheLimitHoldsForAllMembersTogether) {
+  const base::Bytes part(1000, 3);
+  const base::Bytes file = Joined({Gzipped(part), Gzipped(part), Gzipped({})});
+  EXPECT_EQ(Gunzip(file, 2000).value(), Joined({part, part}));
+  EXPECT_THAT(ErrorOf(file, 1999), HasSubstr("holds more than 1999 bytes"));
+}
+
+TEST(Gzip, ASecondMemberIsCheckedAsTheFirst) {
+  const base::Bytes first = Gzipped({1, 2, 3});
+  const base::Bytes second = Gzipped(RandomBytes(1, 300));
+  for (std::size_t size = 1; size < second.size(); ++size) {
+    base::Bytes file = Joined({first, second});
+    file.resize(first.size() + size);
+    EXPECT_EQ(ErrorOf(file), "gzip: cut short") << size;
+  }
+  base::Bytes wrong = Joined({first, second});
+  wrong.back() ^= 0x10;
+  EXPECT_THAT(ErrorOf(wrong), StartsWith("gzip: damaged"));
+}
+
+TEST(Gzip, OtherBytesAfterItsEndAreRefused) {
+  for (const base::Bytes& after :
+       {base::Bytes{1}, base::Bytes{0, 0, 7}, base::Bytes{'t', 'a', 'r'}}) {
+    EXPECT_EQ(ErrorOf(Joined({Gzipped({1, 2, 3}), after})),
+              "gzip: bytes after its end, which are no gzip member");
+  }
+  // Padding is at the end only: zcat stops there, too.
+  EXPECT_EQ(ErrorOf(Joined({Gzipped({1}), base::Bytes(4), Gzipped({2})})),
+            "gzip: bytes after its end, which are no gzip member");
 }
 
 }  // namespace
