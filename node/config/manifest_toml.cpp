@@ -448,9 +448,9 @@ std::optional<std::uint32_t> NumberOf(const toml::table& root, std::string_view 
 
 base::StatusOr<Manifest> ParseManifest(std::string_view text, Versions versions) {
   if (text.size() > kMaxManifestBytes) return InvalidArgument("manifest: larger than 1 MiB");
-  const Status readable = base::CheckTomlText(text);
-  if (!readable.ok()) return InvalidArgument("manifest " + base::MessageOf(readable));
-  const toml::parse_result parsed = toml::parse(text);
+  const auto ascii = base::AsciiToml(text);
+  if (!ascii.ok()) return InvalidArgument("manifest " + base::MessageOf(ascii.status()));
+  const toml::parse_result parsed = toml::parse(*ascii);
   if (!parsed) {
     const auto& error = parsed.error();
     return InvalidArgument("manifest line " + std::to_string(error.source().begin.line) + ": " +

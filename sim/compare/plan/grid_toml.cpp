@@ -176,9 +176,9 @@ base::StatusOr<Grid> PresetOf(const toml::node& node) {
 }  // namespace
 
 base::StatusOr<Grid> ParseGrid(std::string_view text) {
-  const Status readable = base::CheckTomlText(text);
-  if (!readable.ok()) return InvalidArgument("grid " + base::MessageOf(readable));
-  const toml::parse_result parsed = toml::parse(text);
+  const auto ascii = base::AsciiToml(text);
+  if (!ascii.ok()) return InvalidArgument("grid " + base::MessageOf(ascii.status()));
+  const toml::parse_result parsed = toml::parse(*ascii);
   if (!parsed) {
     const auto& error = parsed.error();
     return InvalidArgument("grid line " + std::to_string(error.source().begin.line) + ": " +
