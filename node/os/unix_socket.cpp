@@ -23,7 +23,8 @@ base::Status Refused(const std::string& path, const char* what, int error) {
                            std::generic_category().message(error) + ")");
 }
 
-// Opens the folder and names the socket through its descriptor, so that a long path fits sun_path.
+// A path that fits sun_path is named as it is. For a longer one the folder is opened and the socket
+// named through its descriptor, which takes /proc.
 struct ShortName {
   Descriptor folder;
   sockaddr_un address{};
@@ -31,8 +32,11 @@ struct ShortName {
 
   explicit ShortName(const std::string& path)
       : folder(open(FolderOf(path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
-    const std::string name = "/proc/self/fd/" + std::to_string(folder.get()) + "/" +
-                             std::filesystem::path(path).filename().string();
+    std::string name = path;
+    if (name.size() >= sizeof address.sun_path) {
+      name = "/proc/self/fd/" + std::to_string(folder.get()) + "/" +
+             std::filesystem::path(path).filename().string();
+    }
     address.sun_family = AF_UNIX;
     fits = name.size() < sizeof address.sun_path;
     if (fits) std::memcpy(address.sun_path, name.c_str(), name.size() + 1);

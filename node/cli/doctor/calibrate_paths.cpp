@@ -20,6 +20,7 @@
 #include "node/cli/doctor/calibration.h"
 #include "node/cli/terminal/float_file.h"
 #include "node/cli/terminal/process.h"
+#include "node/os/own_program.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/train/trainer_loader.h"
 
@@ -61,11 +62,9 @@ void SetEnvironment(const Path& path) {
 base::Status RunPath(const Path& path, const std::vector<std::string>& arguments,
                      const std::string& log) {
   SetEnvironment(path);
-  std::error_code error;
-  const std::string program = fs::read_symlink("/proc/self/exe", error).string();
   ASSIGN_OR_RETURN(
       Process process,
-      Process::Start({.program = program, .arguments = arguments, .stderr_file = log}));
+      Process::Start({.program = os::OwnProgram(), .arguments = arguments, .stderr_file = log}));
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (process.stdout_fd() >= 0) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
+#include <sys/sysinfo.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
@@ -45,14 +46,6 @@ std::string ValueOf(const char* path, const std::string& key) {
     return begin == std::string::npos ? "" : line.substr(begin);
   }
   return "";
-}
-
-bool HasWord(const std::string& words, const std::string& word) {
-  std::istringstream stream(words);
-  for (std::string each; stream >> each;) {
-    if (each == word) return true;
-  }
-  return false;
 }
 
 // Cores that the control group grants; 0: no quota.
@@ -110,9 +103,10 @@ std::string NetworkFileSystem(const std::string& folder) {
 CpuFacts ReadCpu() {
   CpuFacts facts;
   facts.model = ValueOf("/proc/cpuinfo", "model name");
-  const std::string flags = ValueOf("/proc/cpuinfo", "flags");
-  facts.avx2 = HasWord(flags, "avx2") && HasWord(flags, "fma");
-  facts.avx512 = HasWord(flags, "avx512f") && HasWord(flags, "avx512vl");
+#if defined(__x86_64__)
+  facts.avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  facts.avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+#endif
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
@@ -191,6 +185,10 @@ MemoryFacts ReadMemory() {
   std::istringstream available(ValueOf("/proc/meminfo", "MemAvailable"));
   available >> facts.available_bytes;
   facts.available_bytes *= 1024;
+  struct sysinfo known {};
+  if (facts.available_bytes == 0 && sysinfo(&known) == 0) {  // without /proc: without the caches
+    facts.available_bytes = (std::uint64_t{known.freeram} + known.bufferram) * known.mem_unit;
+  }
   std::ifstream limit("/sys/fs/cgroup/memory.max");
   limit >> facts.limit_bytes;  // "max" is no number
   if (!limit) facts.limit_bytes = 0;

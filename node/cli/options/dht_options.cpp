@@ -7,6 +7,7 @@
 #include "node/cli/options/choices.h"
 #include "node/net/udp/resolver.h"
 #include "node/os/endpoint.h"
+#include "node/os/own_program.h"
 
 namespace ostraka::cli {
 namespace {
@@ -110,7 +111,7 @@ base::StatusOr<net::ReachOptions> DhtOf(const DhtOptions& options) {
   dht.network = options.network;
   dht.bootstraps = options.bootstraps;
   // A process of its own: what reads the router's bytes must not hold the key.
-  if (options.map_port) dht.port_mapper = {"/proc/self/exe", "portmap", "--keep"};
+  if (options.map_port) dht.port_mapper = {os::OwnProgram(), "portmap", "--keep"};
   return dht;
 }
 

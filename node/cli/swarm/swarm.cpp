@@ -25,6 +25,7 @@
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
+#include "node/os/own_program.h"
 #include "node/train/exact/constants_file.h"
 #include "node/train/trainer_loader.h"
 #include "node/wire/limits.h"
@@ -220,7 +221,7 @@ class Swarm {
   base::Status Start(std::size_t index) {
     const SwarmNode& node = run_.nodes[index];
     ProcessOptions process;
-    process.program = "/proc/self/exe";
+    process.program = os::OwnProgram();
     process.inherited_fd = sockets_[index].fd;
     process.stderr_file = node.log_file;
     process.arguments = {"node",
@@ -266,13 +267,13 @@ class Swarm {
   void AddAttack(std::vector<std::string>& arguments) const {
     arguments.insert(arguments.end(),
                      {"--attack", options_.attack, "--attack-seed", std::to_string(options_.seed),
-                      "--attack-from", std::to_string(options_.attack_from), "--colluders"});
+                      "--attack-from", std::to_string(options_.attack_from)});
     for (const SwarmNode& node : run_.nodes) {
-      if (node.byzantine) arguments.push_back(node.id.Hex());
+      if (node.byzantine) arguments.insert(arguments.end(), {"--colluders", node.id.Hex()});
     }
-    if (options_.attack_params.empty()) return;
-    arguments.push_back("--attack-param");
-    arguments.insert(arguments.end(), options_.attack_params.begin(), options_.attack_params.end());
+    for (const std::string& param : options_.attack_params) {
+      arguments.insert(arguments.end(), {"--attack-param", param});
+    }
   }
 
   base::Status Watch(const StopRequest& request) {
