@@ -86,7 +86,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddDhtCommand(program, invocation);
   ostraka::cli::AddPortmapCommand(program, invocation);
   ostraka::cli::AddManualCommand(program, invocation);
-  ostraka::cli::RefuseWrappedCounts(program);
+  ostraka::cli::ReadOptionsAsWritten(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help) {

@@ -24,12 +24,13 @@ class Copy:
 
     def peers(self, indices=None):
         chosen = range(len(self.run.ids)) if indices is None else indices
-        return [f"{self.run.ids[i]}@127.0.0.1:{self.sockets[i].getsockname()[1]}" for i in chosen]
+        return [word for i in chosen
+                for word in ("--peers", f"{self.run.ids[i]}@127.0.0.1:{self.sockets[i].getsockname()[1]}")]
 
     def start(self, index):
         fd = self.sockets[index].fileno()
         return Running("node", self.run.manifest, "--key", self.folder / f"{index}.key", "--data-dir",
-                       self.folder / str(index), "--listen-fd", fd, "--events", "--peers", *self.peers(),
+                       self.folder / str(index), "--listen-fd", fd, "--events", *self.peers(),
                        pass_fds=(fd,), env={**os.environ, "HOME": str(self.folder)})
 
     def close(self):
@@ -83,10 +84,10 @@ class TwoHistoriesTest(JoinCase):
     def test_whose_link_is_of_one_does_not_join_the_other(self):
         self.start_both()
         link = self.invite(self.run_, "--data-dir", self.run_.data_dir(0))
-        newcomer = self.join(link, "newcomer", "--peers", *self.copy.peers())
+        newcomer = self.join(link, "newcomer", *self.copy.peers())
         report = self.expect_stop(newcomer)
         self.assertIn("(which this node had taken for the run's)", report["reason"])
-        again = self.running(Running("join", self.folder / "newcomer", "--events", "--peers", *self.copy.peers()))
+        again = self.running(Running("join", self.folder / "newcomer", "--events", *self.copy.peers()))
         self.expect_stop(again)
 
     def test_a_member_of_one_does_not_go_over_to_the_other(self):
@@ -95,12 +96,12 @@ class TwoHistoriesTest(JoinCase):
         self.await_membership(newcomer, "newcomer")
         newcomer.signal(signal.SIGTERM)
         newcomer.finish()
-        again = self.running(Running("join", self.folder / "newcomer", "--events", "--peers", *self.copy.peers()))
+        again = self.running(Running("join", self.folder / "newcomer", "--events", *self.copy.peers()))
         self.expect_stop(again)
 
     def test_who_hears_of_both_joins_neither(self):
         self.start_both()
-        newcomer = self.join(self.early, "newcomer", "--peers", *self.copy.peers([2, 3]))
+        newcomer = self.join(self.early, "newcomer", *self.copy.peers([2, 3]))
         report = self.expect_stop(newcomer)
         named = [member for member in self.run_.ids if member[:16] in report["reason"]]
         self.assertGreaterEqual(len(named), 2, report)

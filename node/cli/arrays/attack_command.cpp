@@ -270,8 +270,7 @@ void AddOptions(CLI::App& command, AttackCommandOptions& options) {
   }
   OfferChoices(command.add_option("--name", options.name, "name of the attack; --list prints all"),
                names);
-  command.add_option("--param", options.params, "name=value, a parameter of the attack")
-      ->allow_extra_args(false);
+  command.add_option("--param", options.params, "name=value, a parameter of the attack");
   command.add_option("--byzantine", options.byzantine, "m, the number of attackers")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();

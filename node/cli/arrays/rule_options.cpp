@@ -24,14 +24,12 @@ void AddRuleOptions(CLI::App& command, const char* param_option, RuleOptions& op
   OfferChoices(command.add_option("--rule", options.rule,
                                   "name of the rule; `ostraka aggregate --list` prints all"),
                RuleNames());
-  command.add_option(param_option, options.params, "name=value, a parameter of the rule")
-      ->allow_extra_args(false);
+  command.add_option(param_option, options.params, "name=value, a parameter of the rule");
   OfferChoices(
       command.add_option(
           "--pre", options.pre,
           "a pre-aggregation, such as nnm or bucketing:s=2,seed=7; several are applied in order"),
-      PreAggregationNames())
-      ->allow_extra_args(false);
+      PreAggregationNames());
   command.add_option("--f", options.f,
                      "number of Byzantine rows to tolerate, for the rule and for --pre");
 }

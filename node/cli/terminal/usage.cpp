@@ -3,8 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string_view>
+#include <system_error>
 
 #include "node/base/suggest.h"
 
@@ -44,16 +47,60 @@ bool LooksLikeOption(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && word[1] != '.' && (word[1] < '0' || word[1] > '9');
 }
 
-std::string CountError(const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  if (whole && value <= kMost) return "";
-  const bool all_digits =
-      !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  if (all_digits) return "must be at most " + std::to_string(kMost) + ", not '" + text + "'";
-  return "must be a whole number of at least 0, not '" + text + "'";
+bool HasDigitsOnly(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Turns a whole number into the form that CLI11 reads as decimal. Returns what is wrong with it.
+std::string TidyWhole(std::string& text, bool may_be_negative) {
+  const bool negative = may_be_negative && text.starts_with('-');
+  std::string_view digits = text;
+  if (negative || digits.starts_with('+')) digits.remove_prefix(1);
+  if (!HasDigitsOnly(digits)) {
+    return std::string("must be a whole number") + (may_be_negative ? "" : " of at least 0") +
+           ", not '" + text + "'";
+  }
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size() - 1));
+  std::int64_t value = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc()) {
+    return "must be at most " + std::to_string(std::numeric_limits<std::int64_t>::max()) +
+           ", not '" + text + "'";
+  }
+  text = (negative ? "-" : "") + std::string(digits);
+  return "";
+}
+
+std::string TidyReal(std::string& text) {
+  std::string_view number = text;
+  if (number.starts_with('+') && !number.starts_with("+-")) number.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    return "must be a number that a double can hold, not '" + text + "'";
+  }
+  if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(value)) {
+    return "must be a number such as 0.01 or 1e-3, not '" + text + "'";
+  }
+  text = std::string(number);
+  return "";
+}
+
+// A validator that may change the text, before those that are there already.
+void Tidy(CLI::Option& option, std::string (*tidy)(std::string&)) {
+  option.transform(CLI::Validator(tidy, ""));
+}
+
+// Lists that were given, with the advice to repeat their names: one of them may have been meant to
+// take the word that nobody takes. Empty if there is none.
+std::string ListAdvice(const CLI::App& app) {
+  std::string names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || option->get_positional() || option->get_expected_max() <= 1) {
+      continue;
+    }
+    names += (names.empty() ? "" : " and ") + option->get_name();
+  }
+  return names.empty() ? "" : "; " + names + " takes one value: write it before each";
 }
 
 // Describes the error in `words`, the arguments after the subcommand `app`; empty if CLI11's own
@@ -80,13 +127,20 @@ std::string Unknown(const CLI::App& app, const std::vector<std::string>& words) 
 
 }  // namespace
 
-void RefuseWrappedCounts(CLI::App& program) {
+void ReadOptionsAsWritten(CLI::App& program) {
   std::vector<CLI::App*> apps = {&program};
   while (!apps.empty()) {
     CLI::App* app = apps.back();
     apps.pop_back();
+    const bool has_words = TakesWords(*app);
     for (CLI::Option* option : app->get_options()) {
-      if (option->get_type_name() == "UINT") option->check(CLI::Validator(CountError, "", "count"));
+      // "UINT:INT in [1 - 1024]": the type, and then the check's description.
+      const std::string described = option->get_type_name();
+      const std::string type = described.substr(0, described.find(':'));
+      if (type == "UINT") Tidy(*option, [](std::string& text) { return TidyWhole(text, false); });
+      if (type == "INT") Tidy(*option, [](std::string& text) { return TidyWhole(text, true); });
+      if (type == "FLOAT") Tidy(*option, TidyReal);
+      if (has_words && !option->get_positional()) option->allow_extra_args(false);
     }
     for (CLI::App* child : app->get_subcommands([](CLI::App*) { return true; })) {
       apps.push_back(child);
@@ -111,7 +165,10 @@ base::Status UsageError(const CLI::App& program, const std::vector<std::string>&
     message =
         Unknown(*app, {arguments.begin() + static_cast<std::ptrdiff_t>(used), arguments.end()});
   }
-  if (message.empty()) message = error.what();
+  if (message.empty()) {
+    message = error.what();
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) message += ListAdvice(*app);
+  }
   return base::InvalidArgument(message + " (see `" + path + " --help`)");
 }
 

@@ -15,9 +15,12 @@ class ParseError;
 
 namespace ostraka::cli {
 
-// Makes every option with an unsigned number refuse negative numbers and those above 2^63 - 1,
-// which CLI11 would wrap and a manifest cannot hold.
-void RefuseWrappedCounts(CLI::App& program);
+// Makes every option of `program` mean what a person wrote.
+// - A number is decimal: 010 is ten, where CLI11 reads eight. 0x10, 1_000, 1e3 for a whole number,
+//   nan, and numbers out of range, which CLI11 would wrap, are refused.
+// - In a command that takes words without names, such as FILE, a name takes one value, so that a
+//   list does not swallow them.
+void ReadOptionsAsWritten(CLI::App& program);
 
 // The error for `arguments` (without the program's name) that `program` refused with `error`.
 base::Status UsageError(const CLI::App& program, const std::vector<std::string>& arguments,
