@@ -20,6 +20,7 @@
 #include "node/cli/portmap/commands.h"
 #include "node/cli/sim/commands.h"
 #include "node/cli/swarm/commands.h"
+#include "node/cli/terminal/exit_code.h"
 #include "node/cli/terminal/usage.h"
 
 namespace {
@@ -54,6 +55,7 @@ ExitCode Written(ExitCode code) {
 }
 
 int Main(int argc, char** argv) {
+  ostraka::cli::EndInOneLineWithoutResources();
   if (!HoldStandardDescriptors()) return ExitCode::kEnvironment;
   if (const auto ready = ostraka::crypto::Initialize(); !ready.ok()) {
     return ostraka::cli::Fail(ready);

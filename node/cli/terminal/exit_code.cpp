@@ -1,9 +1,19 @@
 #include "node/cli/terminal/exit_code.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
 #include <string>
+
+#include "node/os/system_refusal.h"
 
 namespace ostraka::cli {
 namespace {
@@ -23,6 +33,36 @@ std::size_t CharacterLength(std::string_view text) {
   const bool overlong = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xf0 && byte(1) < 0x90);
   const bool control = byte(0) == 0xc2 && byte(1) < 0xa0;
   return overlong || control ? 0 : length;
+}
+
+constexpr const char* kNoMemory =
+    "not enough memory: close other programs, or raise the limit (ulimit -v)";
+
+std::terminate_handler before = nullptr;
+
+void Say(const char* text) {
+  // What cannot be written changes nothing about the end.
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text, std::strlen(text));
+}
+
+void OnTerminate() {
+  const auto number = os::RefusalOf(std::current_exception());
+  if (!number) {
+    before();
+    std::abort();
+  }
+  // Several threads may want memory at once, and one of them says so.
+  static std::atomic_flag said;
+  while (said.test_and_set()) pause();
+  // To make the line may take more memory than there is.
+  if (*number == ENOMEM) {
+    Say("ostraka: ");
+    Say(kNoMemory);
+    Say("\n");
+  } else {
+    Say(("ostraka: " + ResourceMessage(*number) + "\n").c_str());
+  }
+  _exit(kEnvironment);
 }
 
 }  // namespace
@@ -54,5 +94,27 @@ ExitCode Fail(const base::Status& status) {
   std::fprintf(stderr, "ostraka: %s\n", PrintableLine(base::MessageOf(status)).c_str());
   return ExitCodeOf(status);
 }
+
+std::string ResourceMessage(int number) {
+  switch (number) {
+    case EMFILE: {
+      rlimit limit{};
+      getrlimit(RLIMIT_NOFILE, &limit);  // cannot fail for this process
+      return "its limit of " + std::to_string(limit.rlim_cur) +
+             " open files and sockets is reached: raise it (ulimit -n)";
+    }
+    case ENFILE:
+      return "the machine has no more open files to give: end other programs";
+    case EAGAIN:
+      return "the system gave no more threads: raise the limit of processes (ulimit -u) or of "
+             "memory (ulimit -v)";
+    case ENOMEM:
+      return kNoMemory;
+    default:
+      return std::string("the system refused: ") + std::strerror(number);
+  }
+}
+
+void EndInOneLineWithoutResources() { before = std::set_terminate(OnTerminate); }
 
 }  // namespace ostraka::cli

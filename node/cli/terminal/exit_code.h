@@ -28,4 +28,13 @@ std::string PrintableLine(std::string_view message);
 // Prints "ostraka: <message>" through PrintableLine to stderr and returns ExitCodeOf(status).
 ExitCode Fail(const base::Status& status);
 
+// From here on an exception that nobody catches, and that says that the machine gives no more
+// memory, threads or files, ends the process with one line and kEnvironment, in whatever thread.
+// Any other exception is our own bug and aborts. Nothing is written or undone: what must be durable
+// is so at every moment, as for a process that is killed. Called once, at the start.
+void EndInOneLineWithoutResources();
+
+// That line for the error `number` (errno), without its "ostraka: ".
+std::string ResourceMessage(int number);
+
 }  // namespace ostraka::cli

@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <csignal>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
 namespace ostraka::cli {
 namespace {
 
@@ -38,6 +45,28 @@ TEST(FailTest, PrintsOneLineAndReturnsTheCode) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(Fail(base::NotFound("no\nfile")), kEnvironment);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "ostraka: no?file\n");
+}
+
+template <typename Error>
+void ThrowInAThread(const Error& error) {
+  EndInOneLineWithoutResources();
+  std::thread([&error] { throw error; }).join();
+}
+
+TEST(LastLineDeathTest, MissingMemoryEndsWithOneLine) {
+  EXPECT_EXIT(ThrowInAThread(std::bad_alloc()), ::testing::ExitedWithCode(3),
+              "^ostraka: not enough memory: [^\n]*ulimit -v[^\n]*\n$");
+}
+
+TEST(LastLineDeathTest, MissingFilesAndThreadsEndWithOneLine) {
+  EXPECT_EXIT(ThrowInAThread(std::system_error(EMFILE, std::system_category())),
+              ::testing::ExitedWithCode(3), "^ostraka: its limit of [0-9]+ open files[^\n]*\n$");
+  EXPECT_EXIT(ThrowInAThread(std::system_error(EAGAIN, std::system_category())),
+              ::testing::ExitedWithCode(3), "^ostraka: the system gave no more threads[^\n]*\n$");
+}
+
+TEST(LastLineDeathTest, OurOwnBugAborts) {
+  EXPECT_EXIT(ThrowInAThread(std::out_of_range("at")), ::testing::KilledBySignal(SIGABRT), "at");
 }
 
 }  // namespace
