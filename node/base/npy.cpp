@@ -1,5 +1,6 @@
 #include "node/base/npy.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -10,17 +11,17 @@ namespace ostraka::base {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kZip = "PK\x03\x04";
 constexpr std::size_t kVersionEnd = 8;  // magic, major, minor
-constexpr std::size_t kAlignment = 16;  // of the data; NumPy pads to 64, before version 1.14 to 16
 constexpr std::size_t kPadding = 64;
 
 Status Malformed(std::string_view what) {
-  return InvalidArgument("no .npy file that NumPy wrote: " + std::string(what) +
+  return InvalidArgument("its .npy header cannot be read: " + std::string(what) +
                          "; write it with numpy.save");
 }
 
 // Parser for the Python literal in a header: a dict of a string, a boolean and a tuple of integers.
-// It supports no escapes, nesting, expressions or comments.
+// It supports no escapes, nesting, expressions or comments. Python 2 wrote u'...' and 3L.
 class Literal {
  public:
   explicit Literal(std::string_view text) : rest_(text) {}
@@ -42,7 +43,8 @@ class Literal {
   }
   // A string of printable ASCII in single or double quotes.
   std::optional<std::string_view> String() {
-    const char quote = Peek();
+    if ((Peek() == 'u' || Peek() == 'U') && rest_.size() > 1) rest_.remove_prefix(1);
+    const char quote = rest_.empty() ? '\0' : rest_.front();
     if (quote != '\'' && quote != '"') return std::nullopt;
     for (std::size_t end = 1; end < rest_.size(); ++end) {
       if (rest_[end] == quote) {
@@ -64,7 +66,7 @@ class Literal {
     }
     return std::nullopt;
   }
-  // Decimal digits of a value below 2^63, without a leading zero.
+  // Decimal digits of a value below 2^63, without a leading zero, and perhaps L.
   std::optional<std::uint64_t> Integer() {
     SkipSpace();
     constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
@@ -77,21 +79,27 @@ class Literal {
     }
     if (digits == 0) return std::nullopt;
     rest_.remove_prefix(digits);
+    if (rest_.starts_with('L')) rest_.remove_prefix(1);
     return value;
   }
 
  private:
   void SkipSpace() {
-    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n')) {
-      rest_.remove_prefix(1);
-    }
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\f\r\n"), rest_.size()));
   }
   std::string_view rest_;
 };
 
+// The names that numpy.dtype knows for the two types, on a little-endian machine.
 StatusOr<NpyType> TypeOf(std::string_view descr) {
-  if (descr == "<f4") return NpyType::kFloat32;
-  if (descr == "<f8") return NpyType::kFloat64;
+  std::string_view name = descr;
+  if (name.starts_with('<') || name.starts_with('=') || name.starts_with('|')) {
+    name.remove_prefix(1);
+  }
+  if (name == "f4" || name == "f") return NpyType::kFloat32;
+  if (name == "f8" || name == "d") return NpyType::kFloat64;
+  if (descr == "float32" || descr == "single") return NpyType::kFloat32;
+  if (descr == "float64" || descr == "double" || descr == "float") return NpyType::kFloat64;
   if (descr.find('O') != std::string_view::npos) {
     return InvalidArgument(
         "the array holds Python objects, and unpickling them would run their code: save it as "
@@ -186,30 +194,31 @@ std::string NpyHeader::ShapeText() const {
 
 StatusOr<NpyHeader> ParseNpy(ByteView file) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  if (text.starts_with(kZip)) {
+    return InvalidArgument("this is an archive of arrays (.npz): save one array with numpy.save");
+  }
   if (!text.starts_with(kMagic)) {
     return InvalidArgument("this is no .npy file: write one with numpy.save");
   }
-  if (text.size() < kVersionEnd) return Malformed("it ends within its first 8 bytes");
+  if (text.size() < kVersionEnd) return Malformed("the file ends within its first 8 bytes");
   const std::uint8_t major = file[6];
   if (major < 1 || major > 3 || file[7] != 0) {
     return Malformed("its format is version " + std::to_string(major) + "." +
                      std::to_string(file[7]) + ", known are 1.0, 2.0 and 3.0");
   }
   const std::size_t length_bytes = major == 1 ? 2 : 4;
-  if (text.size() < kVersionEnd + length_bytes) return Malformed("it ends within its header");
+  if (text.size() < kVersionEnd + length_bytes) return Malformed("the file ends within it");
   std::size_t length = 0;
   for (std::size_t i = length_bytes; i-- > 0;) length = length << 8 | file[kVersionEnd + i];
   if (length > kMaxNpyHeaderBytes) {
-    return Malformed("its header claims " + std::to_string(length) + " bytes, at most " +
+    return Malformed("it claims " + std::to_string(length) + " bytes, at most " +
                      std::to_string(kMaxNpyHeaderBytes) + " are read");
   }
   const std::size_t start = kVersionEnd + length_bytes;
-  if (length > text.size() - start) return Malformed("it ends within its header");
+  if (length > text.size() - start) return Malformed("the file ends within it");
   const std::string_view dict = text.substr(start, length);
-  if (!dict.ends_with('\n')) return Malformed("its header does not end with a line feed");
   ASSIGN_OR_RETURN(NpyHeader header, ParseDict(dict));
   header.data_offset = start + length;
-  if (header.data_offset % kAlignment != 0) return Malformed("its data are not aligned");
 
   const auto count = CountElements(header);
   if (!count) return Malformed("shape " + header.ShapeText() + " is beyond any memory");
@@ -223,7 +232,10 @@ StatusOr<NpyHeader> ParseNpy(ByteView file) {
                            "; copy or write it again");
   }
   if (there > announced) {
-    return Malformed(std::to_string(there - announced) + " bytes follow the array");
+    return InvalidArgument(std::to_string(there - announced) + " bytes follow the array of shape " +
+                           header.ShapeText() +
+                           ", and one alone is read: save it to a file of its own with "
+                           "numpy.save");
   }
   return header;
 }

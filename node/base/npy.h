@@ -1,6 +1,7 @@
 // NumPy's .npy files, format versions 1 to 3: the header, read strictly and written.
 //
-// Accepts only little-endian float32 and float64 arrays. Never unpickles, and never allocates what
+// Reads what numpy.load reads, of little-endian float32 and float64 arrays: headers of any padding,
+// and those of Python 2. Never unpickles, and never allocates what
 // the header alone announces: the caller learns where the data lie in bytes that it already holds.
 // Format: numpy.lib.format, NEP 1.
 //
@@ -32,7 +33,7 @@ struct NpyHeader {
   NpyType type = NpyType::kFloat32;
   bool fortran_order = false;
   std::vector<std::uint64_t> shape;  // empty: a single number
-  std::size_t data_offset = 0;       // a multiple of 16
+  std::size_t data_offset = 0;       // not always a multiple of NpyItemBytes
   std::uint64_t element_count = 0;   // the product of `shape`
 
   // "(16, 1000000)", as Python writes it.

@@ -84,6 +84,8 @@ class Aggregation {
       reports.push_back(JsonOf(report));
       ShowProgress(begin, t + 1, steps_.count, "steps");
     }
+    RETURN_IF_ERROR(in_.CheckWhole());
+    if (reference_) RETURN_IF_ERROR(reference_->CheckWhole());
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     json answer = Summary(std::move(reports), wall.count());
     std::vector<std::uint64_t> shape = {steps_.dimension};

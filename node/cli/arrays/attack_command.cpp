@@ -175,6 +175,8 @@ class AttackRun {
     if (!damage.empty()) answer["damage"] = std::move(damage);
     std::vector<std::uint64_t> shape = {options_.byzantine, length_};
     if (steps_.many) shape.insert(shape.begin(), steps_.count);
+    RETURN_IF_ERROR(honest_.CheckWhole());
+    if (own_) RETURN_IF_ERROR(own_->CheckWhole());
     RETURN_IF_ERROR(PutResult<float>(options_.array, shape, sent, answer));
     return answer;
   }

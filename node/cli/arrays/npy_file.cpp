@@ -7,10 +7,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <type_traits>
 #include <utility>
 
-#include "node/os/descriptor.h"
 #include "node/os/durable_file.h"
 
 namespace ostraka::cli {
@@ -25,7 +25,7 @@ base::Status Cannot(const std::string& path, const char* what) {
 
 base::StatusOr<NpyFile> NpyFile::Map(const std::string& path) {
   // O_NONBLOCK: opening a pipe must not block.
-  const os::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  os::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return Cannot(path, "open it");
   struct stat info {};
   if (fstat(file.get(), &info) != 0) return Cannot(path, "look at it");
@@ -40,7 +40,9 @@ base::StatusOr<NpyFile> NpyFile::Map(const std::string& path) {
     void* bytes = mmap(nullptr, mapped.size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
     if (bytes == MAP_FAILED) return Cannot(path, "map it");
     mapped.bytes_ = static_cast<const std::uint8_t*>(bytes);
+    mapped.guard_ = std::make_unique<CutFileGuard>(path, bytes, mapped.size_);
   }
+  mapped.file_ = std::move(file);
   auto header = base::ParseNpy({mapped.bytes_, mapped.size_});
   if (!header.ok()) {
     return base::InvalidArgument(path + ": " + base::MessageOf(header.status()));
@@ -51,7 +53,31 @@ base::StatusOr<NpyFile> NpyFile::Map(const std::string& path) {
                                  ": the array is in Fortran order, column after column: save "
                                  "numpy.ascontiguousarray of it");
   }
+  RETURN_IF_ERROR(mapped.Align());
   return mapped;
+}
+
+base::Status NpyFile::Align() {
+  data_ = bytes_ + header_.data_offset;
+  if (header_.data_offset % base::NpyItemBytes(header_.type) == 0) return base::OkStatus();
+  const std::size_t bytes = header_.element_count * base::NpyItemBytes(header_.type);
+  copy_.reset(new (std::nothrow) std::uint8_t[bytes]);
+  if (copy_ == nullptr) {
+    return base::Unavailable(path_ + ": its data are not aligned, and there is no memory for " +
+                             std::to_string(bytes) +
+                             " bytes to align them: write it again with numpy.save");
+  }
+  std::memcpy(copy_.get(), data_, bytes);
+  data_ = copy_.get();
+  return base::OkStatus();
+}
+
+base::Status NpyFile::CheckWhole() const {
+  struct stat info {};
+  if (fstat(file_.get(), &info) == 0 && static_cast<std::size_t>(info.st_size) >= size_) {
+    return base::OkStatus();
+  }
+  return base::Unavailable(CutFileMessage(path_));
 }
 
 NpyFile::~NpyFile() {
@@ -65,6 +91,10 @@ NpyFile& NpyFile::operator=(NpyFile&& other) noexcept {
   std::swap(header_, other.header_);
   std::swap(bytes_, other.bytes_);
   std::swap(size_, other.size_);
+  std::swap(data_, other.data_);
+  std::swap(copy_, other.copy_);
+  std::swap(guard_, other.guard_);
+  std::swap(file_, other.file_);
   return *this;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,15 +13,18 @@
 #include "aggregation/kernels/rows.h"
 #include "node/base/npy.h"
 #include "node/base/status.h"
+#include "node/cli/arrays/cut_file.h"
+#include "node/os/descriptor.h"
 
 namespace ostraka::cli {
 
-// Pages are read on first access and can be dropped again, so a file may exceed the memory. No
-// process may shorten the file while it is mapped.
+// Pages are read on first access and can be dropped again, so a file may exceed the memory. Only
+// data that do not begin at a multiple of their numbers' size are copied. If another program
+// shortens the file, the process ends, or CheckWhole says so (node/cli/arrays/cut_file.h).
 class NpyFile {
  public:
-  // NotFound: no such file. Unavailable: it cannot be read. InvalidArgument: ParseNpy refuses it,
-  // or it is not in C order. Messages begin with the path.
+  // NotFound: no such file. Unavailable: it cannot be read or copied. InvalidArgument: ParseNpy
+  // refuses it, or it is not in C order. Messages begin with the path.
   static base::StatusOr<NpyFile> Map(const std::string& path);
   ~NpyFile();
   NpyFile(NpyFile&& other) noexcept;
@@ -31,16 +35,24 @@ class NpyFile {
   // REQUIRES: T is float for kFloat32 and double for kFloat64.
   template <typename T>
   std::span<const T> values() const {
-    return {reinterpret_cast<const T*>(bytes_ + header_.data_offset),
-            static_cast<std::size_t>(header_.element_count)};
+    return {reinterpret_cast<const T*>(data_), static_cast<std::size_t>(header_.element_count)};
   }
+  // Unavailable: the file is shorter than it was when it was mapped, so that what was read may be
+  // zeros. For whoever is about to use a result.
+  base::Status CheckWhole() const;
 
  private:
   NpyFile() = default;
   std::string path_;
   base::NpyHeader header_;
-  const std::uint8_t* bytes_ = nullptr;
+  base::Status Align();
+
+  const std::uint8_t* bytes_ = nullptr;  // the mapped file
   std::size_t size_ = 0;
+  const std::uint8_t* data_ = nullptr;  // in bytes_ or copy_
+  std::unique_ptr<std::uint8_t[]> copy_;
+  std::unique_ptr<CutFileGuard> guard_;
+  os::Descriptor file_{-1};
 };
 
 // One array of n x d per step: shape (n, d) is one step, (T, n, d) are T steps.
