@@ -2,7 +2,9 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace ostraka::store::sqlite {
@@ -35,12 +37,17 @@ base::Status ErrorStatus(int code, const std::string& path, const char* detail) 
 }
 
 base::Status ErrorStatus(int code, sqlite3* database, const std::string& path) {
+  const int system = database == nullptr ? 0 : sqlite3_system_errno(database);
+  if ((code & 0xff) == SQLITE_CANTOPEN && (system == EMFILE || system == ENFILE)) {
+    return base::Unavailable(path + ": " + std::generic_category().message(system) +
+                             ": raise the limit (ulimit -n)");
+  }
   return ErrorStatus(code, path,
                      database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database));
 }
 
-// `path` as a URI that declares the file immutable.
-std::string ImmutableUri(const std::string& path) {
+// `path` as a URI with these parameters.
+std::string UriOf(const std::string& path, const char* parameters) {
   std::string uri = "file:";
   for (const char c : path) {
     if (c == '%' || c == '?' || c == '#') {
@@ -52,7 +59,7 @@ std::string ImmutableUri(const std::string& path) {
       uri += c;
     }
   }
-  return uri + "?immutable=1";
+  return uri + "?" + parameters;
 }
 
 // Forces SQLite to read the file, which opening alone does not.
@@ -161,11 +168,15 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(dat
 
 base::StatusOr<Database> Database::Open(const std::string& path, Mode mode) {
   const bool read_only = mode == Mode::kReadOnly;
-  const auto open = [](const std::string& name, int flags, Database& out) {
+  const auto open = [](const std::string& name, int flags, Database& out,
+                       const char* before = nullptr) {
     sqlite3* raw = nullptr;
     int code = sqlite3_open_v2(name.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
     out.database_.reset(raw);  // SQLite returns a handle even for most failures
     if (code == SQLITE_OK) code = sqlite3_busy_timeout(raw, kBusyTimeoutMs);
+    if (code == SQLITE_OK && before != nullptr) {
+      code = sqlite3_exec(raw, before, nullptr, nullptr, nullptr);
+    }
     if (code == SQLITE_OK) code = ReadHeader(raw);
     return code;
   };
@@ -175,11 +186,21 @@ base::StatusOr<Database> Database::Open(const std::string& path, Mode mode) {
   int code =
       open(path, read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
            database);
-  std::error_code ignored;  // an error counts as "not there"
-  const bool has_log = std::filesystem::exists(path + "-wal", ignored);
-  if ((code & 0xff) == SQLITE_CANTOPEN && read_only && !has_log &&
-      std::filesystem::exists(path, ignored)) {
-    code = open(ImmutableUri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, database);
+  if ((code & 0xff) == SQLITE_CANTOPEN && read_only) {
+    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+    std::error_code ignored;  // an error counts as "not there"
+    const auto is_there = [&](const char* suffix) {
+      return std::filesystem::exists(path + suffix, ignored);
+    };
+    // Without its shared memory nobody has the database open, so no lock is needed.
+    const bool unused = !is_there("-shm");
+    const bool empty_log = std::filesystem::file_size(path + "-wal", ignored) == 0;
+    if (is_there("") && (!is_there("-wal") || (unused && empty_log))) {
+      code = open(UriOf(path, "immutable=1"), flags, database);
+    } else if (is_there("") && unused) {
+      // In exclusive mode SQLite keeps what would be in shared memory in its own.
+      code = open(UriOf(path, "vfs=unix-none"), flags, database, "PRAGMA locking_mode=EXCLUSIVE");
+    }
   }
   if (code != SQLITE_OK) return ErrorStatus(code, database.database_.get(), path);
   return database;

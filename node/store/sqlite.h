@@ -59,8 +59,9 @@ class Database {
  public:
   enum class Mode { kReadWriteCreate, kReadOnly };
 
-  // `path` is the database file. A read-only database whose folder cannot take SQLite's shared
-  // memory file (a read-only medium) is opened as immutable.
+  // `path` is the database file. Reading needs no right to write: where the folder cannot take
+  // SQLite's shared memory file (a read-only medium, a folder of another user), a database that
+  // nobody has open is read without it, with its log if there is one.
   static base::StatusOr<Database> Open(const std::string& path, Mode mode);
 
   // Runs one or more statements without parameters; ignores rows.
