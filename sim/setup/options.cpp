@@ -245,6 +245,7 @@ bool IsTimely(const SimOptions& options) {
 namespace {
 
 // One step that moves the model, and the settle steps after it (docs/protocol.md, 5).
+constexpr std::uint32_t kLeastPeers = 3;  // as in any manifest
 constexpr std::uint64_t kLeastSteps = 6;
 
 base::Status CheckFaults(const SimOptions& options) {
@@ -360,8 +361,9 @@ base::Status CheckWaits(const SimOptions& options) {
 }  // namespace
 
 base::Status CheckOptions(const SimOptions& options) {
-  RETURN_IF_ERROR(Require(options.peers >= 2 && options.peers <= wire::kMaxPeers,
-                          "peers must be 2.." + std::to_string(wire::kMaxPeers)));
+  RETURN_IF_ERROR(Require(
+      options.peers >= kLeastPeers && options.peers <= wire::kMaxPeers,
+      "peers must be " + std::to_string(kLeastPeers) + ".." + std::to_string(wire::kMaxPeers)));
   RETURN_IF_ERROR(Require(options.byzantine < options.peers,
                           "byzantine is " + std::to_string(options.byzantine) + " and peers " +
                               std::to_string(options.peers) + ": byzantine must be below peers"));

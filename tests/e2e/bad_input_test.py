@@ -235,7 +235,7 @@ class ManifestTest(TestCase):
         self.refused(2, [*init, "--member", "abc@127.0.0.1:1"], "'abc@127.0.0.1:1'", "ID@HOST:PORT")
         self.refused(2, [*init, "--member", ids[0] + "@nowhere"], "nowhere", "host:port")
         members = [word for ident in ids for word in ("--member", ident)]
-        self.refused(2, [*init, *members, "--momentum", "nan"], "training.momentum")
+        self.refused(2, [*init, *members, "--momentum", "nan"], "--momentum: must be a number")
         self.refused(2, [*init, *members, "--learning-rate", "inf"], "training.learning_rate")
         self.refused(2, [*init, *members, "--steps", 0], "training.steps")
         self.refused(2, [*init, "--member", "a b=" + ids[0]], "'a b=", "a member's name must consist of")
@@ -325,7 +325,7 @@ class SwarmTest(TestCase):
         self.refused_swarm([*toy, "--attack-param", "x=1"], "'x'", "lambda")
         self.refused_swarm([*toy, "--hidden", 3], "3 parameters", "--hidden 16")
         self.refused_swarm([*toy, "--steps", 5], "settle_steps")
-        self.refused_swarm([*toy, "--target", "nan"], "--target must be a number")
+        self.refused_swarm([*toy, "--target", "nan"], "--target: must be a number")
         self.refused_swarm([*toy, "--batch-size", 0], "batch_size")
         self.refused_swarm(["--model", "resnet18"], "unknown model 'resnet18'", "softmax")
         self.refused_swarm(["--data", "speech:/x"], "unknown data 'speech'", "digits")

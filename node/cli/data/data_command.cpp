@@ -108,7 +108,7 @@ void AddDataCommand(CLI::App& program, Invocation& invocation) {
 
   auto* pack = command->add_subcommand("pack", "write a text as records of tokens");
   pack->add_option("text", options->source, "the text: any file; also gzip")->required();
-  pack->add_option("--out", options->out, "the file to write")->required();
+  WritesTo(pack->add_option("--out", options->out, "the file to write"))->required();
   AddContext(*pack, *options);
   pack->footer("Example: ostraka data pack book.txt --context 128 --out book.tokens");
   pack->callback([options, &invocation] {

@@ -32,7 +32,7 @@ struct NewOptions {
 };
 
 base::Status CheckMayInvite(const protocol::Manifest& manifest, const base::PeerId& moderator,
-                            std::uint32_t uses) {
+                            const NewOptions& options) {
   if (manifest.join.policy != protocol::JoinPolicy::kInvite) {
     return base::FailedPrecondition("this run takes no invites (join.policy is " +
                                     std::string(JoinPolicyName(manifest.join.policy)) +
@@ -44,8 +44,13 @@ base::Status CheckMayInvite(const protocol::Manifest& manifest, const base::Peer
                                     "in join.moderators");
   }
   const std::uint32_t most = std::min(manifest.join.quota, wire::kMaxInviteUses);
-  if (uses >= 1 && uses <= most) return base::OkStatus();
-  return base::InvalidArgument("--uses must be from 1 to " + std::to_string(most));
+  if (options.uses < 1 || options.uses > most) {
+    return base::InvalidArgument("--uses must be from 1 to " + std::to_string(most));
+  }
+  const std::uint64_t steps = manifest.training.steps;
+  if (options.until.value_or(steps) <= steps) return base::OkStatus();
+  return base::InvalidArgument("--until must be at most " + std::to_string(steps) +
+                               ", the run's steps");
 }
 
 // Refuses an invite by which nobody could come in. `newest`: a block of the run, null if none is
@@ -69,7 +74,7 @@ base::Status CheckLetsIn(const wire::Invite& invite, const wire::Block* newest) 
 base::Status New(const NewOptions& options) {
   ASSIGN_OR_RETURN(protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
   ASSIGN_OR_RETURN(const crypto::SigningKey key, LoadKey(options.key, options.passphrase));
-  RETURN_IF_ERROR(CheckMayInvite(manifest, key.id(), options.uses));
+  RETURN_IF_ERROR(CheckMayInvite(manifest, key.id(), options));
   crypto::SigningKey holder = crypto::SigningKey::Generate();
   const wire::Invite invite{.moderator = key.id(),
                             .holder = holder.id(),

@@ -11,6 +11,7 @@
 #include "crypto/key_file.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/options/peer_addresses.h"
+#include "node/cli/terminal/new_file.h"
 #include "node/store/ledger_reader.h"
 #include "node/train/exact/constants_file.h"
 
@@ -70,8 +71,8 @@ void AddLinkParts(CLI::App& command, LinkPartsOptions& options) {
   command.add_option("--graph", options.graph,
                      "the run's graph file, if it trains one (default: the manifest's path and "
                      ".graph)");
-  command.add_option("--file", options.file,
-                     "write it to this new file (mode 0600) instead of printing a link");
+  WritesTo(command.add_option("--file", options.file,
+                              "write it to this new file (mode 0600) instead of printing a link"));
 }
 
 base::StatusOr<InviteText> PartsOf(const LinkPartsOptions& options, const std::string& path,

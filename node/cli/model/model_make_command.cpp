@@ -112,7 +112,7 @@ void AddModelMakeCommand(CLI::App& model, Invocation& invocation) {
   OfferChoices(command->add_option("model", sizes.model, "gpt, llama, albert, vit, mlp or softmax"),
                exact::ModelNames())
       ->required();
-  command->add_option("--out", options->out, "the graph file to write")->required();
+  WritesTo(command->add_option("--out", options->out, "the graph file to write"))->required();
   const auto size = [command, options](const char* name, std::int64_t& value,
                                        std::set<std::string> models, const char* help) {
     options->sizes.push_back(

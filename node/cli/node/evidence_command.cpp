@@ -14,6 +14,7 @@
 #include "node/cli/node/evidence_files.h"
 #include "node/cli/node/gradient_judge.h"
 #include "node/cli/terminal/member_names.h"
+#include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/protocol/ground/names.h"
 #include "node/wire/codec.h"
@@ -279,7 +280,7 @@ void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
   auto* exporter = add("export", "write the evidence in a node's ledger to files",
                        "Example: ostraka evidence export out/node0 evidence", ExportFiles);
   exporter->add_option("dir", options->data_dir, "the node's data folder")->required();
-  exporter->add_option("out", options->out_dir, "the folder to write into")->required();
+  WritesTo(exporter->add_option("out", options->out_dir, "the folder to write into"))->required();
 }
 
 }  // namespace ostraka::cli

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "node/cli/node/commands.h"
+#include "node/cli/options/command_line.h"
 #include "node/cli/terminal/member_names.h"
+#include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/store/checkpoint.h"
 #include "node/store/ledger_reader.h"
@@ -137,7 +139,8 @@ void AddExportCommand(CLI::App& program, Invocation& invocation) {
   auto options = std::make_shared<ExportOptions>();
   command->add_option("dir", options->data_dir, "the node's data folder (the node may be running)")
       ->required();
-  command->add_option("file", options->out_file, "the safetensors file to write")->required();
+  WritesTo(command->add_option("file", options->out_file, "the safetensors file to write"))
+      ->required();
   command->add_option("--step", options->step,
                       "export the state after this step (default: the newest)");
   command->add_flag("--json", options->json, "print one JSON object");

@@ -13,6 +13,7 @@
 #include "crypto/key_file.h"
 #include "crypto/key_import.h"
 #include "node/cli/node/commands.h"
+#include "node/cli/terminal/new_file.h"
 #include "node/cli/terminal/passphrase.h"
 #include "node/cli/views/node_json.h"
 
@@ -125,7 +126,7 @@ void AddKeyCommand(CLI::App& program, Invocation& invocation) {
 
   auto* create =
       add("new", "make a key and print its peer id", "Example: ostraka key new me.key", New);
-  create->add_option("file", options->file, written)->required();
+  WritesTo(create->add_option("file", options->file, written))->required();
   create->add_flag("--no-passphrase", options->no_passphrase, clear);
   AddPassphraseOptions(*create, options->passphrase);
 
@@ -153,7 +154,7 @@ void AddKeyCommand(CLI::App& program, Invocation& invocation) {
       ->add_option("source", options->source,
                    "the file (mode 0600) with the other program's key, or - for standard input")
       ->required();
-  import->add_option("file", options->file, written)->required();
+  WritesTo(import->add_option("file", options->file, written))->required();
   import->add_flag("--no-passphrase", options->no_passphrase, clear);
   AddPassphraseOptions(*import, options->passphrase);
 }

@@ -14,6 +14,7 @@
 #include "node/cli/options/peer_addresses.h"
 #include "node/cli/terminal/byte_count.h"
 #include "node/cli/terminal/data_dir.h"
+#include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_answers.h"
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
@@ -227,8 +228,8 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
                      ".graph)");
   command.add_option("--origin", options.files.origin,
                      "file with the initial state, for a run made by `run recover`");
-  command.add_option("--record-frames", options.files.record_frames,
-                     "append every received frame to this file, for audits");
+  WritesTo(command.add_option("--record-frames", options.files.record_frames,
+                              "append every received frame to this file, for audits"));
   command
       .add_option("--evaluate-every", options.evaluate_every,
                   "steps between evaluations on held-out data; 0: only at the end")

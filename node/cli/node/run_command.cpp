@@ -331,7 +331,7 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
   auto options = std::make_shared<RunOptions>();
 
   auto* init = command->add_subcommand("init", "write a manifest");
-  init->add_option("--out", options->file, "the file to write")->required();
+  WritesTo(init->add_option("--out", options->file, "the file to write"))->required();
   init->add_option("--member", options->members,
                    "NAME=ID@HOST:PORT, once for each member; without @HOST:PORT for a member that "
                    "only dials; NAME= may be left out")

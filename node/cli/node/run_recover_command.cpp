@@ -102,7 +102,7 @@ void AddRunRecoverCommand(CLI::App& run, Invocation& invocation) {
       ->add_option("data_dirs", options->data_dirs,
                    "data folders of the old run's members, or copies of them")
       ->required();
-  command->add_option("--out", options->out_file, "the manifest to write")->required();
+  WritesTo(command->add_option("--out", options->out_file, "the manifest to write"))->required();
   command->add_option("--without", options->without,
                       "id of a member to leave out, whatever the ledgers say");
   command->add_flag("--json", options->json, "print one JSON object");

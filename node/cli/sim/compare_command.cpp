@@ -16,6 +16,7 @@
 
 #include "node/cli/options/choices.h"
 #include "node/cli/sim/commands.h"
+#include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/train/data_source.h"
 #include "sim/compare/engine/code_version.h"
@@ -256,7 +257,7 @@ std::function<ExitCode()> BodyOf(const std::shared_ptr<CompareOptions>& options,
 void AddMerge(CLI::App& command, const std::shared_ptr<CompareOptions>& options,
               Invocation& invocation) {
   auto* merge = command.add_subcommand("merge", "join the folders of one grid's shards");
-  merge->add_option("out", options->out, "new folder for the joined results")->required();
+  WritesTo(merge->add_option("out", options->out, "new folder for the joined results"))->required();
   merge->add_option("parts", options->parts, "folders of the shards")->required();
   merge->add_option("--data", options->data, "replaces the grid's data, as in `compare --data`");
   merge->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
@@ -275,8 +276,9 @@ void AddCompareCommand(CLI::App& program, Invocation& invocation) {
   OfferChoices(command->add_option("--preset", options->preset,
                                    "a built-in grid: smoke, btard-2022 or byzfl-mnist"),
                compare::PresetNames());
-  command->add_option("--out", options->out,
-                      "folder for results; the same command continues an interrupted comparison");
+  WritesTo(command->add_option(
+      "--out", options->out,
+      "folder for results; the same command continues an interrupted comparison"));
   OfferChoices(
       command->add_option("--data", options->data,
                           "replaces the grid's data: digits, mnist:DIR, cifar10:DIR, text:FILE"),

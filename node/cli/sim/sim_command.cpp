@@ -524,9 +524,9 @@ void AddRunOptions(CLI::App* command, SimCommandOptions* options) {
   command->add_option("--replay", options->replay, "options.replay of a failure: repeat that run")
       ->excludes(seed)
       ->excludes(seeds);
-  command->add_option(
+  WritesTo(command->add_option(
       "--report", options->report.file,
-      "write a page about one run: removals, loss with and without protection, one step");
+      "write a page about one run: removals, loss with and without protection, one step"));
   command->add_option(
       "--report-step", options->report.step,
       "the step that the page draws (default: the first step that removed a member)");

@@ -20,6 +20,7 @@
 #include "node/cli/terminal/human.h"
 #include "node/cli/terminal/ink.h"
 #include "node/cli/terminal/member_names.h"
+#include "node/cli/terminal/new_file.h"
 #include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_json.h"
 #include "node/host/report/curve.h"
@@ -289,8 +290,8 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
       ->capture_default_str();
   AddStateOptions(*command, options->states);
   AddHttpOptions(*command, options->http);
-  command->add_option("--out", options->out_dir,
-                      "keep data folders, logs, ledgers and evidence here");
+  WritesTo(command->add_option("--out", options->out_dir,
+                               "keep data folders, logs, ledgers and evidence here"));
   OfferChoices(
       command->add_option("--kernels", options->kernels,
                           "kernels of exact gradients for the nodes, by turns: scalar,avx2,avx512"),

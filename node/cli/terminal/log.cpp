@@ -13,6 +13,7 @@
 #include "node/base/suggest.h"
 #include "node/cli/terminal/byte_count.h"
 #include "node/cli/terminal/exit_code.h"
+#include "node/cli/terminal/new_file.h"
 #include "node/cli/terminal/progress.h"
 
 namespace ostraka::cli {
@@ -76,7 +77,8 @@ std::vector<std::string> LogLevelNames() { return {"debug", "info", "warning", "
 void AddLogOptions(CLI::App& command, LogOptions& options) {
   command.add_option("--log-level", options.level,
                      "debug, info, warning or error (default info; with --events warning)");
-  command.add_option("--log-file", options.file, "log to this file; stderr then gets only errors");
+  WritesTo(command.add_option("--log-file", options.file,
+                              "log to this file; stderr then gets only errors"));
   command.add_option("--log-max-bytes", options.max_bytes,
                      "rotate the file at this size (default 16M)");
   command.add_option("--log-files", options.files, "rotated files to keep (default 5)");

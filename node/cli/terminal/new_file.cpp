@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -26,6 +27,16 @@ int WriteAndClose(int fd, std::string_view text) {
 }
 
 }  // namespace
+
+CLI::Option* WritesTo(CLI::Option* option) {
+  return option->check(CLI::Validator(
+      [](const std::string& path) -> std::string {
+        if (path != "-") return "";
+        return "'-' is no path, and standard output is not written to: give a path (./- for a "
+               "file of that name)";
+      },
+      ""));
+}
 
 base::Status WriteNewFile(const std::string& path, const std::string& text) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);

@@ -5,7 +5,15 @@
 
 #include "node/base/status.h"
 
+namespace CLI {
+class Option;
+}
+
 namespace ostraka::cli {
+
+// Makes an option that names a file or folder to write refuse "-": other programs mean standard
+// output by it, and a file of that name is hard to remove.
+CLI::Option* WritesTo(CLI::Option* option);
 
 // Creates `path` with `text`, durably. FailedPrecondition if it exists: nothing is overwritten.
 // Unavailable: it cannot be created or written; then no file is left.
