@@ -200,6 +200,22 @@ class FinishedTest(TestCase):
             self.refused(2, ["export", node, self.folder / "x"], str(file), "damaged", reason)
         self.assertFalse((self.folder / "x").exists())
 
+    def test_a_damaged_state_names_the_others_and_the_command_that_takes_one(self):
+        node, file = self.copy()
+        before, out = file.with_name("step-39.safetensors"), self.folder / "x"
+        whole = file.read_bytes()
+        for broken, other, options in ((file, 39, []), (before, 44, ["--step", 39])):
+            kept_bytes = broken.read_bytes()
+            broken.write_bytes(whole[:-4])
+            refusal = self.refused(2, ["export", node, out, *options], f"of steps {other}, too: ostraka export {node} {out} --step {other}")
+            command = refusal.stderr.rstrip("\n").partition("ostraka export ")[2]
+            expect_ok("export", *command.split())
+            out.unlink()
+            broken.write_bytes(kept_bytes)
+        before.unlink()
+        file.write_bytes(whole[:-4])
+        self.refused(2, ["export", node, out], str(file), "holds no other state")
+
     def test_a_state_of_another_run_is_refused(self):
         node, file = self.copy()
         data = file.read_bytes()

@@ -47,14 +47,33 @@ base::StatusOr<CheckpointFile> Choose(const ExportOptions& options) {
                         std::to_string(*options.step) + "; it has:" + steps);
 }
 
+// `error` of reading the state of `step`, with the other states and the command that exports one.
+base::Status WithOtherStates(const ExportOptions& options, std::uint64_t step,
+                             const base::Status& error) {
+  std::optional<std::uint64_t> best;  // the newest before, else the oldest after
+  std::string steps;
+  for (const CheckpointFile& file : store::ListCheckpoints(options.data_dir)) {
+    if (file.step == step) continue;
+    if (!best || file.step < step) best = file.step;
+    steps += " " + std::to_string(file.step);
+  }
+  const std::string others = !best ? "; the folder holds no other state"
+                                   : "; it holds the states of steps" + steps +
+                                         ", too: ostraka export " + ShellWord(options.data_dir) +
+                                         " " + ShellWord(options.out_file) + " --step " +
+                                         std::to_string(*best);
+  return base::MakeStatus(error.code(), base::MessageOf(error) + others);
+}
+
 // A running node may replace the file between listing and reading; retry with the newer one.
 base::StatusOr<Checkpoint> Read(const ExportOptions& options) {
   constexpr int kAttempts = 3;
   for (int attempt = 1;; ++attempt) {
     ASSIGN_OR_RETURN(const CheckpointFile file, Choose(options));
     auto checkpoint = store::ReadCheckpoint(file.path);
+    if (checkpoint.ok()) return checkpoint;
     if (checkpoint.status().code() != absl::StatusCode::kNotFound || attempt == kAttempts) {
-      return checkpoint;
+      return WithOtherStates(options, file.step, checkpoint.status());
     }
   }
 }

@@ -57,26 +57,36 @@ base::Status LeaveOutGuilty(LedgerReader& ledger, const Digest& run_id, LeftOut&
 // The newest state after the block at `newest_height` or an earlier one.
 base::StatusOr<std::pair<std::string, store::Checkpoint>> NewestState(
     const std::vector<std::string>& data_dirs, std::uint64_t newest_height, const Digest& run_id) {
-  std::optional<store::CheckpointFile> best;
+  std::vector<store::CheckpointFile> files;
   for (const std::string& data_dir : data_dirs) {
-    for (const store::CheckpointFile& file : store::ListCheckpoints(data_dir)) {
-      if (file.step + 1 > newest_height || (best && file.step <= best->step)) continue;
-      best = file;
+    for (store::CheckpointFile& file : store::ListCheckpoints(data_dir)) {
+      if (file.step + 1 <= newest_height) files.push_back(std::move(file));
     }
   }
-  if (!best) {
+  if (files.empty()) {
     return base::NotFound("no folder holds a state of step " +
                           std::to_string(newest_height == 0 ? 0 : newest_height - 1) +
                           " or before, which all ledgers have in common: give folders of nodes "
                           "that kept more of them (--checkpoint-every, --keep-checkpoints)");
   }
-  ASSIGN_OR_RETURN(store::Checkpoint checkpoint, store::ReadCheckpoint(best->path));
+  std::stable_sort(files.begin(), files.end(),
+                   [](const auto& a, const auto& b) { return a.step > b.step; });
+  const store::CheckpointFile& best = files.front();
+  auto read = store::ReadCheckpoint(best.path);
+  if (!read.ok()) {
+    const std::string remedy =
+        files.size() == 1
+            ? "; there is no other state: give folders of nodes that kept more of them"
+            : "; move it away, and `ostraka run recover` takes " + files[1].path;
+    return base::MakeStatus(read.status().code(), base::MessageOf(read.status()) + remedy);
+  }
+  store::Checkpoint checkpoint = *std::move(read);
   const auto run = checkpoint.metadata.find("run_id");
   if (run == checkpoint.metadata.end() || run->second != run_id.Hex()) {
-    return base::InvalidArgument(best->path +
+    return base::InvalidArgument(best.path +
                                  " is a state of another run: remove it, or give another folder");
   }
-  return std::make_pair(best->path, std::move(checkpoint));
+  return std::make_pair(best.path, std::move(checkpoint));
 }
 
 // The plan for the steps that the old run had left. The learning rate falls over them as in any

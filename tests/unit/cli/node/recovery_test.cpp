@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <functional>
 
 #include "node/config/origin.h"
@@ -134,6 +135,26 @@ TEST_F(RecoveryTest, ContinuesFromTheNewestStateThatBothSidesHave) {
   const auto state = config::ReadOrigin(plan->manifest, plan->checkpoint, kLayout);
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(*state->parameters, std::vector<float>(12, 5.0F));
+}
+
+TEST_F(RecoveryTest, ABrokenNewestStateNamesTheOneBefore) {
+  const std::string left = Folder("left", 12);
+  const std::string right = Folder("right", 12);
+  Checkpoint(left, 3);
+  Checkpoint(left, 9);
+  const std::string newest = store::CheckpointPath(left, 9);
+  std::filesystem::resize_file(newest, std::filesystem::file_size(newest) - 1);
+  EXPECT_THAT(ErrorOf({left, right}), HasSubstr("; move it away, and `ostraka run recover` takes " +
+                                                store::CheckpointPath(left, 3)));
+  Checkpoint(right, 9);  // a copy, which comes second
+  EXPECT_THAT(ErrorOf({left, right}), HasSubstr(" takes " + store::CheckpointPath(right, 9)));
+  std::filesystem::remove(newest);
+  const auto plan = PlanRecovery(manifest_, {left, right}, {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->checkpoint, store::CheckpointPath(right, 9));
+  std::filesystem::resize_file(store::CheckpointPath(right, 9), 7);
+  std::filesystem::remove(store::CheckpointPath(left, 3));
+  EXPECT_THAT(ErrorOf({left, right}), HasSubstr("there is no other state"));
 }
 
 // Members go behind a NAT, and come from behind one, in the course of a run.
