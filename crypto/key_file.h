@@ -80,8 +80,9 @@ base::Status WriteKeyFile(const std::string& path, std::string_view text);
 // old text or the new one, whole. Also returns the errors of ReadKeyFile.
 base::Status ReplaceKeyFile(const std::string& path, std::string_view text);
 
-// Reads at most kMaxKeyFileBytes and does not parse them. NotFound: no file. FailedPrecondition:
-// the owner, mode or kind of the file is refused. InvalidArgument: too long.
+// Reads at most kMaxKeyFileBytes and does not parse them; leaves out what editors of other systems
+// add (node/base/foreign_text.h). NotFound: no file. FailedPrecondition:
+// the owner, mode or kind of the file is refused. InvalidArgument: too long, or in UTF-16.
 base::StatusOr<std::string> ReadKeyFile(const std::string& path);
 
 }  // namespace ostraka::crypto

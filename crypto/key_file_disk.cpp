@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "crypto/key_file.h"
+#include "node/base/foreign_text.h"
 
 namespace ostraka::crypto {
 namespace {
@@ -159,7 +160,10 @@ base::StatusOr<std::string> ReadKeyFile(const std::string& path) {
     return base::InvalidArgument(path + " is too long for a key file: check the path");
   }
   text.resize(size);
-  return text;
+  if (base::IsUtf16(text)) {
+    return base::InvalidArgument(path + " is text in UTF-16: save it as UTF-8");
+  }
+  return base::WithoutForeignMarks(text);
 }
 
 }  // namespace ostraka::crypto

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "crypto/secret.h"
+#include "node/base/foreign_text.h"
 
 namespace ostraka::crypto {
 namespace {
@@ -62,6 +63,7 @@ base::StatusOr<SigningKey> FromHex(std::string_view digits) {
 }  // namespace
 
 base::StatusOr<SigningKey> ImportKey(std::string_view text) {
+  if (text.starts_with(base::kByteOrderMark)) text.remove_prefix(base::kByteOrderMark.size());
   text = Trimmed(text);
   if (text.starts_with(kPemBegin)) return FromPem(text);
   if (text.starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----")) {

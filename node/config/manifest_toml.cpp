@@ -21,6 +21,7 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
+#include "node/base/foreign_text.h"
 #include "node/base/suggest.h"
 #include "node/base/toml_text.h"
 #include "node/os/endpoint.h"
@@ -477,7 +478,7 @@ base::StatusOr<Manifest> ParseManifest(std::string_view text, Versions versions)
   return manifest;
 }
 
-base::StatusOr<Manifest> ReadManifestFile(const std::string& path, Versions versions) {
+base::StatusOr<std::string> ReadManifestText(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return base::NotFound("cannot read manifest " + path +
@@ -488,10 +489,28 @@ base::StatusOr<Manifest> ReadManifestFile(const std::string& path, Versions vers
   if (file.bad())
     return base::Unavailable("cannot read manifest " + path + ": give a readable file");
   text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+base::StatusOr<Manifest> ReadManifestFile(const std::string& path, Versions versions) {
+  ASSIGN_OR_RETURN(const std::string text, ReadManifestText(path));
   auto manifest = ParseManifest(text, versions);
   if (manifest.ok()) return manifest;
   return base::MakeStatus(manifest.status().code(),
                           path + ": " + base::MessageOf(manifest.status()));
+}
+
+std::string NoteOnForeignMarks(std::string_view text) {
+  if (!base::HasForeignMarks(text)) return "";
+  const auto run_of = [](std::string_view of) {
+    return crypto::Hash(crypto::kDomainManifest, base::AsBytes(of)).Short();
+  };
+  const bool mark = text.starts_with(base::kByteOrderMark);
+  return std::string("this copy of the manifest ") +
+         (mark ? "begins with a byte order mark" : "has CRLF line ends") +
+         ", which editors on Windows write, so its run is " + run_of(text) +
+         "; without them it is " + run_of(base::WithoutForeignMarks(text)) +
+         ": all members need the same bytes, so compare the run with the others'";
 }
 
 std::string WriteManifest(const Manifest& manifest, const base::Digest& nonce) {

@@ -3,7 +3,7 @@
 //
 // One table describes every key, for reading, writing and suggestions.
 //
-// Thread safety: pure functions, except ReadManifestFile.
+// Thread safety: pure functions, except those that read a file.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,16 @@ enum class Versions : std::uint8_t { kThis, kEarlierToo };
 base::StatusOr<protocol::Manifest> ParseManifest(std::string_view text,
                                                  Versions versions = Versions::kThis);
 
-// Reads at most 1 MiB. NotFound if there is no such file.
+// The bytes of a file, at most one more than ParseManifest takes. NotFound if there is no such
+// file.
+base::StatusOr<std::string> ReadManifestText(const std::string& path);
+// ParseManifest of them.
 base::StatusOr<protocol::Manifest> ReadManifestFile(const std::string& path,
                                                     Versions versions = Versions::kThis);
+
+// What an editor of another system did to the run's id, for people: a note of one line, empty if it
+// did nothing (node/base/foreign_text.h).
+std::string NoteOnForeignMarks(std::string_view text);
 
 // A commented TOML text that ParseManifest accepts. `nonce` makes the ids of runs with equal
 // settings differ.

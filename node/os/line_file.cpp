@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "node/base/check.h"
+#include "node/base/foreign_text.h"
 #include "node/os/descriptor.h"
 #include "node/os/durable_file.h"
 
@@ -28,7 +29,7 @@ base::StatusOr<std::string> ContentOf(const std::string& path, std::size_t most)
   file.read(content.data(), static_cast<std::streamsize>(content.size()));
   if (file.bad()) return base::Unavailable("cannot read " + path);
   content.resize(static_cast<std::size_t>(file.gcount()));
-  if (content.size() <= most) return content;
+  if (content.size() <= most) return base::WithoutForeignMarks(content);
   return base::InvalidArgument(path + " is longer than " + std::to_string(most) + " bytes");
 }
 

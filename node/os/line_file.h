@@ -14,7 +14,8 @@
 
 namespace ostraka::os {
 
-// The lines without their ends, empty ones included; none if there is no file. In one line without
+// The lines without their ends and without what editors of other systems add, empty ones included;
+// none if there is no file. In one line without
 // advice: InvalidArgument: no regular file, or longer than `most` bytes. Unavailable: it cannot be
 // read.
 base::StatusOr<std::vector<std::string>> ReadLines(const std::string& path, std::size_t most);

@@ -156,8 +156,8 @@ class Judge:
     def read_graph(path, graph_hash):
         if not path:
             raise Missing("the run trains a graph: give --graph")
-        with open(path, "rb") as file:
-            text = file.read()
+        with open(path, "rb") as file:  # without a mark and CRLF, which editors of other systems add
+            text = file.read().removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
         if hashed("graph/1", text).hex() != graph_hash:
             raise Missing(f"{path} is not the graph that the manifest names")
         graph = graphs.parse(text)

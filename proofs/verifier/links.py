@@ -25,9 +25,14 @@ def bytes_of(text):
 
 
 def tidied(content):
-    """A link without what mail and chats put around it and into it; any other text as it is (ReadInvite)."""
-    inner = content.removeprefix("\ufeff".encode()).strip(b" \t\r\n\"'<>")
-    return inner.translate(None, b" \t\r\n") if inner.startswith(SCHEME.encode()) else content
+    """A link without what mail and chats put around it and into it; a file without a mark and CRLF (ReadInvite)."""
+    plain = content.removeprefix("\ufeff".encode())
+    inner = plain.strip(b" \t\r\n\"'<>")
+    if inner.startswith(SCHEME.encode()):
+        return inner.translate(None, b" \t\r\n")
+    lines = plain.replace(b"\r\n", b"\n")
+    text = lines.rstrip(b" \t\n")
+    return lines if text == lines else text + b"\n"
 
 
 def content_of(link_or_file):

@@ -298,8 +298,17 @@ base::Status Init(const RunOptions& options) {
   return base::OkStatus();
 }
 
+// It is no error: the file that all members have may be one with such marks.
+base::Status TellOfForeignMarks(const std::string& file) {
+  ASSIGN_OR_RETURN(const std::string text, config::ReadManifestText(file));
+  const std::string note = config::NoteOnForeignMarks(text);
+  if (!note.empty()) std::fprintf(stderr, "note: %s\n", note.c_str());
+  return base::OkStatus();
+}
+
 base::Status Show(const RunOptions& options) {
   ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.file));
+  RETURN_IF_ERROR(TellOfForeignMarks(options.file));
   RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
   RETURN_IF_ERROR(config::CheckTraining(manifest));
   PrintSummary(manifest, options.json);
@@ -308,6 +317,7 @@ base::Status Show(const RunOptions& options) {
 
 base::Status Check(const RunOptions& options) {
   ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.file));
+  RETURN_IF_ERROR(TellOfForeignMarks(options.file));
   RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
   RETURN_IF_ERROR(CheckNames(manifest));
   ASSIGN_OR_RETURN(const train::TrainerOptions trainer,

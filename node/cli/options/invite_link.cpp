@@ -12,6 +12,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
+#include "node/base/foreign_text.h"
 #include "node/protocol/ground/invite.h"
 #include "node/wire/limits.h"
 
@@ -128,14 +129,19 @@ base::StatusOr<std::shared_ptr<const wire::Block>> AnchorOf(const base::Bytes& b
 }
 
 // A link without what mail and chats put around it, and without the lines into which they break it.
-// Any other text stays as it is. proofs/verifier/links.py reads links in the same way.
+// Of any other text, a file's, only what editors of other systems add goes, and what follows its
+// first line if that is blank. proofs/verifier/links.py reads links in the same way.
 std::string Tidied(std::string_view text) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";  // some editors begin a file with it
   constexpr std::string_view kAround = " \t\r\n\"'<>";
   std::string_view inner = text;
-  if (inner.starts_with(kMark)) inner.remove_prefix(kMark.size());
+  if (inner.starts_with(base::kByteOrderMark)) inner.remove_prefix(base::kByteOrderMark.size());
   inner.remove_prefix(std::min(inner.find_first_not_of(kAround), inner.size()));
-  if (!inner.starts_with(kInviteScheme)) return std::string(text);
+  if (!inner.starts_with(kInviteScheme)) {
+    std::string file = base::WithoutForeignMarks(text);
+    const std::size_t end = file.find_last_not_of(" \t\n") + 1;
+    if (end < file.size()) file.replace(end, std::string::npos, "\n");
+    return file;
+  }
   std::string tidy(inner.substr(0, inner.find_last_not_of(kAround) + 1));
   std::erase_if(tidy, [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; });
   return tidy;
@@ -290,6 +296,9 @@ base::StatusOr<InviteText> ReadInvite(const std::string& link_or_file, config::V
   if (file.bad()) return base::Unavailable("cannot read the invite " + path);
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kMaxInviteBytes) return ParseInvite(text, versions);  // says so
+  if (base::IsUtf16(text)) {
+    return base::InvalidArgument("the invite " + path + " is text in UTF-16: save it as UTF-8");
+  }
   return ParseInvite(Tidied(text), versions);
 }
 

@@ -76,7 +76,8 @@ base::StatusOr<InviteText> ParseInvite(std::string_view text,
 // Its name in the folder of a node that came by it.
 inline constexpr const char* kInviteFileName = "invite.json";
 // A link, the path of a file that holds one or an invite, or a folder with a file of that name.
-// Blanks and quotes around a link are forgiven, and line breaks in it. NotFound: no such
+// Blanks and quotes around a link are forgiven, line breaks in it, and in a file what editors of
+// other systems add. NotFound: no such
 // file. Unavailable: it cannot be read. Also the errors of ParseInvite. No error shows a secret.
 base::StatusOr<InviteText> ReadInvite(const std::string& link_or_file,
                                       config::Versions versions = config::Versions::kThis);

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <system_error>
 
+#include "node/base/foreign_text.h"
+
 namespace ostraka::cli {
 namespace {
 
@@ -76,7 +78,7 @@ base::StatusOr<std::string> AskTerminal(const std::string& prompt, const char* e
   return line;
 }
 
-base::StatusOr<std::string> FromOptions(const PassphraseOptions& options) {
+base::StatusOr<std::string> RawLine(const PassphraseOptions& options) {
   if (options.descriptor >= 0) return ReadLine(options.descriptor, options.descriptor_option);
   const int fd = open(options.file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
@@ -86,6 +88,25 @@ base::StatusOr<std::string> FromOptions(const PassphraseOptions& options) {
   auto line = ReadLine(fd, "'" + options.file + "'");
   close(fd);
   return line;
+}
+
+// The line of a file as its writer meant it, on whatever system.
+base::StatusOr<std::string> MeantBy(const std::string& raw, const PassphraseOptions& options) {
+  const std::string source =
+      options.descriptor >= 0 ? options.descriptor_option : "'" + options.file + "'";
+  if (base::IsUtf16(raw)) {
+    return base::InvalidArgument("the passphrase from " + source +
+                                 " is text in UTF-16: save it as UTF-8");
+  }
+  std::string line = base::WithoutForeignMarks(raw + "\n");
+  line.pop_back();
+  if (line.empty()) return base::InvalidArgument("the passphrase from " + source + " is empty");
+  return line;
+}
+
+base::StatusOr<std::string> FromOptions(const PassphraseOptions& options) {
+  ASSIGN_OR_RETURN(const std::string raw, RawLine(options));
+  return MeantBy(raw, options);
 }
 
 bool Given(const PassphraseOptions& options) {
@@ -152,8 +173,19 @@ base::StatusOr<std::string> ReadKey(const std::string& path) {
 base::StatusOr<crypto::SigningKey> LoadKey(const std::string& path,
                                            const PassphraseOptions& options) {
   ASSIGN_OR_RETURN(const std::string text, ReadKey(path));
-  auto key =
-      crypto::DecodeKeyFile(text, MakePassphraseSource(options, "Passphrase for " + path + ": "));
+  std::string raw;
+  const auto source = [&]() -> base::StatusOr<std::string> {
+    if (!Given(options)) return MakePassphraseSource(options, "Passphrase for " + path + ": ")();
+    ASSIGN_OR_RETURN(raw, RawLine(options));
+    return MeantBy(raw, options);
+  };
+  auto key = crypto::DecodeKeyFile(text, source);
+  // The passphrase of an older key is the raw line, with its mark and its carriage return.
+  if (!key.ok() && base::HasForeignMarks(raw + "\n")) {
+    auto by_raw =
+        crypto::DecodeKeyFile(text, [&raw]() -> base::StatusOr<std::string> { return raw; });
+    if (by_raw.ok()) return by_raw;
+  }
   if (!key.ok()) return About(path, key.status());
   return key;
 }

@@ -25,7 +25,8 @@ void AddPassphraseOptions(CLI::App& command, PassphraseOptions& options,
                           WhichPassphrase which = WhichPassphrase::kOnly);
 
 // A source that is asked only if a key file needs a passphrase. From a file or descriptor it reads
-// the first line, at most 1 KiB. Without either it asks on the terminal, without echo;
+// the first line, at most 1 KiB, without what editors of other systems add
+// (node/base/foreign_text.h). Without either it asks on the terminal, without echo;
 // FailedPrecondition if there is no terminal.
 crypto::PassphraseSource MakePassphraseSource(const PassphraseOptions& options,
                                               const std::string& prompt);

@@ -6,6 +6,7 @@
 
 #include "exact/graph/check.h"
 #include "exact/graph/graph_text.h"
+#include "node/base/foreign_text.h"
 
 namespace ostraka::train {
 
@@ -35,7 +36,9 @@ base::StatusOr<std::string> ReadGraphFile(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return base::Unavailable(path + ": cannot be read");
   text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
+  if (text.size() > exact::kMaxGraphBytes) return text;  // cut, and to be refused
+  // A graph's canonical text has no such marks: a copy with them is still the graph.
+  return base::WithoutForeignMarks(text);
 }
 
 base::StatusOr<exact::Graph> GraphOf(std::string_view text) {

@@ -38,7 +38,8 @@ struct GraphFiles {
   std::string constants = {};  // node/train/exact/constants_file.h; empty if the graph has none
 };
 
-// At most one byte more than a graph may have, so that a huge file is refused by its size.
+// At most one byte more than a graph may have, so that a huge file is refused by its size; without
+// what editors of other systems add (node/base/foreign_text.h).
 // NotFound, Unavailable: the file cannot be read.
 base::StatusOr<std::string> ReadGraphFile(const std::string& path);
 

@@ -35,6 +35,14 @@ TEST_F(LineFileTest, ALineThatIsNotEndedStaysALine) {
   EXPECT_EQ(Lines(), (std::vector<std::string>{"one", "", "two", "three"}));
 }
 
+TEST_F(LineFileTest, AFileOfAnotherSystemHasTheSameLines) {
+  Put("\xef\xbb\xbfone\r\ntwo\r\n");
+  EXPECT_EQ(Lines(), (std::vector<std::string>{"one", "two"}));
+  ASSERT_TRUE(AddLine(Path(), "one", 1000).ok());
+  ASSERT_TRUE(AddLine(Path(), "three", 1000).ok());
+  EXPECT_EQ(Lines(), (std::vector<std::string>{"one", "two", "three"}));
+}
+
 TEST_F(LineFileTest, NoMoreThanTheLimitIsReadOrWritten) {
   Put(std::string(10, 'a'));
   EXPECT_TRUE(ReadLines(Path(), 10).ok());
