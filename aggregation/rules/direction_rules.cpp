@@ -1,7 +1,7 @@
 // Defences that weigh or drop rows by their lengths and directions.
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "aggregation/kernels/clip_factor.h"
@@ -55,18 +55,16 @@ class SignGuard final : public TypedRule<SignGuard> {
   // Number of positive, negative and zero coordinates of each row. They give the same clusters as
   // their shares do, and integers keep ties exact.
   template <typename T>
-  static std::vector<std::array<double, 3>> SignCounts(const BasicRows<T>& rows,
-                                                       const Executor& executor) {
-    std::vector<std::array<double, 3>> counts(rows.count());
+  static std::vector<CountPoint> SignCounts(const BasicRows<T>& rows, const Executor& executor) {
+    std::vector<CountPoint> counts(rows.count());
     executor.ParallelFor(rows.count(), [&](std::size_t i) {
-      std::size_t positive = 0, negative = 0;
+      std::int64_t positive = 0, negative = 0;
       for (std::size_t c = 0; c < rows.dimension; ++c) {
         positive += rows.row[i][c] > 0 ? 1 : 0;
         negative += rows.row[i][c] < 0 ? 1 : 0;
       }
-      const std::size_t zero = rows.dimension - positive - negative;
-      counts[i] = {static_cast<double>(positive), static_cast<double>(negative),
-                   static_cast<double>(zero)};
+      counts[i] = {positive, negative,
+                   static_cast<std::int64_t>(rows.dimension) - positive - negative};
     });
     return counts;
   }
@@ -115,8 +113,7 @@ class FlTrust final : public TypedRule<FlTrust> {
     std::vector<double> weights(n, 0.0);
     double sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      if (!(lengths[i] > 0) || !(lengths[n] > 0)) continue;
-      weights[i] = std::max(0.0, gram(i, n) / lengths[i] / lengths[n]);
+      weights[i] = std::max(0.0, Cosine(gram(i, n), lengths[i], lengths[n]));
       sum += weights[i];
     }
     for (std::size_t i = 0; i < n; ++i) {

@@ -19,23 +19,48 @@ std::vector<std::size_t> LargestOf(const Clusters& clusters) {
   return *largest;
 }
 
-double SquaredDistance(const std::array<double, 3>& a, const std::array<double, 3>& b) {
-  double sum = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
-  return sum;
-}
+// Exact for points below 2^40 and clusters below 2^20.
+using Integer = __int128;
 
-std::array<double, 3> MeanOf(const std::vector<std::array<double, 3>>& points,
-                             const std::vector<std::size_t>& cluster) {
-  std::array<double, 3> mean{};
+// A mean as it is exactly: a sum of points and their number.
+struct Mean {
+  CountPoint sum{};
+  Integer count = 1;
+};
+
+Mean MeanOf(const std::vector<CountPoint>& points, const std::vector<std::size_t>& cluster) {
+  Mean mean;
   for (const std::size_t i : cluster) {
-    for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += points[i][k];
+    for (std::size_t k = 0; k < mean.sum.size(); ++k) mean.sum[k] += points[i][k];
   }
-  for (double& value : mean) value /= static_cast<double>(cluster.size());
+  mean.count = static_cast<Integer>(cluster.size());
   return mean;
 }
 
+// The squared distance times the square of the mean's count.
+Integer SquaredDistance(const CountPoint& point, const Mean& mean) {
+  Integer sum = 0;
+  for (std::size_t k = 0; k < point.size(); ++k) {
+    const Integer difference = mean.count * point[k] - mean.sum[k];
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+bool IsNearer(const CountPoint& point, const Mean& one, const Mean& other) {
+  return SquaredDistance(point, one) * (other.count * other.count) <
+         SquaredDistance(point, other) * (one.count * one.count);
+}
+
 }  // namespace
+
+double Cosine(double product, double length, double other_length) {
+  constexpr double kLeastLength = 0x1p-480;  // of a square that is a normal number
+  if (length < kLeastLength || other_length < kLeastLength) return 0;
+  const double cosine = product / length / other_length;
+  if (std::abs(cosine) <= kHiddenShare) return 0;
+  return cosine >= 1 - kHiddenShare ? 1 : std::max(cosine, -1.0);
+}
 
 std::vector<double> CosineDistances(const SymmetricMatrix& gram) {
   const std::size_t n = gram.size();
@@ -43,9 +68,7 @@ std::vector<double> CosineDistances(const SymmetricMatrix& gram) {
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       if (i == j) continue;
-      const double lengths = std::sqrt(gram(i, i)) * std::sqrt(gram(j, j));
-      const double cosine = lengths > 0 ? gram(i, j) / lengths : 0.0;
-      distances[i * n + j] = std::max(0.0, 1 - cosine);
+      distances[i * n + j] = 1 - Cosine(gram(i, j), std::sqrt(gram(i, i)), std::sqrt(gram(j, j)));
     }
   }
   return distances;
@@ -73,7 +96,9 @@ std::vector<std::size_t> LargerByAverageLinkage(std::size_t n, std::vector<doubl
     const auto size_b = static_cast<double>(clusters[second].size());
     for (std::size_t c = 0; c < clusters.size(); ++c) {
       if (c == first || c == second) continue;
-      const double mean = (size_a * at(first, c) + size_b * at(second, c)) / (size_a + size_b);
+      // In this form the mean of equal distances is that distance, so that ties stay ties.
+      const double mean =
+          at(first, c) + (at(second, c) - at(first, c)) * (size_b / (size_a + size_b));
       at(first, c) = mean;
       at(c, first) = mean;
     }
@@ -121,27 +146,26 @@ std::vector<std::size_t> DensestMajority(std::size_t n, std::span<const double> 
   return members(label[0]);  // a single row
 }
 
-std::vector<std::size_t> LargerOfTwoMeans(const std::vector<std::array<double, 3>>& points) {
+std::vector<std::size_t> LargerOfTwoMeans(const std::vector<CountPoint>& points) {
   OSTRAKA_CHECK(!points.empty());
   const std::size_t n = points.size();
-  std::array<double, 3> centers[2] = {points[0], points[0]};
-  double farthest = 0;
+  Mean centers[2] = {{points[0]}, {points[0]}};
+  Integer farthest = 0;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = i + 1; j < n; ++j) {
-      const double distance = SquaredDistance(points[i], points[j]);
+      const Integer distance = SquaredDistance(points[i], {points[j]});
       if (distance <= farthest) continue;
       farthest = distance;
-      centers[0] = points[i];
-      centers[1] = points[j];
+      centers[0] = {points[i]};
+      centers[1] = {points[j]};
     }
   }
   std::vector<std::size_t> clusters[2];
-  // Lloyd's algorithm terminates; the cap is against cycles caused by rounding.
-  for (int round = 0; round < 100; ++round) {
+  // Terminates: no two assignments repeat, as each lowers the sum of squares or ends.
+  while (true) {
     std::vector<std::size_t> next[2];
     for (std::size_t i = 0; i < n; ++i) {
-      const bool second =
-          SquaredDistance(points[i], centers[1]) < SquaredDistance(points[i], centers[0]);
+      const bool second = IsNearer(points[i], centers[1], centers[0]);
       next[second ? 1 : 0].push_back(i);
     }
     if (next[0] == clusters[0] && next[1] == clusters[1]) break;

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "tests/unit/aggregation/references.h"
@@ -14,9 +13,10 @@
 namespace ostraka::aggregation::testing {
 
 // Positive, negative and zero coordinates of a row.
-inline Vector SignCountsOf(const std::vector<float>& row) {
+template <typename T>
+Vector SignCountsOf(const std::vector<T>& row) {
   Vector counts(3, 0.0L);
-  for (const float value : row) counts[value > 0 ? 0 : value < 0 ? 1 : 2] += 1;
+  for (const T value : row) counts[value > 0 ? 0 : value < 0 ? 1 : 2] += 1;
   return counts;
 }
 
@@ -26,37 +26,39 @@ inline long double SquaredDistanceOf(const Vector& a, const Vector& b) {
   return sum;
 }
 
-// The larger of two clusters of points, by Lloyd's algorithm from the first two that are farthest
-// apart. Nullopt if a point is equally far from both means, where rounding would decide.
-inline std::optional<Indices> SlowLargerOfTwoMeans(const std::vector<Vector>& points) {
+// The larger of two clusters of points of small integers, by Lloyd's algorithm from the first two
+// that are farthest apart. Distances are multiplied by the clusters' sizes, which keeps them whole.
+inline Indices SlowLargerOfTwoMeans(const std::vector<Vector>& points) {
   const std::size_t n = points.size();
-  std::array<Vector, 2> centers = {points[0], points[0]};
+  std::array<Vector, 2> sums = {points[0], points[0]};
+  std::array<long double, 2> sizes = {1, 1};
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = i + 1; j < n; ++j) {
-      if (SquaredDistanceOf(points[i], points[j]) > SquaredDistanceOf(centers[0], centers[1])) {
-        centers = {points[i], points[j]};
+      if (SquaredDistanceOf(points[i], points[j]) > SquaredDistanceOf(sums[0], sums[1])) {
+        sums = {points[i], points[j]};
       }
     }
   }
+  const auto distance = [&](const Vector& point, std::size_t k) {
+    Vector multiple = point;
+    for (long double& value : multiple) value *= sizes[k];
+    return SquaredDistanceOf(multiple, sums[k]) * sizes[1 - k] * sizes[1 - k];
+  };
   std::array<Indices, 2> clusters;
-  for (bool first = true;; first = false) {
+  while (true) {
     std::array<Indices, 2> next;
     for (std::size_t i = 0; i < n; ++i) {
-      const long double to_first = SquaredDistanceOf(points[i], centers[0]);
-      const long double to_second = SquaredDistanceOf(points[i], centers[1]);
-      if (!first && std::abs(to_first - to_second) <= 1e-9L * to_first) return std::nullopt;
-      next[to_second < to_first ? 1 : 0].push_back(i);
+      next[distance(points[i], 1) < distance(points[i], 0) ? 1 : 0].push_back(i);
     }
     if (next == clusters) break;
     clusters = next;
     for (std::size_t k = 0; k < 2; ++k) {
       if (clusters[k].empty()) continue;
-      centers[k].assign(points[0].size(), 0.0L);
+      sums[k].assign(points[0].size(), 0.0L);
       for (const std::size_t i : clusters[k]) {
-        for (std::size_t a = 0; a < centers[k].size(); ++a) {
-          centers[k][a] += points[i][a] / static_cast<long double>(clusters[k].size());
-        }
+        for (std::size_t a = 0; a < sums[k].size(); ++a) sums[k][a] += points[i][a];
       }
+      sizes[k] = static_cast<long double>(clusters[k].size());
     }
   }
   if (clusters[0].size() != clusters[1].size()) {
@@ -65,21 +67,20 @@ inline std::optional<Indices> SlowLargerOfTwoMeans(const std::vector<Vector>& po
   return std::min(clusters[0], clusters[1]);
 }
 
-// Nullopt if SlowLargerOfTwoMeans returns nullopt.
-inline std::optional<Vector> SlowSignGuard(const Matrix& rows, long double low, long double high) {
+template <typename T>
+Vector SlowSignGuard(const BasicMatrix<T>& rows, long double low, long double high) {
   std::vector<Vector> counts;
   for (const auto& row : rows) counts.push_back(SignCountsOf(row));
-  const std::optional<Indices> alike = SlowLargerOfTwoMeans(counts);
-  if (!alike) return std::nullopt;
+  const Indices alike = SlowLargerOfTwoMeans(counts);
   const Vector lengths = SlowNorms(rows);
   Vector sorted = lengths;
   std::sort(sorted.begin(), sorted.end());
   const long double middle = MedianOfSorted(sorted);
   Indices kept;
-  for (const std::size_t i : *alike) {
+  for (const std::size_t i : alike) {
     if (lengths[i] >= low * middle && lengths[i] <= high * middle) kept.push_back(i);
   }
-  if (kept.empty()) kept = *alike;
+  if (kept.empty()) kept = alike;
   Vector weights(rows.size(), 0.0L);
   for (const std::size_t i : kept) {
     weights[i] = ClipFactor(lengths[i], middle) / static_cast<long double>(kept.size());
@@ -102,7 +103,8 @@ class SlowSafeguard {
     return call_ == 0 || std::find(trusted_.begin(), trusted_.end(), true) != trusted_.end();
   }
   // The mean of the rows that were trusted before this call. REQUIRES: trusts_any().
-  Vector operator()(const Matrix& rows) {
+  template <typename T>
+  Vector operator()(const BasicMatrix<T>& rows) {
     if (call_ == 0) trusted_.assign(rows.size(), true);
     Indices good;
     for (std::size_t i = 0; i < rows.size(); ++i) {

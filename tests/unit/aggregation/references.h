@@ -15,15 +15,16 @@ namespace ostraka::aggregation::testing {
 using Vector = std::vector<long double>;
 using Indices = std::vector<std::size_t>;
 
-inline Vector ColumnOf(const Matrix& rows, std::size_t c) {
+template <typename T>
+Vector ColumnOf(const BasicMatrix<T>& rows, std::size_t c) {
   Vector column;
   for (const auto& row : rows) column.push_back(row[c]);
   std::sort(column.begin(), column.end());
   return column;
 }
 
-template <typename Function>
-Vector ByColumn(const Matrix& rows, const Function& function) {
+template <typename T, typename Function>
+Vector ByColumn(const BasicMatrix<T>& rows, const Function& function) {
   Vector out;
   for (std::size_t c = 0; c < rows[0].size(); ++c) out.push_back(function(ColumnOf(rows, c)));
   return out;
@@ -49,23 +50,31 @@ inline long double MeanOfNearestTo(Vector x, long double center, std::size_t cou
   return MeanOfRange(x, 0, count);
 }
 
-inline Vector SlowMedian(const Matrix& rows) { return ByColumn(rows, MedianOfSorted); }
-inline Vector SlowLowerMedian(const Matrix& rows) {
+template <typename T>
+Vector SlowMedian(const BasicMatrix<T>& rows) {
+  return ByColumn(rows, MedianOfSorted);
+}
+template <typename T>
+Vector SlowLowerMedian(const BasicMatrix<T>& rows) {
   return ByColumn(rows, [](const Vector& x) { return x[(x.size() - 1) / 2]; });
 }
-inline Vector SlowTrimmedMean(const Matrix& rows, std::size_t f) {
+template <typename T>
+Vector SlowTrimmedMean(const BasicMatrix<T>& rows, std::size_t f) {
   return ByColumn(rows, [&](const Vector& x) { return MeanOfRange(x, f, x.size() - f); });
 }
-inline Vector SlowMeamed(const Matrix& rows, std::size_t f) {
+template <typename T>
+Vector SlowMeamed(const BasicMatrix<T>& rows, std::size_t f) {
   return ByColumn(
       rows, [&](const Vector& x) { return MeanOfNearestTo(x, MedianOfSorted(x), x.size() - f); });
 }
-inline Vector SlowPhocas(const Matrix& rows, std::size_t f) {
+template <typename T>
+Vector SlowPhocas(const BasicMatrix<T>& rows, std::size_t f) {
   return ByColumn(rows, [&](const Vector& x) {
     return MeanOfNearestTo(x, MeanOfRange(x, f, x.size() - f), x.size() - f);
   });
 }
-inline Vector SlowSignMajority(const Matrix& rows) {
+template <typename T>
+Vector SlowSignMajority(const BasicMatrix<T>& rows) {
   return ByColumn(rows, [](const Vector& x) {
     int sum = 0;
     for (const long double value : x) sum += value > 0 ? 1 : value < 0 ? -1 : 0;
@@ -73,7 +82,8 @@ inline Vector SlowSignMajority(const Matrix& rows) {
   });
 }
 
-inline Vector SlowMeanOf(const Matrix& rows, const Indices& chosen) {
+template <typename T>
+Vector SlowMeanOf(const BasicMatrix<T>& rows, const Indices& chosen) {
   Vector out(rows[0].size(), 0.0L);
   for (const std::size_t i : chosen) {
     for (std::size_t c = 0; c < out.size(); ++c) out[c] += rows[i][c];
@@ -93,7 +103,8 @@ inline Indices SlowSmallest(const Vector& keys, std::size_t count) {
 }
 
 // Krum's scores: distances to the power `power`, summed over the `neighbours` nearest others.
-inline Vector SlowKrumScores(const Matrix& rows, std::size_t neighbours, int power) {
+template <typename T>
+Vector SlowKrumScores(const BasicMatrix<T>& rows, std::size_t neighbours, int power) {
   Vector scores;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Vector near;
@@ -122,7 +133,8 @@ inline std::vector<Indices> SubsetsOf(std::size_t n, std::size_t size) {
   return subsets;
 }
 
-inline long double DiameterOf(const Matrix& rows, const Indices& subset) {
+template <typename T>
+long double DiameterOf(const BasicMatrix<T>& rows, const Indices& subset) {
   long double diameter = 0;
   for (const std::size_t i : subset) {
     for (const std::size_t j : subset)
@@ -167,7 +179,9 @@ inline std::pair<long double, Vector> SlowTopEigen(std::vector<Vector> a) {
 }
 
 // The d x d covariance of rows with weights, about their weighted mean.
-inline std::vector<Vector> SlowCovariance(const Matrix& rows, const Vector& weights, Vector& mean) {
+template <typename T>
+std::vector<Vector> SlowCovariance(const BasicMatrix<T>& rows, const Vector& weights,
+                                   Vector& mean) {
   const std::size_t d = rows[0].size();
   const long double sum = std::accumulate(weights.begin(), weights.end(), 0.0L);
   mean.assign(d, 0.0L);
@@ -185,7 +199,8 @@ inline std::vector<Vector> SlowCovariance(const Matrix& rows, const Vector& weig
   return covariance;
 }
 
-inline long double VarianceOf(const Matrix& rows, const Indices& subset) {
+template <typename T>
+long double VarianceOf(const BasicMatrix<T>& rows, const Indices& subset) {
   Vector weights(rows.size(), 0.0L);
   for (const std::size_t i : subset) weights[i] = 1;
   Vector mean;
@@ -193,7 +208,8 @@ inline long double VarianceOf(const Matrix& rows, const Indices& subset) {
 }
 
 // The filter of CAF; the published version takes its maximum over all rows, and need not terminate.
-inline Vector SlowCaf(const Matrix& rows, std::size_t f, bool maximum_over_all) {
+template <typename T>
+Vector SlowCaf(const BasicMatrix<T>& rows, std::size_t f, bool maximum_over_all) {
   const std::size_t n = rows.size();
   Vector c(n, 1.0L);
   Vector best;
@@ -218,28 +234,45 @@ inline Vector SlowCaf(const Matrix& rows, std::size_t f, bool maximum_over_all) 
   return best;
 }
 
-inline Vector SlowRow(const std::vector<float>& row) { return {row.begin(), row.end()}; }
+template <typename T>
+Vector SlowRow(const std::vector<T>& row) {
+  return {row.begin(), row.end()};
+}
 
 inline long double Dot(const Vector& a, const Vector& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0L);
 }
+// One a multiple of the other, decided without rounding for values of at most 32 bits.
+inline bool AreParallel(const Vector& a, const Vector& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (a[i] * b[j] != a[j] * b[i]) return false;
+    }
+  }
+  return true;
+}
 inline long double Cosine(const Vector& a, const Vector& b) {
   const long double lengths = SlowNorm(a) * SlowNorm(b);
-  return lengths > 0 ? Dot(a, b) / lengths : 0;
+  if (!(lengths > 0)) return 0;
+  if (AreParallel(a, b)) return Dot(a, b) > 0 ? 1 : -1;
+  return Dot(a, b) / lengths;
 }
 
-inline Vector SlowNorms(const Matrix& rows) {
+template <typename T>
+Vector SlowNorms(const BasicMatrix<T>& rows) {
   Vector norms;
   for (const auto& row : rows) norms.push_back(SlowNorm(row));
   return norms;
 }
-inline Vector SlowDistancesTo(const Matrix& rows, const Vector& center) {
+template <typename T>
+Vector SlowDistancesTo(const BasicMatrix<T>& rows, const Vector& center) {
   Vector distances;
   for (const auto& row : rows) distances.push_back(SlowDistance(row, center));
   return distances;
 }
 
-inline Vector SlowWeightedSum(const Matrix& rows, const Vector& weights) {
+template <typename T>
+Vector SlowWeightedSum(const BasicMatrix<T>& rows, const Vector& weights) {
   Vector out(rows[0].size(), 0.0L);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::size_t c = 0; c < out.size(); ++c) out[c] += weights[i] * rows[i][c];
@@ -252,12 +285,13 @@ inline long double ClipFactor(long double length, long double limit) {
 }
 
 // Krum chooses, its choice is removed, and so on; then each column's values nearest its median.
-inline Indices SlowBulyanSet(const Matrix& rows, std::size_t f) {
+template <typename T>
+Indices SlowBulyanSet(const BasicMatrix<T>& rows, std::size_t f) {
   Indices left(rows.size());
   std::iota(left.begin(), left.end(), std::size_t{0});
   Indices chosen;
   while (chosen.size() < rows.size() - 2 * f) {
-    Matrix rest;
+    BasicMatrix<T> rest;
     for (const std::size_t i : left) rest.push_back(rows[i]);
     const std::size_t r = rest.size();
     const Vector scores = SlowKrumScores(rest, r > f + 2 ? r - f - 2 : 1, 2);
@@ -270,7 +304,8 @@ inline Indices SlowBulyanSet(const Matrix& rows, std::size_t f) {
 }
 
 // `steps` steps v += (1/n) sum_i clip(row_i - v, tau), or Weiszfeld's.
-inline Vector SlowClipSteps(const Matrix& rows, Vector v, long double tau, int steps) {
+template <typename T>
+Vector SlowClipSteps(const BasicMatrix<T>& rows, Vector v, long double tau, int steps) {
   for (int k = 0; k < steps; ++k) {
     const Vector move = SlowClippedSum(rows, v, tau);
     for (std::size_t c = 0; c < v.size(); ++c) {
@@ -279,7 +314,8 @@ inline Vector SlowClipSteps(const Matrix& rows, Vector v, long double tau, int s
   }
   return v;
 }
-inline Vector SlowWeiszfeld(const Matrix& rows, Vector v, long double nu, int steps) {
+template <typename T>
+Vector SlowWeiszfeld(const BasicMatrix<T>& rows, Vector v, long double nu, int steps) {
   for (int k = 0; k < steps; ++k) {
     Vector weights = SlowDistancesTo(rows, v);
     for (long double& w : weights) w = 1 / std::max(nu, w);
@@ -291,7 +327,8 @@ inline Vector SlowWeiszfeld(const Matrix& rows, Vector v, long double nu, int st
 }
 
 // FoolsGold's weights, not yet divided by their sum.
-inline Vector SlowFoolsGold(const Matrix& rows) {
+template <typename T>
+Vector SlowFoolsGold(const BasicMatrix<T>& rows) {
   const std::size_t n = rows.size();
   std::vector<Vector> cs(n, Vector(n, -1.0L));
   Vector most(n, -1.0L);
@@ -310,7 +347,7 @@ inline Vector SlowFoolsGold(const Matrix& rows) {
   }
   const long double largest = *std::max_element(w.begin(), w.end());
   for (long double& value : w) {
-    value = std::min(value / largest, 0.99L);
+    value = largest > 0 ? std::min(value / largest, 0.99L) : 0;
     value = value > 0 ? std::clamp(std::log(value / (1 - value)) + 0.5L, 0.0L, 1.0L) : 0;
   }
   return w;
@@ -318,7 +355,8 @@ inline Vector SlowFoolsGold(const Matrix& rows) {
 
 // The larger of two clusters by average linkage of 1 - cos,
 // averages taken over all pairs anew for each merge.
-inline Indices SlowLargerCluster(const Matrix& rows) {
+template <typename T>
+Indices SlowLargerCluster(const BasicMatrix<T>& rows) {
   std::vector<Indices> clusters;
   for (std::size_t i = 0; i < rows.size(); ++i) clusters.push_back({i});
   const auto linkage = [&](const Indices& a, const Indices& b) {
@@ -332,7 +370,9 @@ inline Indices SlowLargerCluster(const Matrix& rows) {
     std::size_t first = 0, second = 1;
     for (std::size_t a = 0; a < clusters.size(); ++a) {
       for (std::size_t b = a + 1; b < clusters.size(); ++b) {
-        if (linkage(clusters[a], clusters[b]) < linkage(clusters[first], clusters[second])) {
+        // Linkages of twins are equal, but their sums need not round alike.
+        if (linkage(clusters[a], clusters[b]) <
+            linkage(clusters[first], clusters[second]) * (1 - 1e-14L)) {
           first = a;
           second = b;
         }
@@ -348,7 +388,8 @@ inline Indices SlowLargerCluster(const Matrix& rows) {
 }
 
 // The first threshold at which a majority is connected, by growing from every row.
-inline Indices SlowDensestMajority(const Matrix& rows) {
+template <typename T>
+Indices SlowDensestMajority(const BasicMatrix<T>& rows) {
   const std::size_t n = rows.size();
   const auto distance = [&](std::size_t i, std::size_t j) {
     return 1 - Cosine(SlowRow(rows[i]), SlowRow(rows[j]));

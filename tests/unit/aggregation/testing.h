@@ -19,11 +19,14 @@
 
 namespace ostraka::aggregation::testing {
 
-using Matrix = std::vector<std::vector<float>>;
+template <typename T>
+using BasicMatrix = std::vector<std::vector<T>>;
+using Matrix = BasicMatrix<float>;
 
 // REQUIRES: `matrix` is not empty and outlives the result.
-inline Rows RowsOf(const Matrix& matrix) {
-  Rows rows;
+template <typename T>
+BasicRows<T> RowsOf(const BasicMatrix<T>& matrix) {
+  BasicRows<T> rows;
   for (const auto& row : matrix) rows.row.push_back(row.data());
   rows.dimension = matrix.front().size();
   return rows;
@@ -145,8 +148,8 @@ inline long double SlowNorm(std::span<const float> values) {
   return std::sqrt(squares);
 }
 
-template <typename Center>
-long double SlowDistance(const std::vector<float>& row, const Center& center) {
+template <typename T, typename Center>
+long double SlowDistance(const std::vector<T>& row, const Center& center) {
   long double squares = 0;
   for (std::size_t c = 0; c < row.size(); ++c) {
     const long double difference = static_cast<long double>(row[c]) - center[c];
@@ -156,8 +159,9 @@ long double SlowDistance(const std::vector<float>& row, const Center& center) {
 }
 
 // sum_i clip(row_i - center, tau), straight from the definition.
-template <typename Center>
-std::vector<long double> SlowClippedSum(const Matrix& rows, const Center& center, long double tau) {
+template <typename T, typename Center>
+std::vector<long double> SlowClippedSum(const BasicMatrix<T>& rows, const Center& center,
+                                        long double tau) {
   std::vector<long double> sum(rows.front().size(), 0.0L);
   for (const auto& row : rows) {
     const long double distance = SlowDistance(row, center);
@@ -169,14 +173,15 @@ std::vector<long double> SlowClippedSum(const Matrix& rows, const Center& center
   return sum;
 }
 
-inline long double SlowNorm(const std::vector<long double>& values) {
+template <typename T>
+long double SlowNorm(const std::vector<T>& values) {
   long double squares = 0;
   for (const long double value : values) squares += value * value;
   return std::sqrt(squares);
 }
 
-template <typename Center>
-long double SlowResidual(const Matrix& rows, const Center& center, long double tau) {
+template <typename T, typename Center>
+long double SlowResidual(const BasicMatrix<T>& rows, const Center& center, long double tau) {
   return SlowNorm(SlowClippedSum(rows, center, tau));
 }
 
