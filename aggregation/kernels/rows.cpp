@@ -11,42 +11,25 @@ namespace {
 
 constexpr std::size_t kAllValid = static_cast<std::size_t>(-1);
 
-bool IsValid(float value) { return std::isfinite(value); }
-// False for NaN too.
-bool IsValid(double value) { return std::abs(value) <= kLargestDouble; }
-
 // Checks whole blocks with a kernel, then the values of the first bad block one by one.
-std::size_t FirstInvalid(const float* row, std::size_t dimension) {
-  const simd::Kernels& kernels = simd::BestKernels();
+template <typename T>
+std::size_t FirstInvalid(const T* row, std::size_t dimension) {
+  const simd::TypedKernels<T>& kernels = simd::BestKernels().Of<T>();
   for (std::size_t offset = 0; offset < dimension; offset += simd::kBlock) {
     const std::size_t length = std::min(simd::kBlock, dimension - offset);
     if (kernels.all_finite(row + offset, length)) continue;
     std::size_t at = offset;
-    while (IsValid(row[at])) ++at;
+    while (std::isfinite(row[at])) ++at;
     return at;
   }
   return kAllValid;
-}
-
-std::size_t FirstInvalid(const double* row, std::size_t dimension) {
-  for (std::size_t at = 0; at < dimension; ++at) {
-    if (!IsValid(row[at])) return at;
-  }
-  return kAllValid;
-}
-
-template <typename T>
-std::string WhatIsWrong(T value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return "infinite";
-  return "larger than 2^480 in magnitude";
 }
 
 template <typename T>
 base::Status CheckValues(const std::string& name, const T* values, std::size_t first) {
   if (first == kAllValid) return base::OkStatus();
   return base::InvalidArgument(name + ", coordinate " + std::to_string(first) + " is " +
-                               WhatIsWrong(values[first]));
+                               (std::isnan(values[first]) ? "NaN" : "infinite"));
 }
 
 template <typename T>

@@ -26,10 +26,6 @@ struct BasicRows {
 using Rows = BasicRows<float>;
 using DoubleRows = BasicRows<double>;
 
-// Largest magnitude in float64 rows, so that squares and sums of squares stay finite in double.
-// float32 rows have no such limit.
-inline constexpr double kLargestDouble = 0x1p480;
-
 // Runs body(0..count-1), each exactly once, in any order and on any threads, and returns when all
 // have ended. Rules cut their work independently of the Executor.
 class Executor {
@@ -47,7 +43,7 @@ class SerialExecutor final : public Executor {
 };
 
 // InvalidArgument, naming row and coordinate, unless n > 0, d > 0, no row is missing and every
-// value is finite (and within kLargestDouble). Also checks the reference, if there is one.
+// value is finite. Also checks the reference, if there is one.
 base::Status CheckRows(const Rows& rows, const Executor& executor);
 base::Status CheckRows(const DoubleRows& rows, const Executor& executor);
 

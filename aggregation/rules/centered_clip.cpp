@@ -169,7 +169,10 @@ base::StatusOr<CenteredClipReport> CenteredClip::Run(const BasicRows<T>& rows,
     best.Take(out, report);
     return report;
   }
-  if (outcome == Outcome::kNotFinite) return CheckRows(rows, executor);
+  if (outcome == Outcome::kNotFinite) {
+    RETURN_IF_ERROR(CheckRows(rows, executor));
+    return base::InvalidArgument("squares of the rows' differences are beyond float64: scale them");
+  }
   const std::vector<T> nearest(out.begin(), out.end());
   const BasicWidePasses<T> wide_passes(rows, executor);
   if (Settle(wide_passes, options_, n, nearest.data(), out, report) == Outcome::kSettled) {

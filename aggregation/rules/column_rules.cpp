@@ -43,6 +43,7 @@ constexpr Description ByColumn(Description about) {
   about.largest_f = MinorityLimit;
   about.passes = 1;
   about.blockwise = true;
+  if (about.arithmetic == Arithmetic::kMultiplies) about.arithmetic = Arithmetic::kAdds;
   return about;
 }
 
@@ -107,7 +108,8 @@ const RuleInfo kSignMajorityInfo = {
          .summary = "the sign that most rows have, for each coordinate",
          .definition = "sign(sum_i sign(row_i)): -1, 0 or 1; zeros vote for neither",
          .source = "Bernstein, Zhao, Azizzadenesheli, Anandkumar, ICLR 2019, algorithm 1",
-         .breakdown = "f < n/2 where the honest rows agree in sign; its length is always bounded"}),
+         .breakdown = "f < n/2 where the honest rows agree in sign; its length is always bounded",
+         .arithmetic = Arithmetic::kCompares}),
     .make = [](const Parameters& given) {
       return Make<ColumnRule::kSign>("sign_majority", given);
     }};

@@ -12,8 +12,10 @@
 namespace ostraka::aggregation {
 namespace {
 
-void ReportScores(const Call& call, std::vector<double> scores) {
-  if (call.report != nullptr) call.report->scores = std::move(scores);
+void ReportScores(const Call& call, std::vector<double> scores, int power = 2) {
+  if (call.report == nullptr) return;
+  call.report->scores = std::move(scores);
+  call.report->scores_power = power;
 }
 
 // krum and multi_krum: the mean of the `count` rows with the least scores; nullopt: the variant's
@@ -36,7 +38,7 @@ class Krum final : public TypedRule<Krum> {
     std::vector<double> scores = KrumScores(squares, {}, score_.NeighbourCount(n, f_), score_);
     std::vector<std::size_t> selected = Smallest(scores, count);
     RETURN_IF_ERROR(MeanOfSelected(rows, std::move(selected), call, out));
-    ReportScores(call, std::move(scores));
+    ReportScores(call, std::move(scores), score_.power);
     return base::OkStatus();
   }
 

@@ -158,10 +158,12 @@ constexpr ParameterInfo kSafeguardParameters[] = {
      .low = 1},
     {.name = "th0",
      .meaning = "half the distance from the vector median that the short window allows",
-     .low_open = true},
+     .low_open = true,
+     .in_rows_unit = true},
     {.name = "th1",
      .meaning = "half the distance from the vector median that the long window allows",
-     .low_open = true}};
+     .low_open = true,
+     .in_rows_unit = true}};
 
 }  // namespace
 

@@ -20,6 +20,7 @@ const RuleInfo kMeanInfo = {
               .requirement = "f < n",
               .largest_f = AnyLimit,
               .breakdown = "none: one row can move the result anywhere",
+              .arithmetic = Arithmetic::kAdds,
               .passes = 1,
               .blockwise = true},
     .make = [](const Parameters&) -> std::unique_ptr<Rule> { return std::make_unique<Mean>(); }};

@@ -34,7 +34,7 @@ Arguments WithDropped(Arguments arguments, std::size_t f, std::size_t dropped) {
   return arguments;
 }
 
-// The rows that CheckRows accepts, with their indices in `rows`.
+// The rows that every element takes, with their indices in `rows`.
 template <typename T>
 struct Valid {
   BasicRows<T> rows;
@@ -42,34 +42,32 @@ struct Valid {
   std::vector<std::size_t> dropped;
 };
 
+// What the element that does most with values does.
+Arithmetic MostOf(const Pipeline& pipeline) {
+  Arithmetic most = pipeline.rule().about.arithmetic;
+  for (const PreInfo* info : pipeline.pre()) most = std::max(most, info->about.arithmetic);
+  return most;
+}
+
 template <typename T>
-Valid<T> KeepValid(const BasicRows<T>& rows, const Executor& executor) {
-  std::vector<char> bad(rows.count(), 0);
-  executor.ParallelFor(rows.count(), [&](std::size_t i) {
-    BasicRows<T> one;
-    one.row = {rows.row[i]};
-    one.dimension = rows.dimension;
-    bad[i] = !CheckRows(one, SerialExecutor()).ok();
-  });
+Valid<T> KeepValid(const Pipeline& pipeline, const BasicRows<T>& rows, const Executor& executor) {
   Valid<T> valid;
+  valid.dropped = UnfitRows(MostOf(pipeline), rows, executor);
   valid.rows.dimension = rows.dimension;
   valid.rows.reference = rows.reference;
   for (std::size_t i = 0; i < rows.count(); ++i) {
-    if (bad[i]) {
-      valid.dropped.push_back(i);
-    } else {
-      valid.rows.row.push_back(rows.row[i]);
-      valid.index.push_back(i);
-    }
+    if (std::binary_search(valid.dropped.begin(), valid.dropped.end(), i)) continue;
+    valid.rows.row.push_back(rows.row[i]);
+    valid.index.push_back(i);
   }
   return valid;
 }
 
 base::Status CheckDropped(const std::vector<std::size_t>& dropped, std::size_t f) {
   if (dropped.size() <= f) return base::OkStatus();
-  return base::InvalidArgument(std::to_string(dropped.size()) +
-                               " rows are not finite, more than f = " + std::to_string(f) +
-                               "; the first is row " + std::to_string(dropped.front()));
+  return base::InvalidArgument(
+      std::to_string(dropped.size()) + " rows are not finite or too large, more than f = " +
+      std::to_string(f) + "; the first is row " + std::to_string(dropped.front()));
 }
 
 // Runs the elements of a pipeline in order; each replaces the rows for the next.
@@ -117,14 +115,15 @@ base::Status RunPipeline(const Pipeline& pipeline, const BasicRows<T>& rows,
   const PipelineSpec& spec = pipeline.spec();
   Valid<T> valid;
   if (spec.drop_invalid) {
-    valid = KeepValid(rows, executor);
+    valid = KeepValid(pipeline, rows, executor);
     RETURN_IF_ERROR(CheckDropped(valid.dropped, spec.f.value_or(0)));
   }
   const bool dropped = !valid.dropped.empty();
   if (dropped && pipeline.per_row_state()) {
-    return base::InvalidArgument("row " + std::to_string(valid.dropped.front()) +
-                                 " is not finite, and this pipeline remembers rows by their "
-                                 "place: none can be dropped");
+    return base::InvalidArgument(
+        "row " + std::to_string(valid.dropped.front()) +
+        " is not finite or too large, and this pipeline remembers rows by their "
+        "place: none can be dropped");
   }
   const std::size_t elements = spec.pre.size() + 1;
   std::vector<State> working = states == nullptr ? std::vector<State>() : *states;

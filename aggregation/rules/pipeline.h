@@ -27,7 +27,8 @@ struct PipelineSpec {
   // The number of Byzantine rows to tolerate. May be given in the rule's arguments instead.
   // Required if the rule or a pre-aggregation uses it.
   std::optional<std::size_t> f;
-  // Rows with a NaN or an infinity are dropped and counted against f, instead of refused.
+  // Rows with a NaN or an infinity, and float64 rows too large beside the others (scaling.h), are
+  // dropped and counted against f, instead of refused.
   bool drop_invalid = false;
 };
 

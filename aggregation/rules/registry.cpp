@@ -6,6 +6,7 @@
 #include "aggregation/kernels/checks.h"
 #include "aggregation/rules/entries.h"
 #include "aggregation/shared/byzfl_names.h"
+#include "aggregation/shared/scaling.h"
 #include "node/base/check.h"
 #include "node/base/suggest.h"
 
@@ -52,10 +53,37 @@ base::Status CheckInput(const Description& about, std::string_view kind, const B
                         const Parameters& parameters, const Executor& executor) {
   RETURN_IF_ERROR(CheckShape(rows));
   // The passes that read float32 rows detect non-finite values anyway. float64 rows need a separate
-  // check, because their magnitude is limited.
+  // check, because their sums and products need not be finite.
   if constexpr (std::is_same_v<T, double>) RETURN_IF_ERROR(CheckRows(rows, executor));
   RETURN_IF_ERROR(CheckFaults(about, kind, rows.count(), parameters));
   return CheckReference(about, kind, rows.reference, rows.dimension);
+}
+
+// Runs an entry's code on rows as they stand, or times a power of two where their values leave the
+// range that it needs. `run` calls an entry.
+template <typename Entry, typename Info, typename T, typename RunEntry>
+base::Status RunInRange(const Info& info, const Entry& entry, const Parameters& parameters,
+                        const BasicRows<T>& rows, const Call& call, std::span<T> out,
+                        const RunEntry& run) {
+  if constexpr (std::is_same_v<T, double>) {
+    const Description& about = info.about;
+    const bool numbers = about.numbers_in_rows_unit;
+    ASSIGN_OR_RETURN(const int exponent,
+                     ExponentFor(about.arithmetic, rows, call.state, numbers, call.executor));
+    if (exponent != 0) {
+      const ScaledRows scaled(about.arithmetic, rows, exponent, call.executor);
+      State state = call.state == nullptr ? State() : *call.state;
+      ScaleState(state, numbers, exponent, call.executor);
+      const auto made = info.make(ScaledParameters(parameters, about.parameters, exponent));
+      RETURN_IF_ERROR(run(*made, scaled.rows(), Call(call.executor, &state, call.report), out));
+      Scale(out, -exponent, call.executor);
+      ScaleState(state, numbers, -exponent, call.executor);
+      if (call.report != nullptr) ScaleReport(*call.report, -exponent);
+      if (call.state != nullptr) *call.state = std::move(state);
+      return base::OkStatus();
+    }
+  }
+  return run(entry, rows, call, out);
 }
 
 // The common part of every rule: its limits, an empty report, every row selected.
@@ -79,7 +107,9 @@ class CheckedRule final : public Rule {
     OSTRAKA_CHECK(out.size() == rows.dimension);
     RETURN_IF_ERROR(CheckInput(info_.about, "rule", rows, parameters_, call.executor));
     if (call.report != nullptr) *call.report = Report();
-    RETURN_IF_ERROR(rule_->Aggregate(rows, call, out));
+    RETURN_IF_ERROR(RunInRange(
+        info_, *rule_, parameters_, rows, call, out,
+        [](const Rule& rule, const auto&... given) { return rule.Aggregate(given...); }));
     if (call.report != nullptr && call.report->selected.empty()) {
       for (std::size_t i = 0; i < rows.count(); ++i) call.report->selected.push_back(i);
     }
@@ -111,7 +141,9 @@ class CheckedPre final : public PreAggregation {
   base::Status Run(const BasicRows<T>& rows, const Call& call, std::span<T> out) const {
     RETURN_IF_ERROR(CheckInput(info_.about, "pre-aggregation", rows, parameters_, call.executor));
     OSTRAKA_CHECK(out.size() == OutputRows(rows.count()) * rows.dimension);
-    return pre_->Apply(rows, call, out);
+    return RunInRange(
+        info_, *pre_, parameters_, rows, call, out,
+        [](const PreAggregation& pre, const auto&... given) { return pre.Apply(given...); });
   }
 
   const PreInfo& info_;

@@ -16,6 +16,7 @@
 
 #include "aggregation/shared/parameters.h"
 #include "aggregation/shared/rule.h"
+#include "aggregation/shared/scaling.h"
 #include "node/base/status.h"
 
 namespace ostraka::aggregation {
@@ -37,6 +38,10 @@ struct Description {
   std::optional<std::size_t> (*largest_f)(std::size_t n, const Parameters& parameters) = nullptr;
   std::string_view breakdown =
       {};  // the share of Byzantine rows that it tolerates, and in which sense
+
+  // float64 rows are brought into the range that this needs before the entry's code sees them.
+  Arithmetic arithmetic = Arithmetic::kMultiplies;
+  bool numbers_in_rows_unit = false;  // those of its State
 
   // Cost: reads of the n x d input that the definition needs, and writes of n x d values.
   int passes = 1;

@@ -24,7 +24,10 @@ class Smea final : public TypedRule<Smea> {
     ASSIGN_OR_RETURN(const SymmetricMatrix squares, SquaredDistancesOf(rows, call.executor));
     ASSIGN_OR_RETURN(LeastVariance best, LeastVarianceSubset(squares, rows.count() - f_));
     RETURN_IF_ERROR(MeanOfSelected(rows, std::move(best.rows), call, out));
-    if (call.report != nullptr) call.report->residual = best.largest_eigenvalue;
+    if (call.report != nullptr) {
+      call.report->residual = best.largest_eigenvalue;
+      call.report->residual_power = 2;
+    }
     return base::OkStatus();
   }
 

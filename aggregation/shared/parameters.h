@@ -42,6 +42,7 @@ struct ParameterInfo {
   double low = 0;  // numbers lie in [low, high], or in (low, high] if low_open
   double high = std::numeric_limits<double>::infinity();  // an infinite value is never accepted
   bool low_open = false;
+  bool in_rows_unit = false;             // a multiple of the rows wants the same multiple of it
   std::span<const Choice> choices = {};  // for kChoice
 };
 

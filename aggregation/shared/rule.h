@@ -35,9 +35,11 @@ struct Report {
   std::vector<std::size_t> selected;
   std::vector<std::size_t> dropped;  // not finite, dropped at the caller's request
   std::vector<double> scores;   // of each row that the rule saw, in the rule's unit; low is good
+  int scores_power = 2;         // the scores' unit is the rows' to this power
   std::vector<double> weights;  // if the rule is linear: result = sum_i weights[i] row_i
   std::size_t iterations = 0;
-  double residual = 0;  // of the rule's fixed-point equation
+  double residual = 0;     // of the rule's fixed-point equation
+  int residual_power = 1;  // as scores_power
 };
 
 // The parameters of a call except the rows and the output.

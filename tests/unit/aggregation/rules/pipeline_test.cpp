@@ -45,7 +45,7 @@ TEST(PipelineTest, DroppedRowsCountAgainstF) {
   EXPECT_EQ(report.selected, (std::vector<std::size_t>{0, 2}));
   rows[2][0] = kInfinity;
   EXPECT_EQ(base::MessageOf(pipeline->Aggregate(RowsOf(rows), SerialExecutor(), out)),
-            "2 rows are not finite, more than f = 1; the first is row 1");
+            "2 rows are not finite or too large, more than f = 1; the first is row 1");
 }
 
 TEST(PipelineTest, RuleThatRemembersRowsByIndexDropsNoRow) {
@@ -53,9 +53,10 @@ TEST(PipelineTest, RuleThatRemembersRowsByIndexDropsNoRow) {
   ASSERT_TRUE(pipeline.ok());
   const Matrix rows = {{1, 2}, {3, kNaN}, {5, 6}};
   std::vector<float> out(2);
-  EXPECT_EQ(base::MessageOf(pipeline->Aggregate(RowsOf(rows), SerialExecutor(), out)),
-            "row 1 is not finite, and this pipeline remembers rows by their place: none can be "
-            "dropped");
+  EXPECT_EQ(
+      base::MessageOf(pipeline->Aggregate(RowsOf(rows), SerialExecutor(), out)),
+      "row 1 is not finite or too large, and this pipeline remembers rows by their place: none "
+      "can be dropped");
 }
 
 TEST(PipelineTest, FIsGivenOnceForAllElements) {
