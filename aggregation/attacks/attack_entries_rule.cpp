@@ -13,15 +13,17 @@ namespace ostraka::aggregation {
 namespace {
 
 // The range of a search.
-constexpr ParameterInfo RangeParameter(std::string_view meaning, std::string_view default_text) {
+constexpr ParameterInfo RangeParameter(std::string_view meaning, std::string_view default_text,
+                                       bool in_rows_unit = false) {
   return {.name = "range",
           .type = ValueType::kReal,
           .meaning = meaning,
           .default_kind = Default::kValue,
           .default_text = default_text,
           .low = 0,
-          .high = 1e15,
-          .low_open = true};
+          .high = in_rows_unit ? 1e38 : 1e15,
+          .low_open = true,
+          .in_rows_unit = in_rows_unit};
 }
 constexpr ParameterInfo kAlieRange[] = {
     RangeParameter("the largest number of deviations that is tried, either way", "100")};
@@ -36,7 +38,7 @@ constexpr ParameterInfo kCoordinate[] = {
      .default_kind = Default::kValue,
      .default_text = "0",
      .low = 0},
-    RangeParameter("the furthest that is tried, either way", "1000"),
+    RangeParameter("the furthest that is tried, either way", "1000", true),
 };
 constexpr ParameterInfo kPerturbation[] = {PerturbationParameter("the direction from the mean")};
 constexpr ParameterInfo kRop[] = {
@@ -45,7 +47,8 @@ constexpr ParameterInfo kRop[] = {
      .meaning = "length of the perturbation",
      .default_kind = Default::kValue,
      .default_text = "1",
-     .low = 0},
+     .low = 0,
+     .in_rows_unit = true},
     {.name = "lambda",
      .type = ValueType::kReal,
      .meaning = "where it starts: 0 at the last aggregate, 1 at the mean",

@@ -7,6 +7,7 @@
 
 #include "aggregation/attacks/attack_vectors.h"
 #include "aggregation/kernels/passes.h"
+#include "aggregation/shared/clusters.h"
 #include "node/base/check.h"
 
 namespace ostraka::aggregation {
@@ -25,6 +26,15 @@ struct Place {
   double squared_distance = 0;  // |base - row|^2
   double along = 0;             // <direction, base - row>
 };
+double SquaredDistance(const float* a, const float* b, std::size_t dimension) {
+  double sum = 0;
+  for (std::size_t c = 0; c < dimension; ++c) {
+    const double difference = static_cast<double>(a[c]) - static_cast<double>(b[c]);
+    sum += difference * difference;
+  }
+  return sum;
+}
+
 Place PlaceOf(const float* row, std::span<const double> base, std::span<const double> direction) {
   Place place;
   for (std::size_t c = 0; c < base.size(); ++c) {
@@ -66,6 +76,19 @@ std::vector<double> Minus(std::vector<double> a, std::span<const double> b) {
 double SumOfSmallest(std::vector<double> values, std::size_t count) {
   std::sort(values.begin(), values.end());
   return std::accumulate(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count), 0.0);
+}
+
+// The power of two that is at most twice the largest value, and more than it; 1 for zeros.
+double UnitOf(const Rows& rows) {
+  double largest = 0;
+  for (const float* row : rows.row) {
+    for (std::size_t c = 0; c < rows.dimension; ++c) {
+      largest = std::max(largest, std::abs(static_cast<double>(row[c])));
+    }
+  }
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  return std::ldexp(1.0, exponent);
 }
 
 // Krum among h honest rows and m copies of one vector, from squared distances alone.
@@ -126,7 +149,12 @@ std::vector<double> SquaredDistances(const Rows& rows) {
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const double squares = gram[simd::TriangleIndex(i, i)] + gram[simd::TriangleIndex(j, j)];
-      const double distance = std::max(0.0, squares - 2 * gram[simd::TriangleIndex(i, j)]);
+      double distance = squares - 2 * gram[simd::TriangleIndex(i, j)];
+      // Two rows far from the first, such as twins: their squares hide their distance.
+      constexpr double kTelling = 0x1p-20;
+      if (distance < kTelling * squares) {
+        distance = SquaredDistance(rows.row[i], rows.row[j], rows.dimension);
+      }
       distances[i * n + j] = distance;
       distances[j * n + i] = distance;
     }
@@ -210,12 +238,15 @@ std::vector<float> FangKrum(const Rows& honest, std::size_t byzantine_count) {
   std::vector<double> direction = MeanOf(honest);
   for (double& value : direction) value = -Sign(value);
   const KrumGame game(honest, byzantine_count, direction);
+  // As shares of a power of two near the largest value, so that the scale of the rows does not
+  // matter.
   constexpr double kSmallest = 1e-5;
   constexpr double kLargest = 1e30;
   constexpr double kStep = 1.25;
+  const double unit = UnitOf(honest);
   double selected = 0;
-  for (double t = kSmallest; t < kLargest; t *= kStep) {
-    if (game.Selects(t)) selected = t;
+  for (double share = kSmallest; share < kLargest; share *= kStep) {
+    if (game.Selects(unit * share)) selected = unit * share;
   }
   double refused = selected * kStep;
   while (refused - selected > 1e-6 * selected) {
@@ -223,7 +254,7 @@ std::vector<float> FangKrum(const Rows& honest, std::size_t byzantine_count) {
     (game.Selects(middle) ? selected : refused) = middle;
   }
   const std::vector<double> zero(honest.dimension, 0.0);
-  return Along(zero, std::max(selected, kSmallest), direction);
+  return Along(zero, std::max(selected, unit * kSmallest), direction);
 }
 
 std::vector<float> AntiCge(const Rows& honest, std::size_t byzantine_count) {
@@ -237,7 +268,9 @@ std::vector<float> AntiCge(const Rows& honest, std::size_t byzantine_count) {
   // attackers'.
   const std::size_t kept = honest.count() - std::min(byzantine_count, honest.count());
   std::vector<double> sum(honest.dimension, 0.0);
+  double lengths = 0;
   for (std::size_t k = 0; k < kept; ++k) {
+    lengths += norms[k].first;
     const float* row = honest.row[norms[k].second];
     for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += static_cast<double>(row[c]);
   }
@@ -245,7 +278,8 @@ std::vector<float> AntiCge(const Rows& honest, std::size_t byzantine_count) {
   const double cut = norms[std::min(kept, honest.count() - 1)].first;
   // Rounding to float32 must not make it longer than the row.
   constexpr double kLess = 1 - 1e-6;
-  return Along(zero, length > 0 ? -kLess * cut / length : 0.0, sum);
+  // Rows that cancel leave no direction, but noise.
+  return Along(zero, length > kHiddenShare * lengths ? -kLess * cut / length : 0.0, sum);
 }
 
 std::vector<float> RelocatedOrthogonal(const Rows& honest, std::span<const float> reference,
@@ -259,7 +293,8 @@ std::vector<float> RelocatedOrthogonal(const Rows& honest, std::span<const float
   std::vector<double> orthogonal(mean.size());
   for (std::size_t c = 0; c < mean.size(); ++c) orthogonal[c] = mean[c] - along * from[c];
   const double length = std::sqrt(Dot(orthogonal, orthogonal));
-  const double turn = length > 0 ? -std::sqrt(std::max(0.0, 1 - cosine * cosine)) / length : 0.0;
+  const bool turns = length > kHiddenShare * std::sqrt(Dot(mean, mean));
+  const double turn = turns ? -std::sqrt(std::max(0.0, 1 - cosine * cosine)) / length : 0.0;
   const double towards = squared > 0 ? cosine / std::sqrt(squared) : 0.0;
   std::vector<float> sent(mean.size());
   for (std::size_t c = 0; c < sent.size(); ++c) {

@@ -53,7 +53,8 @@ std::vector<float> FangBeyondExtremes(const Rows& honest, double factor, base::R
 
 // Fang et al., 4.2: -lambda sign(mean) with the largest lambda at which Krum (n - m - 2 nearest,
 // squared distances, ties to the honest) still selects it, to a relative accuracy of 1e-6. If Krum
-// selects none, the smallest lambda that is tried, 1e-5. REQUIRES: m > 0.
+// selects none, the smallest lambda that is tried: about 1e-5 of the largest value.
+// REQUIRES: m > 0.
 std::vector<float> FangKrum(const Rows& honest, std::size_t byzantine_count);
 
 // Against rules that keep the n - m smallest norms (CGE): opposite to the sum of the rows that

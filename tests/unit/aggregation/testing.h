@@ -31,6 +31,7 @@ BasicRows<T> RowsOf(const BasicMatrix<T>& matrix) {
   rows.dimension = matrix.front().size();
   return rows;
 }
+inline Rows RowsOf(const Matrix& matrix) { return RowsOf<float>(matrix); }
 
 // Takes work off a shared counter, highest index first, so that neither order nor thread equals the
 // serial one.
