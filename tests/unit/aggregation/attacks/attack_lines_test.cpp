@@ -155,6 +155,20 @@ TEST(AttackLines, FangIsTheFarthestVectorThatKrumSelects) {
   EXPECT_GT(selected, 20);
 }
 
+// Rows that stand together are told apart although the first row is far away.
+TEST(AttackLines, DistancesAreThoseOfTheRowsHoweverFarTheFirstIs) {
+  for (const float far : {1.0F, 1e9F, 1e30F}) {
+    const Matrix rows = {{far, far}, {1, 1}, {1.25F, 1}, {1, 1.5F}, {1, 1}};
+    const std::vector<double> squares = SquaredDistances(RowsOf(rows));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (std::size_t j = 0; j < rows.size(); ++j) {
+        const auto expected = static_cast<double>(std::pow(SlowDistance(rows[i], rows[j]), 2));
+        EXPECT_NEAR(squares[i * rows.size() + j], expected, 1e-12 * expected) << far;
+      }
+    }
+  }
+}
+
 TEST(AttackLines, AntiCgeIsSelectedAndOpposesTheSelectedRows) {
   const Matrix honest = {{3, 0}, {1, 0}, {0, 2}, {0, 9}, {5, 0}};
   const std::vector<float> sent = AntiCge(RowsOf(honest), 2);
