@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "aggregation/rules/pipeline.h"
-#include "tests/property/scale_draws.h"
+#include "tests/property/scales/scale_draws.h"
 #include "tests/unit/aggregation/history_references.h"
 #include "tests/unit/aggregation/references.h"
 #include "tests/unit/aggregation/testing.h"

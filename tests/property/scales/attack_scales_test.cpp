@@ -16,7 +16,7 @@
 
 #include "aggregation/attacks/attacks.h"
 #include "aggregation/rules/mean.h"
-#include "tests/property/scale_draws.h"
+#include "tests/property/scales/scale_draws.h"
 
 namespace ostraka::aggregation {
 namespace {
