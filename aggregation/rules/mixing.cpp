@@ -31,6 +31,11 @@ template <typename T>
 base::Status Mixing::Run(BasicRows<T> rows, const Executor& executor, std::vector<State>& states,
                          std::span<T> out) const {
   OSTRAKA_CHECK(out.size() == OutputRows(rows.count()) * rows.dimension);
+  if (!states.empty() && states.size() != elements_.size()) {
+    return base::InvalidArgument("the state is of " + std::to_string(states.size()) +
+                                 " elements, and there are " + std::to_string(elements_.size()) +
+                                 " pre-aggregations");
+  }
   states.resize(elements_.size());
   std::vector<T> held;
   for (std::size_t k = 0; k < elements_.size(); ++k) {
