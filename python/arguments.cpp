@@ -19,18 +19,48 @@ Idle& IdleThreads() {
   return *idle;
 }
 
-std::size_t CountOf(const py::object& count) {
+std::string TypeNameOf(const py::handle& object) {
+  return py::str(py::type::of(object).attr("__name__")).cast<std::string>();
+}
+
+}  // namespace
+
+std::size_t ThreadCountOf(const py::object& count) {
   if (count.is_none()) return os::AvailableThreads();
   constexpr std::size_t kMost = 1024;
-  if (!py::isinstance<py::int_>(count)) throw py::type_error("threads must be an integer");
-  const auto value = count.cast<py::ssize_t>();
+  if (PyIndex_Check(count.ptr()) == 0 || py::isinstance<py::bool_>(count)) {
+    throw py::type_error("threads must be an integer");
+  }
+  const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(count.ptr()));
+  const long value = number ? PyLong_AsLong(number.ptr()) : -1;
+  if (PyErr_Occurred() != nullptr) PyErr_Clear();
   if (value < 1 || static_cast<std::size_t>(value) > kMost) {
     throw py::value_error("threads must be 1 to 1024");
   }
   return static_cast<std::size_t>(value);
 }
 
-}  // namespace
+std::string TextOf(const py::handle& object, const std::string& what) {
+  if (!py::isinstance<py::str>(object)) {
+    throw py::type_error(what + " must be a string, and not of type " + TypeNameOf(object));
+  }
+  return object.cast<std::string>();
+}
+
+std::string PathOf(const py::handle& object, const std::string& what) {
+  const bool is_path = py::isinstance<py::str>(object) || py::isinstance<py::bytes>(object) ||
+                       py::hasattr(object, "__fspath__");
+  if (!is_path) {
+    throw py::type_error(what +
+                         " must be a file's name, as a string or an os.PathLike, and not of type " +
+                         TypeNameOf(object));
+  }
+  auto path = py::module_::import("os").attr("fsencode")(object).cast<std::string>();
+  if (path.find('\0') != std::string::npos) {
+    throw py::value_error(what + " has a NUL, which no file's name has");
+  }
+  return path;
+}
 
 void ThrowIfError(const base::Status& status) {
   if (!status.ok()) throw py::value_error(base::MessageOf(status));
@@ -70,15 +100,16 @@ py::object Take(py::kwargs& keywords, const char* name) {
 
 std::uint64_t TakeCount(py::kwargs& keywords, const char* name, std::uint64_t otherwise) {
   const py::object value = Take(keywords, name);
-  if (value.is_none()) return otherwise;
-  if (PyIndex_Check(value.ptr()) == 0) {
-    throw py::type_error(std::string(name) + " must be a whole number");
-  }
+  return value.is_none() ? otherwise : CountOf(value, name);
+}
+
+std::uint64_t CountOf(const py::handle& value, const std::string& name) {
+  if (PyIndex_Check(value.ptr()) == 0) throw py::type_error(name + " must be a whole number");
   const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
   const std::uint64_t count = number ? PyLong_AsUnsignedLongLong(number.ptr()) : 0;
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();
-    throw py::value_error(std::string(name) + " must be 0 to 2**64 - 1");
+    throw py::value_error(name + " must be 0 to 2**64 - 1");
   }
   return count;
 }
@@ -105,7 +136,7 @@ std::vector<aggregation::ElementSpec> ElementsOf(const py::object& pre) {
   return elements;
 }
 
-Threads::Threads(const py::object& count) : count_(CountOf(count)) {
+Threads::Threads(const py::object& count) : count_(ThreadCountOf(count)) {
   Idle& idle = IdleThreads();
   const std::lock_guard lock(idle.mutex);
   const auto found = idle.executors.find(count_);

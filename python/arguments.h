@@ -36,6 +36,12 @@ aggregation::Arguments ArgumentsOf(const py::kwargs& keywords);
 void RefusePositional(const std::string& call, const char* takes, const char* likely,
                       const py::args& more);
 
+// A name that a caller gives. TypeError, beginning with `what`, for what is no string.
+std::string TextOf(const py::handle& object, const std::string& what);
+
+// The file that a caller names by a string, bytes or an os.PathLike. TypeError for anything else.
+std::string PathOf(const py::handle& object, const std::string& what);
+
 // Removes `name` from the keywords and returns its value; None if it is absent.
 py::object Take(py::kwargs& keywords, const char* name);
 
@@ -52,8 +58,10 @@ T* PointerOrThrow(const py::object& value, const std::string& argument,
   return value.cast<T*>();
 }
 
-// The value of keyword `name`, a whole number from 0 on; `otherwise` if it is absent. TypeError or
-// ValueError for anything else.
+// A whole number from 0 on. TypeError or ValueError, beginning with `name`, for anything else.
+std::uint64_t CountOf(const py::handle& value, const std::string& name);
+
+// The value of keyword `name`; `otherwise` if it is absent. Errors as CountOf.
 std::uint64_t TakeCount(py::kwargs& keywords, const char* name, std::uint64_t otherwise);
 
 // Parses "nnm", "bucketing:s=2", or a list of such texts.
@@ -61,6 +69,9 @@ std::vector<aggregation::ElementSpec> ElementsOf(const py::object& pre);
 
 // Threads borrowed for one call. Reuses idle threads of an earlier call with an equal count;
 // concurrent calls get different threads. None: as many as the machine runs at once.
+// The number of threads that `count` asks for. TypeError or ValueError for none from 1 to 1024.
+std::size_t ThreadCountOf(const py::object& count);
+
 class Threads {
  public:
   explicit Threads(const py::object& count);

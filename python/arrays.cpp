@@ -14,17 +14,57 @@ bool IsTorch(const py::handle& object) {
   return name == "torch" || name.starts_with("torch.");
 }
 
-// A view of the memory of `object` as an array, never a copy.
+std::string TypeNameOf(const py::handle& object) {
+  return py::str(py::type::of(object).attr("__name__")).cast<std::string>();
+}
+
+// memmap and matrix add no meaning to their numbers. What an unknown subclass adds, such as a mask
+// or a unit, would be dropped without a word.
+void CheckSubclass(const py::handle& array, const std::string& what) {
+  const auto numpy = py::module_::import("numpy");
+  const py::handle type = py::type::handle_of(array);
+  if (type.is(numpy.attr("ndarray")) || type.is(numpy.attr("memmap")) ||
+      type.is(numpy.attr("matrix"))) {
+    return;
+  }
+  if (py::isinstance(array, numpy.attr("ma").attr("MaskedArray"))) {
+    Refuse(what,
+           "a masked array, whose mask would be lost: give x.filled(value), or the rows without a "
+           "mask as "
+           "numpy.asarray(x)");
+  }
+  Refuse(what,
+         "a " + TypeNameOf(array) + ", which may be more than its numbers: give numpy.asarray(x)");
+}
+
+// A tensor's memory holds what it views, without the pending sign.
+void CheckLazy(const py::handle& object, const std::string& what) {
+  for (const char* const name : {"neg", "conj"}) {
+    const std::string asks = std::string("is_") + name;
+    if (!py::hasattr(object, asks.c_str())) continue;
+    if (!object.attr(asks.c_str())().cast<bool>()) continue;
+    Refuse(what,
+           std::string("a lazy view, whose memory lacks its sign: give x.resolve_") + name + "()");
+  }
+}
+
+}  // namespace
+
 py::array View(const py::handle& object, const std::string& what) {
-  if (py::isinstance<py::array>(object)) return py::reinterpret_borrow<py::array>(object);
+  if (py::isinstance<py::array>(object)) {
+    CheckSubclass(object, what);
+    return py::reinterpret_borrow<py::array>(object);
+  }
   const auto numpy = py::module_::import("numpy");
   try {
+    if (IsTorch(object)) CheckLazy(object, what);
     if (py::hasattr(object, "__dlpack__")) return numpy.attr("from_dlpack")(object);
     if (PyObject_CheckBuffer(object.ptr()) != 0 || py::hasattr(object, "__array_interface__")) {
       return numpy.attr("asarray")(object);
     }
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_Exception)) throw;  // an interrupt
+    PyErr_Clear();
     std::string reason = py::str(error.value()).cast<std::string>();
     for (char& c : reason) c = c == '\n' ? ' ' : c;
     Refuse(what, "its memory cannot be read in place (" + reason +
@@ -33,6 +73,8 @@ py::array View(const py::handle& object, const std::string& what) {
   Refuse(what,
          "not an array: give one of NumPy or torch, such as numpy.asarray(x, dtype='float32')");
 }
+
+namespace {
 
 template <typename T>
 bool Holds(const py::array& array) {

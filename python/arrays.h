@@ -27,6 +27,11 @@ struct Matrix {
   std::size_t dimension() const;
 };
 
+// The array that `object` is or shows, never a copy. Refuses what would lose its meaning as plain
+// numbers: masked arrays and other subclasses of NumPy's array that are not known here, and tensors
+// that are views which negate or conjugate when they are read.
+py::array View(const py::handle& object, const std::string& what);
+
 // A two-dimensional array with contiguous rows, or a sequence of one-dimensional arrays. `what`
 // ("rows") begins messages.
 Matrix AsMatrix(const py::handle& object, const std::string& what);

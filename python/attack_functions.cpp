@@ -1,5 +1,10 @@
 // Attacks: ostraka.Memory, ostraka.attack, ostraka.attacks.
+#include <pybind11/stl.h>
+
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -8,7 +13,10 @@
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/module.h"
+#include "python/pickling.h"
 #include "python/texts.h"
+
+OSTRAKA_READY_CLASS(ostraka::python::Shared<std::vector<ostraka::aggregation::AttackState>>);
 
 namespace ostraka::python {
 namespace {
@@ -17,9 +25,7 @@ using aggregation::Pipeline;
 using aggregation::Rows;
 
 // The state of each attacker between steps.
-struct Memory {
-  std::vector<aggregation::AttackState> states;
-};
+using Memory = Shared<std::vector<aggregation::AttackState>>;
 
 // The keywords that all attacks share.
 struct Options {
@@ -62,6 +68,8 @@ base::StatusOr<std::vector<std::vector<float>>> Vectors(const aggregation::Attac
                                                         const Options& options,
                                                         const aggregation::Victim* victim,
                                                         Memory& memory) {
+  const std::lock_guard turn(memory.turn);
+  memory.value.resize(std::max<std::size_t>(memory.value.size(), options.byzantine));
   std::vector<std::vector<float>> sent;
   for (std::size_t b = 0; b < options.byzantine; ++b) {
     if (b > 0 && attack.info->identical) {
@@ -76,17 +84,17 @@ base::StatusOr<std::vector<std::vector<float>>> Vectors(const aggregation::Attac
     view.step = options.step;
     view.attacker = b;
     view.victim = victim;
-    view.state = &memory.states[b];
+    view.state = &memory.value[b];
     ASSIGN_OR_RETURN(std::vector<float> vector, aggregation::ApplyAttack(attack, view));
     sent.push_back(std::move(vector));
   }
   return sent;
 }
 
-py::object Apply(const std::string& name, const py::object& object, py::kwargs keywords) {
+py::object Apply(const py::object& name, const py::object& object, py::kwargs keywords) {
   const Options options(keywords);
   const aggregation::Attack attack =
-      ValueOrThrow(aggregation::MakeAttack(name, ArgumentsOf(keywords)));
+      ValueOrThrow(aggregation::MakeAttack(TextOf(name, "name"), ArgumentsOf(keywords)));
   const Matrix honest = AsMatrix(object, "honest");
   const Rows& rows = Float32Of(honest, "honest");
   const Threads threads(options.threads);
@@ -100,7 +108,6 @@ py::object Apply(const std::string& name, const py::object& object, py::kwargs k
   Memory forgotten;
   Memory* const kept = PointerOrThrow<Memory>(options.memory, "memory", "an ostraka.Memory");
   Memory& memory = kept == nullptr ? forgotten : *kept;
-  memory.states.resize(std::max<std::size_t>(memory.states.size(), options.byzantine));
 
   Matrix given;
   std::vector<float> mean(rows.dimension);
@@ -131,21 +138,59 @@ py::object Apply(const std::string& name, const py::object& object, py::kwargs k
   return AsResult(std::move(out), honest.is_torch);
 }
 
+py::tuple Packed(const Memory& memory) {
+  py::list packed;
+  for (const aggregation::AttackState& one : memory.Copy()) {
+    py::list own;
+    for (const std::vector<float>& gradient : one.own) own.append(BytesOf(gradient));
+    packed.append(py::make_tuple(own, one.steps, BytesOf(one.mean), BytesOf(one.direction),
+                                 one.projections, BytesOf(one.aggregate)));
+  }
+  return py::tuple(packed);
+}
+
+std::unique_ptr<Memory> Unpacked(const py::tuple& packed) {
+  auto memory = std::make_unique<Memory>();
+  for (const py::handle& one : packed) {
+    const auto parts = py::cast<py::tuple>(one);
+    aggregation::AttackState& made = memory->value.emplace_back();
+    for (const py::handle& gradient : py::cast<py::list>(parts[0])) {
+      made.own.push_back(ValuesOf<float>(gradient));
+    }
+    made.steps = parts[1].cast<std::uint64_t>();
+    made.mean = FiniteValuesOf<double>(parts[2]);
+    made.direction = FiniteValuesOf<double>(parts[3]);
+    made.projections = parts[4].cast<std::map<std::uint64_t, double>>();
+    made.aggregate = FiniteValuesOf<float>(parts[5]);
+    const bool learns = made.steps > 0;
+    if (made.direction.size() != made.mean.size() || made.mean.empty() == learns ||
+        made.projections.empty() == learns) {
+      throw py::value_error("its parts do not belong together");
+    }
+  }
+  return memory;
+}
+
 }  // namespace
 
 void AddAttacks(py::module_& module) {
-  py::class_<Memory>(module, "Memory",
-                     "The state of attackers from step to step. Memory() is the state before the "
-                     "first step; a call updates the memory that it gets.")
+  py::class_<Memory> bound(
+      module, "Memory",
+      "The state of attackers from step to step. Memory() is the state before the "
+      "first step; a call updates the memory that it gets. Threads that share one "
+      "take turns. copy, deepcopy and pickle keep it.");
+  bound
       .def(py::init<>(),
            "Memory()\n"
            "\n"
            "An empty memory.")
       .def(
-          "copy", [](const Memory& memory) { return Memory(memory); },
+          "copy", [](const Memory& memory) { return std::make_unique<Memory>(memory.Copy()); },
           "copy()\n"
           "\n"
           "An equal memory.");
+  AddPickling(
+      bound, "Memory", [](const Memory& memory) { return Packed(memory); }, &Unpacked);
   module.def("attack", &Apply, py::arg("name"), py::arg("honest"),
              "attack(name, honest, *, byzantine=1, seed=0, step=0, own=None, rule=None, "
              "memory=None, threads=None, **parameters)\n"
@@ -178,7 +223,7 @@ void AddAttacks(py::module_& module) {
         name.c_str(),
         [name](const py::object& honest, const py::args& more, const py::kwargs& keywords) {
           RefusePositional(name, "honest", "byzantine", more);
-          return Apply(name, honest, keywords);
+          return Apply(py::str(name), honest, keywords);
         },
         py::arg("honest"), DocOf(*attack).c_str());
   }

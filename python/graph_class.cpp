@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "exact/program/plan.h"
 #include "exact/run/runner.h"
 #include "python/arguments.h"
+#include "python/arrays.h"
 #include "python/module.h"
 
 namespace ostraka::python {
@@ -50,10 +52,58 @@ void RequireShape(const py::array& array, const exact::TensorType& type, const s
   }
 }
 
+bool IsList(const py::handle& object) {
+  return py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object);
+}
+
+// Arrays in lists may not lose anything either.
+void CheckNested(const py::handle& list, const std::string& name) {
+  for (const py::handle& item : py::reinterpret_borrow<py::sequence>(list)) {
+    if (IsList(item)) CheckNested(item, name);
+    if (py::isinstance<py::array>(item)) View(item, name);
+  }
+}
+
+// A copy where need be, by the object's own hand, which knows its signs and what it has no numbers
+// for.
+py::array Converted(const py::handle& object, const std::string& name) {
+  try {
+    return py::module_::import("numpy").attr("asarray")(object);
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) throw;  // an interrupt
+    std::string why = py::str(error.value()).cast<std::string>();
+    throw py::value_error(name + " is no array that NumPy takes: " + why.substr(0, why.find('\n')));
+  }
+}
+
+// `object` as NumPy's array, with numbers of one of the kinds `allowed` ("f", "iu"). Lists of
+// numbers are arrays too; a mask, a sign or an imaginary part that would be lost is refused.
+py::array NumbersOf(const py::handle& object, const std::string& allowed, const std::string& name,
+                    const char* numbers) {
+  const bool is_number = py::isinstance<py::float_>(object) || py::isinstance<py::int_>(object);
+  std::optional<py::array> array;
+  if (IsList(object)) CheckNested(object, name);
+  if (IsList(object) || is_number) {
+    const py::array made = py::array::ensure(object);
+    PyErr_Clear();
+    if (made) array = made;
+  } else if (!py::isinstance<py::str>(object) && !py::isinstance<py::bytes>(object)) {
+    array = py::isinstance<py::array>(object) || !py::hasattr(object, "__array__")
+                ? View(object, name)
+                : Converted(object, name);
+  }
+  const bool known = array && allowed.find(array->dtype().kind()) != std::string::npos;
+  if (!known) {
+    throw py::value_error(name + " is no array of " + numbers +
+                          (array ? ", but of " + py::str(array->dtype()).cast<std::string>() : ""));
+  }
+  return *array;
+}
+
 std::vector<float> FloatsOf(const py::handle& object, const exact::TensorType& type,
                             const std::string& name) {
-  const FloatArray array = FloatArray::ensure(object);
-  if (!array) throw py::value_error(name + " is no array of floats");
+  const FloatArray array = FloatArray::ensure(NumbersOf(object, "fiub", name, "floats"));
+  if (!array) throw py::error_already_set();
   RequireShape(array, type, name);
   return {array.data(), array.data() + array.size()};
 }
@@ -61,18 +111,16 @@ std::vector<float> FloatsOf(const py::handle& object, const exact::TensorType& t
 // A graph that is ready to run. Calls take turns.
 class Graph {
  public:
-  Graph(const std::string& path, const py::object& constants, const py::object& threads)
-      : threads_(std::make_unique<Threads>(threads)), text_(ReadText(path)) {
+  Graph(const py::object& path, const py::object& constants, const py::object& threads)
+      : threads_(std::make_unique<Threads>(threads)), text_(ReadText(PathOf(path, "path"))) {
     graph_ = ValueOrThrow(exact::ParseGraph(text_));
     ThrowIfError(exact::CheckGraph(graph_));
     std::vector<std::vector<float>> values;
     for (const exact::Constant& constant : graph_.constants) {
       values.push_back(ConstantOf(constant, constants));
     }
-    const std::size_t count =
-        threads.is_none() ? os::AvailableThreads() : threads.cast<std::size_t>();
-    runner_.emplace(ValueOrThrow(exact::PrepareGraph(text_, kLimits, count)), std::move(values),
-                    exact::BestKernels(), threads_->executor());
+    runner_.emplace(ValueOrThrow(exact::PrepareGraph(text_, kLimits, ThreadCountOf(threads))),
+                    std::move(values), exact::BestKernels(), threads_->executor());
   }
 
   std::string id() const { return exact::GraphId(text_).Hex(); }
@@ -95,22 +143,24 @@ class Graph {
     return types;
   }
 
-  py::object Loss(const py::dict& parameters, const py::kwargs& inputs) {
-    const Given given(*this, parameters, inputs);
+  py::object Loss(const py::object& parameters, const py::kwargs& inputs) {
+    const Given given(*this, DictOf(parameters), inputs);
     base::StatusOr<float> loss = 0.0F;
     {
       const py::gil_scoped_release released;
+      const std::lock_guard turn(turn_);
       loss = runner_->Loss(given.parameters, given.values);
     }
     return py::float_(ValueOrThrow(std::move(loss)));
   }
 
-  py::tuple Gradient(const py::dict& parameters, const py::kwargs& inputs) {
-    const Given given(*this, parameters, inputs);
+  py::tuple Gradient(const py::object& parameters, const py::kwargs& inputs) {
+    const Given given(*this, DictOf(parameters), inputs);
     std::vector<float> gradient(given.parameters.size());
     base::StatusOr<float> loss = 0.0F;
     {
       const py::gil_scoped_release released;
+      const std::lock_guard turn(turn_);
       loss = runner_->Gradient(given.parameters, given.values, gradient);
     }
     const float value = ValueOrThrow(std::move(loss));
@@ -126,6 +176,15 @@ class Graph {
   }
 
  private:
+  static py::dict DictOf(const py::object& parameters) {
+    if (!py::isinstance<py::dict>(parameters)) {
+      throw py::type_error(
+          "parameters must be a dict of arrays, as {name: array}, and not of type " +
+          py::str(py::type::of(parameters).attr("__name__")).cast<std::string>());
+    }
+    return parameters;
+  }
+
   // What a caller gave, copied as the graph wants it.
   struct Given {
     Given(const Graph& owner, const py::dict& named, const py::kwargs& inputs) {
@@ -161,9 +220,11 @@ class Graph {
         floats.back() = FloatsOf(object, input.type, input.name);
         return;
       }
-      const IntegerArray array = IntegerArray::ensure(object);
-      if (!array) throw py::value_error(input.name + " is no array of integers");
-      RequireShape(array, input.type, input.name);
+      const py::array numbers = NumbersOf(object, "iub", input.name, "integers");
+      RequireShape(numbers, input.type, input.name);
+      const IntegerArray array = IntegerArray::ensure(numbers);
+      PyErr_Clear();
+      if (!array) throw py::value_error(input.name + " is of uint64: give .astype('int64')");
       for (const std::int64_t* at = array.data(); at != array.data() + array.size(); ++at) {
         if (*at < input.lowest || *at >= input.bound) {
           throw py::value_error(input.name + " has the value " + std::to_string(*at) +
@@ -188,7 +249,9 @@ class Graph {
     const py::dict named =
         py::isinstance<py::dict>(given)
             ? py::dict(given)
-            : py::dict(py::module_::import("ostraka_export").attr("read_tensors")(given));
+            : py::dict(py::module_::import("ostraka_export")
+                           .attr("read_tensors")(py::module_::import("os").attr("fsdecode")(
+                               py::bytes(PathOf(given, "constants")))));
     std::vector<float> values =
         FloatsOf(Given::Entry(named, constant.name, "constant"), constant.type, constant.name);
     if (exact::HashOfConstant(values) != constant.hash) {
@@ -201,9 +264,15 @@ class Graph {
   std::string text_;
   exact::Graph graph_;
   std::optional<exact::Runner> runner_;  // set by the constructor
+  std::mutex turn_;                      // locked without the GIL
 };
 
 }  // namespace
+}  // namespace ostraka::python
+
+OSTRAKA_READY_CLASS(ostraka::python::Graph);
+
+namespace ostraka::python {
 
 void AddGraphs(py::module_& module) {
   py::class_<Graph>(
@@ -211,7 +280,7 @@ void AddGraphs(py::module_& module) {
       "A graph file, its loss and its gradient by the exact kernels: equal to the bit on every "
       "machine.\n\n    graph = ostraka.Graph('gpt.graph')\n    loss, gradients = "
       "graph.gradient(parameters, tokens=tokens, targets=targets)")
-      .def(py::init<const std::string&, const py::object&, const py::object&>(), py::arg("path"),
+      .def(py::init<const py::object&, const py::object&, const py::object&>(), py::arg("path"),
            py::kw_only(), py::arg("constants") = py::none(), py::arg("threads") = py::none(),
            "Graph(path, *, constants=None, threads=None)\n"
            "\n"
@@ -219,12 +288,21 @@ void AddGraphs(py::module_& module) {
            "dict of "
            "arrays, or the path of a safetensors file. ValueError with one line for a file that is "
            "no graph.")
-      .def("gradient", &Graph::Gradient, py::arg("parameters"),
-           "gradient(parameters, **inputs)\n"
-           "\n"
-           "(loss, {name: gradient}) at a dict of parameters, on one micro-batch of named inputs. "
-           "Arrays and "
-           "CPU tensors of the shapes in `parameters` and `inputs`.")
+      .def(
+          "gradient", &Graph::Gradient, py::arg("parameters"),
+          "gradient(parameters, **inputs)\n"
+          "\n"
+          "(loss, {name: gradient}) at a dict of parameters, on one micro-batch of named inputs. "
+          "Arrays and "
+          "CPU tensors of the shapes in `parameters` and `inputs`. Threads that share a graph take "
+          "turns.")
+      .def(
+          "__reduce__",
+          [](const py::object&) -> py::object {
+            throw py::type_error(
+                "a Graph holds threads and plans, and is not copied or pickled: give the path, and "
+                "make ostraka.Graph(path) where it is needed");
+          })
       .def("loss", &Graph::Loss, py::arg("parameters"),
            "loss(parameters, **inputs)\n"
            "\n"
