@@ -215,7 +215,15 @@ std::string ListOfRules(ListFormat format) {
   std::string page =
       "# Rules\nMade from the registry by `ostraka aggregate --list --markdown`: change "
       "aggregation/, not this page.\nn rows of d values, f of them Byzantine; D is the distance of "
-      "two rows.\n";
+      "two rows.\n\n"
+      "The scale of the rows does not matter, in float32 and in float64: float64 rows are first "
+      "multiplied by a power\n"
+      "of two where their products would leave float64's range. A float64 row may be at most 2^400 "
+      "times as large as the\n"
+      "middle row, unless the entry only compares or adds (mean, medians, trimmed means, buckets, "
+      "momentum); --drop-invalid\n"
+      "drops others. Rows below 2^-700 of the largest value count as zero, and a cosine within "
+      "2^-44 of 0 or 1 as 0 or 1.\n";
   for (const json& entry : all["rules"]) AddElement(page, entry);
   page += "\n# Pre-aggregations\n";
   for (const json& entry : all["pre"]) AddElement(page, entry);
