@@ -29,28 +29,11 @@ void RefuseNewerNumPy() {
 #endif
 }
 
-// pybind11 throws through C for its base class, as State.__base__() makes it, and aborts. Classes
-// inherit this, so it makes theirs too.
-PyObject* NewObject(PyTypeObject* type, PyObject*, PyObject*) {
-  if (pybind11::detail::all_type_info(type).empty()) {
-    PyErr_Format(PyExc_TypeError, "%.200s is a base of classes, and has no objects of its own",
-                 type->tp_name);
-    return nullptr;
-  }
-  return pybind11::detail::make_new_instance(type);
-}
-
-void GuardBaseClass() {
-  auto* const base =
-      reinterpret_cast<PyTypeObject*>(pybind11::detail::get_internals().instance_base);
-  base->tp_new = NewObject;
-}
-
 }  // namespace
 
 PYBIND11_MODULE(ostraka, module) {
   RefuseNewerNumPy();
-  GuardBaseClass();
+  ostraka::python::GuardBaseClass();
   pybind11::options options;
   options.disable_function_signatures();  // the docstrings begin with better signatures
   module.doc() =

@@ -41,38 +41,35 @@ std::vector<T> FiniteValuesOf(const py::handle& bytes) {
   return values;
 }
 
+// What __getstate__ returns, and the tuple that it must be when __setstate__ gets it: the class's
+// name, the version, what `pack` made, and the attributes of a subclass. PartsOf throws ValueError.
+py::tuple Pickled(const std::string& name, const py::tuple& packed, const py::object& self);
+py::tuple PartsOf(const std::string& name, const py::object& state);
+
+// ValueError with the first line of `why`.
+[[noreturn]] void RefusePickle(const std::string& name, const std::string& why);
+
+// What __reduce__ returns for every protocol. Without it protocols before 2 make an object of
+// pybind11's base class.
+py::tuple Reduced(const py::object& self);
+
 // Gives `bound` what copy, deepcopy and every protocol of pickle call: `pack` makes a tuple of a T,
 // `unpack` a T of that tuple.
 template <typename T, typename Pack, typename Unpack>
 void AddPickling(py::class_<T>& bound, const std::string& name, Pack pack, Unpack unpack) {
   bound.def(py::pickle(
       [=](const py::object& self) -> py::object {
-        const T& value = py::cast<const T&>(self);
-        return py::make_tuple(name, OSTRAKA_VERSION, pack(value),
-                              py::getattr(self, "__dict__", py::dict()));
+        return Pickled(name, pack(py::cast<const T&>(self)), self);
       },
       [=](const py::object& state) -> std::pair<std::unique_ptr<T>, py::dict> {
-        std::string why = "it is another object";
+        const py::tuple parts = PartsOf(name, state);
         try {
-          const auto parts = py::cast<py::tuple>(state);
-          if (parts.size() == 4 && py::str(parts[0]).cast<std::string>() == name) {
-            const auto version = py::str(parts[1]).cast<std::string>();
-            if (version == OSTRAKA_VERSION) {
-              return {unpack(py::cast<py::tuple>(parts[2])), py::cast<py::dict>(parts[3])};
-            }
-            why = "it is of version " + version + ", and this is " OSTRAKA_VERSION;
-          }
+          return {unpack(py::cast<py::tuple>(parts[2])), py::cast<py::dict>(parts[3])};
         } catch (const std::exception& error) {  // a Python error too
-          why = error.what();
-          why = why.substr(0, why.find('\n'));
+          RefusePickle(name, error.what());
         }
-        throw py::value_error("this is no pickle of an ostraka." + name + ": " + why);
       }));
-  // Protocols before 2 would make an object of pybind11's base class, which aborts.
-  bound.def("__reduce__", [](const py::object& self) {
-    return py::make_tuple(py::module_::import("copyreg").attr("__newobj__"),
-                          py::make_tuple(py::type::of(self)), self.attr("__getstate__")());
-  });
+  bound.def("__reduce__", &Reduced);
 }
 
 }  // namespace ostraka::python

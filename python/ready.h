@@ -6,22 +6,12 @@
 
 #include <pybind11/pybind11.h>
 
-#include <string>
 #include <typeinfo>
 
 namespace ostraka::python {
 
 // TypeError unless `object`, an instance of the class that is bound to `type`, was constructed.
-inline void RequireReady(pybind11::handle object, const std::type_info& type) {
-  namespace detail = pybind11::detail;
-  auto* const instance = reinterpret_cast<detail::instance*>(object.ptr());
-  detail::value_and_holder held = instance->get_value_and_holder(detail::get_type_info(type));
-  if (held.holder_constructed()) return;
-  const pybind11::handle bound = detail::get_type_handle(type, true);
-  const auto name = pybind11::str(bound.attr("__name__")).cast<std::string>();
-  throw pybind11::type_error("this object was made without its constructor: make it by " + name +
-                             "(...)");
-}
+void RequireReady(pybind11::handle object, const std::type_info& type);
 
 template <typename T>
 struct ReadyCaster : pybind11::detail::type_caster_base<T> {
@@ -30,6 +20,9 @@ struct ReadyCaster : pybind11::detail::type_caster_base<T> {
     return pybind11::detail::type_caster_base<T>::load(source, convert);
   }
 };
+
+// Keeps pybind11's base class, as State.__base__ gives it, from aborting when it is called.
+void GuardBaseClass();
 
 }  // namespace ostraka::python
 
