@@ -210,7 +210,7 @@ std::vector<CheckpointFile> ListCheckpoints(const std::string& data_dir) {
 base::Status WriteCheckpoint(const std::string& data_dir, const Checkpoint& checkpoint) {
   const std::string path = CheckpointPath(data_dir, checkpoint.step);
   std::error_code error;
-  fs::create_directories(CheckpointFolder(data_dir), error);
+  fs::create_directory(CheckpointFolder(data_dir), error);
   if (error) return base::Unavailable("cannot write " + path + ": " + error.message());
   const protocol::ModelState& state = checkpoint.state;
   const std::string header = base::SafetensorsHeader(
@@ -266,7 +266,7 @@ std::string ParametersPath(const std::string& data_dir, std::uint64_t step) {
 base::Status WriteParameters(const std::string& data_dir, const Checkpoint& parameters) {
   const std::string path = ParametersPath(data_dir, parameters.step);
   std::error_code error;
-  fs::create_directories(ParametersFolder(data_dir), error);
+  fs::create_directory(ParametersFolder(data_dir), error);
   if (error) return base::Unavailable("cannot write " + path + ": " + error.message());
   base::SafetensorsMetadata metadata = parameters.metadata;
   metadata["format"] = "pt";

@@ -40,8 +40,9 @@ std::string CheckpointPath(const std::string& data_dir, std::uint64_t step);
 // Sorted by step. Empty if there is no such folder.
 std::vector<CheckpointFile> ListCheckpoints(const std::string& data_dir);
 
-// Writes durably; creates the folder if needed and replaces a file of an equal step. WriteDurably's
-// errors.
+// Writes durably; creates CheckpointFolder if needed and replaces a file of an equal step.
+// WriteDurably's errors. Unavailable: there is no data folder. It is not made: in the place of one
+// that has vanished an empty one would look like the node's.
 base::Status WriteCheckpoint(const std::string& data_dir, const Checkpoint& checkpoint);
 
 // NotFound: no such file. Unavailable: cannot be read. InvalidArgument: differs in any byte from
@@ -61,7 +62,8 @@ std::string ParametersFolder(const std::string& data_dir);
 std::string ParametersPath(const std::string& data_dir, std::uint64_t step);
 
 // Writes the parameters alone, durably; `step` is that of the gradient, so they are those after the
-// step before. Creates the folder if needed and replaces a file of an equal step.
+// step before. Creates ParametersFolder if needed and replaces a file of an equal step. Errors as
+// above.
 base::Status WriteParameters(const std::string& data_dir, const Checkpoint& parameters);
 
 // The parameters of any file of this program with exactly these tensors first: a checkpoint, an

@@ -119,6 +119,18 @@ base::StatusOr<std::vector<Extent>> UsedExtents(sqlite::Database& database) {
   }
 }
 
+// The files that a later process needs to know what was signed. SQLite keeps the log beside the
+// database for as long as it is open.
+base::StatusOr<std::vector<FileIdentity>> FilesOf(const std::string& data_dir) {
+  const std::string database = data_dir + "/" + kLedgerFileName;
+  std::vector<FileIdentity> files;
+  for (const std::string& path : {database, database + "-wal", data_dir + "/" + kBulkFileName}) {
+    ASSIGN_OR_RETURN(FileIdentity file, FileIdentity::Of(path));
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
 }  // namespace
 
 Ledger::Ledger(LedgerOptions options, DataFolder folder, sqlite::Database database, BulkFile bulk)
@@ -158,6 +170,7 @@ base::StatusOr<std::unique_ptr<Ledger>> Ledger::Open(LedgerOptions options) {
   RETURN_IF_ERROR(folder.Sync());
   std::unique_ptr<Ledger> ledger(
       new Ledger(std::move(options), std::move(folder), std::move(database), std::move(bulk)));
+  ASSIGN_OR_RETURN(ledger->files_, FilesOf(ledger->options_.data_dir));
   ASSIGN_OR_RETURN(ledger->tables_,
                    LedgerTables::Prepare(ledger->database_, ledger->bulk_,
                                          ledger->options_.data_dir, ledger->options_.keep_steps));
@@ -206,6 +219,7 @@ base::Status Ledger::Close(const std::string& outcome) {
     wake_.notify_one();
     writer_.join();
     // The writer has ended, so this thread owns the database and the failure.
+    if (failure_.ok()) failure_ = CheckFiles();
     if (failure_.ok()) {
       auto note = database_.Prepare("INSERT OR REPLACE INTO meta VALUES ('outcome', ?1)");
       failure_ = note.ok() ? note->Bind(1, outcome).Run() : note.status();
@@ -259,6 +273,7 @@ base::Status Ledger::Commit(const Batch& batch) {
   // Rows must not become durable before the bytes that they name.
   if (status.ok()) status = bulk_.Sync();
   if (status.ok()) status = database_.Execute("COMMIT");
+  if (status.ok()) RETURN_IF_ERROR(CheckFiles());
   if (!status.ok()) {
     // Nothing of the batch was reported. Report the first error, not the rollback's.
     const base::Status second = database_.Execute("ROLLBACK");
@@ -275,6 +290,21 @@ base::Status Ledger::Apply(const Batch& batch) {
   }
   for (const Metric& metric : batch.metrics) {
     RETURN_IF_ERROR(tables_->ApplyMetric(metric.step, metric.name, metric.value));
+  }
+  return base::OkStatus();
+}
+
+base::Status Ledger::CheckFiles() const {
+  for (const FileIdentity& file : files_) {
+    if (file.IsInPlace()) continue;
+    const std::string name = file.path().substr(options_.data_dir.size() + 1);
+    return base::Unavailable(
+        "data folder " + options_.data_dir +
+        " was moved, deleted or replaced while the node ran (" + name +
+        " there is not the file that it writes), so that what it signs would not be remembered: "
+        "put the folder back, or name its new place with --data-dir; only if it is lost, start "
+        "with "
+        "none, and the node asks to be let in again");
   }
   return base::OkStatus();
 }

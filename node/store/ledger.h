@@ -11,6 +11,9 @@
 // 4. The file stops growing: records older than keep_steps are pruned (ledger_tables.h).
 // 5. After any failure nothing more is written or reported, because a node that cannot remember
 //    must not sign.
+// 6. A Store is reported committed only while the folder's files are the ones that were opened. One
+//    that was moved, deleted or replaced meanwhile ends the ledger: the node that starts in its
+//    place would not know what was signed.
 //
 // Errors of Open, each one line with the problem and its remedy:
 //   FailedPrecondition  folder in use by a live process; folder of another run, key or schema
@@ -41,6 +44,7 @@
 #include "node/protocol/ground/machine.h"
 #include "node/store/bulk_file.h"
 #include "node/store/data_folder.h"
+#include "node/store/file_identity.h"
 #include "node/store/ledger_tables.h"
 #include "node/store/sqlite.h"
 
@@ -123,6 +127,7 @@ class Ledger {
   std::optional<Batch> NextBatch();
   base::Status Commit(const Batch& batch);
   base::Status Apply(const Batch& batch);
+  base::Status CheckFiles() const;
   void Fail(const base::Status& status);
 
   const LedgerOptions options_;
@@ -131,6 +136,7 @@ class Ledger {
   sqlite::Database database_;             // the writer thread's after Start
   BulkFile bulk_;                         // the writer thread's after Start
   std::unique_ptr<LedgerTables> tables_;  // the writer thread's after Start
+  std::vector<FileIdentity> files_;       // the writer thread's after Start
   LedgerCallbacks callbacks_;
 
   mutable std::mutex mutex_;
