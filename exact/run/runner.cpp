@@ -117,6 +117,9 @@ base::StatusOr<float> Runner::Run(std::span<const float> parameters,
             .arena = arena_.data()};
   Locate(site, parameters, inputs, constants_, gradient);
   for (std::size_t s = 0; s < step_count; ++s) {
+    if (abandoned_ != nullptr && abandoned_->load(std::memory_order_relaxed)) {
+      return base::Unavailable("the run of the graph was abandoned");
+    }
     const Step& step = program.steps[s];
     float* const scratch = arena_.data() + plan_.scratch[s];
     std::visit(

@@ -14,9 +14,11 @@
 // the Executor's threads during a call.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "exact/kernels/kernels.h"
@@ -37,6 +39,12 @@ class Runner {
   // `constants` has the floats of each constant, of the graph's sizes.
   Runner(PlannedProgram plan, std::vector<std::vector<float>> constants, const Kernels& kernels,
          const Executor& executor);
+
+  // While `abandoned` is true, a run ends before its next step with Unavailable, which leaves the
+  // gradient undefined. It may be shared, and set by any thread.
+  void EndWhen(std::shared_ptr<const std::atomic<bool>> abandoned) {
+    abandoned_ = std::move(abandoned);
+  }
 
   const PlannedProgram& plan() const { return plan_; }
   const std::vector<std::vector<float>>& constants() const { return constants_; }
@@ -64,6 +72,7 @@ class Runner {
   const Executor& executor_;
   ProductScratch scratch_;
   std::vector<float> arena_;
+  std::shared_ptr<const std::atomic<bool>> abandoned_;  // null: never
 };
 
 }  // namespace ostraka::exact

@@ -6,7 +6,7 @@
 // profile); those of other trainers have equal bits.
 //
 // Thread safety: all but the const functions are called from one thread at a time (the compute
-// thread).
+// thread); Abandon from any.
 #pragma once
 
 #include <cstdint>
@@ -70,6 +70,10 @@ class Trainer {
                                                            const Digest& batch_seed) {
     return Gradient(parameters, batch_seed);
   }
+
+  // Nobody needs a result any more: a call that is in progress ends soon, as does each later one,
+  // with Unavailable. A trainer that cannot do that ends what it has begun.
+  virtual void Abandon() {}
 
   // Gradient on the given rows of the training part, for comparisons in which every worker has its
   // own data. InvalidArgument: no rows, or a row out of range. FailedPrecondition: this trainer has

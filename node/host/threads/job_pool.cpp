@@ -153,6 +153,7 @@ void JobPool::Shutdown() {
     evaluations_.clear();
     CheckLocked();
   }
+  trainer_->Abandon();
   compute_wake_.notify_all();
   job_wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();

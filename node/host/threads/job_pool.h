@@ -94,7 +94,8 @@ class JobPool {
 
   // Drops the jobs that wait: their results will not come. Evaluations stay.
   void DropWaiting();
-  // Drops everything that waits, lets what runs end, and joins the threads; no callback follows.
+  // Drops everything that waits, abandons the gradient or evaluation that runs (Trainer::Abandon),
+  // lets other jobs that run end, and joins the threads; no callback follows.
   // Start and Evaluate do nothing from then on.
   void Shutdown();
 

@@ -1,5 +1,7 @@
 #include "node/train/exact/exact_trainer.h"
 
+#include <atomic>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,10 +22,14 @@ class ExactEngine final : public GraphEngine {
  public:
   // `gradients_operations`: of a whole batch's gradient. `kernels` outlive this.
   ExactEngine(exact::PlannedProgram plan, std::vector<std::vector<float>> constants,
-              const exact::Kernels& kernels, std::uint64_t gradients_operations)
+              const exact::Kernels& kernels, std::uint64_t gradients_operations,
+              std::shared_ptr<std::atomic<bool>> abandoned)
       : kernels_(kernels),
         watch_(kernels, gradients_operations),
-        runner_(std::move(plan), std::move(constants), kernels, executor_) {}
+        runner_(std::move(plan), std::move(constants), kernels, executor_),
+        abandoned_(std::move(abandoned)) {
+    runner_.EndWhen(abandoned_);
+  }
 
   base::StatusOr<float> Gradient(std::span<const float> parameters,
                                  std::span<const exact::InputValues> inputs,
@@ -40,8 +46,11 @@ class ExactEngine final : public GraphEngine {
 
   std::unique_ptr<GraphEngine> Other() const override {
     return std::make_unique<ExactEngine>(runner_.plan(), runner_.constants(),
-                                         OtherKernels(kernels_), runner_.plan().operations);
+                                         OtherKernels(kernels_), runner_.plan().operations,
+                                         abandoned_);
   }
+
+  void Abandon() override { *abandoned_ = true; }
 
   base::Status AfterGradient() override { return watch_.AfterGradient(); }
 
@@ -50,6 +59,7 @@ class ExactEngine final : public GraphEngine {
   const exact::Kernels& kernels_;
   ConformanceWatch watch_;
   exact::Runner runner_;
+  const std::shared_ptr<std::atomic<bool>> abandoned_;
 };
 
 base::StatusOr<const exact::Kernels*> KernelsNamed(const std::string& name) {
@@ -106,8 +116,9 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainerBy(const exact::Kernels
   ASSIGN_OR_RETURN(exact::Graph graph, ModelOf(options, data));
   ASSIGN_OR_RETURN(GraphTask task, PrepareTask(options, std::move(graph), std::move(data)));
   const std::uint64_t operations = task.plan.operations * (options.batch_size / task.batch.size());
-  auto engine = std::make_unique<ExactEngine>(std::move(task.plan), std::move(task.constants),
-                                              kernels, operations);
+  auto engine =
+      std::make_unique<ExactEngine>(std::move(task.plan), std::move(task.constants), kernels,
+                                    operations, std::make_shared<std::atomic<bool>>(false));
   return MakeGraphTrainer(std::move(task), options, std::move(engine));
 }
 

@@ -1,7 +1,7 @@
 // What computes the loss and the gradient of a graph: exact kernels (exact_trainer.h), or libtorch
 // (node/train/torch/torch_graph_trainer.h). It was given the graph when it was made.
 //
-// Thread safety: one call at a time.
+// Thread safety: one call at a time; Abandon from any thread.
 #pragma once
 
 #include <memory>
@@ -31,6 +31,10 @@ class GraphEngine {
   // An engine that computes the same by other instructions of this machine; null if it has none. It
   // does not outlive this one.
   virtual std::unique_ptr<GraphEngine> Other() const { return nullptr; }
+
+  // A call that is in progress ends soon with Unavailable, as does each later one, also of an
+  // Other. Any thread. An engine that cannot do that ends what it has begun.
+  virtual void Abandon() {}
 
   // To be called after each gradient of a batch, by this engine or by its Other, before anybody
   // sees it: whether this machine can still be trusted with one.

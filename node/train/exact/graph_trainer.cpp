@@ -70,6 +70,8 @@ class GraphTrainer final : public Trainer {
     return gradient;
   }
 
+  void Abandon() override { engine_->Abandon(); }
+
   base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) override {
     return EvaluateOn(parameters, evaluate_on_);
   }

@@ -23,6 +23,7 @@ class FakeTrainer final : public train::Trainer {
       };
 
   std::optional<double> batch_loss;
+  std::function<void()> abandon = [] {};
 
   const base::TensorLayout& layout() const override { return layout_; }
   Vector InitialParameters(const base::Digest&) const override { return {0, 0}; }
@@ -31,6 +32,7 @@ class FakeTrainer final : public train::Trainer {
   }
   using Trainer::CheckWanted;
   std::optional<double> BatchLoss() const override { return batch_loss; }
+  void Abandon() override { abandon(); }
   base::StatusOr<train::Evaluation> Evaluate(std::span<const float> parameters) override {
     return evaluation(parameters);
   }

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
 #include <map>
+#include <memory>
 
 #include "exact/run/runner.h"
 #include "node/os/thread_executor.h"
@@ -76,6 +79,41 @@ TEST_F(RunnerTest, GivesOneResultAgainAndAgain) {
   EXPECT_EQ(loss.value(), again.value());
   EXPECT_EQ(testing::BitsOf(first), testing::BitsOf(second));
   EXPECT_EQ(runner.Loss(problem_.parameters, problem_.inputs()).value(), *loss);
+}
+
+// Counts the runs' steps that use threads, and abandons them after so many.
+class AbandoningExecutor final : public Executor {
+ public:
+  AbandoningExecutor(std::atomic<bool>& abandoned, int after)
+      : abandoned_(abandoned), after_(after) {}
+  void ParallelFor(std::size_t count, const std::function<void(std::size_t)>& body) const override {
+    if (++calls_ == after_) abandoned_ = true;
+    for (std::size_t i = 0; i < count; ++i) body(i);
+  }
+  int calls() const { return calls_; }
+
+ private:
+  std::atomic<bool>& abandoned_;
+  const int after_;
+  mutable int calls_ = 0;
+};
+
+TEST_F(RunnerTest, EndsBeforeTheNextStepOnceItIsAbandoned) {
+  const auto abandoned = std::make_shared<std::atomic<bool>>(false);
+  std::vector<float> gradient(problem_.parameters.size());
+  const auto run = [&](const AbandoningExecutor& executor) {
+    Runner runner(PlanMemory(Differentiate(problem_.graph), {}, 1).value(), problem_.constants,
+                  BestKernels(), executor);
+    runner.EndWhen(abandoned);
+    return runner.Gradient(problem_.parameters, problem_.inputs(), gradient).status();
+  };
+  const AbandoningExecutor all(*abandoned, 1'000'000);
+  ASSERT_TRUE(run(all).ok());
+  ASSERT_GT(all.calls(), 3);
+  const AbandoningExecutor some(*abandoned, 2);
+  EXPECT_TRUE(absl::IsUnavailable(run(some)));
+  EXPECT_EQ(some.calls(), 2) << "it went on";
+  EXPECT_TRUE(absl::IsUnavailable(run(all))) << "as does each later run";
 }
 
 TEST_F(RunnerTest, RefusesIntegersThatNameNothing) {

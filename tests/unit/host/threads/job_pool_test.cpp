@@ -463,6 +463,24 @@ TEST(JobPoolTest, ShutdownDropsWhatWaitsAndAwaitsWhatRuns) {
   EXPECT_TRUE(done.evaluated_steps_.empty());
 }
 
+TEST(JobPoolTest, ShutdownAbandonsTheGradientThatRuns) {
+  Completions done;
+  const auto trainer = std::make_shared<FakeTrainer>();
+  std::promise<void> begun, abandoned;
+  std::once_flag once;
+  trainer->abandon = [&] { std::call_once(once, [&] { abandoned.set_value(); }); };
+  trainer->gradient = [&](std::span<const float>) -> base::StatusOr<FakeTrainer::Vector> {
+    begun.set_value();
+    abandoned.get_future().wait();
+    return base::Unavailable("abandoned");
+  };
+  JobPool pool(trainer, {.job_threads = 1, .max_queued = 1}, done.Callbacks());
+  ASSERT_TRUE(pool.Start(1, GradientAt(1)).ok());
+  begun.get_future().wait();
+  pool.Shutdown();  // it would wait for ever
+  EXPECT_THAT(done.order_, ElementsAre(1));
+}
+
 TEST(JobPoolTest, IdleThreadsHelpWithoutChangingABit) {
   constexpr JobId kJobs = 6;
   Completions done;

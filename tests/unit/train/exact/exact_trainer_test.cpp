@@ -47,6 +47,16 @@ class ExactTrainerOf : public ::testing::TestWithParam<const char*> {
   }
 };
 
+TEST_P(ExactTrainerOf, AnAbandonedTrainerGivesNothingMore) {
+  const auto trainer = Make();
+  const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
+  ASSERT_TRUE(trainer->Gradient(at, SeedOf(2)).ok());
+  trainer->Abandon();
+  EXPECT_TRUE(absl::IsUnavailable(trainer->Gradient(at, SeedOf(2)).status()));
+  EXPECT_TRUE(absl::IsUnavailable(trainer->GradientAgain(at, SeedOf(2)).status()));
+  EXPECT_TRUE(absl::IsUnavailable(trainer->Evaluate(at).status()));
+}
+
 TEST_P(ExactTrainerOf, AGradientMatchesTheReference) {
   const auto trainer = Make();
   const Dataset digits = LoadDigits();
