@@ -8,6 +8,7 @@
 #include "node/config/training.h"
 #include "node/host/report/recall.h"
 #include "node/os/endpoint.h"
+#include "node/protocol/ground/deadlines.h"
 #include "node/protocol/ground/invite.h"
 #include "node/protocol/ground/names.h"
 #include "node/protocol/ground/reach.h"
@@ -16,6 +17,7 @@
 #include "node/protocol/parts/followers.h"
 #include "node/protocol/rules/invite_book.h"
 #include "node/protocol/rules/leaving.h"
+#include "node/protocol/seal/seal_bounds.h"
 #include "node/train/data_source.h"
 #include "node/train/trainer_loader.h"
 #include "node/wire/limits.h"
@@ -170,6 +172,18 @@ base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train:
   });
 }
 
+// Of a whole step: the deadlines of its three seals, and in each the slow path that one silent
+// member costs.
+StepWaits StepWaitsOf(const wire::Block& head, const Manifest& manifest) {
+  const base::Duration delta = base::Microseconds(static_cast<std::int64_t>(head.delta_us));
+  StepWaits waits;
+  waits.parts = protocol::PartWaitAfter(head, manifest);
+  waits.messages = protocol::SealDeadlineAfter(head, manifest);
+  waits.coins = delta * 3;
+  waits.step = waits.messages * 2 + waits.coins + protocol::DecisionBound(delta, 1) * 3;
+  return waits;
+}
+
 store::CheckpointWriterOptions StatesOf(const RunOptions& options,
                                         const base::TensorLayout& layout) {
   const protocol::TrainingPlan& training = options.manifest->training;
@@ -220,7 +234,12 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
     const bool is_listed = protocol::IsMember(head.leaving, self);  // an earlier process said so
     return is_listed || protocol::MayBeListed(self, head, *manifest);
   };
-  if (!options.unprotected) node.leaving = leaving;
+  if (!options.unprotected) {
+    node.leaving = leaving;
+    node.waits = [manifest = options.manifest](const auto& head) {
+      return StepWaitsOf(head, *manifest);
+    };
+  }
   if (manifest.join.policy == protocol::JoinPolicy::kInvite && !options.unprotected) {
     node.revocations = std::make_shared<RevocationFile>(options.files.data_dir, manifest.run_id,
                                                         manifest.join.moderators);

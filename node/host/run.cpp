@@ -48,10 +48,16 @@ void Run::Free() {
   report_->outcome.reason += "; then its owner's callback threw: " + base::MessageOf(told);
 }
 
-void Run::Stop(const std::string& by) {
-  boost::asio::post(io_, [weak = weak_from_this(), by] {
+void Run::Stop(const std::string& by) { EndBy(&NodeDriver::Stop, by); }
+void Run::StopSafely(const std::string& by) { EndBy(&NodeDriver::StopSafely, by); }
+void Run::Leave(const std::string& by) { EndBy(&NodeDriver::Leave, by); }
+
+void Run::EndBy(void (NodeDriver::*way)(const std::string&), const std::string& by) {
+  boost::asio::post(io_, [weak = weak_from_this(), way, by] {
     const std::shared_ptr<Run> run = weak.lock();
-    if (run != nullptr) run->StopNow(by);
+    if (run == nullptr) return;
+    if (!run->started_ || run->driver_ == nullptr) return run->StopNow(by);
+    (run->driver_.get()->*way)(by);
   });
 }
 
@@ -61,18 +67,6 @@ void Run::StopNow(const std::string& by) {
   } else if (driver_ != nullptr) {
     driver_->Stop(by);
   }
-}
-
-void Run::Leave(const std::string& by) {
-  boost::asio::post(io_, [weak = weak_from_this(), by] {
-    const std::shared_ptr<Run> run = weak.lock();
-    if (run != nullptr) run->LeaveNow(by);
-  });
-}
-
-void Run::LeaveNow(const std::string& by) {
-  if (!started_ || driver_ == nullptr) return StopNow(by);
-  driver_->Leave(by);
 }
 
 void Run::BreakNow(const std::string& what) {

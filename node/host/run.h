@@ -9,8 +9,8 @@
 // Memory: what its driver needs; after the end, the report with the last state.
 // What an attacker can do here: node_driver.h.
 //
-// Thread safety: Stop and Leave from any thread; the rest on the protocol thread, or on any one
-// thread while the host does not run.
+// Thread safety: Stop, StopSafely and Leave from any thread; the rest on the protocol thread, or on
+// any one thread while the host does not run.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,10 @@ class Run : public std::enable_shared_from_this<Run> {
   // Ends the run soon. `by` completes "stopped by ...". REQUIRES: the host still exists.
   void Stop(const std::string& by = "request");
 
+  // The same once the others need nothing more of it (NodeDriver::StopSafely). `by` and REQUIRES as
+  // for Stop.
+  void StopSafely(const std::string& by = "request");
+
   // Leaves the run (NodeDriver::Leave). `by` and REQUIRES as for Stop.
   void Leave(const std::string& by = "request");
 
@@ -65,7 +69,8 @@ class Run : public std::enable_shared_from_this<Run> {
   void Free();
   // On the protocol thread, also before Start.
   void StopNow(const std::string& by);
-  void LeaveNow(const std::string& by);
+  // One of NodeDriver's ways to end.
+  void EndBy(void (NodeDriver::*way)(const std::string&), const std::string& by);
   // A library failed outside of any run's functions.
   void BreakNow(const std::string& what);
   // The host is destroyed: ends at once, without a report.

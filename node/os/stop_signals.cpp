@@ -16,6 +16,8 @@ const char* NameOf(int signal) {
 
 }  // namespace
 
+void IgnoreClosedPipes() { std::signal(SIGPIPE, SIG_IGN); }
+
 struct StopSignals::State {
   State(boost::asio::io_context& io, std::function<bool(const std::string&)> call)
       : signals(io, SIGINT, SIGTERM), stop(std::move(call)) {

@@ -18,6 +18,11 @@ class io_context;
 
 namespace ostraka::os {
 
+// For a program that does more than print: from now on a pipe that nobody reads any more refuses
+// what is written, and ends nothing (SIGPIPE is ignored). Whoever writes sees no error unless it
+// looks.
+void IgnoreClosedPipes();
+
 class StopSignals {
  public:
   StopSignals(boost::asio::io_context& io, std::function<bool(const std::string& name)> stop);

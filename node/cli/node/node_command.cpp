@@ -15,13 +15,18 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
   command->footer(
       "Example: ostraka node run.toml --key me.key\n"
       "         ostraka node run.toml --key me.key --http 127.0.0.1:9464\n"
-      "Ctrl-C leaves the run, which takes some steps and costs the others nothing; a second "
-      "Ctrl-C, "
-      "or SIGTERM, stops the node at once. The same command comes back, or goes on.\n"
+      "Ctrl-C leaves the run, which takes some steps and costs the others nothing. Where the run "
+      "cannot do without the node, and by SIGTERM or a closed terminal (SIGHUP), it stops: at "
+      "once, "
+      "or with the block of the step in progress if it has committed to a coin, which costs its "
+      "place otherwise. A second Ctrl-C or SIGTERM ends it at once. The same command comes back, "
+      "or "
+      "goes on.\n"
       "Exit codes: 0 the run finished, the node left it, or SIGTERM stopped the node; 1 banned, "
       "diverged, forked, refused, or stopped by Ctrl-C or a closed terminal (SIGHUP); 2 bad option "
       "or "
-      "file content; 3 file, disk or port missing, or no progress");
+      "file content; 3 file, disk or port missing, the disk full or the data folder gone, or no "
+      "progress");
   command->callback([options, &invocation] {
     invocation.body = [options] {
       const auto code = RunNode(*options);

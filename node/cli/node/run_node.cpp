@@ -8,11 +8,13 @@
 #include <utility>
 
 #include "node/cli/node/page_service.h"
+#include "node/cli/node/stop_orders.h"
 #include "node/cli/terminal/ink.h"
 #include "node/cli/views/node_json.h"
 #include "node/cli/views/node_view.h"
 #include "node/host/host.h"
 #include "node/os/endpoint.h"
+#include "node/os/steady_clock.h"
 #include "node/os/stop_signals.h"
 #include "node/protocol/ground/names.h"
 
@@ -67,6 +69,8 @@ ExitCode Show(const NodeOutputOptions& output, const host::Run& run, const std::
 }  // namespace
 
 base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
+  // A reader of the output that has seen enough must not end a member of a run.
+  os::IgnoreClosedPipes();
   const NodeOutputOptions& output = options.output;
   ASSIGN_OR_RETURN(const std::unique_ptr<Log> log,
                    Log::Open(output.log, output.events ? LogLevel::kWarning : LogLevel::kInfo));
@@ -88,16 +92,22 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
   }
   std::string stopped_by;
   {
-    bool leaving = false;
+    StopOrders orders;
     const os::StopSignals signals(host.io(), [&](const std::string& name) {
-      stopped_by = name;
-      // A person who ends a node goes away; whatever stops a service starts it again.
-      if (name != kCtrlC || std::exchange(leaving, true)) {
-        host.Stop(name);
-        return false;
+      switch (orders.Of(name, os::SteadyNow())) {
+        case StopOrders::Order::kNone:
+          return true;
+        case StopOrders::Order::kStop:
+          stopped_by = name;
+          // A person who ends a node goes away; whatever stops a service starts it again.
+          name == kCtrlC ? run->Leave(name) : run->StopSafely(name);
+          return true;
+        case StopOrders::Order::kStopAtOnce:
+          break;
       }
-      run->Leave(name);
-      return true;
+      stopped_by = name;
+      host.Stop(name);
+      return false;
     });
     host.RunToTheEnd();
   }

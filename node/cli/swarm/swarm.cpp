@@ -276,6 +276,9 @@ class Swarm {
     }
   }
 
+  // For nodes that were told to stop.
+  static constexpr std::chrono::seconds kBlockAtMost{2};
+
   base::Status Watch(const StopRequest& request) {
     while (Running()) {
       std::vector<pollfd> fds;
@@ -291,6 +294,12 @@ class Swarm {
       EndStragglers();
       if (request.made() && !run_.interrupted) {
         run_.interrupted = true;
+        told_ = std::chrono::steady_clock::now();
+        TellAll(SIGTERM);
+      }
+      // Nodes that wait for a block wait for others that have ended.
+      if (told_ && std::chrono::steady_clock::now() - *told_ > kBlockAtMost) {
+        told_.reset();
         TellAll(SIGTERM);
       }
     }
@@ -432,11 +441,12 @@ class Swarm {
   std::vector<std::optional<Process>> processes_;  // by node; none: not started yet
   // By node; none: not started yet.
   std::vector<std::optional<std::chrono::steady_clock::time_point>> starts_;
-  std::vector<Scene> scenes_;                          // that are still to come
-  std::uint64_t reached_ = 0;                          // step of the first node
-  std::chrono::steady_clock::time_point last_end_;     // the newest report, or exit without one
-  std::optional<std::size_t> honest_left_;             // still running after the end of the run
-  std::chrono::steady_clock::time_point quiet_since_;  // when honest_left_ last changed
+  std::vector<Scene> scenes_;                       // that are still to come
+  std::uint64_t reached_ = 0;                       // step of the first node
+  std::chrono::steady_clock::time_point last_end_;  // the newest report, or exit without one
+  std::optional<std::size_t> honest_left_;          // still running after the end of the run
+  std::optional<std::chrono::steady_clock::time_point> told_;  // to stop, and may wait for a block
+  std::chrono::steady_clock::time_point quiet_since_;          // when honest_left_ last changed
 };
 
 }  // namespace

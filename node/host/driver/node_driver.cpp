@@ -28,7 +28,7 @@ void AddFailure(const std::string& why, NodeOutcome& outcome) {
   if (outcome.end != NodeEnd::kFailed) {
     outcome.end = NodeEnd::kFailed;
     outcome.reason = why;
-  } else if (outcome.reason != why) {
+  } else if (!outcome.reason.starts_with(why)) {  // its price may follow
     outcome.reason += "; then: " + why;
   }
 }
@@ -55,6 +55,30 @@ std::string LeavingText(const std::string& by, const base::PeerId& self, const w
          price + "; " + by + " again stops it at once, which counts as a crash";
 }
 
+// What it costs to end now; nullopt where nobody needs this node, or nothing is known of the waits.
+std::optional<Stopping> StoppingNow(const Pledge& pledge, const NodeStatus& seen,
+                                    const NodeReport& report,
+                                    const std::function<StepWaits(const wire::Block&)>& waits) {
+  const wire::Block* const head = report.last_block.get();
+  if (!seen.progress.at_work || !waits || head == nullptr) return std::nullopt;
+  return Stopping{.owed = pledge.OwedIn(seen.progress),
+                  .step = seen.progress.step,
+                  .self = seen.self,
+                  .head = head,
+                  .waits = waits(*head),
+                  .recent_step = seen.recent_step};
+}
+
+// Members of the block to whom there is a way, with this node.
+std::size_t ReachableOf(const wire::Block& head, const NodeStatus& seen) {
+  std::size_t reachable = 1;
+  for (const base::PeerId& member : head.members) {
+    const bool has_path = member != seen.self && PathTo(seen, member) != Path::kNone;
+    reachable += has_path ? 1 : 0;
+  }
+  return reachable;
+}
+
 }  // namespace
 
 // --- construction -------------------------------------------------------------------------------
@@ -70,6 +94,7 @@ NodeDriver::Impl::Plan::Plan(NodeOptions& options)
       started{options.coin_seed, crypto::RandomSeed(), std::move(options.restored)},
       genesis(std::move(options.genesis)),
       leaving(std::move(options.leaving)),
+      waits(std::move(options.waits)),
       revocations(std::move(options.revocations)) {}
 
 NodeDriver::Impl::Impl(boost::asio::io_context& io, NodeOptions options, NodeEvents& events)
@@ -96,7 +121,11 @@ NodeDriver::Impl::Impl(boost::asio::io_context& io, NodeOptions options, NodeEve
 
 RunDiskEvents NodeDriver::Impl::DiskEvents() {
   return {
-      .stored = [this](protocol::StoreId id) { Feed(protocol::Stored{id}); },
+      .stored =
+          [this](protocol::StoreId id) {
+            pledge_.Stored(id);
+            Feed(protocol::Stored{id});
+          },
       .failed = [this](const base::Status& why) { Fail(why); },
       .checkpoint_failed = [this](const base::Status& why) { reporter_.CheckpointFailed(why); }};
 }
@@ -203,7 +232,13 @@ void NodeDriver::Impl::Start(Ended ended) {
     reporter_.Started(port(), http_port(), roster_.member_count());
     if (plan_.genesis != nullptr) reporter_.Reach(*plan_.genesis);
     finder_->Start();
-    transport_->Start();  // before the machine's first message, which may be its last
+    const protocol::Restored* const restored = plan_.started.restored.get();
+    if (restored != nullptr) pledge_.Restore(*restored);
+    // Before the machine's first message, which may be its last; but a machine that reads its store
+    // takes in nothing of the step in progress, and what the others repeat to a link that comes up
+    // would be lost. [It echoed without what it had to wait for, and was dropped.]
+    open_ = restored == nullptr || restored->blocks.empty();
+    if (open_) transport_->Start();
     Feed(std::exchange(plan_.started, {}));
     Look();
   });
@@ -213,6 +248,12 @@ void NodeDriver::Impl::Look() {
   if (!stop_.TakesInputs()) return;
   const NodeStatus seen = Seen();
   reporter_.Look(seen);
+  if (stop_wait_.begun() && stop_.phase() == StopSequence::Phase::kRunning) {
+    const wire::Block& head = *reporter_.report().last_block;
+    const auto why =
+        stop_wait_.GivenUp(seat_.Now(), ReachableOf(head, seen), head.thresholds.quorum());
+    if (why) return StopNow(stop_wait_.by(), *why);
+  }
   if (plan_.revocations != nullptr) {
     const base::Status read = plan_.revocations->Refresh();
     if (!read.ok()) reporter_.Notice(net::NoticeLevel::kWarning, base::MessageOf(read));
@@ -222,28 +263,41 @@ void NodeDriver::Impl::Look() {
   look_timer_.Start(kLookEvery, [this] { inlet_.Enter([this] { Look(); }); });
 }
 
-void NodeDriver::Impl::Stop(const std::string& by, bool leave) {
+void NodeDriver::Impl::Stop(const std::string& by, How how) {
   using Phase = StopSequence::Phase;
   inlet_.Enter([&] {
     if (stop_.phase() >= Phase::kClosing) return;
+    const bool asked = plan_.leaving != nullptr && plan_.leaving->asked;
     const bool works = stop_.phase() == Phase::kRunning && seat_.progress().at_work;
-    if (leave && works && AskToLeave(plan_.leaving.get(), reporter_.report().last_block.get())) {
+    if (how == How::kLeaving && works && !stop_wait_.begun() &&
+        AskToLeave(plan_.leaving.get(), reporter_.report().last_block.get())) {
       reporter_.Notice(net::NoticeLevel::kWarning,
                        LeavingText(by, plan_.self, *reporter_.report().last_block));
       return;
     }
+    const bool safely = how == How::kSafely || (how == How::kLeaving && !asked);
+    if (safely && (stop_.phase() == Phase::kFlushing || stop_wait_.begun())) return;
+    const auto stopping = StoppingNow(pledge_, Seen(), reporter_.report(), plan_.waits);
+    if (safely && works && stopping && stopping->owed != Owed::kNothing) {
+      stop_wait_.Begin(seat_.Now(), by, stopping->waits.step);
+      return reporter_.Notice(net::NoticeLevel::kWarning, StopsWithBlockText(by, *stopping));
+    }
     // Once it is ending, this skips the last evaluation and the wait for slow peers.
     if (stop_.phase() == Phase::kFlushing) return BeginClose();
-    const auto& last = reporter_.report().last_block;
-    const std::string where =
-        last != nullptr && wire::RunIsOver(*last) ? std::string("after the end of the run")
-        : reporter_.met()
-            ? "in step " + std::to_string(reporter_.step())
-            : "before the first step, with " + std::to_string(roster_.linked_count()) + " of " +
-                  std::to_string(roster_.member_count()) + " members linked";
-    stop_.Interrupt({NodeEnd::kInterrupted, reporter_.step(), "stopped by " + by + " " + where});
-    BeginFlush();
+    StopNow(by);
   });
+}
+
+void NodeDriver::Impl::StopNow(const std::string& by, const std::string& why) {
+  const auto& last = reporter_.report().last_block;
+  const std::string where =
+      last != nullptr && wire::RunIsOver(*last) ? std::string("after the end of the run")
+      : reporter_.met()                         ? "in step " + std::to_string(reporter_.step())
+                        : "before the first step, with " + std::to_string(roster_.linked_count()) +
+                              " of " + std::to_string(roster_.member_count()) + " members linked";
+  stop_.Interrupt({NodeEnd::kInterrupted, reporter_.step(),
+                   "stopped by " + by + " " + where + (why.empty() ? "" : ": " + why)});
+  BeginFlush();
 }
 
 // The disk failed: Stores in flight will not come.
@@ -272,7 +326,13 @@ void NodeDriver::Impl::StopTimers() {
 }
 
 void NodeDriver::Impl::BeginFlush() {
+  const NodeEnd end = stop_.outcome().end;
+  const auto stopping = StoppingNow(pledge_, Seen(), reporter_.report(), plan_.waits);
+  if (stopping && (end == NodeEnd::kInterrupted || end == NodeEnd::kFailed)) {
+    stop_.AddToReason("; " + PriceOf(*stopping));
+  }
   stop_.BeginFlush();
+  if (!std::exchange(open_, true)) transport_->Start();  // which Part and Shutdown ask for
   StopTimers();
   jobs_.DropWaiting();
   reporter_.Halted(stop_.outcome());
@@ -371,8 +431,9 @@ base::StatusOr<std::unique_ptr<NodeDriver>> NodeDriver::Make(boost::asio::io_con
 std::uint16_t NodeDriver::port() const { return impl_->port(); }
 std::uint16_t NodeDriver::http_port() const { return impl_->http_port(); }
 void NodeDriver::Start(Ended ended) { impl_->Start(std::move(ended)); }
-void NodeDriver::Stop(const std::string& by) { impl_->Stop(by, /*leave=*/false); }
-void NodeDriver::Leave(const std::string& by) { impl_->Stop(by, /*leave=*/true); }
+void NodeDriver::Stop(const std::string& by) { impl_->Stop(by, Impl::How::kAtOnce); }
+void NodeDriver::StopSafely(const std::string& by) { impl_->Stop(by, Impl::How::kSafely); }
+void NodeDriver::Leave(const std::string& by) { impl_->Stop(by, Impl::How::kLeaving); }
 void NodeDriver::Break(const std::string& what) { impl_->Break(what); }
 
 }  // namespace ostraka::host

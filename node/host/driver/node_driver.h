@@ -24,6 +24,9 @@
 //   to it.
 // - The disk or the job pool fails: the run ends as kFailed: it sends what is queued and evaluates
 //   the last state, but waits for no member whose link is down. The machine gets no further input.
+// - StopSafely: at once where the others need nothing more of it for the block of the step in
+//   progress; else with that block, or when it cannot come (pledge.h, stop_wait.h). Until then it
+//   is a member as any other, but that it begins nothing: the next COMMIT is not signed.
 // - Stop: the run ends as kInterrupted: it sends what is queued, and evaluates nothing. A second
 //   Stop, or a Stop while a run ends in another way, ends it at once.
 // - An exception: at once, without a flush, as kFailed. The machine is not called again. If the run
@@ -55,6 +58,7 @@
 #include "node/host/report/node_events.h"
 #include "node/host/report/run_history.h"
 #include "node/host/report/status_service.h"
+#include "node/host/report/stop_price.h"
 #include "node/host/threads/job_pool.h"
 #include "node/net/mesh/transport.h"
 #include "node/protocol/ground/machine.h"
@@ -78,6 +82,8 @@ struct NodeOptions {
     std::function<bool(const wire::Block& head)> possible;
   };
   std::shared_ptr<Leaving> leaving = nullptr;
+  // How long the step after `head` waits. Empty: not known, and people are told no price of an end.
+  std::function<StepWaits(const wire::Block& head)> waits = {};
   // What it passes on of the moderators' revocations, read anew once a second. Null: nothing.
   std::shared_ptr<store::RevocationFile> revocations = nullptr;
   // The ledger's records of this key in the run; null if the key is new.
@@ -126,10 +132,15 @@ class NodeDriver {
   // started; not called from within an event.
   void Stop(const std::string& by);
 
-  // Leaves the run: it ends as kLeft once the others let this node go, or they all finish. A second
-  // call stops it, and so does the first one where there is nothing to leave: before the first
-  // step, while the node is away, where too few would stay, at the end. `by` as in Stop. REQUIRES:
-  // as for Stop.
+  // The same once nothing is owed for the step in progress: it costs nobody more than a wait for
+  // this node. No effect after the first call, nor once the run ends. `by` and REQUIRES as for
+  // Stop.
+  void StopSafely(const std::string& by);
+
+  // Leaves the run: it ends as kLeft once the others let this node go, or they all finish. Where
+  // there is nothing to leave it stops safely: before the first step, while the node is away, where
+  // too few would stay, at the end. A second call stops it at once. `by` as in Stop. REQUIRES: as
+  // for Stop.
   void Leave(const std::string& by);
 
   // Ends the run at once, as kFailed, with `what` as the reason: a library failed outside of any

@@ -14,10 +14,12 @@
 #include "node/host/driver/machine_seat.h"
 #include "node/host/driver/member_finder.h"
 #include "node/host/driver/node_driver.h"
+#include "node/host/driver/pledge.h"
 #include "node/host/driver/roster.h"
 #include "node/host/driver/run_disk.h"
 #include "node/host/driver/status_server.h"
 #include "node/host/driver/stop_sequence.h"
+#include "node/host/driver/stop_wait.h"
 #include "node/host/report/reporter.h"
 #include "node/host/threads/background_task.h"
 #include "node/host/threads/inlet.h"
@@ -35,8 +37,8 @@ class NodeDriver::Impl {
   std::uint16_t port() const { return plan_.port; }
   std::uint16_t http_port() const { return plan_.http_port; }
   void Start(Ended ended);
-  // `leave`: if it can, by leaving the run.
-  void Stop(const std::string& by, bool leave);
+  enum class How : std::uint8_t { kAtOnce, kSafely, kLeaving };
+  void Stop(const std::string& by, How how);
   void Break(const std::string& what);
 
  private:
@@ -53,6 +55,7 @@ class NodeDriver::Impl {
     protocol::Started started;  // until Start
     std::shared_ptr<const wire::Block> genesis;
     std::shared_ptr<NodeOptions::Leaving> leaving;
+    std::function<StepWaits(const wire::Block&)> waits;
     std::shared_ptr<store::RevocationFile> revocations;
     std::uint16_t port = 0;  // from Bind on
     std::uint16_t http_port = 0;
@@ -86,7 +89,6 @@ class NodeDriver::Impl {
   requires(std::is_same_v<Timer, protocol::SetTimer> ||
            std::is_same_v<Timer, protocol::CancelTimer>) void On(const Timer&) {}
   void LinkChanged(const base::PeerId& peer, bool up);
-  void RepeatLastMessagesTo(const base::PeerId& peer);
   // Something that the machine asked for was refused.
   void Refused(const base::Status& status);
 
@@ -108,6 +110,8 @@ class NodeDriver::Impl {
   void Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluation>& result);
 
   // --- the end ---
+  // `why` follows where; empty: nothing but that somebody asked.
+  void StopNow(const std::string& by, const std::string& why = "");
   void Fail(const base::Status& status);
   void BeginFlush();
   void CloseIfDone();
@@ -122,6 +126,8 @@ class NodeDriver::Impl {
   Plan plan_;
   const Inlet inlet_;
   StopSequence stop_;
+  Pledge pledge_;
+  StopWait stop_wait_;
   MachineSeat<protocol::MemberKind> seat_;
   Reporter reporter_;
   Roster roster_;
@@ -130,6 +136,7 @@ class NodeDriver::Impl {
   RunDisk disk_;
   JobPool jobs_;
   std::unique_ptr<net::Transport> transport_;  // until the run closes
+  bool open_ = false;                          // the transport has started
   std::optional<MemberFinder> finder_;         // until the run closes
   std::optional<StatusServer> http_;           // until the run closes
   Ended ended_;

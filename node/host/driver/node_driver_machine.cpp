@@ -55,7 +55,14 @@ void NodeDriver::Impl::Feed(const Input& input) {
   // its failure.
   seat_.Feed(input,
              [this](Action& action) { std::visit([this](auto& what) { On(what); }, action); });
-  if (stop_.MayFlush(disk_.StoresInFlight())) BeginFlush();
+  if (!open_ && seat_.progress().phase != "restore") {
+    open_ = true;
+    transport_->Start();
+  }
+  if (stop_.MayFlush(disk_.StoresInFlight())) return BeginFlush();
+  // Before another input, by which the machine could sign its next COMMIT.
+  const bool waits = stop_wait_.begun() && stop_.phase() == StopSequence::Phase::kRunning;
+  if (waits && pledge_.OwedIn(seat_.progress()) == Owed::kNothing) StopNow(stop_wait_.by());
 }
 
 void NodeDriver::Impl::On(protocol::Send& action) {
@@ -72,6 +79,7 @@ void NodeDriver::Impl::On(protocol::StartJob& action) {
 
 void NodeDriver::Impl::On(protocol::Store& action) {
   for (const protocol::Record& record : action.records) reporter_.Stored(record);
+  pledge_.Asked(action);
   const base::Status status = disk_.Append(std::move(action));
   if (!status.ok()) Refused(status);
 }
@@ -95,15 +103,12 @@ void NodeDriver::Impl::LinkChanged(const base::PeerId& peer, bool up) {
     reporter_.LinkChanged(seat_.Now());
     reporter_.Links(roster_.linked_count(), roster_.member_count());
   }
-  if (stop_.phase() == StopSequence::Phase::kFlushing && stop_.EndedNormally() && up) {
-    return RepeatLastMessagesTo(peer);
+  const protocol::LinkChanged input{peer, up};
+  if (stop_.phase() != StopSequence::Phase::kFlushing || !stop_.EndedNormally() || !up) {
+    return Feed(input);
   }
-  Feed(protocol::LinkChanged{peer, up});
-}
-
-// After halting, the machine answers only this input (node/protocol/ground/machine.h).
-void NodeDriver::Impl::RepeatLastMessagesTo(const base::PeerId& peer) {
-  seat_.Feed(protocol::LinkChanged{peer, true}, [this](Action& action) {
+  // After halting, the machine answers only this input (node/protocol/ground/machine.h).
+  seat_.Feed(input, [this](Action& action) {
     if (auto* send = std::get_if<protocol::Send>(&action)) On(*send);
   });
 }
@@ -129,7 +134,8 @@ void NodeDriver::Impl::See(const protocol::StepDone& seen) {
   const wire::Block& block = *seen.block;
   disk_.Offer(seen);
   Meet(block);
-  if (wire::Trained(block) && evaluations_.Due(block.step)) {
+  // It would keep the compute thread from what the others wait for.
+  if (wire::Trained(block) && evaluations_.Due(block.step) && !stop_wait_.begun()) {
     Evaluate(block.step, seen.state.parameters);
   }
   for (const wire::Removal& removal : block.removals) {

@@ -47,6 +47,11 @@ void StopSequence::Interrupt(NodeOutcome outcome) {
   Enter(Phase::kHalted);
 }
 
+void StopSequence::AddToReason(const std::string& clause) {
+  OSTRAKA_CHECK(phase_ == Phase::kHalted);
+  outcome_->reason += clause;
+}
+
 void StopSequence::Break(NodeOutcome outcome) {
   outcome_ = std::move(outcome);
   Enter(Phase::kClosing);

@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "node/host/report/node_events.h"
 
@@ -45,6 +46,8 @@ class StopSequence {
   void Halt(NodeOutcome outcome);
   // A person or the system stops the run. REQUIRES: not flushing yet.
   void Interrupt(NodeOutcome outcome);
+  // For people. REQUIRES: halted.
+  void AddToReason(const std::string& clause);
   // A library threw. REQUIRES: not closing yet. Closing follows at once.
   void Break(NodeOutcome outcome);
 

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <cerrno>
 #include <csignal>
 #include <optional>
 #include <string>
@@ -49,6 +52,18 @@ TEST(StopSignalsTest, AProgramThatGoesOnIsToldOfTheNextSignal) {
     ::raise(SIGINT);
   };
   EXPECT_EXIT(thrice(), ::testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(StopSignalsTest, AClosedPipeRefusesAndEndsNothing) {
+  const auto write = [](bool ignored) {
+    if (ignored) IgnoreClosedPipes();
+    int ends[2];
+    if (::pipe(ends) != 0) ::_exit(9);
+    ::close(ends[0]);
+    ::_exit(::write(ends[1], "x", 1) == -1 && errno == EPIPE ? 0 : 1);
+  };
+  EXPECT_EXIT(write(false), ::testing::KilledBySignal(SIGPIPE), "");
+  EXPECT_EXIT(write(true), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(StopSignalsTest, UnderNohupAHangupStaysIgnored) {

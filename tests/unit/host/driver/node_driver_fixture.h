@@ -29,15 +29,21 @@ class FakeMachine final : public protocol::Machine {
  public:
   using StepFunction =
       std::function<void(base::Time now, const protocol::Input& input, protocol::Outbox& out)>;
-  explicit FakeMachine(StepFunction step) : step_(std::move(step)) {}
+  using ProgressFunction = std::function<protocol::Progress()>;
+  explicit FakeMachine(StepFunction step, ProgressFunction progress = nullptr)
+      : step_(std::move(step)), progress_(std::move(progress)) {}
   void Step(base::Time now, const protocol::Input& input, protocol::Outbox& out) override {
     step_(now, input, out);
   }
   void CheckInvariants() const override {}
   base::Digest Fingerprint() const override { return {}; }
+  protocol::Progress progress() const override {
+    return progress_ ? progress_() : protocol::Progress{};
+  }
 
  private:
   StepFunction step_;
+  ProgressFunction progress_;
 };
 
 template <typename T>
@@ -120,6 +126,7 @@ struct Node {
   std::string data_dir;
   std::shared_ptr<FakeTrainer> trainer = std::make_shared<FakeTrainer>();
   FakeMachine::StepFunction step;
+  FakeMachine::ProgressFunction progress;
   base::Digest coin_seed;
   NodeOptions options;
   Log log;
@@ -167,7 +174,7 @@ class NodeDriverTest : public ::testing::Test {
     ASSIGN_OR_RETURN(
         node.options.ledger,
         store::Ledger::Open({.data_dir = node.data_dir, .run_id = kRun, .peer = node.id()}));
-    node.options.machine = std::make_unique<FakeMachine>(node.step);
+    node.options.machine = std::make_unique<FakeMachine>(node.step, node.progress);
     node.options.trainer = node.trainer;
     node.coin_seed = node.options.coin_seed = crypto::CoinSeed(*node.key, kRun);
     node.options.transport.key = node.key;
