@@ -19,7 +19,7 @@ try:
 except ImportError:
     text_string_to_metric_families = None
 
-STATUS_KEYS = {"running", "peer", "run_id", "healthy", "health", "step", "steps", "phase",
+STATUS_KEYS = {"running", "peer", "run_id", "healthy", "health", "place", "member", "step", "steps", "phase",
                "waits_for", "seconds_since_progress", "members", "linked", "unlinked", "peers", "dht", "dial_back", "reachable", "removals",
                "uptime_seconds", "rss_bytes"}
 
@@ -189,6 +189,8 @@ class HttpTest(StatusTestCase):
         self.assertGreaterEqual(value("ostraka_steps_done_total"), 3)
         self.assertEqual(value("ostraka_healthy"), 1)
         self.assertEqual(value("ostraka_members"), 3)
+        self.assertEqual(value("ostraka_member"), 1)
+        self.assertEqual(value("ostraka_place", place="member"), 1)
         self.assertEqual(value("ostraka_linked_members"), 2)
         self.assertEqual(value("ostraka_removals_total", kind="verdict"), 0)
         self.assertGreater(value("ostraka_evaluation", metric="loss"), 0)

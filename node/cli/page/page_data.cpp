@@ -9,6 +9,7 @@
 
 #include "node/cli/page/page_text.h"
 #include "node/cli/terminal/human.h"
+#include "node/cli/terminal/progress.h"
 #include "node/host/report/trend.h"
 #include "node/host/report/waiting.h"
 #include "node/protocol/rules/lateness.h"
@@ -71,7 +72,31 @@ std::optional<PageNews> LossNews(const std::vector<host::CurvePoint>& points) {
   return PageNews{Mood::kBad, "Training has diverged", detail};
 }
 
-PageNews NewsOf(const PageRun& run, const NodeStatus& status, const RunHistory& history,
+// Of a node that does not take part as members do.
+std::optional<PageNews> PlaceNews(const host::Figures& figures) {
+  switch (figures.place) {
+    case host::Place::kComing:
+      return PageNews{Mood::kWaits, "Coming in: this node follows the run and asks to be a member",
+                      ""};
+    case host::Place::kLeaving:
+      return PageNews{Mood::kWaits, "Leaving: the others let this node go soon", ""};
+    case host::Place::kFollowing:
+    case host::Place::kBarred:
+      break;
+    case host::Place::kMeeting:
+    case host::Place::kMember:
+    case host::Place::kEnded:
+      return std::nullopt;
+  }
+  const host::Figures::Absence& absence = *figures.absence;
+  PageNews news{Mood::kWaits, "Away: this node follows the run and asks to return",
+                AbsenceText({absence.since, absence.may_return, absence.seconds})};
+  if (absence.may_return) news.headline = "Away: this node follows the run and may return later";
+  if (!absence.reason.empty()) news.detail += ": " + absence.reason;
+  return news;
+}
+
+PageNews NewsOf(const PageRun& run, const NodeStatus& status, const host::Figures& figures,
                 const std::vector<host::CurvePoint>& points) {
   if (status.outcome) {
     PageNews news = EndNews(*status.outcome);
@@ -92,9 +117,7 @@ PageNews NewsOf(const PageRun& run, const NodeStatus& status, const RunHistory& 
   const std::string detail = waits ? AwaitedDetail(run, status) : health.reason;
   if (!health.ok) return {Mood::kBad, "No progress for too long", detail};
   if (!status.met) return {Mood::kWaits, "Waiting for the members to meet", health.reason};
-  if (!history.away().empty()) {
-    return {Mood::kWaits, "Away: this node follows the run and asks to return", history.away()};
-  }
+  if (auto place = PlaceNews(figures)) return *std::move(place);
   if (const auto loss = LossNews(points)) return *loss;
   if (waits && status.since_progress.seconds() > kNotableWait) {
     return {Mood::kWaits, "Waiting for other members", detail};
@@ -102,22 +125,14 @@ PageNews NewsOf(const PageRun& run, const NodeStatus& status, const RunHistory& 
   return {Mood::kGood, "Training", ""};
 }
 
-PageProgress ProgressOf(const PageRun& run, const NodeStatus& status, const RunHistory& history) {
+PageProgress ProgressOf(const NodeStatus& status, const host::Figures& figures) {
   PageProgress progress;
-  progress.steps = run.manifest->training.steps;
-  progress.step = status.progress.step;
-  progress.phase = status.progress.phase;
-  if (status.outcome) {
-    // Of the steps that are done: the node may halt in the one after the last.
-    const auto& last = history.block();
-    progress.step = last == nullptr ? 0 : wire::TrainedSteps(*last);
-    progress.phase = host::NodeEndName(status.outcome->end);
-  }
+  progress.steps = figures.steps;
+  progress.step = figures.step;
+  progress.phase = status.outcome ? host::NodeEndName(status.outcome->end) : status.progress.phase;
   progress.seconds_in_phase = status.since_progress.seconds();
-  if (status.recent_step.ns > 0) progress.seconds_per_step = status.recent_step.seconds();
-  if (const auto left = host::TimeLeft(status, progress.steps)) {
-    progress.seconds_left = left->seconds();
-  }
+  if (figures.step_takes) progress.seconds_per_step = figures.step_takes->seconds();
+  if (figures.left) progress.seconds_left = figures.left->seconds();
   return progress;
 }
 
@@ -182,8 +197,7 @@ MemberState StateOf(const Scene& scene, const PeerId& peer) {
   if (standing != scene.standings.end() && standing->second.banned) return MemberState::kBanned;
   const auto& block = scene.history.block();
   if (block != nullptr && !IsIn(block->members, peer)) {
-    const bool left = standing != scene.standings.end() &&
-                      standing->second.left_step > standing->second.returned_step;
+    const bool left = standing != scene.standings.end() && host::HasLeft(standing->second);
     return left ? MemberState::kLeft : MemberState::kDropped;
   }
   if (block != nullptr && IsIn(block->leaving, peer)) return MemberState::kLeaving;
@@ -225,6 +239,11 @@ PageMember MemberOf(const PageRun& run, const Scene& scene, const PeerId& id) {
   }
   const bool gone = member.state == MemberState::kDropped || member.state == MemberState::kLeft;
   member.asks = gone && scene.asking.contains(id);
+  const auto standing = scene.standings.find(id);
+  if (gone && standing != scene.standings.end() &&
+      wire::HeightOf(*scene.history.block()) < standing->second.barred_until) {
+    member.may_return = standing->second.barred_until;
+  }
   const auto moderator = scene.history.vouched().find(id);
   if (moderator != scene.history.vouched().end()) member.vouched = PeerOf(run, moderator->second);
   member.returned = member.state != MemberState::kBanned && !gone && HasReturned(scene, id);
@@ -325,12 +344,18 @@ std::optional<PageVotes> VotesOf(const PageRun& run, const host::PastRemoval& pa
 
 std::vector<PageRemoval> RemovalsOf(const PageRun& run, const RunHistory& history) {
   std::vector<PageRemoval> removals;
-  for (auto past = history.removals().rbegin(); past != history.removals().rend(); ++past) {
+  const auto all = host::RemovalsAsOf(history, history.block().get());
+  for (auto past = all.rbegin(); past != all.rend(); ++past) {
     const wire::Removal& from = past->removal;
-    PageRemoval removal{PeerOf(run, from.peer),    from.step,
-                        wire::IsBan(from.kind),    wire::RemovalKindName(from.kind),
-                        run.names.In(from.reason), past->returned,
-                        VotesOf(run, *past),       {}};
+    PageRemoval removal{PeerOf(run, from.peer),
+                        from.step,
+                        wire::IsBan(from.kind),
+                        wire::RemovalKindName(from.kind),
+                        past->seen,
+                        run.names.In(from.reason),
+                        past->returned,
+                        VotesOf(run, *past),
+                        {}};
     // Proofs convict, so they belong to the ban.
     for (const host::KnownProof& proof : history.proofs()) {
       if (removal.ban && proof.accused == from.peer) {
@@ -388,10 +413,11 @@ PageData PageDataOf(const PageRun& run, const NodeStatus& status, const RunHisto
       net::DialBackAdvice(status.reach.dial_back, status.only_dial.contains(status.self)));
   data.ended = status.outcome.has_value();
   data.learning = LearningOf(history);
-  data.learning.batch_loss = status.learning.batch_loss;
-  data.news = NewsOf(run, status, history, data.learning.points);
+  const host::Figures figures = host::FiguresOf(status, manifest.training.steps);
+  data.learning.batch = figures.batch;
+  data.news = NewsOf(run, status, figures, data.learning.points);
   data.news.detail = run.names.In(data.news.detail);
-  data.progress = ProgressOf(run, status, history);
+  data.progress = ProgressOf(status, figures);
   data.awaited = AwaitedOf(run, status);
   data.members = MembersOf(run, status, history);
   data.leaders = {LeadersOf(data.members), history.counted_from().value_or(0)};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "node/cli/terminal/member_names.h"
+#include "node/host/report/figures.h"
 #include "node/host/report/node_status.h"
 #include "node/host/report/run_history.h"
 #include "node/protocol/ground/manifest.h"
@@ -53,7 +54,7 @@ struct PageProgress {
 struct PageLearning {
   std::string metric;  // empty before the first evaluation
   std::vector<host::CurvePoint> points;
-  std::optional<double> batch_loss = std::nullopt;  // on the node's own batch of its last step
+  std::optional<host::Figures::OwnBatch> batch = std::nullopt;
   // The curve begins after this step, and the run before: the ledger keeps no older evaluation.
   std::optional<std::uint64_t> begins_late = std::nullopt;
 };
@@ -86,16 +87,17 @@ struct PageMember {
   PagePeer peer;
   bool self = false;
   MemberState state = MemberState::kReady;
-  bool only_dials = false;               // it declares that it cannot be dialed
-  bool carried = false;                  // without a link: its messages come by way of others
-  std::string address;                   // where it is dialed first; empty: nowhere
-  bool returned = false;                 // was dropped, and is a member again
-  bool asks = false;                     // is dropped, and asks to return
-  std::optional<PagePeer> vouched = {};  // the moderator whose invite let it in
-  std::uint64_t samples = 0;             // verified: page_data.cpp
-  double share = 0;                      // of all members' verified samples
-  std::uint64_t checked = 0;             // RunHistory, H2
-  std::uint64_t checks = 0;              // likewise
+  bool only_dials = false;  // it declares that it cannot be dialed
+  bool carried = false;     // without a link: its messages come by way of others
+  std::string address;      // where it is dialed first; empty: nowhere
+  bool returned = false;    // was dropped, and is a member again
+  bool asks = false;        // is dropped, and asks to return
+  std::optional<std::uint64_t> may_return = {};  // it is out, and may not ask before this step
+  std::optional<PagePeer> vouched = {};          // the moderator whose invite let it in
+  std::uint64_t samples = 0;                     // verified: page_data.cpp
+  double share = 0;                              // of all members' verified samples
+  std::uint64_t checked = 0;                     // RunHistory, H2
+  std::uint64_t checks = 0;                      // likewise
   std::uint64_t late_ms = 0;  // for which it delayed the others and that is not forgiven yet
   std::uint64_t sent = 0;     // bytes from this node to it
   std::uint64_t received = 0;
@@ -140,6 +142,7 @@ struct PageRemoval {
   std::uint64_t step = 0;
   bool ban = false;  // else a drop
   std::string kind;  // as in JSON
+  bool seen = true;  // else `step` of a ban and `kind` are not known
   std::string reason;
   std::optional<std::uint64_t> returned;  // the step
   std::optional<PageVotes> votes;         // known to this process

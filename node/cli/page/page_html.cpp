@@ -115,11 +115,13 @@ std::string Figures(const PageData& data) {
     html += Figure("Time left", now.seconds_left ? SpanText(*now.seconds_left) : std::string("–"),
                    now.seconds_left && stands ? "once the run goes on" : "");
   }
-  const std::optional<double>& batch = data.learning.batch_loss;
-  const std::string own = batch ? FourDigits(*batch) + " on its own batch" : std::string();
+  const auto& batch = data.learning.batch;
+  const std::string of_batch =
+      batch ? "on its own batch of step " + CountText(batch->step) : std::string();
+  const std::string own = batch ? FourDigits(batch->loss) + " " + of_batch : std::string();
   if (data.learning.points.empty()) {
-    html += Figure("Loss", batch ? FourDigits(*batch) : std::string("–"),
-                   batch        ? "on its own batch"
+    html += Figure("Loss", batch ? FourDigits(batch->loss) : std::string("–"),
+                   batch        ? of_batch
                    : data.ended ? ""
                                 : "not evaluated yet");
   } else {
@@ -192,7 +194,8 @@ std::string LearningSection(const PageData& data) {
                        "there is one."));
   }
   const bool accuracy = learning.metric == "accuracy";
-  std::string caption = Key("c1", "loss (left)");
+  std::string caption =
+      Key("c1", data.data == "tokens" ? "loss in nats a token (left)" : "loss (left)");
   if (accuracy) caption += Key("c3", "accuracy (right)");
   if (learning.begins_late) {
     caption += "from step " + CountText(*learning.begins_late) + " on: this node has none before";
@@ -263,11 +266,17 @@ std::string StateCell(const PageMember& member) {
       member.address.empty() ? "" : " title=\"dialed at " + Html(member.address) + "\"";
   std::string text = std::string("<span class=\"state ") + kKinds.at(state) + "\"" + at + ">" +
                      MemberStateName(member.state) + "</span>";
-  if (member.only_dials) text += " <small>only dials</small>";
-  if (member.carried) text += " <small>forwarded</small>";
-  if (member.returned) text += " <small>returned</small>";
-  if (member.asks) text += " <small>asks to return</small>";
-  if (member.vouched) text += " <small>invited by " + ShortWho(*member.vouched) + "</small>";
+  std::string notes;
+  const auto note = [&notes](const std::string& each) {
+    notes += (notes.empty() ? "" : ", ") + each;
+  };
+  if (member.only_dials) note("only dials");
+  if (member.carried) note("forwarded");
+  if (member.returned) note("returned");
+  if (member.asks) note("asks to return");
+  if (member.may_return) note("may return from step " + CountText(*member.may_return));
+  if (member.vouched) note("invited by " + ShortWho(*member.vouched));
+  if (!notes.empty()) text += " " + Tag("small", "", notes);
   return Cell(text);
 }
 
@@ -405,8 +414,9 @@ std::string ProofLinks(const PageRemoval& removal) {
 
 std::string RemovalItem(const PageRemoval& removal) {
   const std::string kind = removal.ban ? "banned" : "dropped";
-  std::string head = "<span class=\"state " + kind + "\">" + kind + "</span> " + Who(removal.peer) +
-                     " in step " + CountText(removal.step) + ", by " + Html(removal.kind);
+  std::string head = "<span class=\"state " + kind + "\">" + kind + "</span> " + Who(removal.peer);
+  if (removal.seen || !removal.ban) head += " in step " + CountText(removal.step);
+  if (removal.seen) head += ", by " + Html(removal.kind);
   if (removal.returned) {
     head += "; <strong>returned</strong> in step " + CountText(*removal.returned);
   }

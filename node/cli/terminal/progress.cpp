@@ -21,6 +21,34 @@ std::string EvaluationText(const std::string& metric, double value, double loss)
   return metric == "loss" ? text : text + ", " + metric + " " + FourDigits(value);
 }
 
+std::string AbsenceText(const AbsenceFacts& facts) {
+  std::string text = facts.since ? "out since step " + std::to_string(*facts.since)
+                                 : std::string("out of the run");
+  if (!facts.may_return) return text + ", and asks to return";
+  text += ", may ask to return from step " + std::to_string(*facts.may_return) + " on";
+  if (facts.seconds) text += " (in about " + SpanText(*facts.seconds) + ")";
+  return text;
+}
+
+std::string ProgressLine(const ProgressFacts& facts) {
+  // A run outlasts its plan by some steps after a late ban.
+  std::string line =
+      "step " + std::to_string(facts.done) +
+      (facts.done > facts.steps ? ", beyond the " + std::to_string(facts.steps) + " planned"
+                                : " of " + std::to_string(facts.steps));
+  if (!facts.state.empty()) line += ", " + facts.state;
+  if (facts.cases > 0) {
+    line += ", " + std::to_string(facts.cases) + (facts.cases == 1 ? " case" : " cases");
+  }
+  const std::string batch =
+      facts.batch_loss ? ", own batch's loss " + FourDigits(*facts.batch_loss) : std::string();
+  line += facts.evaluation.empty() ? batch : ", " + facts.evaluation;
+  if (facts.seconds_left) line += ", " + SpanText(*facts.seconds_left) + " left";
+  if (facts.step_seconds) line += ", " + SpanText(*facts.step_seconds) + " a step";
+  if (!facts.evaluation.empty()) line += batch;
+  return line + ", " + std::to_string(facts.members) + " members";
+}
+
 void Progress::Done(std::uint64_t step, double now) {
   // Steps that were caught up on at once say nothing about the pace.
   if (done_at_ && step == *done_ + 1) {
@@ -34,22 +62,20 @@ void Progress::Done(std::uint64_t step, double now) {
 
 std::string Progress::Line(std::size_t members, std::size_t cases) const {
   if (!done_) return "";
-  const std::uint64_t done = *done_ + 1;
-  // A run outlasts its plan by some steps after a late ban.
-  std::string line = "step " + std::to_string(done) +
-                     (done > steps_ ? ", beyond the " + std::to_string(steps_) + " planned"
-                                    : " of " + std::to_string(steps_));
-  if (cases > 0) line += ", " + std::to_string(cases) + (cases == 1 ? " case" : " cases");
-  const std::string batch =
-      batch_loss_ ? ", own batch's loss " + FourDigits(*batch_loss_) : std::string();
-  line += evaluation_.empty() ? batch : ", " + evaluation_;
+  ProgressFacts facts{.done = *done_ + 1,
+                      .steps = steps_,
+                      .members = members,
+                      .cases = cases,
+                      .state = {},
+                      .evaluation = evaluation_,
+                      .batch_loss = batch_loss_,
+                      .step_seconds = step_seconds_,
+                      .seconds_left = {}};
   if (step_seconds_) {
-    const auto left = static_cast<double>(steps_ - std::min(done, steps_));
-    line +=
-        ", " + SpanText(left * *step_seconds_) + " left, " + SpanText(*step_seconds_) + " a step";
+    facts.seconds_left =
+        static_cast<double>(steps_ - std::min(facts.done, steps_)) * *step_seconds_;
   }
-  if (!evaluation_.empty()) line += batch;
-  return line + ", " + std::to_string(members) + " members";
+  return ProgressLine(facts);
 }
 
 void Progress::CheckInvariants() const {

@@ -22,6 +22,30 @@ namespace ostraka::cli {
 // "loss 0.1406, accuracy 0.9120"; the metric of some models is the loss itself.
 std::string EvaluationText(const std::string& metric, double value, double loss);
 
+// Of a node that is out of its run for now.
+struct AbsenceFacts {
+  std::optional<std::uint64_t> since;       // the step in which it was dropped or left
+  std::optional<std::uint64_t> may_return;  // it may not ask before this step; nullopt: it asks
+  std::optional<double> seconds;            // until then
+};
+// "out since step 473, may ask to return from step 1473 on (in about 61 s)".
+std::string AbsenceText(const AbsenceFacts& facts);
+
+// What the line says; texts that are empty and numbers that are not there are left out.
+struct ProgressFacts {
+  std::uint64_t done = 0;  // steps
+  std::uint64_t steps = 0;
+  std::size_t members = 0;
+  std::size_t cases = 0;   // open ones
+  std::string state;       // of a node that does not take part as others do
+  std::string evaluation;  // EvaluationText
+  std::optional<double> batch_loss;
+  std::optional<double> step_seconds;
+  std::optional<double> seconds_left;
+};
+std::string ProgressLine(const ProgressFacts& facts);
+
+// The facts of a run that somebody watches by its events alone (`ostraka swarm`).
 class Progress {
  public:
   explicit Progress(std::uint64_t steps) : steps_(steps) {}

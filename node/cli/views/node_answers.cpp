@@ -5,6 +5,7 @@
 
 #include "node/cli/terminal/exit_code.h"
 #include "node/cli/views/node_json.h"
+#include "node/host/report/figures.h"
 
 namespace ostraka::cli {
 
@@ -84,6 +85,15 @@ json RouterJson(const net::RouterPortStatus& router) {
   return result;
 }
 
+json JsonOf(const host::Figures::Absence& absence) {
+  json result = json::object();
+  if (absence.since) result["since"] = *absence.since;
+  if (!absence.reason.empty()) result["reason"] = absence.reason;
+  if (absence.may_return) result["may_return"] = *absence.may_return;
+  if (absence.seconds) result["seconds"] = *absence.seconds;
+  return result;
+}
+
 json DoorJson(const host::Door& door) {
   json result = {{"policy", protocol::JoinPolicyName(door.policy)},
                  {"seats", door.seats},
@@ -135,6 +145,7 @@ MemberNames NamesOf(const json& result) {
 json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames& names,
                 const std::optional<host::Door>& door) {
   const host::Health health = host::HealthOf(status);
+  const host::Figures figures = host::FiguresOf(status, steps);
   json waits_for = json::array();
   for (const auto& missing : status.progress.missing) {
     if (waits_for.size() == kWaitsInStatus) break;
@@ -158,12 +169,14 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
       {"run_id", status.run_id.Hex()},
       {"healthy", health.ok},
       {"health", health.reason},
-      {"step", status.progress.step},
+      {"place", host::PlaceName(figures.place)},
+      {"member", figures.member},
+      {"step", figures.step},
       {"steps", steps},
       {"phase", status.progress.phase},
       {"waits_for", std::move(waits_for)},
       {"seconds_since_progress", status.since_progress.seconds()},
-      {"members", status.others.size() + 1},
+      {"members", figures.members},
       {"linked", status.linked.size()},
       {"unlinked", std::move(unlinked)},
       {"reachable", !status.only_dial.contains(status.self)},
@@ -186,10 +199,11 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
   if (status.late_ms > 0) {
     result["slow"] = {{"used_ms", status.late_ms}, {"allowed_ms", status.late_allowed_ms}};
   }
-  if (status.recent_step.ns > 0) result["seconds_per_step"] = status.recent_step.seconds();
-  if (const auto left = host::TimeLeft(status, steps)) result["eta_seconds"] = left->seconds();
-  if (status.learning.batch_loss) {
-    result["batch"] = {{"loss", *status.learning.batch_loss}, {"step", status.learning.batch_step}};
+  if (figures.step_takes) result["seconds_per_step"] = figures.step_takes->seconds();
+  if (figures.left) result["eta_seconds"] = figures.left->seconds();
+  if (figures.absence) result["out"] = JsonOf(*figures.absence);
+  if (figures.batch) {
+    result["batch"] = {{"loss", figures.batch->loss}, {"step", figures.batch->step}};
   }
   if (status.learning.evaluation) {
     result["metric"] = {{"name", status.learning.evaluation->metric},

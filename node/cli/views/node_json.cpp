@@ -11,6 +11,13 @@ namespace ostraka::cli {
 
 using nlohmann::json;
 
+namespace {
+
+// A later block says that a member is banned, and not how.
+constexpr const char* kUnseenBan = "ban";
+
+}  // namespace
+
 void PrintJson(const json& value) {
   std::printf("%s\n", value.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
 }
@@ -24,11 +31,19 @@ json JsonOf(const wire::Removal& removal) {
 
 json JsonOf(const host::PastRemoval& past) {
   json result = JsonOf(past.removal);
+  if (!past.seen) {
+    result["seen"] = false;
+    if (wire::IsBan(past.removal.kind)) {
+      result["kind"] = kUnseenBan;
+      result.erase("step");
+    }
+  }
   if (past.returned) result["returned"] = *past.returned;
   return result;
 }
 
 std::string RemovalWord(const json& removal) {
+  if (removal["kind"] == kUnseenBan) return "banned";
   for (std::uint8_t i = 0; i < wire::kRemovalKindCount; ++i) {
     const auto kind = static_cast<wire::RemovalKind>(i);
     if (removal["kind"] == wire::RemovalKindName(kind) && wire::IsBan(kind)) return "banned";

@@ -19,7 +19,8 @@ void PrintJson(const nlohmann::json& value);
 
 // {"peer","step","kind","reason"}
 nlohmann::json JsonOf(const wire::Removal& removal);
-// With `returned`, the step in which the peer was a member again, if it was.
+// With `returned`, the step in which the peer was a member again, if it was. One that this node did
+// not see has `seen`: false; of a ban its kind is "ban", and there is no step.
 nlohmann::json JsonOf(const host::PastRemoval& past);
 // The verb for such an object: "banned" (permanent) or "dropped" (may return).
 std::string RemovalWord(const nlohmann::json& removal);

@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "node/cli/views/node_answers.h"
+#include "node/host/report/figures.h"
+#include "node/protocol/parts/stage.h"
 
 namespace ostraka::cli {
 namespace {
 
+using host::Figures;
 using host::NodeStatus;
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
@@ -63,18 +66,28 @@ class Exposition {
   std::string text_;
 };
 
-void AddRun(const NodeStatus& status, std::uint64_t steps, Exposition& out) {
+void AddRun(const NodeStatus& status, const Figures& figures, Exposition& out) {
   out.Open("ostraka_node_info", "gauge", "The node and its run, as labels.");
   out.Sample(1, {{"peer", status.self.Hex()}, {"run", status.run_id.Hex()}});
   out.Single("ostraka_healthy", "gauge", "1 if /healthz answers 200.", HealthOf(status).ok ? 1 : 0);
-  out.Single("ostraka_step", "gauge", "Step in progress.", status.progress.step);
-  out.Single("ostraka_steps_planned", "gauge", "Steps of the run.", steps);
+  out.Single("ostraka_step", "gauge", "Step in progress; after the end, steps done.", figures.step);
+  out.Single("ostraka_steps_planned", "gauge", "Steps of the run.", figures.steps);
   out.Single("ostraka_steps_done_total", "counter", "Steps done by this process.",
              status.steps_done);
   out.Open("ostraka_phase", "gauge", "1 for the phase that the node is in.");
-  for (const char* phase :
-       {"starting", "genesis", "collect", "reveal", "prove", "settle", "update", "halted"}) {
+  for (std::size_t stage = 0; stage < protocol::kStages; ++stage) {
+    const char* phase = protocol::NameOf(static_cast<protocol::Stage>(stage));
     out.Sample(status.progress.phase == phase ? 1 : 0, {{"phase", phase}});
+  }
+  out.Open("ostraka_place", "gauge", "1 for this node's place in the run.");
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(host::Place::kEnded); ++i) {
+    const auto place = static_cast<host::Place>(i);
+    out.Sample(figures.place == place ? 1 : 0, {{"place", host::PlaceName(place)}});
+  }
+  if (figures.absence && figures.absence->may_return) {
+    out.Single("ostraka_may_return_step", "gauge",
+               "This node is out of the run, and may ask to return from this step on.",
+               *figures.absence->may_return);
   }
   out.Single("ostraka_seconds_since_progress", "gauge",
              "Time since a seal was decided or a step began or ended.",
@@ -86,13 +99,20 @@ void AddRun(const NodeStatus& status, std::uint64_t steps, Exposition& out) {
   for (const auto& [message, count] : awaited) {
     out.Sample(static_cast<double>(count), {{"message", message}});
   }
-  if (const auto left = TimeLeft(status, steps)) {
-    out.Single("ostraka_eta_seconds", "gauge",
-               "Estimated time until the last step, at the recent pace.", left->seconds());
+  if (figures.step_takes) {
+    out.Single("ostraka_recent_step_seconds", "gauge", "Mean of the last 16 steps of the run.",
+               figures.step_takes->seconds());
   }
-  if (status.learning.batch_loss) {
-    out.Single("ostraka_batch_loss", "gauge", "The loss on this node's own batch of its last step.",
-               *status.learning.batch_loss);
+  if (figures.left) {
+    out.Single("ostraka_eta_seconds", "gauge",
+               "Estimated time until the last step, at the recent pace.", figures.left->seconds());
+  }
+  if (figures.batch) {
+    out.Single("ostraka_batch_loss", "gauge",
+               "The loss on this node's own batch of the step of ostraka_batch_step.",
+               figures.batch->loss);
+    out.Single("ostraka_batch_step", "gauge", "The last step of which it computed a gradient.",
+               figures.batch->step);
   }
   if (status.learning.evaluation) {
     out.Open("ostraka_evaluation", "gauge", "The last evaluation on held-out data.");
@@ -111,10 +131,19 @@ void AddRun(const NodeStatus& status, std::uint64_t steps, Exposition& out) {
   }
 }
 
-void AddMembers(const NodeStatus& status, Exposition& out) {
-  out.Single("ostraka_members", "gauge", "Members still in the run, this node included.",
-             status.others.size() + 1);
-  out.Open("ostraka_removals_total", "counter", "Members removed from the run.");
+void AddMembers(const NodeStatus& status, const Figures& figures, Exposition& out) {
+  out.Single("ostraka_members", "gauge", "Members of the run by the newest block.",
+             figures.members);
+  out.Single("ostraka_member", "gauge", "1 if this node is one of them.", figures.member ? 1 : 0);
+  if (status.block != nullptr) {
+    const host::Outside outside = host::OutsideOf(*status.block);
+    out.Open("ostraka_former_members", "gauge", "Keys that are out of the run by that block.");
+    out.Sample(static_cast<double>(outside.banned.size()), {{"why", "banned"}});
+    out.Sample(static_cast<double>(outside.dropped.size()), {{"why", "dropped"}});
+    out.Sample(static_cast<double>(outside.left.size()), {{"why", "left"}});
+  }
+  out.Open("ostraka_removals_total", "counter",
+           "Removals of members that this process saw sealed.");
   for (std::uint8_t kind = 0; kind < wire::kRemovalKindCount; ++kind) {
     const auto removal = static_cast<wire::RemovalKind>(kind);
     out.Sample(static_cast<double>(status.removals_by_kind[kind]),
@@ -246,8 +275,9 @@ void AddProcess(const NodeStatus& status, Exposition& out) {
 
 std::string MetricsText(const NodeStatus& status, std::uint64_t steps, const MemberNames& names) {
   Exposition out;
-  AddRun(status, steps, out);
-  AddMembers(status, out);
+  const Figures figures = host::FiguresOf(status, steps);
+  AddRun(status, figures, out);
+  AddMembers(status, figures, out);
   AddNames(names, out);
   AddTimes(status, out);
   AddNetwork(status, out);

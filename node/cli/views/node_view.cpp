@@ -56,7 +56,8 @@ class JsonView final : public NodeEvents {
   void OnNotice(NoticeLevel level, const std::string& line) override {
     log_.Say(LevelOf(level), names_.In(line));
   }
-  void OnWaiting(const host::Waiting&) override {}  // also a notice, and in `ostraka status`
+  void OnProgress(const host::NodeStatus&) override {}  // in `ostraka status`
+  void OnWaiting(const host::Waiting&) override {}      // also a notice, and in `ostraka status`
   void OnCheckpointFailed(const base::Status& why) override { Fail(why); }
   void OnHalted(const host::NodeOutcome& outcome) override { Emit(HaltedEvent(outcome)); }
 

@@ -2,12 +2,14 @@
 // or to a parent process.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "node/cli/terminal/log.h"
 #include "node/cli/terminal/member_names.h"
 #include "node/host/report/node_events.h"
+#include "node/host/report/node_status.h"
 #include "node/protocol/ground/manifest.h"
 
 namespace ostraka::cli {
@@ -19,6 +21,10 @@ struct RunFacts {
   std::string data_dir;
   std::string http;  // HOST:PORT of the page; empty: none
 };
+
+// The line of the terminal. `evaluation`: EvaluationText of the last one, or empty.
+std::string NodeLine(const host::NodeStatus& status, std::uint64_t steps,
+                     const std::string& evaluation);
 
 // Repeated suspicions with equal peer and check are shown once. REQUIRES: `log` outlives the view
 // (also below).

@@ -1,7 +1,6 @@
 // The view of a running node for a person: a banner at the start, a progress line on a terminal,
 // and a line for each important event.
 #include <algorithm>
-#include <chrono>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "node/cli/views/node_view.h"
 #include "node/host/report/arrivals.h"
 #include "node/host/report/curve.h"
+#include "node/host/report/figures.h"
 #include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/names.h"
@@ -23,10 +23,6 @@ namespace {
 
 using host::NodeEvents;
 using net::NoticeLevel;
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::string StepOf(std::uint64_t step) { return "step " + std::to_string(step) + ": "; }
 
@@ -42,10 +38,7 @@ constexpr std::size_t kNarrowColumns = 80;
 class PeopleView final : public NodeEvents {
  public:
   PeopleView(RunFacts facts, Log& log)
-      : facts_(std::move(facts)),
-        names_(protocol::NamesOf(facts_.manifest->members)),
-        log_(log),
-        progress_(facts_.manifest->training.steps) {}
+      : facts_(std::move(facts)), names_(protocol::NamesOf(facts_.manifest->members)), log_(log) {}
 
   void OnStarted(std::uint16_t port, std::uint16_t http_port) override {
     const protocol::Manifest& manifest = *facts_.manifest;
@@ -73,14 +66,12 @@ class PeopleView final : public NodeEvents {
     }
     for (const base::PeerId& peer : block.left) Info(StepOf(block.step) + peer.Short() + " left");
     if (!block.genesis && !wire::Trained(block)) return Info(ClosingText(block));
-    progress_.Done(block.step, Now());
-    log_.Progress(progress_.Line(block.members.size(), block.cases.size()));
   }
   void OnStepTimes(const protocol::StepTimes&) override {}
-  void OnBatchLoss(std::uint64_t, double loss) override { progress_.Batch(loss); }
+  void OnBatchLoss(std::uint64_t, double) override {}  // in OnProgress
   void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) override {
     const std::string text = EvaluationText(evaluation.metric, evaluation.value, evaluation.loss);
-    progress_.Evaluated(text);
+    evaluation_ = text;
     Info(StepOf(step) + text);
     curve_.Add({step, evaluation.loss, evaluation.value});
     const host::Trend trend = host::TrendOf(curve_.Points());
@@ -103,6 +94,10 @@ class PeopleView final : public NodeEvents {
     // Links that end together with the node are no news.
     if (halted_ && level != NoticeLevel::kWarning) return;
     Say(LevelOf(level), line);
+  }
+  void OnProgress(const host::NodeStatus& now) override {
+    if (now.block == nullptr || now.block->genesis) return;
+    log_.Progress(NodeLine(now, facts_.manifest->training.steps, evaluation_));
   }
   void OnWaiting(const host::Waiting& waiting) override {
     // The log has longer ids, and more of them.
@@ -134,14 +129,51 @@ class PeopleView final : public NodeEvents {
   const RunFacts facts_;
   const MemberNames names_;
   Log& log_;
-  Progress progress_;
+  std::string evaluation_;  // the last, as text
   host::Curve curve_;
   host::Trend trend_ = host::Trend::kFine;  // as told
   bool halted_ = false;
   std::set<std::pair<base::PeerId, std::string>> told_;
 };
 
+// What this node is, if it does not take part as members do.
+std::string StateText(const host::Figures& figures) {
+  switch (figures.place) {
+    case host::Place::kComing:
+      return "coming in";
+    case host::Place::kLeaving:
+      return "leaving";
+    case host::Place::kFollowing:
+    case host::Place::kBarred:
+      return AbsenceText(
+          {figures.absence->since, figures.absence->may_return, figures.absence->seconds});
+    case host::Place::kMeeting:
+    case host::Place::kMember:
+    case host::Place::kEnded:
+      break;
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string NodeLine(const host::NodeStatus& status, std::uint64_t steps,
+                     const std::string& evaluation) {
+  const host::Figures figures = host::FiguresOf(status, steps);
+  ProgressFacts facts{.done = figures.step,
+                      .steps = steps,
+                      .members = figures.members,
+                      .cases = status.block == nullptr ? 0 : status.block->cases.size(),
+                      .state = StateText(figures),
+                      .evaluation = evaluation,
+                      .batch_loss = {},
+                      .step_seconds = {},
+                      .seconds_left = {}};
+  if (figures.batch) facts.batch_loss = figures.batch->loss;
+  if (figures.step_takes) facts.step_seconds = figures.step_takes->seconds();
+  if (figures.left) facts.seconds_left = figures.left->seconds();
+  return ProgressLine(facts);
+}
 
 std::unique_ptr<NodeEvents> MakePeopleView(RunFacts facts, Log& log) {
   return std::make_unique<PeopleView>(std::move(facts), log);

@@ -198,8 +198,9 @@ base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io, os::Descriptor 
   return base::OkStatus();
 }
 
-NodeStatus NodeDriver::Impl::Seen() const {
-  NodeStatus status = reporter_.StatusAt(seat_.Now());
+NodeStatus NodeDriver::Impl::Seen(bool brief) const {
+  const base::Time now = seat_.Now();
+  NodeStatus status = brief ? reporter_.BriefAt(now) : reporter_.StatusAt(now);
   status.self = plan_.self;
   status.run_id = plan_.run_id;
   if (stop_.Ending()) status.outcome = stop_.outcome();

@@ -72,8 +72,9 @@ class NodeDriver::Impl {
   RunDiskEvents DiskEvents();
   JobPoolCallbacks JobEvents();
   NodeStatus Status() const;
-  // Status without what costs system calls.
-  NodeStatus Seen() const;
+  // Status without what costs system calls; `brief`: nor what grows with the run
+  // (Reporter::BriefAt).
+  NodeStatus Seen(bool brief = false) const;
   // Once a second while the machine runs.
   void Look();
 

@@ -59,6 +59,7 @@ void NodeDriver::Impl::Feed(const Input& input) {
     open_ = true;
     transport_->Start();
   }
+  if (reporter_.HasProgress()) reporter_.Progress(Seen(/*brief=*/true));  // the machine is at rest
   if (stop_.MayFlush(disk_.StoresInFlight())) return BeginFlush();
   // Before another input, by which the machine could sign its next COMMIT.
   const bool waits = stop_wait_.begun() && stop_.phase() == StopSequence::Phase::kRunning;

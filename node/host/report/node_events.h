@@ -27,6 +27,8 @@
 
 namespace ostraka::host {
 
+struct NodeStatus;
+
 // How a node ended. kInterrupted comes from people or the system, kFailed from the machine or the
 // driver, the others from the machine (protocol::Halted::Why).
 enum class NodeEnd : std::uint8_t {
@@ -69,6 +71,8 @@ class NodeEvents {
   virtual void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) = 0;
   virtual void OnSuspicion(const protocol::Suspicion& suspicion) = 0;
   virtual void OnRemoval(const wire::Removal& removal) = 0;
+  // After each block and each change of this node's place in the run: what figures.h needs.
+  virtual void OnProgress(const NodeStatus& now) = 0;
   // The run stands still; about once a second until it goes on.
   virtual void OnWaiting(const Waiting& waiting) = 0;
   // One log line: news of the transport, or a problem that did not end the node.

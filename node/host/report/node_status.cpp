@@ -17,15 +17,6 @@ void StepHistogram::Add(double seconds) {
   sum_seconds += seconds;
 }
 
-std::optional<base::Duration> TimeLeft(const NodeStatus& status, std::uint64_t steps) {
-  if (status.outcome || status.recent_step.ns == 0) return std::nullopt;
-  const std::uint64_t done = std::min(status.progress.step, steps);
-  // In double: the product may pass 2^63 for an absurdly long run.
-  const double left = static_cast<double>(steps - done) * status.recent_step.seconds();
-  constexpr double kLongest = 1e9;  // thirty years
-  return base::Milliseconds(static_cast<std::int64_t>(std::min(left, kLongest) * 1e3));
-}
-
 namespace {
 
 std::string FirstMissing(const std::vector<protocol::Progress::Missing>& missing) {
@@ -124,7 +115,7 @@ void NodeMonitor::See(base::Time now, const protocol::Observation& what) {
 }
 
 void NodeMonitor::CheckInvariants(base::Time now) const {
-  OSTRAKA_CHECK(recent_.size() <= kRecentSteps && recent_.size() <= seen_.step_seconds.count);
+  OSTRAKA_CHECK(recent_.size() <= kRecentSteps);
   OSTRAKA_CHECK(seen_.step_seconds.count <= seen_.steps_done);
   OSTRAKA_CHECK(start_ <= progressed_ && progressed_ <= now);
 }
@@ -166,6 +157,7 @@ NodeStatus NodeMonitor::StatusAt(base::Time now) const {
 void NodeMonitor::On(base::Time now, const protocol::StepStarted& /*seen*/) {
   progressed_ = now;
   step_began_ = now;
+  followed_.reset();
   seen_.met = true;
 }
 
@@ -193,8 +185,30 @@ void NodeMonitor::On(base::Time now, const protocol::StepDone& seen) {
   const base::Duration took = now - *step_began_;
   step_began_.reset();
   seen_.step_seconds.Add(took.seconds());
-  recent_.push_back(took);
+  Took(took);
+}
+
+void NodeMonitor::Took(base::Duration step) {
+  recent_.push_back(step);
   if (recent_.size() > kRecentSteps) recent_.pop_front();
+}
+
+// A step that it left does not end with the block of that step.
+void NodeMonitor::On(base::Time /*now*/, const protocol::Away& /*seen*/) {
+  step_began_.reset();
+  followed_.reset();
+}
+
+void NodeMonitor::On(base::Time now, const protocol::CatchingUp& seen) {
+  constexpr std::uint64_t kNear = 4;  // blocks: of quick steps a follower always lacks some
+  if (seen.height + kNear < seen.head) return followed_.reset();
+  if (followed_ && seen.head <= followed_->height) return;
+  if (followed_) {
+    const std::uint64_t steps = seen.head - followed_->height;
+    const base::Duration each{(now - followed_->at).ns / static_cast<std::int64_t>(steps)};
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(steps, kRecentSteps); ++i) Took(each);
+  }
+  followed_ = Head{now, seen.head};
 }
 
 void NodeMonitor::On(base::Time /*now*/, const protocol::Suspicion& seen) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -45,6 +46,9 @@ struct Learning {
 
 struct NodeStatus {
   base::PeerId self;
+  // The newest block that this node has; null before the first.
+  std::shared_ptr<const wire::Block> block;
+  std::string away;  // why this node takes no part for now; empty if it does
   base::Digest run_id;
   base::Duration uptime;
   // Once the run is ending: the outcome is known, and the Stores that must be safe first are safe.
@@ -54,7 +58,9 @@ struct NodeStatus {
   bool met = false;               // a block was seen, or a step began
   base::Duration since_progress;  // since the last decided seal, step begin or step end
   std::uint64_t steps_done = 0;   // in this process
-  base::Duration recent_step;     // mean of the last NodeMonitor::kRecentSteps; 0: none yet
+  // Mean of the last NodeMonitor::kRecentSteps, those that this node only followed included; 0:
+  // none yet.
+  base::Duration recent_step;
   StepHistogram step_seconds;
   protocol::StepTimes step_times;  // summed over `timed_steps`
   std::uint64_t timed_steps = 0;
@@ -86,10 +92,6 @@ struct NodeStatus {
   os::ProcessStats process;
 };
 
-// Estimated time until `steps` steps are done at the recent pace; nullopt before the first step and
-// after the end.
-std::optional<base::Duration> TimeLeft(const NodeStatus& status, std::uint64_t steps);
-
 // How messages reach a member of `others`: over a link, by way of members that both are to be
 // linked with (node/protocol/mail/post.h; whether they are linked with it is not known here), or
 // not.
@@ -111,7 +113,8 @@ Health HealthOf(const NodeStatus& status);
 //
 // Promises:
 //   N1  What it reports of a step comes from the observations of this process: a restored step has
-//       no duration.
+//       no duration. A node that follows the run counts the time between the newest blocks of the
+//       run while it is near them: blocks that it catches up on come faster than steps are made.
 //   N2  Counts only grow. At most kRecentSteps durations are kept.
 //   N3  The time of the last progress is never later than `now`, nor earlier than the start.
 // Memory: RemovalLog, and one entry for each name of a check that a suspicion gave.
@@ -146,6 +149,9 @@ class NodeMonitor {
   void On(base::Time now, const protocol::StepTimes& seen);
   void On(base::Time now, const protocol::Sealed& seen);
   void On(base::Time now, const protocol::Slow& seen);
+  void On(base::Time now, const protocol::Away& seen);
+  void On(base::Time now, const protocol::CatchingUp& seen);
+  void Took(base::Duration step);
   // Other observations change nothing here.
   template <typename T>
   void On(base::Time, const T&) {}
@@ -153,6 +159,12 @@ class NodeMonitor {
   const base::Time start_;
   base::Time progressed_;
   std::optional<base::Time> step_began_;
+  // The newest height of the run, as a node that follows it closely learned of it.
+  struct Head {
+    base::Time at;
+    std::uint64_t height = 0;
+  };
+  std::optional<Head> followed_;
   std::deque<base::Duration> recent_;
   RemovalLog removals_;
   NodeStatus seen_;

@@ -4,9 +4,18 @@
 #include <variant>
 
 #include "node/base/check.h"
+#include "node/host/report/figures.h"
 #include "node/protocol/ground/reach.h"
 
 namespace ostraka::host {
+namespace {
+
+std::string WithoutNumbers(std::string line) {
+  std::erase_if(line, [](char c) { return '0' <= c && c <= '9'; });
+  return line;
+}
+
+}  // namespace
 
 void Reporter::Started(std::uint16_t port, std::uint16_t http_port, std::size_t members) {
   events_.OnStarted(port, http_port);
@@ -22,6 +31,8 @@ void Reporter::See(base::Time now, const protocol::Observation& what) {
   OSTRAKA_CHECK(!halted_);  // R2
   monitor_.See(now, what);
   history_.See(now, what);
+  // Before what follows from the block, so that the lines stand in the order of steps.
+  if (std::holds_alternative<protocol::StepDone>(what)) EndWait();
   if (const auto said = lines_.Of(now, what)) events_.OnNotice(said->level, said->line);
   std::visit([this](const auto& seen) { On(seen); }, what);
   CheckInvariants();
@@ -30,10 +41,12 @@ void Reporter::See(base::Time now, const protocol::Observation& what) {
 void Reporter::Reach(const wire::Block& head) {
   monitor_.SeeReach(head);
   const auto warning = protocol::ReachWarning(head);
-  if (warning && warning != reach_warning_) {
+  // Numbers change with each member that comes or goes.
+  const std::string kind = warning ? WithoutNumbers(*warning) : "";
+  if (warning && kind != reach_warning_) {
     events_.OnNotice(net::NoticeLevel::kWarning, *warning);
   }
-  reach_warning_ = warning;
+  reach_warning_ = kind;
 }
 
 void Reporter::Advise(const std::string& advice) {
@@ -63,6 +76,7 @@ void Reporter::On(const protocol::StepDone& seen) {
   // A member that follows may have skipped some.
   report_.steps_done = wire::TrainedSteps(*seen.block);
   events_.OnStepDone(seen);
+  progressed_ = true;
 }
 
 void Reporter::On(const protocol::StepTimes& seen) {
@@ -88,17 +102,35 @@ NodeReport Reporter::Report() const {
   return report;
 }
 
-NodeStatus Reporter::StatusAt(base::Time now) const {
+NodeStatus Reporter::BriefAt(base::Time now) const {
   NodeStatus status = monitor_.StatusAt(now);
-  status.removals.assign(history_.removals().begin(), history_.removals().end());
+  status.block = history_.block();
+  status.away = history_.away();
+  return status;
+}
+
+NodeStatus Reporter::StatusAt(base::Time now) const {
+  NodeStatus status = BriefAt(now);
+  status.removals = RemovalsAsOf(history_, status.block.get());
   const std::vector<CurvePoint> points = history_.curve().Points();
   status.learning.trend = TrendOf(points);
   status.learning.trouble = TroubleOf(points);
   return status;
 }
 
+void Reporter::Progress(const NodeStatus& now) {
+  progressed_ = false;
+  if (!halted_) events_.OnProgress(now);
+}
+
 void Reporter::Links(std::size_t up, std::size_t of) {
   if (!halted_) events_.OnLinks(up, of);
+}
+
+void Reporter::EndWait() {
+  if (const auto line = waits_.Of(std::nullopt)) {
+    events_.OnNotice(net::NoticeLevel::kInfo, *line);
+  }
 }
 
 void Reporter::Look(const NodeStatus& now) {

@@ -38,7 +38,8 @@ class Reporter {
 
   void Started(std::uint16_t port, std::uint16_t http_port, std::size_t members);
   void See(base::Time now, const protocol::Observation& what);
-  // Who can be dialed, by the newest block; a line if they are too few, once for each change.
+  // Who can be dialed, by the newest block; a line if they are too few, and another one when more
+  // than its numbers changes.
   void Reach(const wire::Block& head);
   void Stored(const protocol::Record& record) { history_.SeeStored(record); }
   // `removal` is in the block of the last StepDone.
@@ -57,8 +58,15 @@ class Reporter {
   // Does nothing after the first call: an outcome may still change for the worse.
   void Halted(const NodeOutcome& outcome);
 
+  // A block came or this node's place changed since the last Progress.
+  bool HasProgress() const { return progressed_; }
+  // `now`: BriefAt this moment, with the caller's part of it.
+  void Progress(const NodeStatus& now);
+
   // The observed part of the status; the caller fills in the rest.
   NodeStatus StatusAt(base::Time now) const;
+  // Without what takes as long as the history is: removals, and the trend.
+  NodeStatus BriefAt(base::Time now) const;
   const RunHistory& history() const { return history_; }
   std::uint64_t step() const { return step_; }  // the step in progress, or the last one done
   bool met() const { return monitor_.met(); }   // a block was sealed or a step began
@@ -76,14 +84,20 @@ class Reporter {
   void On(const protocol::StepDone& seen);
   void On(const protocol::Suspicion& seen) { events_.OnSuspicion(seen); }
   void On(const protocol::StepTimes& seen);
+  void On(const protocol::Away& /*seen*/) { progressed_ = true; }
+  void On(const protocol::Barred& /*seen*/) { progressed_ = true; }
+  void On(const protocol::Back& /*seen*/) { progressed_ = true; }
+  // Tells that a wait is over, if it was told.
+  void EndWait();
   // Other observations cause no event here; some cause a log line.
   template <typename T>
   void On(const T&) {}
 
   NodeEvents& events_;
   NodeMonitor monitor_;
-  std::optional<std::string> reach_warning_;
+  std::string reach_warning_;  // as told, without its numbers; empty: there was none
   bool advised_ = false;
+  bool progressed_ = false;
   RunHistory history_;
   ObservationLines lines_;
   WaitLog waits_;

@@ -73,6 +73,8 @@ struct PastRemoval {
   wire::Removal removal;
   std::optional<std::uint64_t> returned;  // the step in which the peer was a member again
   std::optional<PastVotes> votes;         // nullopt: none decided, or this process did not see them
+  // False: a later block says that it happened (figures.h, RemovalsAsOf).
+  bool seen = true;
 };
 
 // A proof in this node's ledger.

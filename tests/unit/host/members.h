@@ -31,6 +31,7 @@ class Ear final : public NodeEvents {
   void OnSuspicion(const protocol::Suspicion& s) override { notices.push_back(s.reason); }
   void OnRemoval(const wire::Removal& removal) override { notices.push_back(removal.reason); }
   void OnNotice(net::NoticeLevel, const std::string& line) override { notices.push_back(line); }
+  void OnProgress(const NodeStatus&) override {}
   void OnWaiting(const Waiting&) override {}
   void OnCheckpointFailed(const base::Status& why) override {
     notices.push_back(base::MessageOf(why));

@@ -114,7 +114,7 @@ TEST_F(PageDataTest, ARunThatLearnedNothingDoesNotEndWell) {
 
 TEST_F(PageDataTest, AnAwayNodeSaysWhy) {
   scene_.See(protocol::Away{3, "it fell behind"});
-  EXPECT_EQ(scene_.Data().news.detail, "it fell behind");
+  EXPECT_EQ(scene_.Data().news.detail, "out of the run, and asks to return: it fell behind");
   EXPECT_EQ(scene_.Member(scene_.Data(), 1).state, MemberState::kAway);
 }
 

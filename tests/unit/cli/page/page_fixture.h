@@ -73,7 +73,12 @@ struct PageScene {
     block.standings = {{PeerOf(peer), wire::IsBan(kind), 1, step, 0}};
     Done(block);
   }
-  PageData Data() const { return PageDataOf(run, status, history); }
+  PageData Data() const {
+    host::NodeStatus seen = status;  // as host::Reporter has it
+    seen.block = history.block();
+    seen.away = history.away();
+    return PageDataOf(run, seen, history);
+  }
   const PageMember& Member(const PageData& data, std::uint8_t n) const {
     for (const PageMember& member : data.members) {
       if (member.peer.id == PeerOf(n).Hex()) return member;

@@ -44,7 +44,7 @@ PageData Filled(const std::string& text) {
   data.self = {peer, 60, 1000, text, {text, text}, text};
   data.news = {Mood::kWaits, text, text};
   data.progress = {12, 200, text, 3, 0.3, 60};
-  data.learning = {"accuracy", {{9, 1.5, 0.4}, {19, 1.0, 0.8}}, 9};
+  data.learning = {"accuracy", {{9, 1.5, 0.4}, {19, 1.0, 0.8}}, host::Figures::OwnBatch{2.5, 9}};
   data.awaited = {{text, {{peer, false}, {peer, true}}}};
   PageMember member;
   member.peer = peer;
@@ -53,7 +53,7 @@ PageData Filled(const std::string& text) {
   data.members = {member};
   data.leaders = {{0}, 5};
   data.removals = {
-      {peer, 3, true, text, text, 9, PageVotes{{peer, peer}, {peer}, 5}, {{text, text}}}};
+      {peer, 3, true, text, true, text, 9, PageVotes{{peer, peer}, {peer}, 5}, {{text, text}}}};
   data.price = PagePrice{0.1, 0.2, 0.3};
   host::StepSpan span;
   span.collect = base::Milliseconds(5);
@@ -107,10 +107,36 @@ TEST(PageHtmlTest, HasNoInlineScriptOrStyleAndNothingFromElsewhere) {
 
 TEST(PageHtmlTest, TheLossOfTheOwnBatchStandsAlone) {
   PageData data;
-  data.learning.batch_loss = 2.25;
-  EXPECT_THAT(PageMain(data), HasSubstr("<dd>2.2500 <small>on its own batch</small>"));
+  data.learning.batch = {2.25, 1011};
+  EXPECT_THAT(PageMain(data),
+              HasSubstr("<dd>2.2500 <small>on its own batch of step 1,011</small>"));
   data.learning.points = {{9, 0.5, 0.5}};
-  EXPECT_THAT(PageMain(data), HasSubstr("<dd>0.5000 <small>after step 9, 2.2500 on its own batch"));
+  EXPECT_THAT(PageMain(data), HasSubstr("<dd>0.5000 <small>after step 9, 2.2500 on its own batch "
+                                        "of step 1,011</small>"));
+}
+
+TEST(PageHtmlTest, NotesOnAMembersStateAreApart) {
+  PageData data = Filled("x");
+  data.members.front().only_dials = true;
+  data.members.front().carried = true;
+  data.members.front().may_return = 1473;
+  EXPECT_THAT(PageMain(data), HasSubstr("<small>only dials, forwarded, returned, may return from "
+                                        "step 1,473</small>"));
+}
+
+TEST(PageHtmlTest, ABanThatThisNodeDidNotSeeHasNoStep) {
+  PageData data = Filled("x");
+  data.removals.front().seen = false;
+  EXPECT_THAT(PageMain(data), Not(HasSubstr("in step 3, by")));
+  data.removals.front().ban = false;
+  EXPECT_THAT(PageMain(data), HasSubstr("in step 3"));
+}
+
+TEST(PageHtmlTest, ALossOfTokensHasItsUnit) {
+  PageData data = Filled("x");
+  EXPECT_THAT(PageMain(data), Not(HasSubstr("nats")));
+  data.data = "tokens";
+  EXPECT_THAT(PageMain(data), HasSubstr("loss in nats a token"));
 }
 
 TEST(PageHtmlTest, SaysEverythingWithoutAScript) {

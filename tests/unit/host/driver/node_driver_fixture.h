@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "node/host/driver/node_driver.h"
+#include "node/host/report/figures.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/mail/signer.h"
 #include "tests/unit/host/fake_trainer.h"
@@ -100,6 +101,7 @@ class Log final : public NodeEvents {
   void OnSuspicion(const protocol::Suspicion& s) override { suspicions.push_back(s.reason); }
   void OnRemoval(const wire::Removal& removal) override { removed.push_back(removal.peer); }
   void OnNotice(net::NoticeLevel, const std::string& line) override { notices.push_back(line); }
+  void OnProgress(const NodeStatus& now) override { progress.push_back(FiguresOf(now, 0)); }
   void OnWaiting(const Waiting& seen) override { waits.push_back(seen); }
   void OnCheckpointFailed(const base::Status& why) override {
     lost.push_back(base::MessageOf(why));
@@ -117,6 +119,7 @@ class Log final : public NodeEvents {
   std::vector<std::string> suspicions, notices, lost, halted;
   std::vector<base::PeerId> removed;
   std::vector<Waiting> waits;
+  std::vector<Figures> progress;
   std::function<void()> on_halted;
 };
 

@@ -208,6 +208,30 @@ TEST_F(NodeDriverTest, AStrangerIsHeardAndCountsOnceABlockKnowsIt) {
   EXPECT_THAT(a_.log.links, ::testing::Contains(std::pair<std::size_t, std::size_t>(1, 1)));
 }
 
+TEST_F(NodeDriverTest, TellsThePlaceOfTheNodeAfterABlockAndWhenItIsAway) {
+  a_.step = [&](base::Time now, const Input& input, Outbox& out) {
+    const auto* timer = std::get_if<protocol::TimerFired>(&input);
+    if (std::holds_alternative<protocol::Started>(input)) {
+      wire::Block block = *DoneWith(4, 1).block;
+      block.members = {a_.id()};
+      Tell(out,
+           protocol::StepDone{std::make_shared<const wire::Block>(block), DoneWith(4, 1).state});
+      out.Add(protocol::SetTimer{1, now});
+    } else if (timer != nullptr && timer->id == 1) {
+      Tell(out, protocol::Away{5, "its REVEAL came too late"});
+      out.Add(protocol::SetTimer{2, now});
+    } else if (timer != nullptr) {
+      Halt(out, 5);
+    }
+  };
+  RunAlone();
+  ASSERT_EQ(a_.log.progress.size(), 2u);
+  EXPECT_EQ(a_.log.progress[0].place, Place::kMember);
+  EXPECT_EQ(a_.log.progress[0].members, 1u);
+  EXPECT_EQ(a_.log.progress[1].place, Place::kFollowing);
+  EXPECT_EQ(a_.log.progress[1].absence->reason, "its REVEAL came too late");
+}
+
 // A run that is complete may stay for members whose link is down, but for no member that was
 // banned.
 TEST_F(NodeDriverTest, ARestartedNodeForgetsAtOnceWhoWasBannedBefore) {

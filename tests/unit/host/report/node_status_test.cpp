@@ -123,19 +123,6 @@ TEST(NodeMonitorTest, AMemberThatIsDroppedAgainAndAgainTakesNoMoreRoom) {
   EXPECT_EQ(monitor.removals().back().step, 5000u);
 }
 
-TEST(TimeLeftTest, IsWhatTheStepsLeftTakeAtThePaceOfLate) {
-  EXPECT_EQ(TimeLeft(Running(10, Milliseconds(1500), {}), 30), Seconds(30));
-  EXPECT_EQ(TimeLeft(Running(30, Seconds(1), {}), 30), Seconds(0));
-  EXPECT_EQ(TimeLeft(Running(31, Seconds(1), {}), 30), Seconds(0));
-  EXPECT_EQ(TimeLeft(Running(0, base::Duration{}, {}), 30), std::nullopt) << "no step is done";
-  NodeStatus ended = Running(10, Seconds(1), {});
-  ended.outcome = NodeOutcome{NodeEnd::kFinished, 10, "done"};
-  EXPECT_EQ(TimeLeft(ended, 30), std::nullopt);
-  const auto long_run = TimeLeft(Running(0, Seconds(1000), {}), std::uint64_t{1} << 63);
-  ASSERT_TRUE(long_run);
-  EXPECT_GT(long_run->ns, 0) << "no overflow";
-}
-
 // --- paths ---------------------------------------------------------------------------------------
 
 TEST(PathTest, IsALinkOrByWayOfMembersThatCanBeDialed) {

@@ -59,6 +59,54 @@ TEST_F(ReporterTest, AWaitIsAnEventEachTimeAndALineAtFirstAndAtItsEnd) {
               ElementsAre(HasSubstr("step 7: waiting 5 s for 0000"), "step 7: the run goes on"));
 }
 
+TEST_F(ReporterTest, ThatTheRunGoesOnIsSaidBeforeWhatComesAfter) {
+  NodeStatus status = reporter_.StatusAt(kNow);
+  status.met = true;
+  status.others = {base::PeerId{}};
+  status.progress = {.step = 7, .phase = "collect", .missing = {{base::PeerId{}, "commit"}}};
+  status.since_progress = base::Seconds(5);
+  reporter_.Look(status);
+  See(DoneWith(7, 1));
+  EXPECT_THAT(log_.notices, ElementsAre(HasSubstr("waiting 5 s"), "step 7: the run goes on"));
+  status.since_progress = {};
+  reporter_.Look(status);
+  EXPECT_THAT(log_.notices, SizeIs(2)) << "once";
+}
+
+TEST_F(ReporterTest, ThatTooFewCanBeDialedIsSaidAgainWhenMoreThanItsNumbersChanges) {
+  const auto head = [](std::uint8_t members, std::uint8_t dialers) {
+    wire::Block block;
+    block.thresholds = protocol::ThresholdsFor(protocol::Mode::kMajority, members, 1);
+    for (std::uint8_t n = 1; n <= members; ++n) {
+      base::PeerId id;
+      id.bytes.fill(n);
+      block.members.push_back(id);
+      if (n <= dialers) block.reach.push_back({id, true, 0});
+    }
+    return block;
+  };
+  reporter_.Reach(head(8, 2));
+  reporter_.Reach(head(9, 3));
+  EXPECT_THAT(log_.notices, ElementsAre(HasSubstr("only 6 of 8 members can be dialed")));
+  reporter_.Reach(head(9, 6));
+  EXPECT_THAT(log_.notices, SizeIs(2)) << "colluders may own all columns";
+  reporter_.Reach(head(9, 0));
+  reporter_.Reach(head(9, 3));
+  EXPECT_THAT(log_.notices, SizeIs(3)) << "it was well in between";
+}
+
+TEST_F(ReporterTest, ABlockOrAChangeOfPlaceIsProgressOnce) {
+  EXPECT_FALSE(reporter_.HasProgress());
+  See(DoneWith(4, 1));
+  ASSERT_TRUE(reporter_.HasProgress());
+  reporter_.Progress(reporter_.BriefAt(kNow));
+  EXPECT_FALSE(reporter_.HasProgress());
+  EXPECT_THAT(log_.progress, SizeIs(1));
+  See(protocol::Away{5, "its REVEAL came too late"});
+  EXPECT_TRUE(reporter_.HasProgress());
+  EXPECT_EQ(reporter_.BriefAt(kNow).away, "its REVEAL came too late");
+}
+
 TEST_F(ReporterTest, ARestoredRunIsReportedThoughItHasNoEvent) {
   const protocol::StepDone last = DoneWith(8, 2);
   See(protocol::Resumed{last.block, last.state});

@@ -1,0 +1,16 @@
+// A node's status as lines for people (`ostraka status`).
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace ostraka::cli {
+
+// `status`: what StatusJson (node_answers.h) says of a node that runs, or what the ledger of one
+// that does not run has (docs/json.md). Throws json::exception if keys are missing or of another
+// type.
+std::string StatusText(const nlohmann::json& status);
+
+}  // namespace ostraka::cli
