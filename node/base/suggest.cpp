@@ -35,7 +35,9 @@ std::string ClosestName(std::string_view name, const std::vector<std::string>& k
       least = distance;
     }
   }
-  return least <= std::max<std::size_t>(2, closest.size() / 3) ? closest : "";
+  const std::size_t shorter = std::min(name.size(), closest.size());
+  const std::size_t most = std::max<std::size_t>(shorter <= 3 ? 1 : 2, shorter / 3);
+  return least <= most ? closest : "";
 }
 
 std::string SuggestionFor(std::string_view name, const std::vector<std::string>& known) {

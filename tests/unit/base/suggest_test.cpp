@@ -21,6 +21,9 @@ TEST(ClosestNameTest, FindsEachKindOfSlip) {
 TEST(ClosestNameTest, IsSilentWhenNothingIsClose) {
   EXPECT_EQ(ClosestName("abracadabra", kWords), "");
   EXPECT_EQ(ClosestName("tempo", kWords), "");  // three slips of five
+  EXPECT_EQ(ClosestName("foo", {"rop"}), "") << "two slips of three";
+  EXPECT_EQ(ClosestName("gtp", {"gpt"}), "gpt");
+  EXPECT_EQ(ClosestName("gererate", {"aggregate"}), "") << "three slips of eight";
   EXPECT_EQ(ClosestName("steps", {}), "");
   EXPECT_EQ(ClosestName(std::string(100'000, 's'), kWords), "");  // and quick
 }
