@@ -19,13 +19,14 @@ namespace ostraka::config {
 struct SgdSettings {
   double rate = 0;  // at its peak
   double momentum = 0;
+  double clip_norm = 0;  // 0: off
   bool operator==(const SgdSettings&) const = default;
 };
 
 // The settings for `model` on data of the name `data`. A `rate` that is given is kept, and goes
-// with momentum 0 unless a momentum is given too. A momentum that is given alone gets the rate at
-// which a gradient moves the model as far in the end, rate / (1 - momentum), as by default; one
-// outside [0, 1), which a manifest refuses, gets the default's rate. REQUIRES:
+// with momentum 0 unless a momentum is given too, and without clipping. A momentum that is given
+// alone gets the rate at which a gradient moves the model as far in the end, rate / (1 - momentum),
+// as by default; one outside [0, 1), which a manifest refuses, gets the default's rate. REQUIRES:
 // train::CheckTrainerNames accepts the names.
 SgdSettings DefaultSgd(std::string_view model, std::string_view data, std::optional<double> rate,
                        std::optional<double> momentum);
@@ -41,7 +42,7 @@ struct UpdateWishes {
   std::optional<std::uint64_t> decay_steps;
 };
 
-// Sets the update of `plan`, whose steps are set. sgd takes rate and momentum from DefaultSgd, and
+// Sets the update of `plan`, whose steps are set. sgd takes its settings from DefaultSgd, and
 // so does nesterov, with momentum 0.9 if that would be 0. adamw: rate 0.003, gradients clipped at
 // norm 1. wsd decays over the last fifth of the steps that train. What contradicts itself is left
 // for protocol::Validate to refuse. REQUIRES: as DefaultSgd.

@@ -39,12 +39,25 @@ TEST(DefaultSgdTest, ALinearLayerOfMoreInputsTakesSmallerSteps) {
 
 // `make demo` promises an accuracy that was measured with these (docs/benchmarks.md).
 TEST(DefaultSgdTest, TheDemoKeepsItsSettings) {
-  EXPECT_EQ(Default("mlp", "digits"), (SgdSettings{1.0, 0}));
+  EXPECT_EQ(Default("mlp", "digits"), (SgdSettings{1.0, 0, 0.3}));
 }
 
 TEST(DefaultSgdTest, ARateThatIsGivenIsKeptAndBringsNoMomentum) {
   EXPECT_EQ(DefaultSgd("mlp", "mnist", 0.25, std::nullopt), (SgdSettings{0.25, 0}));
   EXPECT_EQ(DefaultSgd("mlp", "mnist", 0.25, 0.5), (SgdSettings{0.25, 0.5}));
+  EXPECT_EQ(DefaultSgd("mlp", "digits", 1.0, std::nullopt), (SgdSettings{1.0, 0, 0}));
+}
+
+TEST(DefaultSgdTest, AClipOfTheTableIsThePlansUnlessOneIsGiven) {
+  const auto clip = [](const UpdateWishes& wishes) {
+    protocol::TrainingPlan plan;
+    SetUpdate(wishes, "mlp", "digits", plan);
+    return plan.clip_norm;
+  };
+  EXPECT_EQ(clip({}), 0.3);
+  EXPECT_EQ(clip({.clip_norm = 0.0}), 0.0);
+  EXPECT_EQ(clip({.rate = 0.5}), 0.0) << "who chooses a rate gets that rate";
+  EXPECT_EQ(clip({.optimizer = aggregation::Optimizer::kAdamW}), 1.0);
 }
 
 TEST(DefaultSgdTest, AMomentumThatIsGivenChangesNoReach) {
