@@ -3,9 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include "exact/graph/graph_text.h"
 #include "exact/kernels/kernels.h"
+#include "node/base/suggest.h"
 #include "node/cli/options/choices.h"
 #include "node/cli/options/update_choices.h"
 #include "node/config/training.h"
@@ -52,6 +55,45 @@ std::vector<std::string> Models() {
     models.push_back(model == train::kGraphModel ? std::string(kGraphSource) : model);
   }
   return models;
+}
+
+// Of what --model takes: the names below CheckTrainerNames are those of a manifest.
+base::Status CheckModel(const std::string& model) {
+  if (model.starts_with(kGraphSource)) return base::OkStatus();
+  std::vector<std::string> known = Models();
+  if (std::find(known.begin(), known.end(), model) != known.end()) return base::OkStatus();
+  std::replace(known.begin(), known.end(), std::string(kGraphSource), std::string("graph:FILE"));
+  std::string list;
+  for (const std::string& each : known) list += (list.empty() ? "" : " ") + each;
+  const std::string meant = base::ClosestName(model, known);
+  return base::InvalidArgument("unknown model '" + model + "'" +
+                               (meant.empty() ? "" : "; did you mean '" + meant + "'?") +
+                               "; known: " + list);
+}
+
+// A model of texts over the default data would fail by its shapes.
+base::Status CheckReadsText(const std::string& model, const train::DataSource& source) {
+  if (!IsMade(model) || source.name == "text" || source.name == train::kTokens) {
+    return base::OkStatus();
+  }
+  return base::InvalidArgument("model " + model + " learns a text, and data " + source.name +
+                               " are none: give --data text:FILE, any file (a book, say)");
+}
+
+// Data of which only the file is given.
+base::Status CheckDataText(const std::string& text) {
+  const auto parsed = train::ParseDataSource(text);
+  if (parsed.ok() || text.find(':') != std::string::npos) return parsed.status();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(text, ignored)) {
+    return base::InvalidArgument("--data " + text + ": say what is in the folder: mnist:" + text +
+                                 " (IDX files) or cifar10:" + text + " (binary batches)");
+  }
+  if (std::filesystem::exists(text, ignored)) {
+    return base::InvalidArgument("--data " + text + ": say what the file is: text:" + text +
+                                 ", or tokens:" + text + " if `ostraka data pack` made it");
+  }
+  return parsed.status();
 }
 
 // What a run of this graph trains, on what, and in which batches.
@@ -162,8 +204,10 @@ void AddUpdateOptions(CLI::App& command, ManifestOptions& options) {
   command.add_option("--momentum", update.momentum,
                      "of sgd and nesterov (default: by model and data; 0 with --learning-rate, of "
                      "nesterov 0.9)");
-  command.add_option("--clip", update.clip_norm,
-                     "largest norm of the aggregated gradient, 0: off (default: 0; of adamw 1)");
+  command.add_option(
+      "--clip", update.clip_norm,
+      "largest norm of the aggregated gradient, 0: off (default: 0; of adamw 1, and by model "
+      "and data, docs/training.md)");
   command
       .add_option("--weight-decay", options.manifest.training.weight_decay,
                   "share of each parameter that a step of rate 1 takes away")
@@ -236,7 +280,10 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   protocol::TrainingPlan& plan = manifest.training;
   // The default data are meant for the other models.
   if (plan.model == "toy" && plan.data == "digits") plan.data = "toy";
+  RETURN_IF_ERROR(CheckModel(plan.model));
+  RETURN_IF_ERROR(CheckDataText(plan.data));
   ASSIGN_OR_RETURN(train::DataSource source, train::ParseDataSource(plan.data));
+  RETURN_IF_ERROR(CheckReadsText(plan.model, source));
   plan.batch_size = options.batch_size.value_or(plan.batch_size);
   ASSIGN_OR_RETURN(const train::GraphFiles graph, GraphFilesOf(options));
   if (!graph.text.empty()) RETURN_IF_ERROR(TakeGraph(options, graph.text, plan, source));
