@@ -232,6 +232,31 @@ void TellOfDialers(const protocol::Manifest& manifest) {
                MemberNames(protocol::NamesOf(manifest.members)).In(text).c_str());
 }
 
+// The least number of members with which the mode bears a faulty one.
+std::uint32_t LeastProtected(protocol::Mode mode) {
+  std::uint32_t n = 3;
+  while (protocol::FaultsBorne(mode, n) == 0) ++n;
+  return n;
+}
+
+// A run that bears nobody is allowed, and says so: its members must trust each other.
+void TellOfProtection(const protocol::Manifest& manifest) {
+  const auto n = static_cast<std::uint32_t>(manifest.members.size());
+  if (protocol::FaultsBorne(manifest.mode, n) > 0) return;
+  const std::string least = std::to_string(LeastProtected(manifest.mode));
+  std::fprintf(stderr,
+               "warning: with %u members nothing is protected: no gradient is checked, one member "
+               "that lies spoils the model, and one that is away stops the run for a while; %s "
+               "members bear one of them\n",
+               n, least.c_str());
+  if (manifest.join.policy == protocol::JoinPolicy::kClosed) return;
+  std::fprintf(
+      stderr,
+      "warning: strangers may come into this run, and judge by its first members: as those "
+      "bear nobody faulty (F is 0), the key of one alone convicts anybody before a "
+      "stranger (docs/evidence.md, 5); begin an open run with 5 members or more\n");
+}
+
 // Refuses a model that does not fit its data, or has too few parameters. Returns what could not be
 // checked here, if anything.
 base::StatusOr<std::string> CheckTrainer(const protocol::Manifest& manifest,
@@ -294,6 +319,7 @@ base::Status Init(const RunOptions& options) {
   }
   RETURN_IF_ERROR(WriteNewFile(options.file, text));
   TellOfDialers(parsed);
+  TellOfProtection(parsed);
   PrintSummary(parsed, options.json);
   return base::OkStatus();
 }
@@ -327,6 +353,7 @@ base::Status Check(const RunOptions& options) {
   ASSIGN_OR_RETURN(const std::string unchecked, CheckTrainer(manifest, trainer));
   if (!unchecked.empty()) std::fprintf(stderr, "not checked: %s\n", unchecked.c_str());
   TellOfDialers(manifest);
+  TellOfProtection(manifest);
   PrintSummary(manifest, options.json);
   return base::OkStatus();
 }
