@@ -82,12 +82,14 @@ Finding JudgeThreads(const CpuFacts& facts) {
 
 Finding JudgeBlas(const BlasFacts& facts, const CpuFacts& cpu) {
   if (!facts.loaded) {
-    return {"blas", Severity::kWarning, "no libblas.so.3: models beyond toy cannot be trained",
-            "apt-get install libopenblas0-pthread"};
+    return {"blas", Severity::kOk,
+            "no libblas.so.3, which libtorch alone needs: runs with exact gradients, the default, "
+            "do without",
+            ""};
   }
   if (!facts.openblas) {
     return {"blas", Severity::kWarning,
-            "libblas.so.3 is not OpenBLAS: matrix products run at a tenth of the speed",
+            "libblas.so.3 is not OpenBLAS: libtorch's matrix products run at a tenth of the speed",
             "apt-get install libopenblas0-pthread"};
   }
   std::string text = "OpenBLAS for " + facts.core;

@@ -96,9 +96,11 @@ Finding JudgeOutside(const OutsideFacts& facts, std::uint16_t port) {
             "let UDP out through the firewall, to use --dht"};
   }
   if (facts.seen.empty()) {
+    // Without --dht a run needs no UDP: nobody can tell here whether it matters.
     return {"outside", Severity::kOk,
-            "none of " + std::to_string(facts.asked) +
-                " members says how this machine looks from outside: " + WhySilent(facts),
+            "not known: none of " + std::to_string(facts.asked) +
+                " members says how this machine looks from outside: " + WhySilent(facts) +
+                "; it matters for runs with --dht",
             ""};
   }
   std::vector<dht::Endpoint> translated;
