@@ -108,6 +108,10 @@ class SwarmWatcher {
   virtual void OnLost(std::size_t index, const SwarmNode& node) = 0;
 };
 
+// Why training goes badly as it was meant to: attackers on plain averaging. Empty if nothing but
+// the settings can be the cause.
+std::string CauseOfTrouble(const SwarmOptions& options);
+
 // Plans, starts and watches the swarm. An error comes from the environment or the usage; a run with
 // a bad outcome is a SwarmRun.
 base::StatusOr<SwarmRun> RunSwarm(const SwarmOptions& options, SwarmWatcher& watcher);

@@ -138,7 +138,7 @@ class LiveView final : public SwarmWatcher {
     curve_.Add({event["step"].get<std::uint64_t>(), NumberOf(event["loss"]), 0});
     const host::Trend trend = host::TrendOf(curve_.Points());
     if (std::exchange(trend_, trend) == trend || trend == host::Trend::kFine) return;
-    Line(ink_.Bad(host::TroubleOf(curve_.Points())));
+    Line(ink_.Bad(host::TroubleOf(curve_.Points(), CauseOfTrouble(options_))));
   }
   void OnRemoval(const json& event) {
     Line("step " + event["step"].dump() + ": " + Shout(event, ink_) + " " + ShortId(event["peer"]) +
@@ -297,7 +297,8 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
                           "kernels of exact gradients for the nodes, by turns: scalar,avx2,avx512"),
       KernelNames())
       ->delimiter(',');
-  command->add_flag("--unprotected", options->unprotected, "plain averaging without checks");
+  command->add_flag("--unprotected", options->unprotected,
+                    "plain averaging without checks, to see what the attack does to it");
   command->add_flag("--json", *print_json, "print one JSON object (docs/json.md)");
   command->footer(
       "Example: ostraka swarm --attack label_flip --steps 300\n"

@@ -139,13 +139,21 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
   require(tally.roots_equal, "the honest nodes' state roots differ");
   // The results of the honest members alone are unknown here, but a run that learned nothing is no
   // success.
-  const std::string trouble = host::TroubleOf(run.losses);
+  const std::string trouble = host::TroubleOf(run.losses, CauseOfTrouble(options));
   require(trouble.empty(), trouble);
   if (options.target > 0) RequireTarget(options.target, tally, problems);
   return problems;
 }
 
 }  // namespace
+
+std::string CauseOfTrouble(const SwarmOptions& options) {
+  if (!options.unprotected || options.byzantine == 0 || options.attack == "none") return {};
+  return "that is the work of the " + std::to_string(options.byzantine) +
+         (options.byzantine == 1 ? " attacker (" : " attackers (") + options.attack +
+         "), whose gradients plain averaging takes in: without --unprotected the same run bans "
+         "them";
+}
 
 json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
   Tally tally;

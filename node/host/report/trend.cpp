@@ -64,23 +64,28 @@ Trend TrendOf(const std::vector<CurvePoint>& points) {
   return IsFlat(points) ? Trend::kFlat : Trend::kFine;
 }
 
-std::string TroubleOf(const std::vector<CurvePoint>& points) {
+std::string TroubleOf(const std::vector<CurvePoint>& points, std::string_view cause) {
+  const auto with = [cause](const std::string& trouble, const char* remedy) {
+    return trouble + "; " + (cause.empty() ? remedy : std::string(cause));
+  };
   switch (TrendOf(points)) {
     case Trend::kFine:
       return {};
     case Trend::kFlat:
-      return "the loss does not fall: it was " + FirstText(points) + " and is " +
-             LossText(SmoothedLoss(points)) +
-             " on average of the last three; another learning rate may help";
+      return with("the loss does not fall: it was " + FirstText(points) + " and is " +
+                      LossText(SmoothedLoss(points)) + " on average of the last three",
+                  "another learning rate may help");
     case Trend::kRising:
-      return "the loss rises: it was " + FirstText(points) + " and is " +
-             LossText(points.back().loss) + " after step " + std::to_string(points.back().step) +
-             "; a smaller learning rate may help";
+      return with("the loss rises: it was " + FirstText(points) + " and is " +
+                      LossText(points.back().loss) + " after step " +
+                      std::to_string(points.back().step),
+                  "a smaller learning rate may help");
     case Trend::kDiverged:
       break;
   }
-  return "training has diverged: the loss after step " + std::to_string(points.back().step) +
-         " is no number; begin another run with a smaller learning rate";
+  return with("training has diverged: the loss after step " + std::to_string(points.back().step) +
+                  " is no number",
+              "begin another run with a smaller learning rate");
 }
 
 }  // namespace ostraka::host

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "node/host/report/curve.h"
@@ -25,7 +26,8 @@ const char* TrendName(Trend trend);  // fine, flat, rising, diverged
 // may begin at a model that is as good as it gets. REQUIRES: ascending steps.
 Trend TrendOf(const std::vector<CurvePoint>& points);
 
-// What is wrong and what helps, in one line; empty if nothing is. REQUIRES: as TrendOf.
-std::string TroubleOf(const std::vector<CurvePoint>& points);
+// What is wrong and what helps, in one line; empty if nothing is. `cause`: said in place of what
+// helps, if it is not empty. REQUIRES: as TrendOf.
+std::string TroubleOf(const std::vector<CurvePoint>& points, std::string_view cause = "");
 
 }  // namespace ostraka::host

@@ -13,8 +13,11 @@ namespace ostraka::cli {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 base::PeerId Id(std::uint8_t i) {
   base::PeerId id;
@@ -147,6 +150,24 @@ TEST(JudgeSwarmTest, ALossThatDoesNotFall) {
               ElementsAre(HasSubstr("the loss rises: it was 2 after step 0 and is 4")));
   EXPECT_THAT(after({2.3, 2.3, 2.3, 2.3, 2.3, 2.3}),
               ElementsAre(HasSubstr("the loss does not fall")));
+}
+
+TEST(JudgeSwarmTest, WithoutProtectionTheAttackersAreTheCause) {
+  const auto spoilt = [](const std::function<void(Story&)>& change) {
+    return ProblemsAfter([&](Story& story) {
+      story.run.losses = {{0, 2.0, 0.1}, {9, 0.5, 0.1}, {19, std::nan(""), 0.1}};
+      story.options.unprotected = true;
+      change(story);
+    });
+  };
+  EXPECT_THAT(spoilt([](Story&) {}),
+              ElementsAre(AllOf(HasSubstr("the 1 attacker (sign_flip)"),
+                                HasSubstr("without --unprotected the same run bans them"),
+                                Not(HasSubstr("learning rate")))));
+  EXPECT_THAT(spoilt([](Story& story) { story.options.attack = "none"; }),
+              ElementsAre(HasSubstr("a smaller learning rate")));
+  EXPECT_THAT(spoilt([](Story& story) { story.options.byzantine = 0; }),
+              Contains(HasSubstr("a smaller learning rate")));
 }
 
 TEST(JudgeSwarmTest, AnHonestPeerRemoved) {
