@@ -160,6 +160,13 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
                    SecondsOf("--gradient-time", options.seconds.gradient_time));
   ASSIGN_OR_RETURN(result.skew, SecondsOf("--skew", options.seconds.skew));
   if (!options.byzantine_given && !options.swarm_test) TakeFewerAttackers(result);
+  // Recorded runs have the default, so it stays.
+  if (options.byzantine_given && result.byzantine > 0 && !options.attack_given &&
+      !options.swarm_test) {
+    std::fprintf(stderr,
+                 "note: the Byzantine peers attack nothing: name an attack, such as --attack "
+                 "sign_flip\n");
+  }
   return result;
 }
 
