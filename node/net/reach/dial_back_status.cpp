@@ -45,7 +45,8 @@ const char* DialOutcomeText(DialOutcome outcome) {
 }
 
 std::string TextOf(const DialedBack& result) {
-  if (result.where.port == 0) return result.peer.Short() + " is linked, and dialed for that";
+  if (result.where.port == 0)
+    return "a dial of " + result.peer.Short() + " reached this node: they are linked";
   if (result.outcome == DialOutcome::kDeclined) return result.peer.Short() + " declined to dial";
   return result.peer.Short() + " dialed " + dht::TextOf(result.where) + ": " +
          DialOutcomeText(result.outcome);

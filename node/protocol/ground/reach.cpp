@@ -69,29 +69,30 @@ std::optional<std::string> ReachWarning(const Block& head) {
   if (reachable == head.members.size()) return std::nullopt;
   const std::string line = "only " + std::to_string(reachable) + " of " +
                            std::to_string(head.members.size()) + " members can be dialed: ";
-  if (reachable < kFewestOwners) {
-    return line + "the run trains nothing until 3 can";
-  }
+  const auto with = [&line](const std::string& danger, std::size_t enough) {
+    return line + danger + "; " + std::to_string(enough) +
+           " are enough: whoever can should listen (--listen, on a port that the firewall lets in "
+           "and the router forwards) and leave out --only-dials";
+  };
+  if (reachable < kFewestOwners) return with("the run trains nothing", kFewestOwners);
   if (reachable <= faults) {
-    return line +
-           "colluders may own all columns, and members that only dial may be cut off from "
-           "each other; " +
-           std::to_string(2 * faults + 1) + " are enough";
+    return with(
+        "colluders may own all columns, and members that only dial may be cut off from each other",
+        2 * faults + 1);
   }
   if (reachable < 2 * faults + 1) {
-    return line + "colluders may own most columns, and leave those of the model untrained; " +
-           std::to_string(2 * faults + 1) + " are enough";
+    return with("colluders may own most columns, and leave those of the model untrained",
+                2 * faults + 1);
   }
   if (reachable == kFewestOwners) {
-    return line +
-           "none of these can be spared to validate, so false gradients may stay unseen, and if "
-           "one "
-           "leaves, the run trains nothing; " +
-           std::to_string(faults + kFewestOwners) + " are enough";
+    return with(
+        "none of these can be spared to validate, so false gradients may stay unseen, and if one "
+        "leaves, the run trains nothing",
+        faults + kFewestOwners);
   }
   if (reachable < faults + kFewestOwners) {
-    return line + "if colluders among them leave, the run trains nothing until 3 can; " +
-           std::to_string(faults + kFewestOwners) + " are enough";
+    return with("if colluders among them leave, the run trains nothing until 3 can",
+                faults + kFewestOwners);
   }
   return std::nullopt;
 }

@@ -156,6 +156,7 @@ TEST(ReachWarningTest, SaysWhatTooFewMean) {
   const auto few = ReachWarning(HeadWith(4, {0}));  // F = 1
   ASSERT_TRUE(few);
   EXPECT_NE(few->find("spared to validate"), std::string::npos) << *few;
+  EXPECT_NE(few->find("4 are enough: whoever can should listen (--listen"), std::string::npos);
   const auto five = ReachWarning(HeadWith(7, {0, 1, 2}));
   ASSERT_TRUE(five);
   EXPECT_EQ(five->find("spared to validate"), std::string::npos) << *five;
