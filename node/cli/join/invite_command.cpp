@@ -91,12 +91,10 @@ base::Status New(const NewOptions& options) {
   if (!noted.ok() && !file.empty()) std::remove(file.c_str());
   RETURN_IF_ERROR(noted);
   if (file.empty()) RETURN_IF_ERROR(PassOn(text, file));
-  std::fprintf(stderr,
-               "invite %s lets in %u %s, until step %llu; whoever has it can use it: pass it on in "
-               "private\n",
+  std::fprintf(stderr, "invite %s lets in %u %s, until step %llu; whoever has it can use it%s\n",
                protocol::InviteDigest(text.manifest.run_id, invite).Short().c_str(), invite.uses,
-               invite.uses == 1 ? "key" : "keys",
-               static_cast<unsigned long long>(invite.ends_step));
+               invite.uses == 1 ? "key" : "keys", static_cast<unsigned long long>(invite.ends_step),
+               invite.uses == 1 ? ": pass it on in private" : ", so it may stand on a page");
   return base::OkStatus();
 }
 

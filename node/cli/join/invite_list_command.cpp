@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "node/cli/join/invite_commands.h"
@@ -16,6 +17,7 @@
 #include "node/protocol/ground/invite.h"
 #include "node/protocol/rules/invite_book.h"
 #include "node/store/ledger_reader.h"
+#include "node/store/revocation_file.h"
 
 namespace ostraka::cli {
 namespace {
@@ -28,6 +30,17 @@ struct ListOptions {
   std::string data_dir;
   bool as_json = false;
 };
+
+// Whether `invite` is taken back by a revocation that the node of the folder is to pass on: the
+// newest block may not have it yet.
+bool IsBeingRevoked(const std::vector<wire::Revocation>& held, const base::Digest& run_id,
+                    const wire::Invite& invite) {
+  return std::any_of(held.begin(), held.end(), [&](const wire::Revocation& each) {
+    if (each.moderator != invite.moderator) return false;
+    return !each.invite ||
+           protocol::InviteDigest(run_id, *each.invite) == protocol::InviteDigest(run_id, invite);
+  });
+}
 
 // Null if no folder was given.
 base::StatusOr<std::optional<wire::Block>> NewestBlock(const std::string& data_dir,
@@ -98,9 +111,20 @@ base::Status List(const ListOptions& options) {
     std::fprintf(stderr, "%s\n", PrintableLine(issued.complaint).c_str());
   }
   ASSIGN_OR_RETURN(const auto head, NewestBlock(options.data_dir, manifest.run_id));
+  std::vector<wire::Revocation> held;
+  if (!options.data_dir.empty()) {
+    store::RevocationFile file(options.data_dir, manifest.run_id, manifest.join.moderators);
+    const base::Status read = file.Refresh();
+    if (!read.ok()) std::fprintf(stderr, "%s\n", PrintableLine(base::MessageOf(read)).c_str());
+    held = file.held();
+  }
   json entries = json::array();
   for (const wire::Invite& invite : issued.invites) {
-    entries.push_back(EntryOf(manifest, invite, head));
+    json entry = EntryOf(manifest, invite, head);
+    if (entry.value("state", "") == "open" && IsBeingRevoked(held, manifest.run_id, invite)) {
+      entry["state"] = "being revoked";
+    }
+    entries.push_back(std::move(entry));
   }
   if (options.as_json) {
     PrintJson(entries);

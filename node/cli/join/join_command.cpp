@@ -29,7 +29,9 @@ base::StatusOr<ExitCode> Join(NodeCommandOptions options) {
   if (files.graph.empty()) files.graph = folder.graph;
   if (!options.output.events) {
     const std::string again = folder.dir + (own_key ? " --key " + folder.key : "");
-    std::fprintf(stderr, "everything of this node is in %s; `ostraka join %s` comes back\n",
+    std::fprintf(stderr,
+                 "everything of this node is in %s; `ostraka join %s` starts it again, and if the "
+                 "run never lets it in, the folder can be deleted\n",
                  folder.dir.c_str(), again.c_str());
   }
   return RunNode(options);
