@@ -94,6 +94,8 @@ int Main(int argc, char** argv) {
   } catch (const CLI::Success& help) {
     return Written(static_cast<ExitCode>(program.exit(help)));
   } catch (const CLI::ParseError& error) {
+    // Who types the name alone wants to know what this is; the error below lists the subcommands.
+    if (argc <= 1) std::fprintf(stderr, "%s\n\n%s\n\n", kDescription, kFooter);
     return ostraka::cli::Fail(
         ostraka::cli::UsageError(program, {argv + std::min(argc, 1), argv + argc}, error));
   }

@@ -52,7 +52,12 @@ class HelpTest(TestCase):
 
 class UsageTest(TestCase):
     def test_no_subcommand_lists_them(self):
-        self.refused(2, [], "give a subcommand: swarm, node, key, run, invite, link, join, status, leave, doctor, ledger, evidence, export, model, data, sim, compare, aggregate, attack")
+        alone = run()
+        self.assertEqual(alone.returncode, 2)
+        *beginning, last = alone.stderr.splitlines()
+        self.assertEqual(beginning[0], "ostraka: train one model together with peers that need not trust each other.")
+        self.assertIn("Example: ostraka swarm", beginning)
+        self.assert_one_line(last + "\n", "give a subcommand: swarm, node, key, run, invite, link, join, status, leave, doctor, ledger, evidence, export, model, data, sim, compare, aggregate, attack")
         self.refused(2, ["key"], "give a subcommand: new, show, passwd, import", "`ostraka key --help`")
 
     def test_unknown_subcommand_suggests(self):
