@@ -17,7 +17,8 @@ inline constexpr std::string_view kDomainEnvelope = "envelope/1";  // the envelo
 inline constexpr std::string_view kDomainBlock = "block/1";        // an encoded block
 inline constexpr std::string_view kDomainManifest = "manifest/1";  // the manifest file's bytes
 inline constexpr std::string_view kDomainInvite =
-    "invite/1";  // run | moderator | holder | uses | ends step
+    "invite/1";  // run | moderator | holder | uses | ends step, and of an invite that has one of
+                 // them | kind | u64 1 | anchor, or | kind | u64 0 | zero digest
 inline constexpr std::string_view kDomainInviteUse = "invite.use/1";  // run | invite | peer
 inline constexpr std::string_view kDomainInviteRevoke =
     "invite.revoke/1";  // run | moderator | u64 1 | invite, or run | moderator | u64 0

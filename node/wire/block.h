@@ -113,6 +113,8 @@ struct UsedInvite {
   std::uint32_t used = 0;
   std::uint64_t ends_step = 0;
   bool revoked = false;
+  // By key: those that came in by it, which come in again at no cost. None of a revoked one.
+  std::vector<PeerId> users = {};
 };
 
 // What a moderator has of its quota left, and whether it may still use it.

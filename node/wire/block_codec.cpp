@@ -176,6 +176,7 @@ void WriteUsedInvite(const UsedInvite& invite, schema::UsedInvite::Builder item)
   item.setUsed(invite.used);
   item.setEndsStep(invite.ends_step);
   item.setRevoked(invite.revoked);
+  if (!invite.users.empty()) item.setUsers(AsData(invite.users));
 }
 
 base::Status ReadUsedInvite(schema::UsedInvite::Reader item, UsedInvite& out) {
@@ -183,7 +184,16 @@ base::Status ReadUsedInvite(schema::UsedInvite::Reader item, UsedInvite& out) {
   out.used = item.getUsed();
   out.ends_step = item.getEndsStep();
   out.revoked = item.getRevoked();
+  RETURN_IF_ERROR(ReadPeers(item.getUsers(), "users", out.users));
+  if (out.users.size() > (out.revoked ? 0 : out.used)) return Refuse("users", "more than uses");
   return base::OkStatus();
+}
+
+// Of all invites together.
+base::Status CheckUsers(capnp::List<schema::UsedInvite>::Reader invites) {
+  std::size_t bytes = 0;
+  for (const auto& invite : invites) bytes += invite.getUsers().size();
+  return CheckCount(bytes / PeerId::kSize, "users", kMaxInviteUsers);
 }
 
 void WriteModerator(const Moderator& moderator, schema::Moderator::Builder item) {
@@ -279,6 +289,8 @@ base::Status ReadRecords(schema::Block::Reader root, Block& out) {
 
 // Who was let in, and by what.
 base::Status ReadAdmissions(schema::Block::Reader root, Block& out) {
+  RETURN_IF_ERROR(CheckCount(root.getInvites().size(), "invites", kMaxUsedInvites));
+  RETURN_IF_ERROR(CheckUsers(root.getInvites()));
   RETURN_IF_ERROR(
       ReadList(root.getInvites(), "invites", kMaxUsedInvites, out.invites, ReadUsedInvite));
   RETURN_IF_ERROR(CheckAscending(out.invites, "invites",

@@ -40,8 +40,8 @@ inline void HashValue(crypto::Hasher& hasher, const ColumnNumbers& value) {
 }
 
 inline void HashValue(crypto::Hasher& hasher, const Voucher& value) {
-  const auto& [invite, moderator, uses, ends_step] = value;
-  crypto::Feed(hasher, invite, moderator, uses, ends_step);
+  const auto& [invite, moderator, uses, ends_step, kind] = value;
+  crypto::Feed(hasher, invite, moderator, uses, ends_step, kind);
 }
 
 inline void HashValue(crypto::Hasher& hasher, const Arrival& value) {
@@ -51,8 +51,8 @@ inline void HashValue(crypto::Hasher& hasher, const Arrival& value) {
 
 inline void HashValue(crypto::Hasher& hasher, const Credential& value) {
   const auto& [invite, by_moderator, by_holder] = value;
-  crypto::Feed(hasher, invite.moderator, invite.holder, invite.uses, invite.ends_step,
-               by_moderator.bytes, by_holder.bytes);
+  crypto::Feed(hasher, invite.moderator, invite.holder, invite.uses, invite.ends_step, invite.kind,
+               invite.anchor, by_moderator.bytes, by_holder.bytes);
 }
 
 inline void HashValue(crypto::Hasher& hasher, const Accusation& value) {

@@ -15,6 +15,8 @@ inline constexpr std::size_t kMaxCandidates = kMaxPeers + kMaxArrivals;
 inline constexpr std::size_t kMaxModerators = 16;
 inline constexpr std::uint32_t kMaxInviteUses = 256;
 inline constexpr std::size_t kMaxUsedInvites = kMaxKeys;  // that have not ended
+// Of all these together. Each counts against a quota, and a manifest's quotas let in no more.
+inline constexpr std::size_t kMaxInviteUsers = kMaxKeys;
 inline constexpr std::size_t kMaxParts = kMaxPeers;
 inline constexpr std::size_t kMaxFrameBytes = 256 * 1024;  // one control message
 // A frame within a FORWARD, which is a control message itself.

@@ -26,7 +26,7 @@ using base::PeerId;
 inline constexpr std::uint32_t kProtocolVersion = 13;
 // The version is a draft until it is finished: each change of messages, blocks or rules raises this
 // number, which a manifest of the version names. So builds of two drafts refuse each other's runs.
-inline constexpr std::uint32_t kProtocolDraft = 1;
+inline constexpr std::uint32_t kProtocolDraft = 2;
 inline constexpr std::size_t kDirections = 4;  // random directions per part (protocol.md, 4)
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.
@@ -123,13 +123,23 @@ struct Boot {
   std::uint32_t protocol_version = kProtocolVersion;
 };
 
+enum class InviteKind : std::uint8_t {
+  kAdmit = 0,
+  kObserve = 1,  // to follow the run as a guest: nobody comes in by it
+};
+inline constexpr std::uint8_t kInviteKindCount = 2;
+
 // A moderator's promise: who shows that it holds the key `holder` may come in. The holder's private
 // key is what an invite link carries, so a public link is an invite of many uses.
 struct Invite {
   PeerId moderator;
   PeerId holder;
-  std::uint32_t uses = 1;       // 1..kMaxInviteUses
+  std::uint32_t uses = 1;       // 1..kMaxInviteUses: keys that come in, or follow at once
   std::uint64_t ends_step = 0;  // no block of this step or of a later one admits by it
+  InviteKind kind = InviteKind::kAdmit;
+  // BlockDigest of the block at which who comes begins; none: the genesis. A moderator signs it, so
+  // whoever hands over the block cannot hand over another one.
+  std::optional<Digest> anchor = {};
   auto operator<=>(const Invite&) const = default;
 };
 
@@ -261,6 +271,7 @@ struct Voucher {
   PeerId moderator;
   std::uint32_t uses = 1;
   std::uint64_t ends_step = 0;
+  InviteKind kind = InviteKind::kAdmit;
   auto operator<=>(const Voucher&) const = default;
 };
 

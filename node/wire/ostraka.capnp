@@ -216,6 +216,14 @@ struct Invite {
   holder @1 :Data;
   uses @2 :UInt32;
   endsStep @3 :UInt64;
+  kind @4 :InviteKind;
+  anchor @5 :Data;       # digest of the block at which who comes begins; empty: the genesis
+}
+
+# What an invite is for.
+enum InviteKind {
+  admit @0;
+  observe @1;  # to follow the run, and never to come in
 }
 
 # A moderator's word that nobody comes in by its invites any more.
@@ -237,6 +245,7 @@ struct Voucher {
   moderator @1 :Data;
   uses @2 :UInt32;
   endsStep @3 :UInt64;
+  kind @4 :InviteKind;
 }
 
 # A key that is not of the run asks to come in.
@@ -411,6 +420,7 @@ struct UsedInvite {
   used @1 :UInt32;
   endsStep @2 :UInt64;
   revoked @3 :Bool;
+  users @4 :Data;  # peer ids, 32 bytes each: those that came in by it; none of a revoked one
 }
 
 struct Moderator {

@@ -24,6 +24,8 @@ void WriteInvite(const Invite& invite, schema::Invite::Builder item) {
   item.setHolder(AsData(invite.holder));
   item.setUses(invite.uses);
   item.setEndsStep(invite.ends_step);
+  item.setKind(static_cast<schema::InviteKind>(invite.kind));
+  if (invite.anchor) item.setAnchor(AsData(*invite.anchor));
 }
 
 base::Status ReadInvite(schema::Invite::Reader item, Invite& out) {
@@ -31,7 +33,8 @@ base::Status ReadInvite(schema::Invite::Reader item, Invite& out) {
   RETURN_IF_ERROR(ReadId(item.getHolder(), "holder", out.holder));
   RETURN_IF_ERROR(ReadUses(item.getUses(), out.uses));
   out.ends_step = item.getEndsStep();
-  return base::OkStatus();
+  RETURN_IF_ERROR(ReadEnum(item.getKind(), "invite kind", kInviteKindCount, out.kind));
+  return ReadOptionalId(item.getAnchor(), "anchor", out.anchor);
 }
 
 }  // namespace
@@ -70,6 +73,7 @@ void WriteVoucher(const Voucher& voucher, schema::Voucher::Builder item) {
   item.setModerator(AsData(voucher.moderator));
   item.setUses(voucher.uses);
   item.setEndsStep(voucher.ends_step);
+  item.setKind(static_cast<schema::InviteKind>(voucher.kind));
 }
 
 base::Status ReadVoucher(schema::Voucher::Reader item, Voucher& out) {
@@ -77,7 +81,7 @@ base::Status ReadVoucher(schema::Voucher::Reader item, Voucher& out) {
   RETURN_IF_ERROR(ReadId(item.getModerator(), "moderator", out.moderator));
   RETURN_IF_ERROR(ReadUses(item.getUses(), out.uses));
   out.ends_step = item.getEndsStep();
-  return base::OkStatus();
+  return ReadEnum(item.getKind(), "invite kind", kInviteKindCount, out.kind);
 }
 
 void WriteArrival(const Arrival& arrival, schema::Arrival::Builder item) {

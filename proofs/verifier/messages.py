@@ -8,6 +8,7 @@ MAX_CANDIDATES = MAX_PEERS + MAX_ARRIVALS
 MAX_MODERATORS = 16
 MAX_INVITE_USES = 256
 MAX_USED_INVITES = MAX_KEYS
+MAX_INVITE_USERS = MAX_KEYS  # of all invites together
 MAX_FRAME = 256 * 1024
 MAX_SMALL_BODY = 2 * 1024
 MAX_FILE = 1024 * 1024
@@ -106,11 +107,13 @@ CASE = Struct("case", [Field("kind", 0, 16, 2), Field("column", 32, 32, MAX_PEER
 VOTE = Struct("votes", [Field("verdict", 0, 16, 3)], [One("about", CASE)])
 ACCUSATION = Struct("accusation", [Field("step", 0, 64)], [Id("target")])
 NAMING = Struct("naming", [Field("step", 0, 64), Field("column", 64, 32, MAX_PEERS - 1)], [Id("target")])
-VOUCHER = Struct("voucher", [Field("uses", 0, 32, MAX_INVITE_USES), Field("ends_step", 64, 64)],
+INVITE_KINDS = ["admit", "observe"]
+KIND = Field("kind", 32, 16, len(INVITE_KINDS) - 1)
+VOUCHER = Struct("voucher", [Field("uses", 0, 32, MAX_INVITE_USES), KIND, Field("ends_step", 64, 64)],
                  [Id("invite"), Id("moderator")], at_least_one_use)
 ARRIVAL = Struct("arrivals", [], [Id("peer"), One("voucher", VOUCHER, optional=True)])
-INVITE = Struct("invite", [Field("uses", 0, 32, MAX_INVITE_USES), Field("ends_step", 64, 64)],
-                [Id("moderator"), Id("holder")], at_least_one_use)
+INVITE = Struct("invite", [Field("uses", 0, 32, MAX_INVITE_USES), KIND, Field("ends_step", 64, 64)],
+                [Id("moderator"), Id("holder"), OptionalId("anchor")], at_least_one_use)
 REVOCATION = Struct("revokes", [], [Id("moderator"), One("invite", INVITE, optional=True),
                                     Bytes("by_moderator", 64, least=64)], of_its_own_moderator)
 RANK = Field("rank", 0, 32, 1 + MAX_ITERATIONS)
@@ -182,12 +185,21 @@ def check_aggregated(block):
         raise Refused("senders: not in canonical form")
 
 
+def no_more_users_than_uses(invite):
+    users = ids_of(invite["users"])
+    ascending("users", users)
+    if len(users) > (0 if invite["revoked"] else invite["used"]):
+        raise Refused("users: more than uses")
+
+
 def check_block(block):
     for name in ("members", "proven", "owing", "joined", "leaving", "left", "senders"):
         ascending(name, ids_of(block[name]))
     for name in ("standings", "candidates", "lateness", "voids", "reach", "moderators"):
         ascending(name, [record["peer"] for record in block[name]])
     ascending("invites", [invite["invite"] for invite in block["invites"]])
+    if sum(len(invite["users"]) // 32 for invite in block["invites"]) > MAX_INVITE_USERS:
+        raise Refused("users: too many")
     ascending("disputes", [(dispute["worker"], dispute["aggregator"]) for dispute in block["disputes"]])
     if max(block["t_s"], block["t_a"]) > block["n"]:
         raise Refused("thresholds: more faults than members")
@@ -216,7 +228,8 @@ STANDING = Struct("standing", [Field("banned", 0, 1), Field("erred", 1, 1), Fiel
                   [Id("peer")])
 CANDIDATE = Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)],
                    [Id("peer"), One("voucher", VOUCHER, optional=True)])
-USED_INVITE = Struct("used invite", [Field("used", 0, 32), Field("revoked", 32, 1), Field("ends_step", 64, 64)], [Id("invite")])
+USED_INVITE = Struct("used invite", [Field("used", 0, 32), Field("revoked", 32, 1), Field("ends_step", 64, 64)],
+                     [Id("invite"), Ids("users", MAX_INVITE_USES)], no_more_users_than_uses)
 MODERATOR = Struct("moderator", [Field("admitted", 0, 32), Field("revoked", 32, 1)], [Id("peer")])
 LATENESS = Struct("lateness", [Field("ms", 0, 64)], [Id("peer")])
 VOIDS = Struct("voids", [Field("count", 0, 32), Field("last_step", 64, 64)], [Id("peer")])

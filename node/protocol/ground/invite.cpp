@@ -7,12 +7,14 @@
 namespace ostraka::protocol {
 
 Digest InviteDigest(const Digest& run_id, const wire::Invite& invite) {
-  return crypto::Hasher(crypto::kDomainInvite)
-      .Update(run_id)
-      .Update(invite.moderator.view())
-      .Update(invite.holder.view())
-      .UpdateU64(invite.uses)
-      .UpdateU64(invite.ends_step)
+  crypto::Hasher hasher(crypto::kDomainInvite);
+  hasher.Update(run_id).Update(invite.moderator.view()).Update(invite.holder.view());
+  hasher.UpdateU64(invite.uses).UpdateU64(invite.ends_step);
+  // An invite without these was signed before there were any.
+  if (invite.kind == wire::InviteKind::kAdmit && !invite.anchor) return hasher.Finish();
+  return hasher.UpdateU64(static_cast<std::uint64_t>(invite.kind))
+      .UpdateU64(invite.anchor ? 1 : 0)
+      .Update(invite.anchor.value_or(Digest{}))
       .Finish();
 }
 
@@ -63,7 +65,8 @@ wire::Voucher VoucherOf(const Digest& run_id, const wire::Invite& invite) {
   return {.invite = InviteDigest(run_id, invite),
           .moderator = invite.moderator,
           .uses = invite.uses,
-          .ends_step = invite.ends_step};
+          .ends_step = invite.ends_step,
+          .kind = invite.kind};
 }
 
 bool IsSigned(const Digest& run_id, const wire::Credential& credential, const PeerId& peer,

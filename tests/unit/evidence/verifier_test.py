@@ -67,7 +67,7 @@ class MessagesTest(unittest.TestCase):
     def test_bodies_and_blocks_are_read(self):
         for name in ("commit", "aggregate", "reveal", "proof", "echo", "status", "propose", "vote", "lock"):
             ostraka_evidence.decode(ostraka_evidence.messages.BODIES[name], wire(name))
-        for name in ("block", "block_arrival", "block_part", "block_exact", "block_leaving", "block_reach", "block_closes"):
+        for name in ("block", "block_arrival", "block_part", "block_users", "block_exact", "block_leaving", "block_reach", "block_closes"):
             ostraka_evidence.decode(ostraka_evidence.messages.BLOCK, wire(name))
 
     def test_who_comes_in(self):
@@ -80,6 +80,9 @@ class MessagesTest(unittest.TestCase):
         self.assertEqual([moderator["admitted"] for moderator in block["moderators"]], [3])
         self.assertEqual((block["peak_t_s"], block["peak_step"]), (2, 41))
         self.assertEqual(block["standings"][-1]["came_step"], 30)
+        users = ostraka_evidence.decode(ostraka_evidence.messages.BLOCK, wire("block_users"))
+        self.assertEqual([invite["users"][::32] for invite in users["invites"]], [b"\x02\x07", b""])
+        self.assertEqual((block["invites"][0]["users"], users["candidates"][0]["voucher"]["kind"]), (b"", 1))
         waits = ostraka_evidence.decode(ostraka_evidence.messages.BLOCK, wire("block_part"))
         self.assertEqual((block["part_us"], waits["part_us"]), (0, 4_000_000))
 

@@ -104,9 +104,34 @@ TEST(BlockCodecTest, EverythingAtItsLimit) {
   block.reach = RecordsOf<Reach>(kMaxKeys);
   block.moderators = RecordsOf<Moderator>(kMaxModerators);
   for (const Standing& standing : block.standings) {
-    block.invites.push_back({.invite = Digest{standing.peer.bytes}, .used = 1, .ends_step = 2});
+    block.invites.push_back({.invite = Digest{standing.peer.bytes},
+                             .used = 1,
+                             .ends_step = 2,
+                             .users = {standing.peer}});
   }
   EXPECT_EQ(Judge(block), "");
+}
+
+// What the keys that came in by invites cost a block of 256 members at most: as many uses as all
+// quotas allow, by as many invites as there are or by as few as hold them.
+TEST(BlockCodecTest, TheUsersOfInvitesAreASmallShareOfABlock) {
+  Block block;
+  block.members = Peers(kMaxPeers);
+  for (std::size_t i = 0; i < kMaxUsedInvites; ++i) {
+    block.invites.push_back(
+        {.invite = Digest{Peer(i).bytes}, .used = 1, .ends_step = 2, .users = {Peer(i)}});
+  }
+  const std::size_t many = EncodeBlock(block).size();
+  for (UsedInvite& invite : block.invites) invite.users.clear();
+  EXPECT_LE(many - EncodeBlock(block).size(), kMaxInviteUsers * (32 + 8));
+  EXPECT_LE(many, kMaxBlockBytes / 100);
+  block.invites.resize(kMaxInviteUsers / kMaxInviteUses);
+  for (UsedInvite& invite : block.invites) {
+    invite.used = kMaxInviteUses;
+    invite.users = Peers(kMaxInviteUses);
+  }
+  EXPECT_EQ(Judge(block), "");
+  EXPECT_LE(EncodeBlock(block).size(), many);
 }
 
 // The sample with `edit` applied is refused.
@@ -152,6 +177,36 @@ TEST(BlockCodecTest, ListsOfRecordsHaveBounds) {
       HasSubstr("moderators: too many"));
   EXPECT_THAT(JudgeEdited([](Block& b) { b.invites.resize(kMaxUsedInvites + 1); }),
               HasSubstr("invites: too many"));
+}
+
+// Attack: users that no use stands for would make room for themselves without a quota.
+TEST(BlockCodecTest, AnInviteHasNoMoreUsersThanUses) {
+  const auto with = [](std::uint32_t used, std::size_t users) {
+    return JudgeEdited([&](Block& b) {
+      b.invites = {{.invite = Filled(1), .used = used, .users = Peers(users)}};
+    });
+  };
+  EXPECT_EQ(with(3, 3), "");
+  EXPECT_THAT(with(2, 3), HasSubstr("users: more than uses"));
+  EXPECT_THAT(with(kMaxPeers + 1, kMaxPeers + 1), HasSubstr("users: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) {
+                b.invites = {{.invite = Filled(1), .used = 3, .revoked = true, .users = Peers(1)}};
+              }),
+              HasSubstr("users: more than uses"));
+  EXPECT_THAT(JudgeEdited([](Block& b) {
+                b.invites = {{.invite = Filled(1), .used = 3, .users = {Peer(2), Peer(1)}}};
+              }),
+              HasSubstr("users: must be strictly ascending"));
+  EXPECT_THAT(JudgeEdited([](Block& b) {
+                b.invites.clear();
+                for (std::size_t i = 0; i <= kMaxInviteUsers / kMaxInviteUses; ++i) {
+                  b.invites.push_back({.invite = Digest{Peer(i).bytes},
+                                       .used = kMaxInviteUses,
+                                       .users = Peers(kMaxInviteUses)});
+                }
+              }),
+              HasSubstr("users: too many"))
+      << "of all invites together";
 }
 
 TEST(BlockCodecTest, FieldsOfColumnsHaveBounds) {

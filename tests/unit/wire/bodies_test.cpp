@@ -65,6 +65,7 @@ TEST(BodiesTest, EveryBitMatters) {
   ExpectEveryBitMatters(SampleLock(), DecodeLock);
   ExpectEveryBitMatters(SampleRejoin(), DecodeRejoin);
   ExpectEveryBitMatters(SampleGuestRejoin(), DecodeRejoin);
+  ExpectEveryBitMatters(SampleObservingRejoin(), DecodeRejoin);
   ExpectEveryBitMatters(SamplePull(), DecodePull);
   ExpectEveryBitMatters(SampleVector(), DecodeVector);
   ExpectEveryBitMatters(SampleBlockMessage(), DecodeBlockMessage);
@@ -240,6 +241,15 @@ TEST(BodiesTest, UsesAreFromOneToTheLimit) {
     proof.arrivals[0].voucher->uses = uses;
     EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("uses: out of range")) << uses;
   }
+}
+
+TEST(BodiesTest, AnInviteHasAKindThatIsKnown) {
+  Rejoin rejoin = SampleGuestRejoin();
+  rejoin.credential->invite.kind = static_cast<InviteKind>(kInviteKindCount);
+  EXPECT_THAT(Judge(rejoin, DecodeRejoin), HasSubstr("invite kind: unknown value"));
+  Proof proof = SampleArrivalProof();
+  proof.arrivals[0].voucher->kind = static_cast<InviteKind>(kInviteKindCount);
+  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("invite kind: unknown value"));
 }
 
 // Otherwise one case would have several names, and votes on it would not add up.

@@ -86,7 +86,8 @@ inline auto Fields(const Close& /*c*/) { return std::tuple(); }
 inline auto Fields(const Rejoin& r) {
   const Credential c = r.credential.value_or(Credential{});
   return std::tuple(r.nonce, r.credential.has_value(), c.invite.moderator, c.invite.holder,
-                    c.invite.uses, c.invite.ends_step, c.by_moderator, c.by_holder);
+                    c.invite.uses, c.invite.ends_step, c.invite.kind, c.invite.anchor,
+                    c.by_moderator, c.by_holder);
 }
 
 inline auto Fields(const Pull& p) {
@@ -132,7 +133,7 @@ inline auto Fields(const Candidate& c) {
 }
 
 inline auto Fields(const UsedInvite& i) {
-  return std::tuple(i.invite, i.used, i.ends_step, i.revoked);
+  return std::tuple(i.invite, i.used, i.ends_step, i.revoked, i.users);
 }
 
 inline auto Fields(const Moderator& m) { return std::tuple(m.peer, m.admitted, m.revoked); }

@@ -167,14 +167,17 @@ Voucher AnyVoucher() {
   return {.invite = AnyDigest(),
           .moderator = AnyPeer(),
           .uses = *rc::gen::inRange<std::uint32_t>(1, kMaxInviteUses + 1),
-          .ends_step = AnyInteger<std::uint64_t>()};
+          .ends_step = AnyInteger<std::uint64_t>(),
+          .kind = AnyEnum<InviteKind>(kInviteKindCount)};
 }
 
 Invite AnyInvite() {
   return {.moderator = AnyPeer(),
           .holder = AnyPeer(),
           .uses = *rc::gen::inRange<std::uint32_t>(1, kMaxInviteUses + 1),
-          .ends_step = AnyInteger<std::uint64_t>()};
+          .ends_step = AnyInteger<std::uint64_t>(),
+          .kind = AnyEnum<InviteKind>(kInviteKindCount),
+          .anchor = Maybe(AnyDigest)};
 }
 
 Revocation AnyRevocation() {
@@ -241,6 +244,16 @@ std::vector<Block::Column> AnyAggregated() {
   });
 }
 
+UsedInvite AnyUsedInvite() {
+  UsedInvite invite{.invite = AnyDigest(),
+                    .used = AnyInteger<std::uint32_t>(),
+                    .ends_step = AnyInteger<std::uint64_t>(),
+                    .revoked = *rc::gen::arbitrary<bool>()};
+  if (!invite.revoked) invite.users = AnyPeers(8);
+  invite.used = std::max(invite.used, static_cast<std::uint32_t>(invite.users.size()));
+  return invite;
+}
+
 void FillNext(Block& block) {
   const auto peer_of = [](const auto& record) { return record.peer; };
   block.drawn = ListOf(8, AnyAssignment);
@@ -254,14 +267,8 @@ void FillNext(Block& block) {
   block.leaving = AnyPeers(8);
   block.left = AnyPeers(8);
   block.t_s_in_role = AnyInteger<std::uint32_t>();
-  block.invites = Ascending(ListOf(8,
-                                   [] {
-                                     return UsedInvite{.invite = AnyDigest(),
-                                                       .used = AnyInteger<std::uint32_t>(),
-                                                       .ends_step = AnyInteger<std::uint64_t>(),
-                                                       .revoked = *rc::gen::arbitrary<bool>()};
-                                   }),
-                            [](const UsedInvite& invite) { return invite.invite; });
+  block.invites =
+      Ascending(ListOf(8, AnyUsedInvite), [](const UsedInvite& invite) { return invite.invite; });
   block.moderators = Ascending(ListOf(8,
                                       [] {
                                         return Moderator{.peer = AnyPeer(),

@@ -50,6 +50,8 @@ TEST(GoldenTest, SlowPathAndServices) {
   ExpectVector("close", Close{}, Encode(Close{}), DecodeClose);
   ExpectVector("rejoin", SampleRejoin(), Encode(SampleRejoin()), DecodeRejoin);
   ExpectVector("rejoin_guest", SampleGuestRejoin(), Encode(SampleGuestRejoin()), DecodeRejoin);
+  ExpectVector("rejoin_observing", SampleObservingRejoin(), Encode(SampleObservingRejoin()),
+               DecodeRejoin);
   ExpectVector("pull", SamplePull(), Encode(SamplePull()), DecodePull);
   ExpectVector("vector", SampleVector(), Encode(SampleVector()), DecodeVector);
   ExpectVector("block_message", SampleBlockMessage(), Encode(SampleBlockMessage()),
@@ -76,6 +78,7 @@ TEST(GoldenTest, BlockAndEvidence) {
                DecodeBlock);
   ExpectVector("block_revoked", SampleRevokedBlock(), EncodeBlock(SampleRevokedBlock()),
                DecodeBlock);
+  ExpectVector("block_users", SampleUsersBlock(), EncodeBlock(SampleUsersBlock()), DecodeBlock);
   ExpectVector("block_part", SamplePartBlock(), EncodeBlock(SamplePartBlock()), DecodeBlock);
   ExpectVector("block_exact", SampleExactBlock(), EncodeBlock(SampleExactBlock()), DecodeBlock);
   ExpectVector("evidence", SampleEvidence(), EncodeEvidence(SampleEvidence()), DecodeEvidence);

@@ -172,6 +172,13 @@ Rejoin SampleGuestRejoin() {
   return rejoin;
 }
 
+Rejoin SampleObservingRejoin() {
+  Rejoin rejoin = SampleGuestRejoin();
+  rejoin.credential->invite.kind = InviteKind::kObserve;
+  rejoin.credential->invite.anchor = Filled(0xc8);
+  return rejoin;
+}
+
 Voucher SampleVoucher() {
   return {.invite = Filled(0xc5), .moderator = Filled<PeerId>(0xc1), .uses = 3, .ends_step = 900};
 }
@@ -351,6 +358,13 @@ Block SampleRevokedBlock() {
   return block;
 }
 
+Block SampleUsersBlock() {
+  Block block = SampleRevokedBlock();
+  block.invites.front().users = {Filled<PeerId>(0x02), Filled<PeerId>(0x07)};
+  block.candidates.front().voucher->kind = InviteKind::kObserve;
+  return block;
+}
+
 Block SamplePartBlock() {
   Block block = SampleArrivalBlock();
   block.part_us = 4'000'000;
@@ -485,6 +499,8 @@ std::vector<NamedBytes> AllSamples() {
       {"block_revoked", EncodeBlock(SampleRevokedBlock())},
       {"block_reach", EncodeBlock(SampleReachBlock())},
       {"rejoin_guest", Encode(SampleGuestRejoin())},
+      {"rejoin_observing", Encode(SampleObservingRejoin())},
+      {"block_users", EncodeBlock(SampleUsersBlock())},
       {"proof_arrival", Encode(SampleArrivalProof())},
       {"block_arrival", EncodeBlock(SampleArrivalBlock())},
       {"block_part", EncodeBlock(SamplePartBlock())},

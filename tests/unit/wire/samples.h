@@ -43,11 +43,13 @@ Propose SampleLockedPropose();  // of a locked one
 SealVote SampleSealVote();
 Lock SampleLock();
 Rejoin SampleRejoin();
-Rejoin SampleGuestRejoin();  // with a credential
+Rejoin SampleGuestRejoin();      // with a credential
+Rejoin SampleObservingRejoin();  // with one that lets nobody in
 Voucher SampleVoucher();
 Proof SampleArrivalProof();
 Block SampleArrivalBlock();
 Block SampleRevokedBlock();  // an invite, and all of a moderator
+Block SampleUsersBlock();    // with the keys that came in by an invite
 Block SamplePartBlock();     // with a wait for parts that follows the run
 Pull SamplePull();
 Vector SampleVector();

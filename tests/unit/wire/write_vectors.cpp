@@ -49,6 +49,8 @@ base::Status WriteAll(const std::string& tests) {
                            WithType(MessageType::kPropose, Encode(SampleLockedPropose()))));
   RETURN_IF_ERROR(WriteRaw(corpus + "bodies/rejoin_guest",
                            WithType(MessageType::kRejoin, Encode(SampleGuestRejoin()))));
+  RETURN_IF_ERROR(WriteRaw(corpus + "bodies/rejoin_observing",
+                           WithType(MessageType::kRejoin, Encode(SampleObservingRejoin()))));
   RETURN_IF_ERROR(WriteRaw(corpus + "bodies/proof_arrival",
                            WithType(MessageType::kProof, Encode(SampleArrivalProof()))));
   for (std::size_t i = 0; const Bomb& bomb : ProofBombs()) {
@@ -58,6 +60,7 @@ base::Status WriteAll(const std::string& tests) {
   }
   RETURN_IF_ERROR(WriteRaw(corpus + "block/full", EncodeBlock(SampleBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "block/revoked", EncodeBlock(SampleRevokedBlock())));
+  RETURN_IF_ERROR(WriteRaw(corpus + "block/users", EncodeBlock(SampleUsersBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "block/arrival", EncodeBlock(SampleArrivalBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "block/part", EncodeBlock(SamplePartBlock())));
   return WriteRaw(corpus + "block/empty", EncodeBlock(Block{}));

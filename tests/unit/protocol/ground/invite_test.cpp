@@ -57,9 +57,17 @@ TEST_F(InviteTest, IsOfOneRun) {
 
 TEST_F(InviteTest, NothingOfItCanBeChanged) {
   const std::vector<std::function<void(wire::Invite&)>> edits = {
-      [](wire::Invite& i) { ++i.uses; }, [](wire::Invite& i) { ++i.ends_step; },
+      [](wire::Invite& i) { ++i.uses; },
+      [](wire::Invite& i) { ++i.ends_step; },
       [](wire::Invite& i) { i.holder = KeyNumber(4)->id(); },
-      [](wire::Invite& i) { i.moderator = KeyNumber(4)->id(); }};
+      [](wire::Invite& i) { i.moderator = KeyNumber(4)->id(); },
+      [](wire::Invite& i) { i.kind = wire::InviteKind::kObserve; },
+      [](wire::Invite& i) { i.anchor = DigestOf(7); },
+      [](wire::Invite& i) { i.anchor = DigestOf(8); },
+      [](wire::Invite& i) { i.anchor = Digest{}; },
+      [](wire::Invite& i) {
+        i = {i.moderator, i.holder, i.uses, i.ends_step, wire::InviteKind::kObserve, Digest{}};
+      }};
   std::set<Digest> digests = {InviteDigest(run_, invite_)};
   for (const auto& edit : edits) {
     wire::Credential edited = CredentialFor(guest_);
@@ -72,6 +80,22 @@ TEST_F(InviteTest, NothingOfItCanBeChanged) {
   }
   digests.insert(InviteDigest(DigestOf(2), invite_));
   EXPECT_EQ(digests.size(), edits.size() + 2) << "each is another invite, and is counted apart";
+}
+
+// By proofs/verifier/hashing.py. Those of the first kind name invites in the blocks of old ledgers.
+TEST(InviteDigestTest, IsWhatDocsSay) {
+  const auto filled = [](auto id, std::uint8_t byte) {
+    id.bytes.fill(byte);
+    return id;
+  };
+  wire::Invite invite = {filled(PeerId{}, 0xc1), filled(PeerId{}, 0xc2), 3, 900};
+  const Digest run = filled(Digest{}, 1);
+  EXPECT_EQ(InviteDigest(run, invite).Hex(),
+            "6999f7f598479965f191b3c4332109cc363d1eb6e3aa22b73a327f15feecd9ba");
+  invite.kind = wire::InviteKind::kObserve;
+  invite.anchor = filled(Digest{}, 0xc8);
+  EXPECT_EQ(InviteDigest(run, invite).Hex(),
+            "a834ba70906b32c4aa6077832d49613241c53b1b05d013886405c99ee7fde8ff");
 }
 
 TEST_F(InviteTest, EachSignatureIsNeeded) {
@@ -92,6 +116,9 @@ TEST_F(InviteTest, TheVoucherIsWhatIsCounted) {
   EXPECT_EQ(voucher.moderator, moderator_->id());
   EXPECT_EQ(voucher.uses, 3u);
   EXPECT_EQ(voucher.ends_step, 900u);
+  EXPECT_EQ(voucher.kind, wire::InviteKind::kAdmit);
+  invite_.kind = wire::InviteKind::kObserve;
+  EXPECT_EQ(VoucherOf(run_, invite_).kind, wire::InviteKind::kObserve);
 }
 
 using InviteDeathTest = InviteTest;
