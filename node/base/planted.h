@@ -46,6 +46,9 @@ enum class Bug : std::uint8_t {
   kAnyCredential,            // whoever asks to come in is taken at its word
   kInvitesNeverEnd,          // an invite lets in after its last step
   kInvitesAreNotCounted,     // an invite lets in any number of keys
+  kAnyKeyComesAgain,         // an invite that was used lets in anybody again
+  kReturnsAreFree,           // who comes back by its invite may leave again at once
+  kObserversComeIn,          // an invite to follow the run lets in
   kAnyRevocation,            // an invite is revoked by whoever says so
   kRevocationsAreIgnored,    // a revoked invite lets in as before
   kStruckFirst,              // owners are drawn among those that are left

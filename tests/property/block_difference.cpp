@@ -27,7 +27,8 @@ std::string Show(wire::ColumnFate fate) { return wire::ColumnFateName(fate); }
 
 std::string Show(const wire::Voucher& voucher) {
   return Show(voucher.invite) + " by " + Show(voucher.moderator) + " uses " + Show(voucher.uses) +
-         " ends " + Show(voucher.ends_step);
+         " ends " + Show(voucher.ends_step) + " kind " +
+         std::to_string(static_cast<int>(voucher.kind));
 }
 
 template <typename T>
@@ -74,7 +75,7 @@ std::string Show(const wire::Standing& standing) {
 }
 std::string Show(const wire::UsedInvite& invite) {
   return Show(invite.invite) + " used " + Show(invite.used) + " ends " + Show(invite.ends_step) +
-         " revoked " + Show(invite.revoked);
+         " revoked " + Show(invite.revoked) + " users " + Show(invite.users);
 }
 std::string Show(const wire::Moderator& moderator) {
   return Show(moderator.peer) + " admitted " + Show(moderator.admitted) + " revoked " +

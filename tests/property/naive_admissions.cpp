@@ -18,11 +18,11 @@ const Standing* StandingIn(const Block& block, const PeerId& peer) {
   return nullptr;
 }
 
-// "Who left keeps its seat for 100 steps; who was dropped for 1000 steps, counted from when it may
-// come back. A banned key keeps none."
+// "Who left or was dropped keeps its seat for 1000 steps, counted from when it may come back. A
+// banned key keeps none."
 bool IsSeatKept(const Standing& standing, std::uint64_t step) {
   if (standing.banned) return false;
-  if (standing.left_step > standing.last_drop_step) return step < standing.left_step + 100;
+  if (standing.left_step > standing.last_drop_step) return step - standing.left_step < 1000;
   const std::uint64_t may = std::max(standing.barred_until, standing.last_drop_step);
   return step < may + 1000;
 }
@@ -59,7 +59,7 @@ std::vector<Arrival> StatedArrivals(const Step& step) {
   const auto order = [](const Arrival& line) {
     const Voucher voucher = line.voucher.value_or(Voucher{});
     return std::tuple(line.peer, line.voucher.has_value(), voucher.invite, voucher.moderator,
-                      voucher.uses, voucher.ends_step);
+                      voucher.uses, voucher.ends_step, voucher.kind);
   };
   std::sort(stated.begin(), stated.end(),
             [&](const Arrival& a, const Arrival& b) { return order(a) < order(b); });
@@ -72,8 +72,7 @@ struct Given {
   std::size_t keys = 0;
   std::map<Digest, wire::UsedInvite> invites;  // that have not ended
   std::map<PeerId, std::uint32_t> by_moderator;
-  std::vector<PeerId> moderators_out;          // that took all of their invites back
-  std::map<Digest, std::size_t> admitted_now;  // in this block, by invite
+  std::vector<PeerId> moderators_out;  // that took all of their invites back
 };
 
 Given GivenBefore(const Step& step) {
@@ -103,34 +102,42 @@ bool IsNamed(const Manifest& manifest, const PeerId& peer) {
   return named;
 }
 
+// "A key that came in by an invite comes in by it again, at no use and no quota."
+bool CameBy(const Given& given, const Arrival& line) {
+  const auto used = given.invites.find(line.voucher->invite);
+  return used != given.invites.end() && Has(used->second.users, line.peer);
+}
+
 // "An invite counts if a moderator of the run signed it, it has not ended, it has uses left, and
 // its moderator has quota left."
-bool IsGood(const Step& step, const Voucher& voucher, const Given& given) {
+bool IsGood(const Step& step, const Arrival& line, const Given& given) {
+  const Voucher& voucher = *line.voucher;
   const JoinPlan& join = step.manifest->join;
   if (join.policy != JoinPolicy::kInvite || !Has(join.moderators, voucher.moderator)) return false;
   if (voucher.ends_step <= step.number) return false;
+  if (Has(given.moderators_out, voucher.moderator)) return false;
+  if (CameBy(given, line)) return !given.invites.at(voucher.invite).revoked;
+  if (voucher.kind != wire::InviteKind::kAdmit) return false;
   const auto admitted = given.by_moderator.find(voucher.moderator);
   if (admitted != given.by_moderator.end() && admitted->second >= join.quota) return false;
-  if (Has(given.moderators_out, voucher.moderator)) return false;
   const auto used = given.invites.find(voucher.invite);
   if (used == given.invites.end()) return given.invites.size() < 1024;
   return !used->second.revoked && used->second.used < voucher.uses;
 }
 
-// "A revocation counts if the moderator whose invite it is signed it, the invite has not ended and
-// has uses left. One that the block does not list yet costs the moderator one of its quota."
+// "A revocation counts if the moderator whose invite it is signed it, and the invite has not ended.
+// One that the block does not list yet costs the moderator one of its quota."
 void RevokeOne(const Step& step, const wire::Invite& invite, Given& given) {
   const Digest name = InviteDigest(step.manifest->run_id, invite);
   const bool listed = given.invites.contains(name);
   if (invite.ends_step <= step.number) return;
-  if (listed && given.invites[name].used >= invite.uses) return;
   if (!listed) {
     const std::uint32_t quota = step.manifest->join.quota;
     if (given.invites.size() >= 1024 || given.by_moderator[invite.moderator] >= quota) return;
     ++given.by_moderator[invite.moderator];
   }
   const std::uint32_t used = listed ? given.invites[name].used : 0;
-  given.invites[name] = {name, used, invite.ends_step, true};
+  given.invites[name] = {name, used, invite.ends_step, true, {}};
 }
 
 void RevokeAll(const Step& step, Given& given) {
@@ -162,32 +169,36 @@ bool MayCome(const Step& step, const Arrival& line, const Given& given) {
     return false;
   }
   if (step.last->closing != 0) return false;
-  if (line.voucher ? !IsGood(step, *line.voucher, given) : !IsNamed(*step.manifest, line.peer)) {
+  if (line.voucher ? !IsGood(step, line, given) : !IsNamed(*step.manifest, line.peer)) {
     return false;
   }
   if (given.seats >= SeatsOf(*step.manifest)) return false;
   return standing != nullptr || given.keys < 1024;
 }
 
-// "By one invite at most 8 of the 16 places, and not more than it has uses left." `block` has only
-// those that come in.
-bool HasPlace(const Arrival& line, const Given& given, const Block& block) {
-  std::size_t newcomers = 0;
-  std::size_t waiting = 0;  // by the same invite
-  for (const wire::Candidate& candidate : block.candidates) {
-    ++newcomers;
-    const bool same =
-        line.voucher && candidate.voucher && candidate.voucher->invite == line.voucher->invite;
-    waiting += same ? 1 : 0;
+// "By one invite at most 8 of the 16 places, and not more than it has uses left; those that come
+// again have 8 at most, by one invite 4." `placed` are those that have one, and `before` is what
+// was given before the block.
+bool HasPlace(const Arrival& line, const Given& before, const std::vector<Arrival>& placed) {
+  std::size_t same = 0;   // by the same invite
+  std::size_t first = 0;  // of these for the first time
+  std::size_t again = 0;  // by any
+  std::size_t same_again = 0;
+  for (const Arrival& one : placed) {
+    if (!one.voucher) continue;
+    const bool is_same = line.voucher && one.voucher->invite == line.voucher->invite;
+    const bool was_in = CameBy(before, one);
+    again += was_in ? 1 : 0;
+    same += is_same ? 1 : 0;
+    first += is_same && !was_in ? 1 : 0;
+    same_again += is_same && was_in ? 1 : 0;
   }
-  for (const auto& [invite, count] : given.admitted_now) newcomers += count;
-  if (newcomers >= 16) return false;
+  if (placed.size() >= 16) return false;
   if (!line.voucher) return true;
-  const auto now = given.admitted_now.find(line.voucher->invite);
-  const std::size_t admitted = now == given.admitted_now.end() ? 0 : now->second;
-  if (admitted + waiting >= 8) return false;
-  const auto used = given.invites.find(line.voucher->invite);
-  return waiting + (used == given.invites.end() ? 0 : used->second.used) < line.voucher->uses;
+  if (same >= 8) return false;
+  if (CameBy(before, line)) return again < 8 && same_again < 4;
+  const auto used = before.invites.find(line.voucher->invite);
+  return first + (used == before.invites.end() ? 0 : used->second.used) < line.voucher->uses;
 }
 
 // The first step of its present candidacy: a gap, or another voucher, begins anew.
@@ -213,10 +224,11 @@ bool Confirm(const Step& step, const Arrival& line, Block& block) {
 void GiveTo(const Step& step, const Arrival& line, Given& given) {
   ++given.seats;
   if (StandingIn(*step.last, line.peer) == nullptr) ++given.keys;
-  ++given.admitted_now[line.voucher ? line.voucher->invite : Digest{}];
-  if (!line.voucher) return;
+  if (!line.voucher || CameBy(given, line)) return;
   wire::UsedInvite& used = given.invites[line.voucher->invite];
-  used = {line.voucher->invite, used.used + 1, line.voucher->ends_step, false};
+  used = {line.voucher->invite, used.used + 1, line.voucher->ends_step, false, used.users};
+  used.users.push_back(line.peer);
+  std::sort(used.users.begin(), used.users.end());
   ++given.by_moderator[line.voucher->moderator];
 }
 
@@ -233,14 +245,17 @@ std::vector<PeerId> Admit(const Step& step, Block& block) {
   }
   Given given = GivenBefore(step);
   RevokeAll(step, given);
+  const Given before = given;
   Block newcomers;  // beside those that return
+  std::vector<Arrival> placed;
   std::vector<PeerId> done;
   for (const bool candidates : {true, false}) {
     for (const Arrival& line : StatedArrivals(step)) {
       if (candidates != (Since(step, line) < step.number)) continue;
       if (Has(done, line.peer) || Has(losers, line.peer)) continue;
-      if (!MayCome(step, line, given) || !HasPlace(line, given, newcomers)) continue;
+      if (!MayCome(step, line, given) || !HasPlace(line, before, placed)) continue;
       done.push_back(line.peer);
+      placed.push_back(line);
       if (Confirm(step, line, newcomers)) GiveTo(step, line, given);
     }
   }

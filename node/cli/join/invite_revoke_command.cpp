@@ -114,7 +114,6 @@ std::string IsOver(store::LedgerReader& ledger, const base::Digest& run_id,
   for (const wire::UsedInvite& known : newest->invites) {
     if (known.invite != name) continue;
     if (known.revoked) return "is revoked already";
-    if (known.used >= revocation.invite->uses) return "is used up";
   }
   return {};
 }
@@ -189,7 +188,8 @@ void AddInviteRevoke(CLI::App& command, Invocation& invocation) {
   revoke->footer(
       "Example: ostraka invite revoke 0123abcd --manifest run.toml --key me.key --data-dir "
       "out/node0\n"
-      "It shuts out who has not come in yet; who is in stays. Revoking an invite that nobody has "
+      "It shuts out who has not come in yet, and who has come in by it and is away for more than "
+      "1000 steps; who is in stays. Revoking an invite that nobody has "
       "used costs the moderator one of its quota.");
   revoke->callback([options, &invocation] {
     invocation.body = [options] {

@@ -25,8 +25,17 @@ Ledger LedgerOf(const Block& head, std::uint64_t step) {
 std::optional<std::string> RefusalByList(const Manifest& manifest, const PeerId& peer) {
   if (IsAllowed(manifest, peer)) return std::nullopt;
   if (!IsOpen(manifest)) return "the run is closed: nobody comes in";
-  return manifest.join.policy == JoinPolicy::kInvite ? "it shows no invite: ask a moderator for one"
-                                                     : "the run's list does not have its key";
+  return manifest.join.policy == JoinPolicy::kInvite
+             ? "it shows no invite: give the one that it has (--invite), or ask a moderator for one"
+             : "the run's list does not have its key";
+}
+
+// Of who has come in by the voucher before, or has not.
+std::optional<std::string> RefusalByVoucher(const InviteBook& book, const Manifest& manifest,
+                                            const PeerId& peer, const Voucher& voucher,
+                                            std::uint64_t step) {
+  return book.HasUsed(voucher.invite, peer) ? book.RefusalToUserOf(voucher, manifest, step)
+                                            : book.RefusalOf(voucher, manifest, step);
 }
 
 std::optional<std::string> RefusalBy(const Block& head, const Manifest& manifest,
@@ -41,15 +50,14 @@ std::optional<std::string> RefusalBy(const Block& head, const Manifest& manifest
   }
   if (MayReturn(head, peer, step)) return "it may return, and needs no voucher";
   if (head.closing > 0) return "the run ends";
-  auto refusal = arrival.voucher ? ledger.book.RefusalOf(*arrival.voucher, manifest, step)
-                                 : RefusalByList(manifest, peer);
+  auto refusal = arrival.voucher
+                     ? RefusalByVoucher(ledger.book, manifest, peer, *arrival.voucher, step)
+                     : RefusalByList(manifest, peer);
   if (refusal) return refusal;
   if (ledger.seats_taken >= SeatsIn(manifest)) {
-    return "all " + std::to_string(SeatsIn(manifest)) + " seats are taken: one is free " +
-           std::to_string(kFreeReturnSteps) +
-           " steps after a member has left, or when one is banned; one that was dropped keeps its "
-           "seat for " +
-           std::to_string(kBarredSteps) + " steps after its bar";
+    return "all " + std::to_string(SeatsIn(manifest)) +
+           " seats are taken: try again when one is free, " + std::to_string(kSeatSteps) +
+           " steps after a member has left or was dropped, or when one is banned";
   }
   if (standing == nullptr && ledger.keys >= wire::kMaxKeys) {
     return "the run has known " + std::to_string(wire::kMaxKeys) + " keys, and takes no more";
@@ -77,29 +85,45 @@ std::optional<std::uint64_t> SinceOf(const Block& head, const Arrival& one) {
   return before->since;
 }
 
-// Who gets a slot, one after the other. A candidate has a use of its invite reserved.
+// Who gets a slot, one after the other. A candidate has a use of its invite reserved, unless it has
+// used it before.
 class Slots {
  public:
   explicit Slots(InviteBook book) : book_(std::move(book)) {}
   bool Take(const Arrival& one) {
     if (left_ == 0) return false;
-    if (one.voucher && !TakeOf(*one.voucher)) return false;
+    if (one.voucher && !TakeOf(*one.voucher, one.peer)) return false;
     --left_;
     return true;
   }
 
  private:
-  bool TakeOf(const Voucher& voucher) {
-    std::size_t& taken = taken_[voucher.invite];
-    if (taken == kPlacesOfInvite) return false;
-    const bool counts = !base::Planted(base::Bug::kInvitesAreNotCounted);
-    if (counts && book_.UsesOf(voucher.invite) + taken >= voucher.uses) return false;
-    ++taken;
+  struct Taken {
+    std::size_t places = 0;
+    std::size_t uses = 0;
+    std::size_t again = 0;
+  };
+  bool TakeOf(const Voucher& voucher, const PeerId& peer) {
+    Taken& taken = taken_[voucher.invite];
+    if (taken.places == kPlacesOfInvite) return false;
+    const bool again = book_.HasUsed(voucher.invite, peer);
+    if (again ? !HasPlaceAgain(taken.again) : !HasUseLeft(voucher, taken.uses)) return false;
+    ++taken.places;
+    ++(again ? taken.again : taken.uses);
+    again_ += again ? 1 : 0;
     return true;
   }
+  bool HasPlaceAgain(std::size_t by_its_invite) const {
+    return again_ < kPlacesOfUsers && by_its_invite < kPlacesOfUsers / 2;
+  }
+  bool HasUseLeft(const Voucher& voucher, std::size_t reserved) const {
+    if (base::Planted(base::Bug::kInvitesAreNotCounted)) return true;
+    return book_.UsesOf(voucher.invite) + reserved < voucher.uses;
+  }
 
-  InviteBook book_;                      // as it is before any of them comes in
-  std::map<Digest, std::size_t> taken_;  // by invite
+  InviteBook book_;                // as it is before any of them comes in
+  std::map<Digest, Taken> taken_;  // by invite
+  std::size_t again_ = 0;          // by who has used its invite
   std::size_t left_ = wire::kMaxArrivals;
 };
 
@@ -151,7 +175,8 @@ class Desk {
     admissions_.came.push_back(one.peer);
     ++ledger_.seats_taken;
     if (StandingOf(head_.standings, one.peer) == nullptr) ++ledger_.keys;
-    if (one.voucher) ledger_.book.Count(*one.voucher);
+    if (!one.voucher || ledger_.book.HasUsed(one.voucher->invite, one.peer)) return;
+    ledger_.book.Count(*one.voucher, one.peer);
   }
 
   std::uint64_t step_;
@@ -186,7 +211,46 @@ std::optional<std::string> RefusalOf(const Block& head, const Manifest& manifest
 std::optional<std::string> LastingRefusalOf(const Block& head, const Manifest& manifest,
                                             const Arrival& arrival, std::uint64_t step) {
   if (!arrival.voucher) return RefusalByList(manifest, arrival.peer);
-  return InviteBook(head, step).LastingRefusalOf(*arrival.voucher, manifest, step);
+  const InviteBook book(head, step);
+  const Voucher& voucher = *arrival.voucher;
+  return book.HasUsed(voucher.invite, arrival.peer)
+             ? book.RefusalToUserOf(voucher, manifest, step)
+             : book.LastingRefusalOf(voucher, manifest, step);
+}
+
+WayBack WayBackOf(const Block& head, const Manifest& manifest, const PeerId& peer,
+                  const std::optional<Voucher>& shown) {
+  const std::uint64_t step = HeightOf(head);
+  WayBack way;
+  const Standing* standing = StandingOf(head.standings, peer);
+  if (standing != nullptr && standing->banned) return way;
+  way.from = standing == nullptr ? 0 : standing->barred_until;
+  if (IsMember(head.members, peer)) {
+    const bool barred = standing != nullptr && standing->drops > 0;
+    way.seat_until = step + (barred ? kBarredSteps : 0) + kSeatSteps;
+  } else if (standing != nullptr && KeepsSeat(*standing, step)) {
+    way.seat_until = SeatIsKeptUntil(*standing);
+  }
+  if (IsAllowed(manifest, peer)) {
+    way.door_until = kNoStep;
+    return way;
+  }
+  if (shown) {
+    const bool admits = shown->kind == wire::InviteKind::kAdmit &&
+                        !LastingRefusalOf(head, manifest, {peer, shown}, step);
+    way.door_until = admits ? shown->ends_step : 0;
+    return way;
+  }
+  // Whose invites these are the block does not say.
+  const bool is_one_out = std::any_of(head.moderators.begin(), head.moderators.end(),
+                                      [](const wire::Moderator& one) { return one.revoked; });
+  if (is_one_out) return way;
+  const InviteBook book(head, step);
+  for (const wire::UsedInvite& used : book.invites()) {
+    const bool is_user = std::binary_search(used.users.begin(), used.users.end(), peer);
+    if (is_user) way.door_until = std::max(way.door_until, used.ends_step);
+  }
+  return way;
 }
 
 bool MayCome(const Block& head, const Manifest& manifest, const Arrival& arrival,

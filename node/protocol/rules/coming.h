@@ -12,9 +12,15 @@
 //           return together.
 //   quota   Each admission by an invite counts against its moderator (invite_book.h).
 //   keys    A run never knows more than wire::kMaxKeys. Attack: standings without end.
+//   again   A key that has come in by an invite comes in by it again, for as long as the invite is
+//   in
+//           force, at no use and no quota. Attack: keys that take turns in coming and going. So it
+//           is a return (standing.h): between two of them lie kBarredSteps.
 //   slots   At most wire::kMaxArrivals newcomers are candidates at once; by one invite at most
 //           kPlacesOfInvite, and not more than it has uses left. Attack: an invite of one use in
-//           many hands, whose holders are candidates for ever and keep all others out.
+//           many hands, whose holders are candidates for ever and keep all others out. Of those
+//           that come again at most kPlacesOfUsers are, by one invite half of them. Attack: to them
+//           a candidacy costs nothing, and they need no invite that has uses left.
 // Which credential a member has seen it tells by the whole voucher, so one that shows several to
 // several members is confirmed by none. A key with another voucher than its candidacy has begins
 // anew, behind the candidates.
@@ -39,6 +45,7 @@ using wire::Voucher;
 
 // Half of the slots.
 inline constexpr std::size_t kPlacesOfInvite = wire::kMaxArrivals / 2;
+inline constexpr std::size_t kPlacesOfUsers = wire::kMaxArrivals / 2;
 
 // Null if `peer` is no candidate of `head`.
 const Candidate* CandidateOf(const Block& head, const PeerId& peer);
@@ -56,6 +63,21 @@ std::optional<std::string> LastingRefusalOf(const Block& head, const Manifest& m
                                             const Arrival& arrival, std::uint64_t step);
 bool MayCome(const Block& head, const Manifest& manifest, const Arrival& arrival,
              std::uint64_t step);
+
+// Until when a key that goes with `head`, or stops at it, may be in the run again, for people.
+inline constexpr std::uint64_t kNoStep = UINT64_MAX;
+struct WayBack {
+  std::uint64_t from = 0;  // it is barred before this step
+  // The first step in which the run keeps no seat for it; 0: it has none. For a member: if it is
+  // dropped at once.
+  std::uint64_t seat_until = 0;
+  // The first step in which nothing lets it in any more without a kept seat: the end of an invite
+  // that it has used, or shows; kNoStep: the manifest names it; 0: nothing does. A banned key has
+  // zeros.
+  std::uint64_t door_until = 0;
+};
+WayBack WayBackOf(const Block& head, const Manifest& manifest, const PeerId& peer,
+                  const std::optional<Voucher>& shown);
 
 // What an honest member states in the PROOF of `step`, of those whose REJOINs it holds: who may
 // return, by key; and of the others that may come in those that get a slot, those that are

@@ -1,6 +1,7 @@
 #include "node/protocol/rules/invite_book.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "crypto/sign.h"
 #include "node/base/check.h"
@@ -64,15 +65,19 @@ std::uint32_t InviteBook::UsesOf(const Digest& invite) const {
 std::optional<std::string> InviteBook::RefusalOf(const Voucher& voucher, const Manifest& manifest,
                                                  std::uint64_t step) const {
   if (auto lasting = LastingRefusalOf(voucher, manifest, step)) return lasting;
+  const bool admits = voucher.kind == wire::InviteKind::kAdmit;
+  if (!admits && !base::Planted(base::Bug::kObserversComeIn)) {
+    return "its invite lets it follow the run, and nobody in: ask a moderator for another one";
+  }
   if (Find(voucher.invite) == nullptr && invites_.size() >= wire::kMaxUsedInvites) {
     return "too many invites are in use: wait until some have ended";
   }
   return std::nullopt;
 }
 
-std::optional<std::string> InviteBook::LastingRefusalOf(const Voucher& voucher,
-                                                        const Manifest& manifest,
-                                                        std::uint64_t step) const {
+std::optional<std::string> InviteBook::RefusalToUserOf(const Voucher& voucher,
+                                                       const Manifest& manifest,
+                                                       std::uint64_t step) const {
   if (manifest.join.policy != JoinPolicy::kInvite) return "this run takes no invites";
   const std::string moderator = voucher.moderator.Short();
   if (!IsModerator(manifest, voucher.moderator)) {
@@ -86,27 +91,42 @@ std::optional<std::string> InviteBook::LastingRefusalOf(const Voucher& voucher,
   if (used != nullptr && used->revoked) {
     return "its invite was revoked: ask a moderator for a new one";
   }
-  const bool counts = !base::Planted(base::Bug::kInvitesAreNotCounted);
-  if (counts && UsesOf(voucher.invite) >= voucher.uses) {
-    return "its invite is used up (" + std::to_string(used->used) + " of " +
-           std::to_string(voucher.uses) + "): ask a moderator for a new one";
-  }
   const Moderator* known = FindModerator(voucher.moderator);
   if (known != nullptr && known->revoked) {
     return "moderator " + moderator + " has revoked all of its invites: ask another one";
   }
-  if (!HasQuota(voucher.moderator, manifest)) {
-    return "the invites of moderator " + moderator + " have let in all " +
-           std::to_string(manifest.join.quota) + " keys that they may: ask another one";
-  }
   return std::nullopt;
 }
 
-void InviteBook::Count(const Voucher& voucher) {
+std::optional<std::string> InviteBook::LastingRefusalOf(const Voucher& voucher,
+                                                        const Manifest& manifest,
+                                                        std::uint64_t step) const {
+  if (auto to_all = RefusalToUserOf(voucher, manifest, step)) return to_all;
+  if (voucher.kind == wire::InviteKind::kObserve) return std::nullopt;  // a block counts no guests
+  const std::uint32_t used = UsesOf(voucher.invite);
+  const bool counts = !base::Planted(base::Bug::kInvitesAreNotCounted);
+  if (counts && used >= voucher.uses) {
+    return "its invite is used up (" + std::to_string(used) + " of " +
+           std::to_string(voucher.uses) + ") by other keys: ask a moderator for a new one";
+  }
+  if (HasQuota(voucher.moderator, manifest)) return std::nullopt;
+  return "the invites of moderator " + voucher.moderator.Short() + " have let in all " +
+         std::to_string(manifest.join.quota) + " keys that they may: ask another one";
+}
+
+bool InviteBook::HasUsed(const Digest& invite, const PeerId& peer) const {
+  const UsedInvite* used = Find(invite);
+  if (used == nullptr) return false;
+  if (base::Planted(base::Bug::kAnyKeyComesAgain)) return used->used > 0;
+  return std::binary_search(used->users.begin(), used->users.end(), peer);
+}
+
+void InviteBook::Count(const Voucher& voucher, const PeerId& peer) {
   UsedInvite& invite = EntryFor(invites_, &UsedInvite::invite, voucher.invite);
   OSTRAKA_CHECK(!invite.revoked);  // I2
   if (invite.used == 0) invite.ends_step = voucher.ends_step;
   ++invite.used;
+  invite.users.insert(std::lower_bound(invite.users.begin(), invite.users.end(), peer), peer);
   ++EntryFor(moderators_, &Moderator::peer, voucher.moderator).admitted;
 }
 
@@ -120,7 +140,7 @@ bool InviteBook::Concerns(const Revocation& revocation, const Manifest& manifest
   const wire::Invite& invite = *revocation.invite;
   if (step >= invite.ends_step) return false;
   const UsedInvite* used = Find(VoucherOf(manifest.run_id, invite).invite);
-  if (used != nullptr) return !used->revoked && used->used < invite.uses;
+  if (used != nullptr) return !used->revoked;  // used up, too: it lets its users in again
   return HasQuota(revocation.moderator, manifest) && invites_.size() < wire::kMaxUsedInvites;
 }
 
@@ -138,6 +158,7 @@ void InviteBook::Revoke(const Revocation& revocation, const Manifest& manifest,
   UsedInvite& invite = EntryFor(invites_, &UsedInvite::invite, name);
   invite.ends_step = revocation.invite->ends_step;
   invite.revoked = true;
+  invite.users.clear();
 }
 
 void InviteBook::CheckInvariants() const {
@@ -148,6 +169,11 @@ void InviteBook::CheckInvariants() const {
   };
   OSTRAKA_CHECK(!disorder(invites_, &UsedInvite::invite));  // I1
   OSTRAKA_CHECK(!disorder(moderators_, &Moderator::peer));  // I1
+  for (const UsedInvite& one : invites_) {
+    const auto unordered =
+        std::adjacent_find(one.users.begin(), one.users.end(), std::greater_equal<>());
+    OSTRAKA_CHECK(unordered == one.users.end() && one.users.size() <= one.used);  // I3
+  }
 }
 
 std::optional<Revocation> RevocationToState(const Block& head, const Manifest& manifest,

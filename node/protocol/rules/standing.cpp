@@ -77,7 +77,10 @@ std::vector<Standing> StandingsAfter(const Block& head, const Removed& removed,
     NoteDeparture(standing, step);
   }
   for (const PeerId& peer : admitted.joined) NoteAdmission(standings[peer], peer, step);
-  for (const PeerId& peer : admitted.came) standings.at(peer).came_step = step;
+  for (const PeerId& peer : admitted.came) {
+    standings.at(peer).came_step = step;
+    if (base::Planted(base::Bug::kReturnsAreFree)) standings.at(peer).returned_step = 0;
+  }
   std::vector<Standing> all;
   for (const auto& [peer, standing] : standings) all.push_back(standing);
   return all;
@@ -87,13 +90,14 @@ bool LeavesTooSoon(const Standing& standing, std::uint64_t step) {
   return standing.returned_step != 0 && step < standing.returned_step + kBarredSteps;
 }
 
+std::uint64_t SeatIsKeptUntil(const Standing& standing) {
+  return std::max({standing.left_step, standing.last_drop_step, standing.barred_until}) +
+         kSeatSteps;
+}
+
 bool KeepsSeat(const Standing& standing, std::uint64_t step) {
   if (base::Planted(base::Bug::kSeatsAreForEver)) return true;
-  if (standing.left_step > standing.last_drop_step) {
-    return step < standing.left_step + kFreeReturnSteps;
-  }
-  // As long again as it may be barred.
-  return step < std::max(standing.last_drop_step, standing.barred_until) + kBarredSteps;
+  return step < SeatIsKeptUntil(standing);
 }
 
 bool MayReturn(const Block& head, const PeerId& peer, std::uint64_t step) {

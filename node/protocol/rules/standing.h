@@ -20,9 +20,11 @@ using wire::Standing;
 // The number of steps for which a drop at REVEAL, a suspension, and every drop but the first, bars
 // a peer.
 inline constexpr std::uint64_t kBarredSteps = 1000;
-// Who left by its own word keeps its seat for so many steps. Attack: keys that leave, have others
-// come in their place and return together (docs/decisions/0027).
-inline constexpr std::uint64_t kFreeReturnSteps = 100;
+// For so many steps, counted from when it may return, the run keeps the seat of who left or was
+// dropped. [Who left kept it for a tenth of that, and did worse than who was killed: people would
+// pull the plug, and the others would wait.] Attack: keys that leave, have others come in their
+// place and return together (docs/decisions/0027).
+inline constexpr std::uint64_t kSeatSteps = kBarredSteps;
 
 // Null if `peer` was never removed and has never left.
 const Standing* StandingOf(const std::vector<Standing>& standings, const PeerId& peer);
@@ -55,8 +57,9 @@ std::vector<Standing> StandingsAfter(const Block& head, const Removed& removed,
 // as a drop, and bars it.
 bool LeavesTooSoon(const Standing& standing, std::uint64_t step);
 
-// Whether the run keeps a seat for who was dropped or has left, in `step`: it may return then
-// without a new voucher. Of one that has come back it says nothing.
+// The first step in which the run keeps no seat for who was dropped or has left: up to it that may
+// return without a voucher. Of one that has come back it says nothing.
+std::uint64_t SeatIsKeptUntil(const Standing& standing);
 bool KeepsSeat(const Standing& standing, std::uint64_t step);
 
 // True iff a REJOIN of `peer` in `step` is in order: a key of the run, not a member of the head,

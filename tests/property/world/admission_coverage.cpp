@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "node/protocol/ground/invite.h"
 #include "node/protocol/ground/roles.h"
 #include "node/protocol/rules/coming.h"
 #include "node/protocol/rules/disputes.h"
@@ -27,6 +28,7 @@ constexpr Reason kRefusals[] = {
     {"no moderator", "not let in: signed by no moderator"},
     {"its invite ended", "not let in: the invite ended"},
     {"is used up", "not let in: the invite is used up"},
+    {"lets it follow", "not let in: the invite lets nobody in"},
     {"was revoked", "not let in: the invite was revoked"},
     {"has revoked all", "not let in: the moderator revoked all"},
     {"have let in all", "not let in: the moderator's quota"},
@@ -41,6 +43,9 @@ constexpr const char* kOthers[] = {
     "admitted: named by the manifest",
     "admitted: by an invite",
     "admitted: a former member whose seat was not kept",
+    "admitted: again by the invite that it used",
+    "admitted: again, and others used the invite up",
+    "admitted: again, and its moderator has no quota left",
     "not let in: seats are kept for others",
     "not let in: more than there are uses left",
     "not let in: the slots of its invite are taken",
@@ -51,6 +56,7 @@ constexpr const char* kOthers[] = {
     "invite: forgotten at its end",
     "invite: revoked when some have used it",
     "invite: revoked unused",
+    "invite: revoked when it is used up",
     "invite: a candidate's is revoked",
     "dispute: of a newcomer with an older member",
     "dispute: too many, but for those with newcomers",
@@ -70,6 +76,7 @@ class AdmissionNotes {
                  const Block& block, Coverage& coverage)
       : head_(head),
         manifest_(manifest),
+        sealed_(sealed),
         block_(block),
         coverage_(coverage),
         proofs_(ProofsOf(sealed)) {}
@@ -80,10 +87,13 @@ class AdmissionNotes {
  private:
   void OfArrival(const wire::Arrival& arrival);
   void OfAdmitted();
+  void OfUser(const PeerId& peer, const wire::Voucher& voucher);
+  void OfRevoked(const wire::UsedInvite& used);
   void If(bool met, const std::string& name) { coverage_.at(name) += met ? 1 : 0; }
 
   const Block& head_;
   const Manifest& manifest_;
+  const naive::Sealed& sealed_;
   const Block& block_;
   Coverage& coverage_;
   std::vector<wire::Proof> proofs_;
@@ -113,6 +123,7 @@ void AdmissionNotes::OfAdmitted() {
     If(came && before != nullptr && before->voucher, "admitted: by an invite");
     If(came && EntryOf(head_.standings, peer) != nullptr,
        "admitted: a former member whose seat was not kept");
+    if (came && before != nullptr && before->voucher) OfUser(peer, *before->voucher);
   }
   for (const wire::Candidate& candidate : block_.candidates) {
     const wire::Candidate* before = EntryOf(head_.candidates, candidate.peer);
@@ -129,6 +140,7 @@ void AdmissionNotes::OfAdmitted() {
                     [&](const auto& one) { return one.invite == used.invite && one.revoked; });
     If(used.revoked && !before && used.used > 0, "invite: revoked when some have used it");
     If(used.revoked && !before && used.used == 0, "invite: revoked unused");
+    if (used.revoked && !before) OfRevoked(used);
     for (const wire::Candidate& one : head_.candidates) {
       If(used.revoked && !before && one.voucher && one.voucher->invite == used.invite,
          "invite: a candidate's is revoked");
@@ -136,6 +148,28 @@ void AdmissionNotes::OfAdmitted() {
   }
   If(block_.peak_t_s > block_.thresholds.t_s, "peak: higher than what the run bears");
   If(block_.peak_t_s < head_.peak_t_s, "peak: falls");
+}
+
+void AdmissionNotes::OfUser(const PeerId& peer, const wire::Voucher& voucher) {
+  for (const wire::UsedInvite& used : head_.invites) {
+    if (used.invite != voucher.invite || !IsMember(used.users, peer)) continue;
+    const wire::Moderator* moderator = EntryOf(head_.moderators, voucher.moderator);
+    If(true, "admitted: again by the invite that it used");
+    If(used.used >= voucher.uses, "admitted: again, and others used the invite up");
+    If(moderator->admitted >= manifest_.join.quota,
+       "admitted: again, and its moderator has no quota left");
+  }
+}
+
+void AdmissionNotes::OfRevoked(const wire::UsedInvite& used) {
+  for (const naive::Entry& entry : sealed_.commits) {
+    if (entry.message == nullptr) continue;
+    const auto commit = wire::DecodeCommit(entry.message->envelope.body);
+    if (!commit.ok() || !commit->revokes || !commit->revokes->invite) continue;
+    const wire::Invite& invite = *commit->revokes->invite;
+    If(InviteDigest(manifest_.run_id, invite) == used.invite && used.used >= invite.uses,
+       "invite: revoked when it is used up");
+  }
 }
 
 // REQUIRES: more than F members state it.

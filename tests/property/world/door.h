@@ -1,5 +1,6 @@
 // Who asks to come into a drawn world, and by what: keys of the genesis, of its list, and of
-// nobody, with invites that are good, ended, nearly used up or signed by nobody that counts.
+// nobody, with invites that are good, ended, nearly used up, to watch only, or signed by nobody
+// that counts.
 //
 // Promises:
 //   O1  Equal arguments give equal statements.

@@ -127,7 +127,7 @@ void SealedWorld::LetTimePass() {
   for (const wire::Voids& voids : head_.voids) ends.push_back(voids.last_step + 1000);
   for (const wire::Standing& standing : head_.standings) {
     ends.push_back(standing.barred_until);
-    ends.push_back(standing.left_step + 100);
+    ends.push_back(standing.left_step + 1000);
     ends.push_back(std::max(standing.last_drop_step, standing.barred_until) + 1000);
     if (standing.came_step > 0) ends.push_back(standing.came_step + 1000);
   }

@@ -28,6 +28,7 @@ class ComingTest : public testing::Test {
  protected:
   ComingTest() : manifest_(ManifestOf(8)) {
     manifest_.probation = 3;
+    manifest_.training.steps = 100'000;
     manifest_.join = {.policy = JoinPolicy::kInvite,
                       .allow = {PeerNumber(20), PeerNumber(21)},
                       .moderators = {PeerNumber(kModerator), PeerNumber(kModerator + 1)},
@@ -184,13 +185,13 @@ TEST_F(ComingTest, SeatsAreKeptForWhoMayReturn) {
 }
 
 // Attack: keys that leave, have others come in their place, and return together.
-TEST_F(ComingTest, WhoLeftKeepsItsSeatForAHundredSteps) {
+TEST_F(ComingTest, WhoLeftKeepsItsSeatAsLongAsWhoWasDropped) {
   manifest_.join.seats = 8;
   Leaves(3, 40);
-  EXPECT_THAT(Refusal(Guest(30), 139), HasSubstr("seats are taken"));
-  EXPECT_EQ(Refusal(Guest(30), 140), "");
-  EXPECT_THAT(Refusal(Guest(3, std::nullopt), 139), HasSubstr("may return"));
-  EXPECT_EQ(Refusal(Guest(3, std::nullopt), 140), "") << "then it comes like a new one";
+  EXPECT_THAT(Refusal(Guest(30), 1039), HasSubstr("seats are taken"));
+  EXPECT_EQ(Refusal(Guest(30), 1040), "");
+  EXPECT_THAT(Refusal(Guest(3, std::nullopt), 1039), HasSubstr("may return"));
+  EXPECT_EQ(Refusal(Guest(3, std::nullopt), 1040), "") << "then it comes like a new one";
 }
 
 TEST_F(ComingTest, TwoThatRaceForTheLastSeatInOneBlock) {
@@ -250,7 +251,7 @@ TEST_F(ComingTest, AnInviteThatEndedIsForgottenAndItsModeratorIsNot) {
 
 TEST_F(ComingTest, ALeaverAfterItsTimeComesAsNewAndCountsAgain) {
   Leaves(3, 10);
-  view_.step = 119;
+  view_.step = 1019;
   Admit({Guest(3)});
   EXPECT_TRUE(IsIn(3));
   EXPECT_EQ(Of(3).came_step, view_.step);
@@ -271,6 +272,158 @@ TEST_F(ComingTest, TwoThatRaceForTheLastUse) {
   EXPECT_FALSE(IsIn(31));
   EXPECT_EQ(view_.invites[0].used, 1u);
   EXPECT_THAT(Refusal(Guest(31, By(1)), view_.step + 1), HasSubstr("used up"));
+}
+
+// --- who comes again ----------------------------------------------------------------------------
+
+// Key 30 has come in by an invite, has left, and its seat is lost.
+class UsersTest : public ComingTest {
+ protected:
+  UsersTest() {
+    Admit({Guest(30, By(1))});
+    EXPECT_TRUE(IsIn(30));
+    Goes();
+  }
+  // The next block lets it go, and so long after it is the next one.
+  void Goes(std::uint64_t away = 1000) {
+    SealedStep sealed;
+    sealed.step = view_.step + 1;
+    for (const PeerId& member : view_.members) sealed.proofs[member];
+    view_.leaving = {PeerNumber(30)};
+    view_ = JudgeStep(sealed, view_, manifest_, {{}, {}, {}, {}});
+    ASSERT_EQ(view_.left, std::vector<PeerId>{PeerNumber(30)});
+    view_.step += away;
+  }
+};
+
+TEST_F(UsersTest, ComeInByTheInviteThatTheyUsedUp) {
+  EXPECT_THAT(Refusal(Guest(31, By(1)), view_.step + 1), HasSubstr("used up (1 of 1)"));
+  EXPECT_EQ(Refusal(Guest(30, By(1)), view_.step + 1), "");
+  Admit({Guest(30, By(1))});
+  EXPECT_TRUE(IsIn(30));
+  ASSERT_EQ(view_.invites.size(), 1u);
+  EXPECT_EQ(view_.invites[0].used, 1u) << "at no use";
+  EXPECT_EQ(view_.invites[0].users, std::vector<PeerId>{PeerNumber(30)});
+  EXPECT_EQ(view_.moderators[0].admitted, 1u) << "at no quota";
+  EXPECT_EQ(Of(30).came_step, view_.step);
+  EXPECT_EQ(Of(30).returned_step, view_.step) << "if it leaves soon, it is barred";
+}
+
+TEST_F(UsersTest, ComeInWhenTheModeratorHasNoQuotaLeft) {
+  view_.moderators[0].admitted = manifest_.join.quota;
+  EXPECT_THAT(Refusal(Guest(31, By(2)), view_.step + 1), HasSubstr("have let in all 4 keys"));
+  EXPECT_EQ(Refusal(Guest(30, By(1)), view_.step + 1), "");
+}
+
+TEST_F(UsersTest, ComeInByNoOtherUsedInvite) {
+  view_.invites.push_back({DigestOf(2), 1, kEnds});
+  std::sort(view_.invites.begin(), view_.invites.end(),
+            [](const auto& a, const auto& b) { return a.invite < b.invite; });
+  EXPECT_THAT(Refusal(Guest(30, By(2)), view_.step + 1), HasSubstr("used up (1 of 1)"));
+}
+
+TEST_F(UsersTest, ComeInByEachInviteThatTheyUsed) {
+  Admit({Guest(30, By(2))});
+  ASSERT_EQ(view_.moderators[0].admitted, 2u) << "another invite is another use";
+  Goes(2000);
+  for (const std::uint64_t invite : {1, 2}) {
+    EXPECT_EQ(Refusal(Guest(30, By(invite)), view_.step + 1), "");
+  }
+}
+
+TEST_F(UsersTest, ComeInUntilTheInviteEnds) {
+  EXPECT_EQ(Refusal(Guest(30, By(1)), kEnds - 1), "");
+  EXPECT_THAT(Refusal(Guest(30, By(1)), kEnds), HasSubstr("ended with step 5000"));
+  view_.step = kEnds - 1;
+  EXPECT_TRUE(Next({}).invites.empty()) << "with all who used it";
+}
+
+// Bars, bans and seats count for them as for all.
+TEST_F(UsersTest, AreBarredBannedAndSeatedLikeOthers) {
+  const std::uint64_t step = view_.step + 1;
+  manifest_.join.seats = 8;
+  EXPECT_THAT(Refusal(Guest(30, By(1)), step), HasSubstr("8 seats are taken"));
+  manifest_.join.seats = 10;
+  view_.standings[0].barred_until = step + 1;
+  EXPECT_THAT(Refusal(Guest(30, By(1)), step), HasSubstr("barred until"));
+  view_.standings[0].banned = true;
+  EXPECT_THAT(Refusal(Guest(30, By(1)), step), HasSubstr("was banned"));
+}
+
+// Attack: keys that take turns in coming and going. Between two returns by one invite lie the 1000
+// steps for which the seat is kept, and a departure too soon bars for as many before.
+TEST_F(UsersTest, AreBarredIfTheyLeaveSoonAgain) {
+  Admit({Guest(30, By(1))});
+  Goes(0);
+  EXPECT_EQ(Of(30).barred_until, view_.step + 1000);
+  EXPECT_THAT(Refusal(Guest(30, By(1)), view_.step + 999), HasSubstr("barred until"));
+  EXPECT_THAT(Refusal(Guest(30, By(1)), view_.step + 1999), HasSubstr("may return"));
+  EXPECT_EQ(Refusal(Guest(30, By(1)), view_.step + 2000), "");
+}
+
+// --- until when, for people ---------------------------------------------------------------------
+
+TEST_F(UsersTest, AreToldUntilWhenTheyMayComeBack) {
+  const auto way = [&](std::optional<Voucher> shown = By(1)) {
+    return WayBackOf(view_, manifest_, PeerNumber(30), shown);
+  };
+  EXPECT_EQ(way().from, 0u);
+  EXPECT_EQ(way().seat_until, 0u) << "it is lost";
+  EXPECT_EQ(way().door_until, kEnds);
+  EXPECT_EQ(way(std::nullopt).door_until, kEnds) << "as the block has it";
+  EXPECT_EQ(way(By(2)).door_until, kEnds) << "another one";
+  EXPECT_EQ(WayBackOf(view_, manifest_, PeerNumber(31), By(1)).door_until, 0u) << "is used up";
+  view_.step -= 2;
+  EXPECT_EQ(way().seat_until, view_.step + 2);
+  view_.standings[0].barred_until = view_.step + 100;
+  EXPECT_EQ(way().from, view_.step + 100);
+  EXPECT_EQ(way().seat_until, view_.step + 1100);
+  view_.moderators[0].revoked = true;
+  EXPECT_EQ(way().door_until, 0u);
+  EXPECT_EQ(way(std::nullopt).door_until, 0u) << "perhaps its own moderator";
+  view_.standings[0].banned = true;
+  EXPECT_EQ(way().seat_until, 0u);
+}
+
+TEST_F(ComingTest, AMemberIsToldAsIfItWereDropped) {
+  const WayBack way = WayBackOf(view_, manifest_, PeerNumber(3), std::nullopt);
+  EXPECT_EQ(way.from, 0u);
+  EXPECT_EQ(way.seat_until, kStep + 1000);
+  EXPECT_EQ(way.door_until, kNoStep) << "the manifest names it";
+  view_.standings = {{.peer = PeerNumber(3), .drops = 1, .last_drop_step = 9}};
+  EXPECT_EQ(WayBackOf(view_, manifest_, PeerNumber(3), std::nullopt).seat_until, kStep + 2000)
+      << "a second drop bars it first";
+}
+
+// --- who watches --------------------------------------------------------------------------------
+
+TEST_F(ComingTest, AnInviteToWatchLetsNobodyIn) {
+  Voucher voucher = By(1, 2);
+  voucher.kind = wire::InviteKind::kObserve;
+  const Arrival watcher = Guest(30, voucher);
+  EXPECT_THAT(Refusal(watcher), HasSubstr("lets it follow the run, and nobody in"));
+  EXPECT_TRUE(ArrivalsToState(view_, manifest_, {{watcher.peer, voucher}}, kStep).empty());
+  Admit({watcher});
+  EXPECT_FALSE(IsIn(30) || IsCandidate(30)) << "even if all members state it";
+}
+
+TEST_F(ComingTest, AnInviteToWatchIsGoodUntilItEndsOrIsRevoked) {
+  Voucher voucher = By(1, 2);
+  voucher.kind = wire::InviteKind::kObserve;
+  const auto lasting = [&](std::uint64_t step) {
+    return LastingRefusalOf(view_, manifest_, Guest(30, voucher), step).value_or("");
+  };
+  view_.invites = {{DigestOf(1), 2, kEnds}};
+  view_.moderators = {{PeerNumber(kModerator), 4}};
+  EXPECT_EQ(lasting(kStep), "") << "a block counts no uses of it, and no quota";
+  EXPECT_THAT(lasting(kEnds), HasSubstr("ended with step 5000"));
+  view_.invites[0].revoked = true;
+  EXPECT_THAT(lasting(kStep), HasSubstr("was revoked"));
+  view_.invites.clear();
+  view_.moderators[0].revoked = true;
+  EXPECT_THAT(lasting(kStep), HasSubstr("has revoked all"));
+  manifest_.join.policy = JoinPolicy::kAllowlist;
+  EXPECT_THAT(lasting(kStep), HasSubstr("takes no invites"));
 }
 
 // --- who is confirmed ---------------------------------------------------------------------------
@@ -334,9 +487,9 @@ TEST_F(ComingTest, AKeyIsNotAdmittedTwiceByJoinsAndArrivals) {
 
 TEST_F(ComingTest, WhoIsRemovedInTheBlockDoesNotComeIn) {
   view_.standings = {{.peer = PeerNumber(30), .left_step = 1}};
-  view_.step = 200;
+  view_.step = 2000;
   SealedStep sealed;
-  sealed.step = 201;
+  sealed.step = 2001;
   for (const PeerId& member : view_.members) sealed.proofs[member].arrivals = {Guest(30)};
   EXPECT_FALSE(AdmissionsAfter(sealed, view_, manifest_, {}).candidates.empty());
   EXPECT_TRUE(AdmissionsAfter(sealed, view_, manifest_, {{PeerNumber(30), FaultKind::kBan}})
@@ -409,6 +562,51 @@ TEST_F(SlotsTest, ACandidateHasAUseReserved) {
   Next({Guest(30, By(1, 5)), Guest(31, By(1, 5)), Guest(32, By(1, 5))});
   EXPECT_EQ(view_.candidates.size(), 2u);
   EXPECT_FALSE(IsCandidate(32));
+}
+
+// Attack: keys that used up their invites and left are candidates for ever, at no cost.
+TEST_F(SlotsTest, WhoComesAgainHasNoMoreThanHalf) {
+  view_.step = 5000 - 100;
+  for (std::uint32_t i = 50; i < 62; ++i) {
+    Leaves(i, 1);
+    view_.invites.push_back({DigestOf(i), 1, kEnds, false, {PeerNumber(i)}});
+  }
+  std::sort(view_.invites.begin(), view_.invites.end(),
+            [](const auto& a, const auto& b) { return a.invite < b.invite; });
+  std::vector<Arrival> again;
+  for (std::uint32_t i = 50; i < 62; ++i) again.push_back(Guest(i, By(i)));
+  Next(again);
+  EXPECT_EQ(view_.candidates.size(), kPlacesOfUsers);
+  again.insert(again.begin(), crowd_.begin(), crowd_.end());
+  std::sort(again.begin(), again.end());
+  Next(again);
+  EXPECT_EQ(view_.candidates.size(), wire::kMaxArrivals);
+  EXPECT_TRUE(IsCandidate(37)) << "the others are for who is new";
+  EXPECT_FALSE(IsCandidate(38));
+}
+
+TEST_F(SlotsTest, WhoComesAgainByOneInviteHasAQuarter) {
+  view_.step = 2000;
+  wire::UsedInvite used{DigestOf(1), 6, kEnds};
+  std::vector<Arrival> again;
+  for (std::uint32_t i = 50; i < 56; ++i) {
+    Leaves(i, 1);
+    used.users.push_back(PeerNumber(i));
+    again.push_back(Guest(i, By(1, 6)));
+  }
+  view_.invites = {used};
+  Next(again);
+  EXPECT_EQ(view_.candidates.size(), kPlacesOfUsers / 2);
+}
+
+TEST_F(SlotsTest, WhoComesAgainTakesNoUseOfAnother) {
+  view_.step = 2000;
+  Leaves(50, 1);
+  view_.invites = {{DigestOf(1), 2, kEnds, false, {PeerNumber(50)}}};
+  Next({Guest(30, By(1, 3)), Guest(50, By(1, 3))});
+  EXPECT_TRUE(IsCandidate(30) && IsCandidate(50));
+  Next({Guest(29, By(1, 3)), Guest(30, By(1, 3)), Guest(50, By(1, 3))});
+  EXPECT_FALSE(IsCandidate(29)) << "one use is left, and reserved";
 }
 
 TEST_F(SlotsTest, WhoReturnsTakesNone) {

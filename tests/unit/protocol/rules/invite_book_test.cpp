@@ -140,14 +140,30 @@ TEST_F(InviteBookTest, NobodyElseRevokes) {
   EXPECT_EQ(Refusal(InviteOf()), "");
 }
 
-TEST_F(InviteBookTest, AnInviteThatHasEndedOrIsUsedUpNeedsNoRevocation) {
+TEST_F(InviteBookTest, AnInviteThatHasEndedNeedsNoRevocation) {
   const InviteBook book(view_, view_.step + 1);
   Invite ended = InviteOf();
   ended.ends_step = view_.step + 1;
   EXPECT_FALSE(book.Concerns(Revoked(ended), manifest_, view_.step + 1));
-  Admit(20, InviteOf(kHolder, 1));
-  const InviteBook after(view_, view_.step + 1);
-  EXPECT_FALSE(after.Concerns(Revoked(InviteOf(kHolder, 1)), manifest_, view_.step + 1));
+}
+
+// It lets in who has used it.
+TEST_F(InviteBookTest, OneThatIsUsedUpCanBeRevoked) {
+  const Invite invite = InviteOf(kHolder, 1);
+  Admit(20, invite);
+  const Digest name = InviteDigest(manifest_.run_id, invite);
+  const auto to_user = [&] {
+    const InviteBook book(view_, view_.step + 1);
+    return book.RefusalToUserOf(VoucherOf(manifest_.run_id, invite), manifest_, view_.step + 1)
+        .value_or("");
+  };
+  EXPECT_TRUE(InviteBook(view_, view_.step + 1).HasUsed(name, PeerNumber(20)));
+  EXPECT_FALSE(InviteBook(view_, view_.step + 1).HasUsed(name, PeerNumber(21)));
+  EXPECT_EQ(to_user(), "");
+  Next({}, {}, Revoked(invite));
+  EXPECT_EQ(to_user(), "its invite was revoked: ask a moderator for a new one");
+  EXPECT_TRUE(view_.invites[0].users.empty());
+  EXPECT_EQ(view_.moderators[0].admitted, 1u) << "it costs nothing";
 }
 
 TEST_F(InviteBookTest, AFullBookTakesNoInviteThatItDoesNotHave) {

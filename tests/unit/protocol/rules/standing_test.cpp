@@ -107,11 +107,11 @@ TEST_F(StandingTest, TheFirstAdmissionOfANewKeyIsNoReturn) {
   EXPECT_EQ(Of(9).barred_until, 1300u);
 }
 
-// Who left keeps its seat for 100 steps; who was dropped for 1000 after it may return.
+// For 1000 steps after it may return: who left no shorter than who was killed.
 TEST_F(StandingTest, HowLongASeatIsKept) {
   const Standing left = {.peer = PeerNumber(1), .left_step = 50};
-  EXPECT_TRUE(KeepsSeat(left, 149));
-  EXPECT_FALSE(KeepsSeat(left, 150));
+  EXPECT_TRUE(KeepsSeat(left, 1049));
+  EXPECT_FALSE(KeepsSeat(left, 1050));
   const Standing dropped = {.peer = PeerNumber(1), .drops = 1, .last_drop_step = 50};
   EXPECT_TRUE(KeepsSeat(dropped, 1049));
   EXPECT_FALSE(KeepsSeat(dropped, 1050));
@@ -129,14 +129,15 @@ TEST_F(StandingTest, HowLongASeatIsKept) {
   EXPECT_FALSE(KeepsSeat(turned, 2050));
   // Its drop is older than its departure.
   const Standing later = {.peer = PeerNumber(1), .drops = 1, .last_drop_step = 40, .left_step = 50};
-  EXPECT_FALSE(KeepsSeat(later, 150));
+  EXPECT_TRUE(KeepsSeat(later, 1049));
+  EXPECT_FALSE(KeepsSeat(later, 1050));
 }
 
 TEST_F(StandingTest, WhoseSeatIsNotKeptMayNotReturn) {
   std::erase(view_.members, PeerNumber(1));
   view_.standings = {{.peer = PeerNumber(1), .left_step = 50}};
-  EXPECT_TRUE(MayReturn(view_, PeerNumber(1), 149));
-  EXPECT_FALSE(MayReturn(view_, PeerNumber(1), 150));
+  EXPECT_TRUE(MayReturn(view_, PeerNumber(1), 1049));
+  EXPECT_FALSE(MayReturn(view_, PeerNumber(1), 1050));
 }
 
 TEST_F(StandingTest, ARemovedKeyThatIsNeitherBannedNorBarredMayReturn) {
