@@ -184,7 +184,7 @@ class LeavingTest(TestCase):
         self.assertEqual(self.nodes[index].finish(), 0, self.nodes[index].text["stderr"])
         report = self.nodes[index].report()
         self.assertEqual((report["ok"], report["end"], report["member"]), (True, "left", False))
-        self.assertRegex(report["reason"], r"^left the run with the block of step \d+; start the node again to come back$")
+        self.assertRegex(report["reason"], r"^left the run with the block of step \d+; start the node again to come back: its seat is kept until step \d+$")
         return report
 
     def test_the_others_go_on_without_a_wait(self):

@@ -61,6 +61,9 @@ void AddJoinCommand(CLI::App& program, Invocation& invocation) {
       "The data folder is ostraka-<name of the run> unless --data-dir names another; a key that "
       "is made there has no passphrase unless --passphrase-file gives one. Without --listen and "
       "--dht on the node declares that it can only dial.\n"
+      "A key that has come in by an invite comes in by it again, at no use, until the invite ends "
+      "or "
+      "is revoked: `ostraka join FOLDER`.\n"
       "Exit codes: as of `ostraka node`; 1 also if the run refuses the key, 2 if the invite is no "
       "good");
   command->callback([options, &invocation] {

@@ -47,7 +47,8 @@ void AddLeaveCommand(CLI::App& program, Invocation& invocation) {
       "Example: ostraka leave out/node0\n"
       "It does what Ctrl-C on the node's terminal does, and waits for the end. A node without "
       "which "
-      "the run\ncannot do is stopped instead; starting the node again comes back.\n"
+      "the run\ncannot do is stopped instead; starting the node again comes back. Its seat is kept "
+      "for 1000 steps;\nthen it needs a free seat, and the invite by which it came.\n"
       "Exit codes: 0 it left; 1 it was stopped, or ended in another way; 3 no node runs there");
   command->callback([dir, &invocation] {
     invocation.body = [dir] {

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "node/cli/node/page_service.h"
@@ -12,11 +14,14 @@
 #include "node/cli/terminal/ink.h"
 #include "node/cli/views/node_json.h"
 #include "node/cli/views/node_view.h"
+#include "node/cli/views/way_back_text.h"
 #include "node/host/host.h"
 #include "node/os/endpoint.h"
 #include "node/os/steady_clock.h"
 #include "node/os/stop_signals.h"
+#include "node/protocol/ground/invite.h"
 #include "node/protocol/ground/names.h"
+#include "node/protocol/rules/coming.h"
 
 namespace ostraka::cli {
 namespace {
@@ -44,8 +49,46 @@ ExitCode ExitCodeOf(host::NodeEnd end, const std::string& stopped_by) {
   return kEnvironment;
 }
 
+// Of the run that it enters, and by what: the host takes these with the options.
+struct Entry {
+  std::shared_ptr<const protocol::Manifest> manifest;
+  std::optional<wire::Voucher> shown;
+};
+
+Entry EntryOf(const host::RunOptions& options) {
+  Entry entry{options.manifest, std::nullopt};
+  if (options.credential) {
+    entry.shown = protocol::VoucherOf(options.manifest->run_id, options.credential->invite);
+  }
+  return entry;
+}
+
+// How long a step took, if this process has taken part in one.
+std::optional<double> StepSeconds(const host::NodeReport& report) {
+  const protocol::StepTimes& all = report.step_times;
+  if (report.timed_steps == 0) return std::nullopt;
+  const base::Duration sum{all.compute_ns + all.aggregate_ns + all.agree_ns};
+  return sum.seconds() / static_cast<double>(report.timed_steps);
+}
+
+// Until when it may be in the run again, of a node that people ended.
+void SayWayBack(const host::NodeReport& report, const base::PeerId& self, const Entry& entry) {
+  const host::NodeEnd end = report.outcome.end;
+  const bool by_people = end == host::NodeEnd::kLeft || end == host::NodeEnd::kInterrupted;
+  if (!by_people || report.last_block == nullptr) return;
+  const wire::Block& head = *report.last_block;
+  const std::string text =
+      WayBackText({.way = protocol::WayBackOf(head, *entry.manifest, self, entry.shown),
+                   .is_member = protocol::IsMember(head.members, self),
+                   .was_one = protocol::IsKey(head, self),
+                   .step = HeightOf(head),
+                   .steps = entry.manifest->training.steps,
+                   .step_seconds = StepSeconds(report)});
+  if (!text.empty()) std::fprintf(stderr, "%s\n", text.c_str());
+}
+
 ExitCode Show(const NodeOutputOptions& output, const host::Run& run, const std::string& data_dir,
-              const std::string& stopped_by) {
+              const std::string& stopped_by, const Entry& entry) {
   const host::NodeReport& report = *run.report();
   nlohmann::json result = ReportJson(report, run.self(), run.layout());
   if (report.checkpoint.ok()) {
@@ -59,6 +102,7 @@ ExitCode Show(const NodeOutputOptions& output, const host::Run& run, const std::
     const std::string words = Ink(STDERR_FILENO).Bad("NOT WELL TRAINED");
     std::fprintf(stderr, "%s: %s\n", words.c_str(), report.trouble.c_str());
   }
+  if (!output.events) SayWayBack(report, run.self(), entry);
   if (output.events) result["event"] = "report";
   if (output.events || output.json) PrintJson(result);
   // A run whose result is lost has failed, whatever its outcome.
@@ -77,6 +121,7 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
   ASSIGN_OR_RETURN(host::RunOptions run_options, RunOptionsOf(options));
   const std::shared_ptr<RunPage> page = ServePage(run_options);
   const std::string data_dir = run_options.files.data_dir;
+  const Entry entry = EntryOf(run_options);
   const std::unique_ptr<host::NodeEvents> events =
       output.events
           ? MakeJsonView(MemberNames(protocol::NamesOf(run_options.manifest->members)), *log)
@@ -111,7 +156,7 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
     });
     host.RunToTheEnd();
   }
-  const ExitCode code = Show(output, *run, data_dir, stopped_by);
+  const ExitCode code = Show(output, *run, data_dir, stopped_by, entry);
   if (options.network.http.address.empty()) return code;
   std::fflush(stdout);  // a parent process need not wait for the last page
   const base::Status shown =

@@ -4,6 +4,7 @@
 
 #include "node/base/planted.h"
 #include "node/protocol/mail/timers.h"
+#include "node/protocol/rules/standing.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {
@@ -114,6 +115,16 @@ Outcome Ending::OnFinished(const PeerId& peer) {
 
 Outcome Ending::HaltIfAllFinished() { return stay_.AllFinished() ? End() : Outcome::Wait(); }
 
+// For `ostraka leave` and the ledger, too, which know no more than steps.
+std::string LeftText(const Block& head, const PeerId& self) {
+  const Standing& standing = *StandingOf(head.standings, self);
+  std::string text = "left the run with the block of step " + std::to_string(head.step) +
+                     "; start the node again to come back";
+  const std::uint64_t from = standing.barred_until;
+  if (from > HeightOf(head)) text += " from step " + std::to_string(from) + " on";
+  return text + ": its seat is kept until step " + std::to_string(SeatIsKeptUntil(standing));
+}
+
 Outcome Ending::End() {
   ProveBlock(true);
   const Block& head = uses_.chain->head();
@@ -125,9 +136,7 @@ Outcome Ending::End() {
     is_proven_ = false;
     return Outcome::Leave("it left the run, as it had said before it was started again");
   }
-  return Outcome::Halt(Halted::Why::kLeft, "left the run with the block of step " +
-                                               std::to_string(head.step) +
-                                               "; start the node again to come back");
+  return Outcome::Halt(Halted::Why::kLeft, LeftText(head, uses_.self));
 }
 
 }  // namespace ostraka::protocol
