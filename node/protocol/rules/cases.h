@@ -12,14 +12,14 @@
 // their time count from there (Case::opened_step). Attack: seven liars found at once had members
 // recompute seven gradients in one step, and all their PROOFs came late.
 //
-// Eligible are the members that are no party and can know of the disputed step: those that its block
-// or a later one admitted hold no data about it, and a ballot of kAbstain records this. The fault bound of a case is
-// that of the members that can know, so at most that of the block before it opened. Attack: honest
-// newcomers, two of whom raise the bound of sixteen members, would leave a liar undecided. The
-// target of a gradient case need not be a member: a former member answers for what it had sealed.
-// The first ballot of a voter counts; votes in the block that opens a case do not count. An undecided case
-// between members drops one of them only if the honest among the others could have decided it;
-// otherwise it ends without a loser.
+// Eligible are the members that are no party and can know of the disputed step: those that its
+// block or a later one admitted hold no data about it, and a ballot of kAbstain records this. The
+// fault bound of a case is that of the members that can know, so at most that of the block before
+// it opened. Attack: honest newcomers, two of whom raise the bound of sixteen members, would leave
+// a liar undecided. The target of a gradient case need not be a member: a former member answers for
+// what it had sealed. The first ballot of a voter counts; votes in the block that opens a case do
+// not count. An undecided case between members drops one of them only if the honest among the
+// others could have decided it; otherwise it ends without a loser.
 //
 // In profile exact/1 the loser of a gradient or a numbers case is suspended by its first fault, and
 // banned by the next one or if the voters found it guilty `twice`. So there a gradient case that
