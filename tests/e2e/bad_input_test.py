@@ -237,7 +237,7 @@ class ManifestTest(TestCase):
         self.refused(2, [*init, "--member", ids[0] + "@nowhere"], "nowhere", "host:port")
         members = [word for ident in ids for word in ("--member", ident)]
         self.refused(2, [*init, *members, "--momentum", "nan"], "--momentum: must be a number")
-        self.refused(2, [*init, *members, "--learning-rate", "inf"], "training.learning_rate")
+        self.refused(2, [*init, *members, "--learning-rate", "inf"], "--learning-rate: must be a number")
         self.refused(2, [*init, *members, "--steps", 0], "training.steps")
         self.refused(2, [*init, "--member", "a b=" + ids[0]], "'a b=", "a member's name must consist of")
         self.refused(2, [*init, "--member", "be81737a=" + ids[0]], "must not read like the digits of a key")
