@@ -24,6 +24,10 @@ using wire::Phase;
 
 namespace {
 
+bool Observes(const Arrival& arrival) {
+  return arrival.voucher && arrival.voucher->kind == wire::InviteKind::kObserve;
+}
+
 Outcome Refused(const std::string& why) {
   return Outcome::Halt(Halted::Why::kRefused, "this key may not come in: " + why);
 }
@@ -290,7 +294,14 @@ Outcome Follower::SendRejoin() {
     return Outcome::Wait();
   }
   if (!MayReturn(head, uses_.self, step)) {
-    const auto refusal = RefusalOf(head, *uses_.manifest, OwnArrival(), step);
+    const Arrival arrival = OwnArrival();
+    const auto refusal = RefusalOf(head, *uses_.manifest, arrival, step);
+    // It asks for no more than to follow. Members forget a guest that asks for nothing, so it shows
+    // its invite again with each block.
+    if (refusal && Observes(arrival) && !LastingRefusalOf(head, *uses_.manifest, arrival, step)) {
+      ShowCredential();
+      return Outcome::Wait();
+    }
     // The next block may admit a candidate of this one. [A newcomer that was killed just when it
     // was admitted came back without its invite, and took the block before for the newest.]
     if (refusal && CandidateOf(head, uses_.self) != nullptr) return Outcome::Wait();

@@ -17,6 +17,7 @@
 //
 //   F6  Who is shown two histories (histories.h) signs nothing more, and says what it was shown.
 //       What it has fetched is stored and applied once members have had their say about that.
+//   F7  Who shows an invite to follow the run never asks to come in.
 //
 // May not know: seals, roles, or why the member left.
 //

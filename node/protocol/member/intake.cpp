@@ -206,7 +206,7 @@ void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
   std::optional<InviteBook> book;  // a copy of up to 1,024 entries, only where places are short
   const auto refuses = [&](const Voucher& voucher) {
     if (!book) book.emplace(head, step);
-    return book->RefusalOf(voucher, *parts_.manifest, step).has_value();
+    return book->LastingRefusalOf(voucher, *parts_.manifest, step).has_value();
   };
   if (stranger && !guest && request.voucher && IsRefusedForGood(*request.voucher)) {
     // It sees by the head why it may not come in (Follower::RefusalByNewest), and need not follow.

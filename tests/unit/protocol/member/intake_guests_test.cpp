@@ -217,9 +217,24 @@ TEST_F(IntakeGuestsTest, AVoucherThatNobodyVerifiedIsNotPassedOn) {
   EXPECT_EQ(Asks(), (Asking{{IdOf(4), std::nullopt}}));
 }
 
+// Attack: it asks to come in all the same, near and in order.
+TEST_F(IntakeGuestsTest, WhoShowsAnInviteToFollowIsAGuestAndIsNotStated) {
+  BeginStep();
+  invite_.kind = wire::InviteKind::kObserve;
+  On(Rejoin(CredentialFor(Stranger())), kStranger);
+  EXPECT_TRUE(IsGuest());
+  EXPECT_EQ(Asks().size(), 1u);
+  EXPECT_TRUE(ArrivalsToState(parts().chain.head(), *manifest_, Asks(), kStep).empty());
+  invite_.kind = wire::InviteKind::kAdmit;
+  EXPECT_EQ(ArrivalsToState(parts().chain.head(), *manifest_,
+                            {{Stranger(), VoucherOf(manifest_->run_id, invite_)}}, kStep)
+                .size(),
+            1u);
+}
+
 TEST_F(IntakeGuestsTest, AMemberWhoseSeatEndedNeedsAVoucher) {
   Block head = HeadBlock();
-  head.step += 500;
+  head.step += 1500;
   head.standings = {{.peer = Stranger(), .left_step = 5}};
   BeginStep(head);
   On(Rejoin(std::nullopt), kStranger);

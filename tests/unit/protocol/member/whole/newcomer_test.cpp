@@ -42,11 +42,13 @@ class NewcomersTest : public testing::Test {
   void RunToBlock(std::size_t count) {
     cluster_.RunUntil([&] { return cluster_.node(0).blocks.size() >= count; });
   }
-  wire::Credential InviteFor(std::uint32_t number, std::uint32_t uses = 1) const {
+  wire::Credential InviteFor(std::uint32_t number, std::uint32_t uses = 1,
+                             wire::InviteKind kind = wire::InviteKind::kAdmit) const {
     const wire::Invite invite{.moderator = KeyNumber(kModerator)->id(),
                               .holder = KeyNumber(kHolder)->id(),
                               .uses = uses,
-                              .ends_step = 1000};
+                              .ends_step = 1000,
+                              .kind = kind};
     const Digest& run = cluster_.manifest().run_id;
     const auto signature = SignInvite(run, invite, *KeyNumber(kModerator));
     return UseInvite(run, invite, signature, *KeyNumber(kHolder), KeyNumber(number)->id());
@@ -151,6 +153,24 @@ TEST_F(NewcomersTest, ACopiedCredentialLetsNobodyIn) {
   cluster_.RunToEnd();
   EXPECT_EQ(AdmittedAt(51) + AdmittedAt(52), 0u);
   EXPECT_TRUE(Finished(0) && Finished(1) && Finished(2) && Finished(3));
+}
+
+// It follows the run to its end, started again as well, and no member ever states it.
+TEST_F(NewcomersTest, WhoShowsAnInviteToFollowNeverComesIn) {
+  const std::size_t guest =
+      cluster_.Join(KeyNumber(50), InviteFor(50, 1, wire::InviteKind::kObserve));
+  RunToBlock(20);
+  EXPECT_FALSE(cluster_.node(guest).blocks.empty()) << "it follows";
+  cluster_.Kill(guest);
+  cluster_.Restart(guest);
+  cluster_.RunToEnd();
+  EXPECT_TRUE(Finished(guest)) << cluster_.node(guest).halted->reason;
+  EXPECT_EQ(HeightOf(*cluster_.node(guest).blocks.back()),
+            HeightOf(*cluster_.node(0).blocks.back()));
+  for (const auto& block : cluster_.node(0).blocks) {
+    EXPECT_TRUE(block->candidates.empty() && block->invites.empty() && block->moderators.empty());
+    EXPECT_EQ(block->members.size(), 4u);
+  }
 }
 
 TEST_F(NewcomersTest, ARestartBeforeItsAdmissionDelaysItAtMost) {
