@@ -508,10 +508,14 @@ std::vector<Entry> OfGuests() {
        MakeComeAndGo},
       {{"rotate_keys",
         "intruders take turns, more keys than their invite has uses: each leaves as soon as it is "
-        "in, and asks again when its seat is lost",
-        {CountFromOne("uses", "2", kMany)},
+        "in, and asks again `away` blocks later, when its seat is lost, and after the next "
+        "departure "
+        "at once; their invite ends with step `until` (0: never)",
+        {CountFromOne("uses", "2", kMany), CountFromOne("away", "1002", kMany),
+         Count("until", "0", kMany)},
         Outcome::kContained,
-        "who was away for longer than its seat is kept uses up an invite again"},
+        "the keys that used the invite up come in by it again, and no others; between two of these "
+        "returns lie 1000 steps"},
        MakeComeAndGo},
       {{"far_newcomer",
         "an intruder whose line takes `deltas` Delta more each way; moves = 1: only once it is a "

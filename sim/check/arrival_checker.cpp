@@ -23,19 +23,22 @@ base::Status ArrivalChecker::OnJoined(std::uint32_t peer, std::uint64_t step) {
                                   std::to_string(guest.uses));
 }
 
-// Its first coming, or one that is no return.
-bool ArrivalChecker::ComesAnew(std::uint32_t peer, std::uint64_t step) {
-  const auto left = left_.extract(peer);
-  const bool seat_is_lost = !left.empty() && step >= left.mapped() + kSeatIsKept;
-  if (came_.insert(peer).second || seat_is_lost) return true;
+// In a seat that was kept, or by what let it in before.
+base::Status ArrivalChecker::OnReturned(std::uint32_t peer, std::uint64_t step) {
+  const auto kept = seat_until_.extract(peer);
   returned_[peer] = step;
-  return false;
+  if (kept.empty() || step < kept.mapped()) return base::OkStatus();
+  const Entitlement& guest = guests_[peer - roster_.genesis];
+  if (step < guest.ends_step) return base::OkStatus();
+  return base::FailedPrecondition(
+      "the block of step " + std::to_string(step) + " lets in " + Named(roster_, peer) +
+      " again, whose seat is lost, by what has ended with step " + std::to_string(guest.ends_step));
 }
 
 void ArrivalChecker::OnLeft(std::uint32_t peer, std::uint64_t step) {
   const auto returned = returned_.find(peer);
   const bool is_barred = returned != returned_.end() && step < returned->second + kLeavesTooSoon;
-  if (!is_barred) left_[peer] = step;
+  seat_until_[peer] = step + (is_barred ? kLeavesTooSoon : 0) + kSeatIsKept;
 }
 
 base::Status ArrivalChecker::CheckMembers(const wire::Block& block) const {
@@ -65,8 +68,9 @@ base::Status ArrivalChecker::OnBlock(const wire::Block& block) {
     const auto peer = roster_.IndexOf(id);
     if (!peer) return base::FailedPrecondition("a block lets in a key that nobody has");
     since_.erase(*peer);
-    if (!roster_.Comes(*peer) || !ComesAnew(*peer, block.step)) continue;
-    RETURN_IF_ERROR(OnJoined(*peer, block.step));
+    if (!roster_.Comes(*peer)) continue;
+    RETURN_IF_ERROR(came_.insert(*peer).second ? OnJoined(*peer, block.step)
+                                               : OnReturned(*peer, block.step));
   }
   for (const base::PeerId& id : block.left) {
     const auto peer = roster_.IndexOf(id);

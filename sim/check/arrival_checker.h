@@ -1,7 +1,7 @@
 // Checker "arrivals": who comes in from outside is let in by what its moderator or the manifest
 // said, once a use, and finds a seat; and an honest one is let in. Who has left and comes back
-// after its seat was given up has used up another one. Attackers are never more than the members
-// bear.
+// after its seat was given up does so by what let it in, while that is in force. Attackers are
+// never more than the members bear.
 //
 // Thread safety: none; one simulation.
 #pragma once
@@ -19,6 +19,7 @@ namespace ostraka::sim {
 struct Entitlement {
   std::uint32_t group = 0;
   std::uint32_t uses = 0;
+  std::uint64_t ends_step = UINT64_MAX;
 };
 
 class ArrivalChecker final : public Checker {
@@ -34,13 +35,13 @@ class ArrivalChecker final : public Checker {
  private:
   // Probation, and the steps that the way to the head takes.
   static constexpr std::uint64_t kBlocksToComeIn = 30;
-  // Who has left is kept a seat for so many steps, and is barred if it leaves again that soon after
-  // a return; then its seat is kept for longer than a simulation runs.
-  static constexpr std::uint64_t kSeatIsKept = 100;
+  // Who has left is kept a seat for so many steps, and is barred for as many before if it leaves
+  // that soon after a return.
+  static constexpr std::uint64_t kSeatIsKept = 1000;
   static constexpr std::uint64_t kLeavesTooSoon = 1000;
   base::Status OnBlock(const wire::Block& block);
   base::Status OnJoined(std::uint32_t peer, std::uint64_t step);
-  bool ComesAnew(std::uint32_t peer, std::uint64_t step);
+  base::Status OnReturned(std::uint32_t peer, std::uint64_t step);
   void OnLeft(std::uint32_t peer, std::uint64_t step);
   base::Status CheckMembers(const wire::Block& block) const;
 
@@ -52,7 +53,8 @@ class ArrivalChecker final : public Checker {
   std::set<std::uint32_t> came_;                  // guests, once
   std::map<std::uint32_t, std::uint32_t> used_;   // by group
   std::map<std::uint32_t, std::uint64_t> since_;  // guests that wait: the height at which each did
-  std::map<std::uint32_t, std::uint64_t> left_;   // guests that have left: the step
+  // Guests that have left: the first step in which no seat is kept for them.
+  std::map<std::uint32_t, std::uint64_t> seat_until_;
   std::map<std::uint32_t, std::uint64_t> returned_;  // guests that came back: the step
 };
 

@@ -14,8 +14,8 @@ Pass PassAt(std::uint32_t index, const SimOptions& options) {
   if (index < options.comes) return index % 2 == 0 ? Pass::kInvite : Pass::kListed;
   if (index < options.comes + options.intruders) return Pass::kPublic;
   if (index >= options.comes + options.intruders + options.forgers) return Pass::kInvite;
-  constexpr Pass kBad[] = {Pass::kForged, Pass::kContested, Pass::kContested,
-                           Pass::kEnded,  Pass::kCopied,    Pass::kRevoked};
+  constexpr Pass kBad[] = {Pass::kForged, Pass::kContested, Pass::kContested, Pass::kEnded,
+                           Pass::kCopied, Pass::kRevoked,   Pass::kObserve};
   return kBad[(index - options.comes - options.intruders) % std::size(kBad)];
 }
 
@@ -32,7 +32,8 @@ Gatehouse::Gatehouse(const base::Rng& rng, const SimOptions& options, const Keys
       stranger_(DrawKey(rng.Fork("stranger"))),
       public_uses_(
           std::max(1U, StaysOutside(options.attack) ? options.intruders : IntrudersLetIn(options))),
-      public_ends_(StaysOutside(options.attack) ? options.steps * 3 / 4 : kNever) {
+      public_ends_(StaysOutside(options.attack) ? options.steps * 3 / 4
+                                                : IntrudersEnd(options).value_or(kNever)) {
   const base::Duration run = ExpectedLength(options);
   for (std::uint32_t i = 0; i < guests.size(); ++i) {
     guests_.push_back(guests[i]->id());
@@ -71,7 +72,8 @@ const crypto::SigningKey& Gatehouse::HolderOf(std::size_t guest) const {
 std::vector<Entitlement> Gatehouse::Entitlements() const {
   std::vector<Entitlement> all;
   for (std::size_t i = 0; i < guests_.size(); ++i) {
-    all.push_back({static_cast<std::uint32_t>(GroupOf(i)), UsesOf(passes_[i])});
+    const Pass pass = passes_[i];
+    all.push_back({static_cast<std::uint32_t>(GroupOf(i)), UsesOf(pass), EndsOf(pass)});
   }
   return all;
 }
@@ -97,9 +99,15 @@ std::uint32_t Gatehouse::UsesOf(Pass pass) const {
     case Pass::kCopied:
     case Pass::kEnded:
     case Pass::kRevoked:
+    case Pass::kObserve:
       return 0;
   }
   return 0;
+}
+
+std::uint64_t Gatehouse::EndsOf(Pass pass) const {
+  if (pass == Pass::kPublic) return public_ends_;
+  return pass == Pass::kEnded ? kEndedStep : kNever;
 }
 
 wire::Invite Gatehouse::InviteOf(std::size_t guest) const {
@@ -107,9 +115,8 @@ wire::Invite Gatehouse::InviteOf(std::size_t guest) const {
   return {.moderator = moderator_->id(),
           .holder = HolderOf(guest).id(),
           .uses = std::max(1U, UsesOf(pass)),
-          .ends_step = pass == Pass::kEnded    ? kEndedStep
-                       : pass == Pass::kPublic ? public_ends_
-                                               : kNever};
+          .ends_step = EndsOf(pass),
+          .kind = pass == Pass::kObserve ? wire::InviteKind::kObserve : wire::InviteKind::kAdmit};
 }
 
 std::vector<wire::Revocation> Gatehouse::Revocations(const base::Digest& run_id) const {

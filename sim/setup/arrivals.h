@@ -7,8 +7,8 @@
 //                                                 take turns, IntrudersLetIn)
 //   [.., + forgers)            honest code        in turn: an invite that no moderator signed, the
 //                              with a credential  use of another key, an invite that has ended,
-//                              that is not good   one use for two keys, and an invite that the
-//                                                 moderator took back
+//                              that is not good   one use for two keys, an invite that the
+//                                                 moderator took back, and one to follow the run
 //   [.., + turnover)           honest             an invite of one use each (turnover.h)
 //
 // Thread safety: pure functions; plain values.
@@ -41,7 +41,8 @@ enum class Pass : std::uint8_t {
   kCopied,     // the credential of another key
   kEnded,      // an invite that has ended
   kContested,  // one use of an invite, which another key has too
-  kRevoked     // an invite of one use that the moderator took back before anybody came
+  kRevoked,    // an invite of one use that the moderator took back before anybody came
+  kObserve     // an invite to follow the run
 };
 
 class Gatehouse {
@@ -68,6 +69,7 @@ class Gatehouse {
   std::uint32_t UsesOf(Pass pass) const;  // how many keys may come in by it
   std::size_t GroupOf(std::size_t guest) const;
   const crypto::SigningKey& HolderOf(std::size_t guest) const;
+  std::uint64_t EndsOf(Pass pass) const;
   wire::Invite InviteOf(std::size_t guest) const;
 
   std::vector<base::PeerId> guests_;
@@ -77,7 +79,7 @@ class Gatehouse {
   std::shared_ptr<const crypto::SigningKey> stranger_;  // is no moderator
   std::vector<std::shared_ptr<const crypto::SigningKey>> holders_;
   std::uint32_t public_uses_ = 0;
-  std::uint64_t public_ends_;
+  std::uint64_t public_ends_ = 0;
 };
 
 }  // namespace ostraka::sim

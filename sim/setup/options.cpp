@@ -222,6 +222,14 @@ std::uint32_t IntrudersLetIn(const SimOptions& options) {
   return static_cast<std::uint32_t>(std::min<double>(uses, options.intruders));
 }
 
+std::optional<std::uint64_t> IntrudersEnd(const SimOptions& options) {
+  if (!TakesTurns(options.attack)) return std::nullopt;
+  const auto attack = FindAttack(options.attack);
+  OSTRAKA_CHECK(attack.ok());
+  const double until = NumbersOf(*attack, options.attack_params).at("until");
+  return until > 0 ? std::optional(static_cast<std::uint64_t>(until)) : std::nullopt;
+}
+
 std::uint32_t KeysIn(const SimOptions& options) {
   return options.peers + options.comes + options.turnover + options.intruders + options.forgers;
 }

@@ -137,6 +137,8 @@ struct SimOptions {
 std::uint32_t FaultsBorne(const SimOptions& options);
 // How many of the intruders their invite lets in.
 std::uint32_t IntrudersLetIn(const SimOptions& options);
+// The step with which it ends, if it does.
+std::optional<std::uint64_t> IntrudersEnd(const SimOptions& options);
 // All that take part at some time.
 std::uint32_t KeysIn(const SimOptions& options);
 

@@ -11,8 +11,6 @@ namespace {
 
 // Of a run that has begun everywhere.
 constexpr std::uint64_t kFirstHeight = 3;
-// The run keeps the seat of a key that has left for 100 steps.
-constexpr std::uint64_t kSeatIsLost = 102;
 // A key that was refused, or that nobody lets in, waits for so many blocks.
 constexpr std::uint64_t kAsksAgain = 20;
 constexpr std::uint64_t kMostOnTurn = 60;
@@ -27,6 +25,8 @@ Travels::Travels(const base::Rng& rng, const SimOptions& options, const Roster& 
   const std::map<std::string, double> numbers = NumbersOf(*attack, options.attack_params);
   const auto every = numbers.find("every");
   if (every != numbers.end()) one_in_ = static_cast<std::uint64_t>(every->second);
+  const auto away = numbers.find("away");
+  if (away != numbers.end()) away_ = static_cast<std::uint64_t>(away->second);
   for (std::uint32_t peer = 0; peer < roster.ids.size(); ++peer) {
     if (Starts(peer)) waiting_.push_back({peer, kFirstHeight});
   }
@@ -61,7 +61,8 @@ void Travels::OnGone(const StepRecord& record, bool left) {
   const std::uint32_t peer = record.peer;
   simulator_->ScheduleCrash(record.now, peer);
   if (Starts(peer)) {
-    waiting_.push_back({peer, height_ + (left ? kSeatIsLost : kAsksAgain)});
+    const bool waits = left && ++departures_[peer] % 2 == 1;
+    waiting_.push_back({peer, height_ + (waits ? away_ : kAsksAgain)});
     if (on_turn_ && on_turn_->peer == peer) on_turn_.reset();
   } else if (left) {
     simulator_->ScheduleRestart(record.now + kProcessStarts, peer);

@@ -7,13 +7,15 @@
 //   join_churn     all: each says so from its first step on, and comes back at once
 //   rotate_keys    the intruders: each says so from its first step on; then the next key asks to
 //   come
-//                  in, and the first asks again when the run keeps no seat for it any more
+//                  in, and the first asks again `away` blocks later, when the run keeps no seat
+//                  for it any more; after each second departure as soon as it may
 //
 // Thread safety: none; one simulation.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -52,6 +54,8 @@ class Travels final : public StepObserver {
   SimOptions options_;
   Roster roster_;
   std::uint64_t one_in_ = 1;  // of so many steps an attacker leaves in one
+  std::uint64_t away_ = 0;    // blocks between a departure and the next turn
+  std::map<std::uint32_t, std::uint64_t> departures_;
   Simulator* simulator_ = nullptr;
   std::uint64_t height_ = 0;
   std::deque<Turn> waiting_;     // keys that take turns, the longest out first

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "sim/engine/checker.h"
 #include "tests/scenario/attack_runs.h"
@@ -117,30 +120,95 @@ INSTANTIATE_TEST_SUITE_P(Sizes, JoinChurn, testing::Values(8, 15));
 
 // --- rotate_keys ---------------------------------------------------------------------------------
 
-// Four keys take turns by an invite of two uses. Each asks again when its seat is lost. Checker
-// "arrivals": two came in all, and never more attackers than the members bear.
-TEST(RotateKeys, ComeInNoOftenerThanTheirInviteSays) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    SimOptions options = Under("rotate_keys", {8, 0}, seed);
-    options.intruders = 4;
-    options.steps = 200;
-    BlockWatch watch;
-    const SimResult result = WatchWithoutHarm(options, watch);
-    EXPECT_EQ(watch.arrivals(), 2U) << result.replay;
-    EXPECT_EQ(watch.departures(), 2U) << result.replay;
-    ExpectNoVoidColumn(result);
+// What blocks say of the invites at the end.
+class InviteWatch final : public StepObserver {
+ public:
+  void OnStep(const StepRecord& record) override {
+    for (const protocol::Action& action : record.actions) {
+      const auto* done = Observed<protocol::StepDone>(action);
+      if (done == nullptr || (last_ && HeightOf(*done->block) <= HeightOf(*last_))) continue;
+      last_ = done->block;
+      for (const base::PeerId& peer : done->block->joined) came_[peer].push_back(last_->step);
+    }
   }
+  const wire::Block& last() const { return *last_; }
+  // The steps with which each key came, and came again.
+  const std::map<base::PeerId, std::vector<std::uint64_t>>& came() const { return came_; }
+
+ private:
+  std::shared_ptr<const wire::Block> last_;
+  std::map<base::PeerId, std::vector<std::uint64_t>> came_;
+};
+
+SimOptions Rotating(std::uint32_t intruders, const std::string& uses, const std::string& away,
+                    std::uint64_t seed) {
+  SimOptions options = Under("rotate_keys", {5, 0}, seed);
+  options.intruders = intruders;
+  options.attack_params = {{"uses", uses}, {"away", away}};
+  options.dimension = 64;
+  return options;
 }
 
-// With a use for each the first keys come in again, and use up what the last ones needed.
-TEST(RotateKeys, WhoComesAgainTakesTheUseOfAnother) {
-  SimOptions options = Under("rotate_keys", {9, 1}, 2);
-  options.intruders = 3;
-  options.attack_params["uses"] = "2";
-  options.steps = 200;
-  BlockWatch watch;
-  WatchWithoutHarm(options, watch);
-  EXPECT_EQ(watch.arrivals(), 2U);
+SimResult RunWatched(const SimOptions& options, InviteWatch& watch) {
+  auto result = RunSimulation(options, {}, &watch);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
+                          << result->replay;
+  EXPECT_EQ(result->honest_removed, 0U) << result->replay;
+  return std::move(result).value();
+}
+
+// A stranger by an invite of one use leaves, and is let in again after so many steps: in the seat
+// that is kept for it, at its last step, or by the invite that it has used up. It costs no use and
+// no quota.
+class StrangerReturns : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(StrangerReturns, AtNoCost) {
+  const std::uint64_t away = GetParam();
+  SimOptions options = Rotating(1, "1", std::to_string(away), 1);
+  options.steps = away + 100;
+  InviteWatch watch;
+  RunWatched(options, watch);
+  ASSERT_EQ(watch.came().size(), 1U);
+  const std::vector<std::uint64_t>& steps = watch.came().begin()->second;
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_GE(steps[1], steps[0] + away);
+  EXPECT_LE(steps[1], steps[0] + away + 60);
+  ASSERT_EQ(watch.last().invites.size(), 1U);
+  EXPECT_EQ(watch.last().invites[0].used, 1U);
+  EXPECT_EQ(watch.last().moderators[0].admitted, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Steps, StrangerReturns, testing::Values(100, 1000, 3000));
+
+// Four keys take turns by an invite of two uses. Each asks again when its seat is lost. Checker
+// "arrivals": two came in all, and never more attackers than the members bear. Between a return and
+// the next one by the invite lie 1000 steps, whatever they do.
+TEST(RotateKeys, ComeInByTheUsesOfTheirInviteOnceInAThousandSteps) {
+  SimOptions options = Rotating(4, "2", "1002", 1);
+  options.steps = 3300;
+  InviteWatch watch;
+  const SimResult result = RunWatched(options, watch);
+  ASSERT_EQ(watch.came().size(), 2U) << result.replay;
+  for (const auto& [peer, steps] : watch.came()) {
+    EXPECT_GE(steps.size(), 3U) << result.replay;
+    for (std::size_t i = 1; i < steps.size(); ++i) EXPECT_GE(steps[i], steps[i - 1] + 1000);
+  }
+  EXPECT_EQ(watch.last().moderators[0].admitted, 2U);
+  EXPECT_TRUE(result.removals.empty());
+  ExpectNoVoidColumn(result);
+}
+
+// Their invite ends while they are away: then nobody comes again whose seat is lost.
+TEST(RotateKeys, StayOutWhenTheirInviteHasEnded) {
+  SimOptions options = Rotating(3, "2", "1002", 2);
+  options.attack_params["until"] = "900";
+  options.steps = 1200;
+  InviteWatch watch;
+  RunWatched(options, watch);
+  ASSERT_EQ(watch.came().size(), 2U);
+  for (const auto& [peer, steps] : watch.came()) EXPECT_EQ(steps.size(), 1U);
+  EXPECT_TRUE(watch.last().invites.empty());
 }
 
 // --- far_newcomer --------------------------------------------------------------------------------

@@ -118,11 +118,12 @@ TEST(Coming, IntrudersThatLieAndLeaveEscapeNothing) {
 }
 
 // What no moderator signed, what is another's, what has ended, is used up or revoked lets nobody
-// in; of two keys with one use one comes in (checker "arrivals").
+// in, and no more does an invite to follow the run; of two keys with one use one comes in (checker
+// "arrivals").
 TEST(Coming, WhatIsNoGoodLetsNobodyIn) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SimOptions options = Coming(8, 2, seed);
-    options.forgers = 6;
+    options.forgers = 7;
     const SimResult result = RunWithoutHarm(options);
     EXPECT_EQ(result.returned.size(), 3u) << "two honest ones, and one of the two with one use";
   }

@@ -94,6 +94,14 @@ SimOptions Coming(const std::string& attack, std::uint32_t peers, std::uint32_t 
   return options;
 }
 
+// Long enough for a seat to be lost.
+SimOptions Rotating(std::uint32_t intruders) {
+  SimOptions options = Coming("rotate_keys", 5, intruders);
+  options.steps = 1300;
+  options.dimension = 64;
+  return options;
+}
+
 SimResult RunWith(const SimOptions& options, base::Bug bug) {
   base::Plant(bug);
   auto result = RunSimulation(options);
@@ -111,9 +119,27 @@ void ExpectFoundIn(const SimOptions& options, base::Bug bug, const std::string& 
 }
 
 TEST(PlantedInAnAnswer, SeatsForEverAreFoundByCheckerArrivals) {
-  SimOptions options = Coming("rotate_keys", 8, 4);
-  options.steps = 200;
+  SimOptions options = Rotating(4);
+  options.attack_params["until"] = "900";
   ExpectFoundIn(options, base::Bug::kSeatsAreForEver, "arrivals");
+}
+
+TEST(PlantedInAnAnswer, AUsedInviteThatLetsInAnybodyIsFoundByCheckerArrivals) {
+  SimOptions options = Coming("rotate_keys", 5, 4);
+  options.steps = 200;
+  ExpectFoundIn(options, base::Bug::kAnyKeyComesAgain, "arrivals");
+}
+
+// A return by a used invite that does not count as one: it may leave at once, and be back in its
+// seat.
+TEST(PlantedInAnAnswer, ReturnsThatAreFreeAreFoundByCheckerDepartures) {
+  ExpectFoundIn(Rotating(1), base::Bug::kReturnsAreFree, "departures");
+}
+
+TEST(PlantedInAnAnswer, ObserversThatComeInAreFoundByCheckerArrivals) {
+  SimOptions options = Coming("none", 8, 0);
+  options.forgers = 7;
+  ExpectFoundIn(options, base::Bug::kObserversComeIn, "arrivals");
 }
 
 TEST(PlantedInAnAnswer, OwnersDrawnAmongThoseLeftAreFoundByCheckerRerolls) {

@@ -4,8 +4,8 @@
 //
 // Rule: leaving.h, coming.h and standing.h (decisions/0027).
 // Cost to honest members: a state for each return, and a line in blocks for each key.
-// Found by: a second departure within 1000 steps bars; a key that was away for longer than its seat
-// is kept uses an invite up. Contained.
+// Found by: a second departure within 1000 steps bars, and a seat is lost after 1000 more, so a key
+// that used an invite up comes in by it again once in as many steps; no other key does. Contained.
 #include <memory>
 #include <utility>
 

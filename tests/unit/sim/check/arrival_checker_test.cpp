@@ -53,21 +53,51 @@ TEST_F(ArrivalCheckerTest, ALaterReturnIsNoUse) {
   EXPECT_EQ(See(BlockWith(9, {genesis_, honest_}, {honest_})), "");
 }
 
-// Of one that has left for longer than its seat is kept.
-TEST_F(ArrivalCheckerTest, ReturningWhenTheSeatIsLostIsAUse) {
-  EXPECT_EQ(See(BlockWith(4, {genesis_, honest_}, {honest_})), "");
-  wire::Block gone = BlockWith(9, {genesis_});
-  gone.left = {honest_};
-  EXPECT_EQ(See(gone), "");
-  EXPECT_THAT(See(BlockWith(109, {genesis_, honest_}, {honest_})), HasSubstr("lets in 1"));
+// Peer 1 comes in with the block of step 4.
+class WhoLeftTest : public ArrivalCheckerTest {
+ protected:
+  WhoLeftTest() { Joins(4); }
+  std::string Joins(std::uint64_t step) {
+    return See(BlockWith(step, {genesis_, honest_}, {honest_}));
+  }
+  void Leaves(std::uint64_t step) {
+    wire::Block gone = BlockWith(step, {genesis_});
+    gone.left = {honest_};
+    EXPECT_EQ(See(gone), "");
+  }
+};
+
+TEST_F(WhoLeftTest, ComesAgainByItsUsedInvite) {
+  Leaves(9);
+  EXPECT_EQ(Joins(1009), "");
+  EXPECT_THAT(See(BlockWith(1010, {genesis_, other_}, {other_})), HasSubstr("lets in 1"))
+      << "the use is its own";
 }
 
-TEST_F(ArrivalCheckerTest, ReturningBeforeIsNone) {
-  EXPECT_EQ(See(BlockWith(4, {genesis_, honest_}, {honest_})), "");
-  wire::Block gone = BlockWith(9, {genesis_});
-  gone.left = {honest_};
-  EXPECT_EQ(See(gone), "");
-  EXPECT_EQ(See(BlockWith(108, {genesis_, honest_}, {honest_})), "");
+TEST_F(WhoLeftTest, ComesAgainWhileThatIsInForce) {
+  checker_ = ArrivalChecker(TwoCome(), {{0, 1, 1009}, {0, 1, 1009}}, 2, true);
+  Joins(4);
+  Leaves(9);
+  EXPECT_THAT(Joins(1009), HasSubstr("has ended with step 1009"));
+}
+
+TEST_F(WhoLeftTest, ReturnsInItsSeatWhateverHasEnded) {
+  checker_ = ArrivalChecker(TwoCome(), {{0, 1, 500}, {0, 1, 500}}, 2, true);
+  Joins(4);
+  Leaves(9);
+  EXPECT_EQ(Joins(1008), "");
+}
+
+// Its seat is lost 1000 steps after it left, or after the bar if it leaves too soon.
+TEST_F(WhoLeftTest, KeepsItsSeatBeyondABar) {
+  checker_ = ArrivalChecker(TwoCome(), {{0, 1, 3010}, {0, 1, 3010}}, 2, true);
+  Joins(4);
+  Leaves(9);
+  EXPECT_EQ(Joins(1009), "");
+  Leaves(1011);
+  EXPECT_EQ(Joins(3010), "");
+  Leaves(3011);
+  EXPECT_THAT(Joins(5011), HasSubstr("has ended with step 3010"));
 }
 
 TEST_F(ArrivalCheckerTest, FiresOnMoreAttackersThanTheMembersBear) {

@@ -17,7 +17,7 @@ SimOptions Options() {
   options.byzantine = 1;
   options.comes = 2;
   options.intruders = 2;
-  options.forgers = 6;
+  options.forgers = 7;
   options.steps = 40;
   return options;
 }
@@ -42,7 +42,7 @@ class ArrivalsTest : public testing::Test {
            credential->invite.moderator == gatehouse_.Plan().moderators.front();
   }
 
-  const Keys guests_ = Guests(10);
+  const Keys guests_ = Guests(11);
   const Gatehouse gatehouse_{base::Rng(3), Options(), guests_};
 };
 
@@ -74,9 +74,13 @@ TEST_F(ArrivalsTest, ForgersShowWhatIsNoGood) {
   EXPECT_LE(gatehouse_.CredentialOf(kRun, 7)->invite.ends_step, 1u);
   EXPECT_FALSE(IsGood(8)) << "another key's";
   EXPECT_TRUE(IsGood(9)) << "revoked, which the credential does not show";
+  EXPECT_TRUE(IsGood(10));
+  EXPECT_EQ(gatehouse_.CredentialOf(kRun, 10)->invite.kind, wire::InviteKind::kObserve);
   std::vector<std::uint32_t> uses;
   for (const Entitlement& one : gatehouse_.Entitlements()) uses.push_back(one.uses);
-  EXPECT_EQ(uses, (std::vector<std::uint32_t>{1, 1, 2, 2, 0, 1, 1, 0, 0, 0}));
+  EXPECT_EQ(uses, (std::vector<std::uint32_t>{1, 1, 2, 2, 0, 1, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(gatehouse_.Entitlements()[7].ends_step, 1u);
+  EXPECT_EQ(gatehouse_.Entitlements()[2].ends_step, UINT64_MAX);
 }
 
 TEST_F(ArrivalsTest, TheModeratorRevokesOneInviteAndAttackersForgeTheRest) {
