@@ -75,15 +75,16 @@ base::Status New(const NewOptions& options) {
   ASSIGN_OR_RETURN(protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
   ASSIGN_OR_RETURN(const crypto::SigningKey key, LoadKey(options.key, options.passphrase));
   RETURN_IF_ERROR(CheckMayInvite(manifest, key.id(), options));
+  ASSIGN_OR_RETURN(InviteText text, PartsOf(options.parts, options.manifest, std::move(manifest)));
   crypto::SigningKey holder = crypto::SigningKey::Generate();
   const wire::Invite invite{.moderator = key.id(),
                             .holder = holder.id(),
                             .uses = options.uses,
-                            .ends_step = options.until.value_or(manifest.training.steps)};
-  const crypto::Signature signature = protocol::SignInvite(manifest.run_id, invite, key);
-  ASSIGN_OR_RETURN(InviteText text, PartsOf(options.parts, options.manifest, std::move(manifest)));
+                            .ends_step = options.until.value_or(text.manifest.training.steps),
+                            .anchor = SignedAnchor(text.manifest, text.anchor)};
   RETURN_IF_ERROR(CheckLetsIn(invite, text.anchor.get()));
-  text.pass = InvitePass{invite, signature, std::move(holder)};
+  text.pass = InvitePass{invite, protocol::SignInvite(text.manifest.run_id, invite, key),
+                         std::move(holder)};
   // What goes to people is noted before; a file that cannot be written is no invite.
   const std::string& file = options.parts.file;
   if (!file.empty()) RETURN_IF_ERROR(PassOn(text, file));

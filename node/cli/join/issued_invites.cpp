@@ -19,18 +19,21 @@ constexpr std::size_t kLongestFile = 16 << 20;
 std::string PathOf(const std::string& key_file) { return key_file + ".invites"; }
 
 std::string LineOf(const IssuedInvite& issued) {
-  return json{{"run", issued.run_id.Hex()},
-              {"moderator", issued.invite.moderator.Hex()},
-              {"holder", issued.invite.holder.Hex()},
-              {"uses", issued.invite.uses},
-              {"until", issued.invite.ends_step}}
-      .dump();
+  json line = {{"run", issued.run_id.Hex()},
+               {"moderator", issued.invite.moderator.Hex()},
+               {"holder", issued.invite.holder.Hex()},
+               {"uses", issued.invite.uses},
+               {"until", issued.invite.ends_step}};
+  if (issued.invite.anchor) line["anchor"] = issued.invite.anchor->Hex();
+  return line.dump();
 }
 
 // Nullopt: anything else than LineOf's text.
 std::optional<IssuedInvite> IssuedOf(const std::string& line) {
   const json object = json::parse(line, nullptr, false);
-  if (!object.is_object() || object.size() != 5) return std::nullopt;
+  if (!object.is_object() || object.size() != (object.contains("anchor") ? 6 : 5)) {
+    return std::nullopt;
+  }
   const auto digits = [&](const char* name) {
     const auto field = object.find(name);
     return field != object.end() && field->is_string() ? field->get<std::string>() : "";
@@ -47,7 +50,10 @@ std::optional<IssuedInvite> IssuedOf(const std::string& line) {
   const auto until = number("until");
   if (!run || !moderator || !holder || !uses || !until) return std::nullopt;
   if (*uses == 0 || *uses > wire::kMaxInviteUses) return std::nullopt;
-  return IssuedInvite{*run, {*moderator, *holder, static_cast<std::uint32_t>(*uses), *until}};
+  IssuedInvite issued{*run, {*moderator, *holder, static_cast<std::uint32_t>(*uses), *until}};
+  if (!object.contains("anchor")) return issued;
+  issued.invite.anchor = base::Digest::FromHexDigits(digits("anchor"));
+  return issued.invite.anchor ? std::optional(issued) : std::nullopt;
 }
 
 }  // namespace

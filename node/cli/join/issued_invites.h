@@ -1,8 +1,8 @@
 // The invites that a moderator has made, noted beside its key: what lists and revokes them later.
 // No secret is in it.
 //
-//   file  `<key file>.invites`, one invite a line: {"holder": ID, "moderator": ID, "run": ID,
-//         "until": step, "uses": number}
+//   file  `<key file>.invites`, one invite a line: {"anchor": digest, "holder": ID,
+//         "moderator": ID, "run": ID, "until": step, "uses": number}; no anchor: the genesis
 //
 // Thread safety: any thread and process.
 #pragma once

@@ -218,6 +218,7 @@ base::StatusOr<InviteText> Take(const json& object, config::Versions versions) {
   }
   ASSIGN_OR_RETURN(auto addresses, AddressesOf(object));
   ASSIGN_OR_RETURN(auto anchor, AnchorOf(*anchor_bytes, *manifest));
+  if (pass) pass->invite.anchor = SignedAnchor(*manifest, anchor);
   return InviteText{std::move(manifest_text), *std::move(manifest), std::move(pass),
                     std::move(addresses),     std::move(graph),     std::move(anchor)};
 }
@@ -263,6 +264,13 @@ base::StatusOr<InviteText> ParseFile(std::string_view text, config::Versions ver
 }
 
 }  // namespace
+
+std::optional<base::Digest> SignedAnchor(const protocol::Manifest& manifest,
+                                         const std::shared_ptr<const wire::Block>& anchor) {
+  constexpr std::uint32_t kSince = 13;
+  if (anchor == nullptr || manifest.protocol_version < kSince) return std::nullopt;
+  return wire::BlockDigest(*anchor);
+}
 
 std::string WriteInvite(const InviteText& invite) { return Write(invite, kFormat); }
 

@@ -58,12 +58,18 @@ struct InviteText {
   std::optional<InvitePass> pass;
   std::map<base::PeerId, std::string> addresses;  // that replace those of the manifest
   train::GraphFiles graph;                        // empty texts: the run trains none
-  // A block of the run from which on who comes follows it; null: the genesis. It is believed as the
-  // manifest is: both come from who gave the invite.
+  // A block of the run from which on who comes follows it; null: the genesis. The moderator of the
+  // pass has signed it, if there is one. It is believed as the manifest is: both come from who gave
+  // the invite.
   std::shared_ptr<const wire::Block> anchor = nullptr;
 };
 
-// REQUIRES: a moderator of the manifest signed the pass, which is the holder's.
+// What the moderator of a pass signs of that block: nothing before protocol version 13. A text does
+// not say it a second time.
+std::optional<base::Digest> SignedAnchor(const protocol::Manifest& manifest,
+                                         const std::shared_ptr<const wire::Block>& anchor);
+
+// REQUIRES: a moderator of the manifest signed the pass, which is the holder's and of that anchor.
 std::string WriteInvite(const InviteText& invite);  // the file
 std::string LinkOf(const std::string& file);
 

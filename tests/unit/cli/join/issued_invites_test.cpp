@@ -36,6 +36,18 @@ TEST_F(IssuedInvitesTest, WhatIsNotedIsListedByRunInOrder) {
   EXPECT_EQ(IssuedBy(Key(), other_)->invites, std::vector{InviteOf(2)});
 }
 
+// The block at which who comes begins is part of an invite's name.
+TEST_F(IssuedInvitesTest, AnAnchorIsNoted) {
+  wire::Invite anchored = InviteOf(1);
+  anchored.anchor = base::Digest{{9}};
+  ASSERT_TRUE(NoteInvite(Key(), {run_, anchored}).ok());
+  ASSERT_TRUE(NoteInvite(Key(), {run_, InviteOf(1)}).ok());
+  const auto read = IssuedBy(Key(), run_);
+  EXPECT_EQ(read->invites, (std::vector{anchored, InviteOf(1)}));
+  EXPECT_EQ(read->complaint, "");
+  EXPECT_EQ(*InviteNamed(NameOf(anchored), read->invites, run_), anchored);
+}
+
 TEST_F(IssuedInvitesTest, ALineThatIsNoInviteIsNamed) {
   ASSERT_TRUE(NoteInvite(Key(), {run_, InviteOf(1)}).ok());
   const std::string good = [&] {
@@ -45,7 +57,8 @@ TEST_F(IssuedInvitesTest, ALineThatIsNoInviteIsNamed) {
   std::string no_uses = good;
   no_uses.replace(no_uses.find("\"uses\":3"), 8, "\"uses\":0");
   for (const std::string& bad : {std::string("{}\n"), std::string("\xff\xfe\n"), no_uses,
-                                 good.substr(0, good.size() - 5) + "\n", std::string("\n")}) {
+                                 good.substr(0, good.size() - 5) + "\n", std::string("\n"),
+                                 "{\"anchor\":\"12\"," + good.substr(1)}) {
     std::ofstream(Key() + ".invites", std::ios::trunc) << good << bad;
     const auto read = IssuedBy(Key(), run_);
     ASSERT_TRUE(read.ok()) << read.status();

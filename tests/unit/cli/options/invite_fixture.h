@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "node/cli/options/invite_link.h"
 #include "node/config/manifest_toml.h"
@@ -41,6 +42,14 @@ inline InviteText MakeInvite(std::uint8_t number = 1) {
           {{manifest.members[0].id, "192.0.2.1:7000"}},
           {},
           nullptr};
+}
+
+// The moderator of MakeInvite signs a pass for that block.
+inline void BeginAt(InviteText& invite, wire::Block block) {
+  invite.anchor = std::make_shared<const wire::Block>(std::move(block));
+  invite.pass->invite.anchor = SignedAnchor(invite.manifest, invite.anchor);
+  invite.pass->by_moderator =
+      protocol::SignInvite(invite.manifest.run_id, invite.pass->invite, KeyOf(9));
 }
 
 }  // namespace ostraka::cli

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
 
 #include "crypto/base64url.h"
 #include "tests/unit/cli/options/invite_fixture.h"
@@ -87,12 +89,51 @@ wire::Block AnchorOf(const InviteText& invite) {
 
 TEST_F(InviteLinkTest, CarriesTheBlockAtWhichItBegins) {
   InviteText invite = MakeInvite();
-  invite.anchor = std::make_shared<const wire::Block>(AnchorOf(invite));
+  BeginAt(invite, AnchorOf(invite));
   const auto parsed = ParseInvite(LinkOf(WriteInvite(invite)));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   ASSERT_NE(parsed->anchor, nullptr);
   EXPECT_EQ(wire::BlockDigest(*parsed->anchor), wire::BlockDigest(*invite.anchor));
+  EXPECT_EQ(parsed->pass->invite.anchor, invite.pass->invite.anchor);
   EXPECT_EQ(ParseInvite(file_)->anchor, nullptr);
+}
+
+// Attack: who passes an invite on puts another history's block in place of its own.
+TEST_F(InviteLinkTest, TheBlockIsTheOneThatTheModeratorSigned) {
+  InviteText invite = MakeInvite();
+  if (!SignedAnchor(invite.manifest, std::make_shared<const wire::Block>())) {
+    GTEST_SKIP() << "a build of an earlier version signs no block";
+  }
+  invite.anchor = std::make_shared<const wire::Block>(AnchorOf(invite));
+  EXPECT_THAT(RefusalOf(WriteInvite(invite)), HasSubstr("not as its moderator signed it"))
+      << "it signed none";
+  wire::Block other = AnchorOf(invite);
+  BeginAt(invite, other);
+  other.decision.bytes.fill(8);
+  invite.anchor = std::make_shared<const wire::Block>(other);
+  EXPECT_THAT(RefusalOf(WriteInvite(invite)), HasSubstr("not as its moderator signed it"));
+  invite.anchor = nullptr;
+  EXPECT_THAT(RefusalOf(WriteInvite(invite)), HasSubstr("not as its moderator signed it"));
+}
+
+// Nobody signed it before protocol version 13; who judges evidence reads such links.
+TEST_F(InviteLinkTest, TheBlockOfAnEarlierVersionNeedsNoSignature) {
+  InviteText invite = MakeInvite();
+  std::istringstream lines(std::exchange(invite.manifest_text, ""));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("protocol_draft")) continue;  // a key of version 13
+    if (line.starts_with("protocol_version")) line = "protocol_version = 12";
+    invite.manifest_text += line + "\n";
+  }
+  const auto manifest = config::ParseManifest(invite.manifest_text, config::Versions::kEarlierToo);
+  ASSERT_TRUE(manifest.ok()) << manifest.status();
+  invite.manifest = *manifest;
+  invite.pass->by_moderator =
+      protocol::SignInvite(invite.manifest.run_id, invite.pass->invite, KeyOf(9));
+  invite.anchor = std::make_shared<const wire::Block>(AnchorOf(invite));
+  const auto parsed = ParseInvite(WriteInvite(invite), config::Versions::kEarlierToo);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_NE(parsed->anchor, nullptr);
 }
 
 TEST_F(InviteLinkTest, ABlockThatIsNoneOfItsRunIsRefused) {
@@ -191,8 +232,9 @@ TEST_F(InviteLinkTest, DeepOnesAreRefused) {
 // A bit that flips somewhere never passes, in either form.
 TEST_F(InviteLinkTest, NoMutationIsAccepted) {
   InviteText invite = MakeInvite();
-  invite.anchor = std::make_shared<const wire::Block>(AnchorOf(invite));
+  BeginAt(invite, AnchorOf(invite));
   const std::string file = WriteInvite(invite);
+  EXPECT_TRUE(ParseInvite(file).ok());
   for (std::size_t at = 0; at < file.size() - 1; ++at) {
     std::string text = file;
     text[at] = static_cast<char>(text[at] ^ (1 << (at % 7)));
