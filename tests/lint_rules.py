@@ -241,7 +241,7 @@ LARGE_FILES = {
 }
 MAX_FILE_LINES = 500
 # Headers and sources directly in a folder: more are no room, but a list.
-MAX_FOLDER_FILES = 32
+MAX_FOLDER_FILES = 34
 MAX_FUNCTION_LINES = 70
 
 # Sources without a tests/unit/**/<name>_test.cpp, and where they are tested.
@@ -384,6 +384,7 @@ ONE_WAY_ROOMS = ("node/protocol/",)
 CONTRACTED = ("node/protocol/", "node/machine/", "node/net/", "node/host/")
 # Header -> why no CHECK of its promises is possible.
 NOTHING_TO_CHECK = {
+    "node/net/mesh/guest_lines.h": "a set of keys, any of which is right, and a loop that ends at its bound",
     "node/host/driver/status_server.h": "P1 and P2 are the lifetimes of its servers; http CHECKs its own",
     "node/host/report/observation_lines.h": "a time and a number, each value of which is right",
     "node/net/records/progress_watch.h": "its state is that of two RateFloors, which CHECK theirs",

@@ -4,8 +4,11 @@
 //   dial: resolve, connect ────────┴─ TLS ── upgrade ── HELLO ── [GO] ── link ── closing ── gone
 //
 // A connection knows nothing of other connections. Its owner chooses the HELLO to send, judges the
-// other side's, and makes the connection the link (SendGo) or closes it. The promises, the memory
-// and the attacks stand in websocket_connection.h, with the parts that keep them.
+// other side's, and makes the connection the link (SendGo) or closes it. The memory and the attacks
+// stand in websocket_connection.h, with the parts that keep its other promises.
+//
+// Promises:
+//   C1  A connection counts as a member's until SetGuest says otherwise.
 //
 // Thread safety: none; the thread that runs the io_context.
 #pragma once
