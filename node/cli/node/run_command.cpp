@@ -23,6 +23,7 @@
 #include "node/protocol/ground/names.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/schedule.h"
+#include "node/protocol/rules/recomputing.h"
 #include "node/train/exact/constants_file.h"
 #include "node/train/trainer_loader.h"
 
@@ -163,7 +164,8 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
                              {"momentum", m.training.momentum},
                              {"optimizer", aggregation::OptimizerName(m.training.optimizer)},
                              {"schedule", protocol::ScheduleName(m.training.schedule)},
-                             {"clip_norm", m.training.clip_norm}};
+                             {"clip_norm", m.training.clip_norm},
+                             {"free_delay_ms", protocol::FreeDelayIn(m).each_step.ns / 1'000'000}};
     result["join"] = JoinJson(m);
     if (m.origin) {
       result["origin"] = {{"run_id", m.origin->run_id.Hex()},
@@ -191,6 +193,15 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
   std::printf("gradients: %s\n", m.compute_profile == protocol::kExact
                                      ? "exact/1, equal in every bit on every machine"
                                      : "tolerant, equal within eps_g");
+  if (thresholds.t_s > 0) {
+    const auto delay = protocol::FreeDelayIn(m);
+    std::printf(
+        "an attacker can make a step of this run last up to %s longer than its work, again and "
+        "again, and %s where it validates: a smaller delta_ms, patience_ms and part_timeout_ms "
+        "leave it less\n",
+        SpanText(static_cast<double>(delay.each_step.ns) / 1e9).c_str(),
+        SpanText(static_cast<double>(delay.as_validator.ns) / 1e9).c_str());
+  }
   PrintMembers(m.members);
   PrintJoin(m);
 }

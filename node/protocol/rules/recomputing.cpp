@@ -34,4 +34,12 @@ base::Duration LongestProofDeadlineAfter(const wire::Block& head, const Manifest
          RecomputeTimeAfter(head, manifest) * std::int64_t{kRecomputationsAStep};
 }
 
+FreeDelay FreeDelayIn(const Manifest& manifest) {
+  wire::Block quiet;  // the wait of a run in which nobody is late
+  quiet.part_us = static_cast<std::uint64_t>(manifest.part_floor.ns / 1'000);
+  const base::Duration grace = manifest.patience + manifest.delta * 3;
+  const base::Duration each_step = grace * 4 + manifest.delta * 6;
+  return {each_step, each_step + RecomputeTimeAfter(quiet, manifest)};
+}
+
 }  // namespace ostraka::protocol

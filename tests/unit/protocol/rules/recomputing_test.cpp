@@ -76,6 +76,17 @@ TEST_F(RecomputingTest, InProfileExactVotersHaveTimeForLooksUntilTheyVote) {
   EXPECT_EQ(ExtraMs(1), 25'000);
 }
 
+// docs/protocol.md 6, "Slowness": two graces in each of seals A and C, REVEAL and three ECHOs.
+TEST_F(RecomputingTest, WhatIsBelowTheBarsIsFreeForEver) {
+  const Manifest manifest;
+  EXPECT_EQ(FreeDelayIn(manifest).each_step, base::Seconds(4 * (1 + 3) + 4 * 3 / 2));
+  EXPECT_EQ(FreeDelayIn(manifest).as_validator, base::Seconds(22 + 10));
+  Manifest exact = manifest;
+  exact.compute_profile = kExact;
+  exact.adaptive = true;
+  EXPECT_EQ(FreeDelayIn(exact).as_validator, base::Seconds(22 + 5)) << "the floor is 4 s";
+}
+
 TEST_F(RecomputingTest, TwoRecomputationsAStepAreTheMost) {
   step_.manifest.compute_profile = kExact;
   for (const std::uint32_t target : {1u, 3u, 5u}) Open(target + 1, target, kStep - target);
