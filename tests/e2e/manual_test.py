@@ -181,12 +181,10 @@ def choices():
     found["bench", "aggregation", "--rule"] = rules + pre
     for command in ("aggregate", "attack"):
         found[command, "--rule"], found[command, "--pre"] = rules, pre
-    # `graph` of a manifest is graph:FILE on the command line, which also makes graphs of some names.
-    models = {name.replace("graph", "graph:") for name in known("swarm", "--model", bad)}
+    models = {name.removesuffix("FILE") for name in known("swarm", "--model", bad)}
     told = re.search(r"--model TEXT=\w+ +([^(]*)\(docs/graph.md", help_of("swarm"))
-    made = set(re.findall(r"\w+:?", told[1].replace("FILE", ""))) - models - {"or"}
-    assert len(made) > 1, told
-    found["swarm", "--model"] = found["run", "init", "--model"] = sorted(models | made)
+    assert models == set(re.findall(r"\w+:?", told[1].replace("FILE", ""))) - {"or"}, (models, told[1])
+    found["swarm", "--model"] = found["run", "init", "--model"] = sorted(models)
     return found
 
 

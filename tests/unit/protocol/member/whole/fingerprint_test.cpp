@@ -11,7 +11,7 @@ void FingerprintProbe::OfParts(PeerMachine& machine) {
   EXPECT_FEEDS_AFTER(machine, Alter(parts.stage.stage_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.journal.next_store_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.voice.step_));
-  EXPECT_FEEDS_AFTER(machine, Alter(parts.jobs.era_));
+  EXPECT_FEEDS_AFTER(machine, Alter(parts.jobs.next_));
   EXPECT_FEEDS_AFTER(machine, parts.chain.served_.clear());
   EXPECT_FEEDS_AFTER(machine, Alter(parts.inbox.wanted_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.genesis.waiting_));
