@@ -42,8 +42,8 @@ base::Duration LongestProofDeadlineAfter(const wire::Block& head, const Manifest
 
 // How much longer than its work members that lie can make every step of a run, for as long as they
 // like and at no charge: what lies below the bars of two graces in each of seals A and C, of REVEAL
-// and of three ECHOs (node/protocol/watch/late_watch.h), where the liar is quick otherwise; and where
-// it validates. For people, who choose deadlines.
+// and of three ECHOs (node/protocol/watch/late_watch.h), where the liar is quick otherwise; and
+// where it validates. For people, who choose deadlines.
 struct FreeDelay {
   base::Duration each_step;
   base::Duration as_validator;
