@@ -126,7 +126,7 @@ class GraphTest(ExactTestCase):
         swarm = ["swarm", "--peers", 3, "--byzantine", 0]
         text = f"text:{self.text()}"
         self.refused(2, [*swarm, "--model", "gpt", "--width", 65, "--data", text], "multiple of the heads")
-        self.refused(2, [*swarm, *GPT], "the graph does not fit the data")
+        self.refused(2, [*swarm, *GPT], "model gpt learns a text, and data digits are none")
         self.refused(2, [*swarm, "--model", "cnn", "--profile", "exact/1"], "use compute_profile tolerant")
         self.refused(2, [*swarm, "--model", "mlp", "--profile", "exact"], "--profile must be exact/1 or tolerant")
         self.refused(2, [*swarm, "--model", "graph:" + str(self.text("no.graph"))], "no.graph: line 1: ")
