@@ -135,7 +135,12 @@ class HandoverTest(JoinCase):
             self.assertEqual(code, expected, (changes, said))
         text = json.dumps(content_of(link, block=False), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         given = self.folder / "given.link"
-        for changed in (text + "\n\n", text + "\r\n", " " + text, text.replace(",", ", ", 1), text.replace("{", '{"a":0,', 1),
+        given.write_text(text + "\n", newline="")
+        plain = self.judge("--anchor", given, *files)
+        for edited in (text + "\n\n", text + "\r\n", "\ufeff" + text):  # as editors of other systems leave it
+            given.write_text(edited, newline="")
+            self.assertEqual(self.judge("--anchor", given, *files), plain)
+        for changed in (" " + text, text.replace(",", ", ", 1), text.replace("{", '{"a":0,', 1),
                         text.replace('"graph":""', '"graph":"","graph":""'), text.replace("invite 2", "invite 1"), text.replace("invite 2", "invite 3"),
                         text.replace('"check":"', '"check":"0'),
                         text.replace('"constants":""', '"constants":"A"'), text.replace('"graph":""', '"graph":7'),
