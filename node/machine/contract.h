@@ -171,7 +171,11 @@ class Contract {
     return std::visit(
         [this]<typename T>(const T& what) {
           if constexpr (IsStartJob<T>()) return book_.AddJob(what.id);
-          if constexpr (std::is_same_v<T, StopJob>) return book_.AddStop(what.id);
+          if constexpr (std::is_same_v<T, StopJob>) {
+            // An adversary may hold a job back that the machine inside it stops.
+            const Breach breach = book_.AddStop(what.id);
+            return after_end_ == AfterEnd::kFree ? Breach::kNone : breach;
+          }
           if constexpr (IsStore<T>()) return book_.AddStore(what.id);
           if constexpr (std::is_same_v<T, SetTimer>) book_.AddTimer(what.id, what.at);
           if constexpr (std::is_same_v<T, CancelTimer>) book_.DropTimer(what.id);

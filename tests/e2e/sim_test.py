@@ -321,7 +321,7 @@ class SimTest(TestCase):
         result = run("sim", "--peers", 4, "--steps", 8, cwd=self.folder)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stderr, "note: --byzantine 1: 4 peers in mode majority bear no more than that\n")
-        self.refused(2, ["sim", "--peers", 2], "at least 3 members")
+        self.refused(2, ["sim", "--peers", 2], "peers must be 3..256")
         self.assertEqual(run("sim", "--peers", 8, "--steps", 8, cwd=self.folder).stderr, "")
 
     def test_a_note_says_how_many_validators_the_mode_spares(self):

@@ -162,7 +162,7 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   if (!options.byzantine_given && !options.swarm_test) TakeFewerAttackers(result);
   // Recorded runs have the default, so it stays.
   if (options.byzantine_given && result.byzantine > 0 && !options.attack_given &&
-      !options.swarm_test) {
+      !options.swarm_test && sim::CheckOptions(result).ok()) {
     std::fprintf(stderr,
                  "note: the Byzantine peers attack nothing: name an attack, such as --attack "
                  "sign_flip\n");

@@ -95,9 +95,9 @@ base::StatusOr<exact::Graph> ModelOf(const TrainerOptions& options, const Datase
 const exact::Kernels& OtherKernels(const exact::Kernels& kernels) {
   const exact::Kernels* other = &kernels;
   for (const exact::Level level : exact::kAllLevels) {
-    if (!exact::IsSupported(level) || level == exact::Level::kScalar) continue;
+    if (!exact::IsSupported(level)) continue;
     if (&exact::KernelsFor(level) == &kernels) break;
-    other = &exact::KernelsFor(level);
+    if (level != exact::Level::kScalar) other = &exact::KernelsFor(level);
   }
   return *other;
 }

@@ -26,16 +26,16 @@ class DoorTest : public ::testing::Test {
     manifest_.join = {protocol::JoinPolicy::kInvite, {}, {Id(20), Id(21)}, 4, 16};
     manifest_.probation = 5;
     head_.thresholds.t_s = 3;
-    head_.step = 200;
+    head_.step = 2'000;
   }
   protocol::Manifest manifest_;
   wire::Block head_;
 };
 
 TEST_F(DoorTest, CountsSeatsThatAreTakenAndKept) {
-  head_.standings = {{.peer = Id(8), .left_step = 150},  // may return for 100 steps
-                     {.peer = Id(9), .left_step = 50},   // did not
-                     {.peer = Id(10), .banned = true, .drops = 1, .last_drop_step = 199}};
+  head_.standings = {{.peer = Id(8), .left_step = 1'500},  // may return for 1000 steps
+                     {.peer = Id(9), .left_step = 500},    // did not
+                     {.peer = Id(10), .banned = true, .drops = 1, .last_drop_step = 1'999}};
   const Door door = DoorOf(manifest_, head_, {});
   EXPECT_EQ(door.seats, 16u);
   EXPECT_EQ(door.members, 7u);

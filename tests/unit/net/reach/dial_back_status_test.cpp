@@ -71,7 +71,7 @@ TEST(DialBackAdvice, ANeighbourSaysNothingOfTheOutside) {
 TEST(DialBackStatus, ALinkThatCameInNamesNoAddress) {
   DialedBack linked = By(1, "192.0.2.0/24", DialOutcome::kReached);
   linked.where = {};
-  EXPECT_THAT(TextOf(linked), HasSubstr("is linked"));
+  EXPECT_THAT(TextOf(linked), HasSubstr("they are linked"));
 }
 
 // It names no host, as none was dialed.

@@ -126,8 +126,8 @@ TEST(RecoveryBound, IsWhatTheDocumentationSays) {
   const base::Duration healing = protocol::HealingBound(kDelta, 3, 0);
   EXPECT_EQ(healing, base::Seconds(5 + 4 + 4 * 4 + 4 * 8));
   EXPECT_EQ(RecoveryBound({.delta = kDelta, .part_timeout = kPartTimeout, .iteration = 3}),
-            (healing + base::Seconds(42)) * 2 +
-                base::Milliseconds((3'000 + 12'750) + (42'000 + 12'750) + 4'000));
+            (healing + base::Seconds(42 + 50)) * 2 +
+                base::Milliseconds((3'000 + 12'750) + (92'000 + 12'750) + 4'000));
 }
 
 }  // namespace
