@@ -327,7 +327,7 @@ class AttackTest(TestCase):
         self.refused(2, ["attack", "--name", "aile", self.honest, self.out],
                      "did you mean 'alie'?")
         self.refused(2, ["attack", "--name", "alie", "--param", "zed=1", self.honest, self.out],
-                     "no parameter 'zed'", "'z'")
+                     "no parameter 'zed'", "known: z, ddof")
         self.refused(2, ["attack", "--name", "opt_ipm", self.honest, self.out], "give --rule")
         self.refused(2, ["attack", "--name", "label_flip", self.honest, self.out], "trainer")
         self.refused(2, ["attack", "--name", "alie", "--byzantine", 0, self.honest, self.out],

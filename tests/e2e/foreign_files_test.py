@@ -172,11 +172,13 @@ class ManifestTest(TestCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             return json.loads(result.stdout)["run_id"], result.stderr
         plain, crlf = self.text.encode(), self.text.replace("\n", "\r\n").encode()
-        ident, nothing = check(plain)
-        self.assertEqual(nothing, "")
+        ident, warned = check(plain)
+        self.assertNotIn("note: ", warned)
         for content, words in ((crlf, "CRLF"), (MARK + plain, "byte order mark"), (MARK + crlf, "byte order mark")):
             other, note = check(content)
             self.assertNotEqual(other, ident)
+            self.assertTrue(note.endswith(warned))
+            note = note.removesuffix(warned)
             self.assertRegex(note, rf"\Anote: [^\n]*{words}[^\n]*run is {other[:16]}; without them it is {ident[:16]}[^\n]*\n\Z")
         for mark, coding in UTF16:
             self.made.manifest.write_bytes(mark + self.text.encode(coding))
