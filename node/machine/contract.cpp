@@ -32,8 +32,6 @@ const char* BreachName(Breach breach) {
       return "a TimerFired before its time";
     case Breach::kJobIdTaken:
       return "a StartJob with the id of a running job";
-    case Breach::kNoSuchJob:
-      return "a StopJob of no running job";
     case Breach::kStoreIdTaken:
       return "a Store with the id of a store under way";
     case Breach::kActedAtEnd:
@@ -75,14 +73,7 @@ Breach ContractBook::TakeTimer(TimerId id) {
 }
 
 Breach ContractBook::AddJob(JobId id) {
-  return jobs_.emplace(id, false).second ? Breach::kNone : Breach::kJobIdTaken;
-}
-
-Breach ContractBook::AddStop(JobId id) {
-  const auto job = jobs_.find(id);
-  if (job == jobs_.end() || job->second) return Breach::kNoSuchJob;
-  job->second = true;
-  return Breach::kNone;
+  return jobs_.insert(id).second ? Breach::kNone : Breach::kJobIdTaken;
 }
 
 Breach ContractBook::AddStore(StoreId id) {

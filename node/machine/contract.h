@@ -46,7 +46,6 @@ enum class Breach : std::uint8_t {
   kEarlyTimer,     // 7
   // The machine's: it was called, and its actions are in the outbox.
   kJobIdTaken,    // 2: StartJob with the id of a running job
-  kNoSuchJob,     // 2: StopJob of a job that is not running, or a second one
   kStoreIdTaken,  // 3: Store with the id of a store under way
   kActedAtEnd,    // 5: an action after the last observation other than the sends of the rule
 };
@@ -66,7 +65,6 @@ class ContractBook {
 
   // Actions, in order: kNone, or the machine's breach.
   Breach AddJob(JobId id);
-  Breach AddStop(JobId id);
   Breach AddStore(StoreId id);
   void AddTimer(TimerId id, base::Time at) { timers_[id] = at; }
   void DropTimer(TimerId id) { timers_.erase(id); }
@@ -80,9 +78,9 @@ class ContractBook {
  private:
   base::Time now_;
   bool started_ = false;
-  bool inside_ = false;         // a Step is in progress
-  bool ended_ = false;          // the last observation was made
-  std::map<JobId, bool> jobs_;  // that run; true: stopped
+  bool inside_ = false;  // a Step is in progress
+  bool ended_ = false;   // the last observation was made
+  std::set<JobId> jobs_;
   std::deque<StoreId> stores_;  // oldest first
   std::map<TimerId, base::Time> timers_;
 };
@@ -171,11 +169,6 @@ class Contract {
     return std::visit(
         [this]<typename T>(const T& what) {
           if constexpr (IsStartJob<T>()) return book_.AddJob(what.id);
-          if constexpr (std::is_same_v<T, StopJob>) {
-            // An adversary may hold a job back that the machine inside it stops.
-            const Breach breach = book_.AddStop(what.id);
-            return after_end_ == AfterEnd::kFree ? Breach::kNone : breach;
-          }
           if constexpr (IsStore<T>()) return book_.AddStore(what.id);
           if constexpr (std::is_same_v<T, SetTimer>) book_.AddTimer(what.id, what.at);
           if constexpr (std::is_same_v<T, CancelTimer>) book_.DropTimer(what.id);

@@ -28,7 +28,7 @@
 // Contract between a driver and a machine (node/machine/contract.h checks rules 1, 2, 3, 5, 7)
 //   1  Step calls are serial, and `now` never goes back. Started is the first input and comes once.
 //   2  Each StartJob comes back as one JobDone with its id. The result depends on the spec alone,
-//      but after a StopJob of the id, which may come once while the job runs, it may be any.
+//      but after a StopJob of the id it may be any. One of a job that is back says nothing.
 //   3  Each Store comes back as one Stored with its id, once the records survive a crash. Stores
 //      become durable in the order of the Store actions. So a machine that waits for the Stored of
 //      a record knows that everything that it stored before is durable too.

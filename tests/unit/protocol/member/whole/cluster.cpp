@@ -230,6 +230,7 @@ void Cluster::RunUntil(const std::function<bool()>& done) {
       deliveries = 0;
       continue;
     }
+    now_ = now_ + delivery_takes;
     RunSome(1);
     if (++deliveries > kMaxDeliveries) {
       ADD_FAILURE() << "the machines talk for ever";

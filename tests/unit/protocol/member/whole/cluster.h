@@ -76,6 +76,8 @@ class Cluster {
   std::function<bool(std::size_t node)> disk_hangs;
   // A job's result is not given back while this says true; ReleaseJobs gives what was held.
   std::function<bool(std::size_t node, const JobSpec&)> job_hangs;
+  // Rations are of a second, so keys that are no members get no answers for long in no time.
+  base::Duration delivery_takes;
   // Whether a machine of that node says in its COMMIT of that step that it leaves.
   std::function<bool(std::size_t node, std::uint64_t step)> leaves;
   // If set: messages are delivered in a drawn order, each up to three times.

