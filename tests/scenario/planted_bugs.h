@@ -27,7 +27,7 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kFewSendersSuffice, "column rule without 2b + 1", "columns", 12},
     {base::Bug::kTargetsBeforeProof, "targets drawn before their PROOF", "draw_order", 2},
     {base::Bug::kAbsenceBans, "absence bans", "honest_removed", 8},
-    {base::Bug::kEvidenceOfAnotherStep, "evidence judged by another step", "honest_removed", 98},
+    {base::Bug::kEvidenceOfAnotherStep, "evidence judged by another step", "honest_removed", 4},
     {base::Bug::kVoidColumnApplied, "void column applied", "columns", 4},
     {base::Bug::kGuiltKeptSecret, "guilt kept secret", "guilt_spreads", 87},
     {base::Bug::kLeaderStays, "leader stays", "progress", 12},

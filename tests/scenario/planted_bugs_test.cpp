@@ -219,39 +219,6 @@ TEST(PlantedInAnAnswer, ShortWaitsThatBlameAreFoundByCheckerHonestRemoved) {
   ExpectFoundIn(Slow(), base::Bug::kShortWaitsBlame, "honest_removed");
 }
 
-// Gradients that take time, on machines that differ, as in recomputing_test.
-SimOptions Recomputing(std::uint32_t peers, std::uint32_t byzantine, bool exact) {
-  SimOptions options = Coming("sign_flip", peers, 0);
-  options.byzantine = byzantine;
-  options.attack_from_step = 5;
-  options.steps = kPlantedSteps;
-  options.await_removal = false;
-  options.exact = exact;
-  options.waits.gradient_time = base::Milliseconds(7'200);
-  options.waits.fastest_percent = 32;
-  options.waits.again_percent = 140;
-  return options;
-}
-
-TEST(PlantedInAnAnswer, LooksBeforeGradientsAreFoundByCheckerLateness) {
-  ExpectFoundIn(Recomputing(8, 3, true), base::Bug::kLooksFirst, "lateness");
-}
-
-TEST(PlantedInAnAnswer, ProofsThatWaitForAllAreFoundByCheckerLateness) {
-  SimOptions options = Recomputing(16, 5, false);
-  options.mode = protocol::Mode::kThird;
-  options.validators = 5;
-  options.waits.gradient_time = base::Seconds(9);
-  ExpectFoundIn(options, base::Bug::kProofWaitsForAll, "lateness");
-}
-
-TEST(PlantedInAnAnswer, CasesThatAllBeginAtOnceAreFoundByCheckerLateness) {
-  SimOptions options = Recomputing(16, 5, false);
-  options.mode = protocol::Mode::kThird;
-  options.validators = 5;
-  ExpectFoundIn(options, base::Bug::kCasesAtOnce, "lateness");
-}
-
 TEST(PlantedInAnAnswer, AFirstHeadThatIsTheLastIsFoundByCheckerHonestNames) {
   SimOptions options = Coming("stale_head", 8, 0);
   options.byzantine = 2;
