@@ -35,7 +35,7 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kTimersPileUp, "timers pile up", "queues", 2},
     {base::Bug::kReturnsWithoutAdmission, "returns without admission", "rejoin_only", 8},
     {base::Bug::kAnyCredential, "any credential", "arrivals", 21},
-    {base::Bug::kInvitesNeverEnd, "invites never end", "arrivals", 21},
+    {base::Bug::kInvitesNeverEnd, "invites never end", "guests", 21},
     {base::Bug::kInvitesAreNotCounted, "invites are not counted", "arrivals", 21},
     {base::Bug::kAnyRevocation, "any revocation", "progress", 19},
     {base::Bug::kRevocationsAreIgnored, "revocations are ignored", "arrivals", 21},
