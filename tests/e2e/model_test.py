@@ -89,12 +89,15 @@ class ModelTest(TestCase):
         for wrong, reason in [(text + "x\n", "line 9: nothing follows the loss"),
                               (text.replace("= linear", "= save"), "'save' is no operation of ostraka ops/1"),
                               (text.replace("f32[8,10] = linear", "f32[8,11] = linear"), "%1: its type is f32[8,10]"),
-                              (text.replace("\n", "\r\n"), "line 1: a graph file begins with"),
+                              (text.replace("\n", "\r"), "line 1: does not end in a newline"),
                               ("\n" * 5_000_000, "at most 4194304 bytes")]:
             with self.subTest(reason=reason):
                 file = self.folder / "wrong.graph"
                 file.write_text(wrong, newline="")
                 self.refused(2, ["model", "show", file], "wrong.graph: ", reason)
+        windows = self.folder / "windows.graph"
+        windows.write_text(text.replace("\n", "\r\n"), newline="")
+        self.assertIn("one gradient:", expect_ok("model", "show", windows))
         self.refused(3, ["model", "show", self.folder / "nothing"], "cannot be opened")
         self.refused(2, ["model", "make", "gpt", "--lora", 4, "--base", self.folder, "--out", self.folder / "x"],
                      "it is no file")

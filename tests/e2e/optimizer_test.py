@@ -45,7 +45,7 @@ class SwarmTest(TestCase):
         self.refused(2, [*swarm, "--optimizer", "nesterov", "--momentum", 0], "training.momentum must be above 0")
         self.refused(2, [*swarm, "--decay-steps", 5], "training.decay_steps is of schedule wsd")
         self.refused(2, [*swarm, "--schedule", "wsd", "--decay-steps", 1000], "training.decay_steps must be")
-        self.refused(2, [*swarm, "--clip", "nan"], "training.clip_norm")
+        self.refused(2, [*swarm, "--clip", "nan"], "--clip: must be a number such as 0.01")
 
 
 class KilledTest(kill_test.NodesTest):

@@ -202,7 +202,9 @@ print(sum(digit(numpy.array(row[:64])) == row[64] for row in rows) / len(rows))
         shown = subprocess.run([interpreter, program], cwd=self.homes["dee"], capture_output=True, text=True, check=False,
                                timeout=harness.DEADLINE_S, env={"PYTHONPATH": str(self.folder)})
         self.assertEqual(shown.returncode, 0, shown.stderr)
-        self.assertGreater(float(shown.stdout), 0.9)
+        drawing, share = shown.stdout.split()
+        self.assertEqual(drawing, "0", "the page's drawing")
+        self.assertGreater(float(share), 0.9)
 
     def stand_in_for_safetensors(self):
         """Debian has no such package. The tests' own reader of the format takes its place."""

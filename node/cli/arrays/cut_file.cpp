@@ -24,11 +24,15 @@ struct Guarded {
 std::array<Guarded, CutFileGuard::kMostFiles> guarded;
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
 
+// Set by the first thread that meets the cut: several read one file, and one line is told.
+std::atomic_flag told = ATOMIC_FLAG_INIT;
+
 // Calls only what is safe in a signal handler.
 void OnBusError(int signal, siginfo_t* info, void* /*context*/) {
   const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
   for (const Guarded& file : guarded) {
     if (at < file.begin || at >= file.end) continue;
+    while (told.test_and_set()) pause();  // until the thread that tells it ends the process
     // A line that cannot be written changes nothing about the end.
     [[maybe_unused]] const ssize_t ignored =
         write(STDERR_FILENO, file.line.data(), file.line_bytes);

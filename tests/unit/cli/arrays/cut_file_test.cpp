@@ -8,6 +8,9 @@
 #include <csignal>
 #include <cstdint>
 #include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
 
 #include "node/os/descriptor.h"
 
@@ -47,6 +50,18 @@ TEST_F(CutFileDeathTest, EndsWithOneLine) {
         if (Last() != 0) _exit(9);
         Cut();
         _exit(Last());
+      },
+      ::testing::ExitedWithCode(3), "^ostraka: .*ostraka-cut-.*cut the file short[^\n]*\n$");
+}
+
+TEST_F(CutFileDeathTest, ThreadsThatMeetTheCutTogetherTellItOnce) {
+  EXPECT_EXIT(
+      {
+        const CutFileGuard guard(path_, bytes_, kBytes);
+        Cut();
+        std::vector<std::thread> readers;
+        for (int i = 0; i < 8; ++i) readers.emplace_back([this] { std::ignore = Last(); });
+        for (std::thread& reader : readers) reader.join();
       },
       ::testing::ExitedWithCode(3), "^ostraka: .*ostraka-cut-.*cut the file short[^\n]*\n$");
 }
