@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build deps-python deps-dev build python demo install deb uninstall test lint format bench asan tsan tidy fuzz coverage mutations digests planted models clean
+.PHONY: help deps deps-build deps-torch deps-python deps-dev build torch python demo install deb uninstall test check soak lint format bench asan tsan tidy fuzz coverage mutations digests planted models clean
 
 # Options of `ostraka swarm`, e.g. make demo DEMO="--attack alie --seed 3"
 DEMO ?=
@@ -27,10 +27,10 @@ define build_preset
 	cmake --preset $(1) --log-level=WARNING
 	cmake --build --preset $(1) -j $(JOBS) $(if $(2),--target $(2))
 endef
-# The release build with the Python module, if its packages are there.
-define build_python
-	cmake --preset release --log-level=WARNING -DOSTRAKA_PYTHON=ON
-	cmake --build --preset release -j $(JOBS) $(if $(1),--target $(1))
+# build_release OPTIONS [TARGETS]: with the trainer module if `make torch` built it, so that both are of one source.
+define build_release
+	cmake --preset release --log-level=WARNING $(1) $(if $(wildcard build/release/libostraka_torch.so),-DOSTRAKA_WITH_TORCH=ON)
+	cmake --build --preset release -j $(JOBS) $(if $(2),--target $(2))
 endef
 run_tests = ctest --no-tests=error -j $(JOBS) --output-on-failure
 
@@ -38,42 +38,54 @@ help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
 
 deps:  ## install the Debian packages that building and testing need
-	@cmake/deps build test python
+	@cmake/deps build torch python test
 
 deps-build:
 	@cmake/deps build
+
+deps-torch:
+	@cmake/deps build torch
 
 deps-python:
 	@cmake/deps build python
 
 deps-dev:
-	@cmake/deps build test python dev
+	@cmake/deps build torch python test dev
 
 build: deps-build  ## the release binary: build/release/ostraka
-	$(call build_preset,release)
+	$(call build_release)
+
+torch: deps-torch  ## the trainer module of profile tolerant, by libtorch: build/release/libostraka_torch.so
+	$(call build_release,-DOSTRAKA_WITH_TORCH=ON)
 
 demo: build  ## eight peers train on real digits, three cheat and are banished; others come and go
 	build/release/ostraka swarm --join 1 --intrude 1 --leave 1 --target $(DEMO_TARGET) $(DEMO)
 
 python: deps-python  ## the Python module `ostraka`: build/release/python
-	$(call build_python,ostraka_python)
+	$(call build_release,-DOSTRAKA_PYTHON=ON,ostraka_python)
 	@echo 'PYTHONPATH=build/release/python /usr/bin/python3 -c "import ostraka; help(ostraka)"'
 
-install: deps-python  ## into PREFIX (/usr/local), below DESTDIR: program, trainer and Python modules, manual, systemd unit
-	$(call build_python)
+install: deps-python  ## into PREFIX (/usr/local), below DESTDIR: program, Python module, manual, systemd unit; the trainer after `make torch`
+	$(call build_release,-DOSTRAKA_PYTHON=ON)
 	cmake --install build/release --prefix "$(PREFIX)" --strip
 
-deb: deps-python  ## Debian packages of the program, its trainer and the Python module: build/release/packages
-	$(call build_python)
+deb: deps-torch deps-python  ## Debian packages of the program, its trainer and the Python module: build/release/packages
+	$(call build_release,-DOSTRAKA_PYTHON=ON -DOSTRAKA_WITH_TORCH=ON)
 	cpack --config build/release/CPackConfig.cmake
 
 uninstall:  ## remove what `make install` installed
 	packaging/uninstall build/release/install_manifest.txt
 
-test: deps  ## build with checks, lint, and run every test
+test: deps  ## what a change must pass: build with checks, lint, tests (but those of tests/soak.txt)
 	$(call build_preset,dev)
 	python3 tests/lint.py
-	$(run_tests) --test-dir build/dev $(CTEST)
+	python3 tests/run.py build/dev -j $(JOBS) $(CTEST)
+
+check: deps  ## the objects and tests of one room alone, e.g. make check ROOM=node/protocol/rules
+	@python3 tests/check.py -j $(JOBS) "$(ROOM)"
+
+soak: deps-dev  ## what a release must pass, in parts; begun again it goes on where it stopped (tests/soak.py --list)
+	python3 tests/soak.py -j $(JOBS) $(SOAK)
 
 lint: deps  ## layer order, banned constructs, headers that stand alone, formatting
 	python3 tests/lint.py

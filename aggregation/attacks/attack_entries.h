@@ -1,10 +1,15 @@
 // The entries of the attack table, by the knowledge that they need. Internal to aggregation.
 #pragma once
 
+#include <limits>
+
 #include "aggregation/attacks/attacks.h"
 #include "node/base/rng.h"
 
 namespace ostraka::aggregation {
+
+// The bound of a parameter that has none; its negation is the lower one.
+inline constexpr double kAny = std::numeric_limits<double>::infinity();
 
 // The generator of one attacker in one step.
 inline base::Rng RngOf(std::string_view attack, const AttackView& view) {

@@ -2,7 +2,6 @@
 #include "aggregation/attacks/attack_entries.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "aggregation/attacks/attack_lines.h"
 #include "aggregation/attacks/attack_mimic.h"
@@ -10,8 +9,6 @@
 
 namespace ostraka::aggregation {
 namespace {
-
-constexpr double kAny = std::numeric_limits<double>::infinity();
 
 constexpr ParameterInfo kAlie[] = {
     {.name = "z",
@@ -50,7 +47,7 @@ constexpr ParameterInfo kMimic[] = {
      .default_text = "0",
      .low = 0},
 };
-constexpr ParameterInfo kPerturbation[] = {
+constexpr ParameterInfo kSubtracted[] = {
     PerturbationParameter("the vector that is subtracted from the mean")};
 constexpr Choice kTargets[] = {{"trimmed_mean", "against coordinate-wise rules"},
                                {"krum", "against Krum"}};
@@ -151,7 +148,7 @@ const AttackInfo kMinMaxInfo = {
         "mean - g p with the largest g for which no honest row is further away than "
         "the largest distance of two honest rows; exact",
     .source = "Shejwalkar, Houmansadr, NDSS 2021",
-    .parameters = kPerturbation,
+    .parameters = kSubtracted,
     .knowledge = Knowledge::kHonest,
     .apply = MinMax};
 
@@ -164,7 +161,7 @@ const AttackInfo kMinSumInfo = {
     .source =
         "Shejwalkar, Houmansadr, NDSS 2021; the minimum over rows, as in the authors' "
         "code",
-    .parameters = kPerturbation,
+    .parameters = kSubtracted,
     .knowledge = Knowledge::kHonest,
     .apply = MinSum};
 

@@ -2,15 +2,12 @@
 #include "aggregation/attacks/attack_entries.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "aggregation/attacks/attack_vectors.h"
 
 namespace ostraka::aggregation {
 namespace {
-
-constexpr double kAny = std::numeric_limits<double>::infinity();
 
 constexpr ParameterInfo kLambda[] = {
     {.name = "lambda",

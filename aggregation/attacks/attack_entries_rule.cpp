@@ -40,7 +40,7 @@ constexpr ParameterInfo kCoordinate[] = {
      .low = 0},
     RangeParameter("the furthest that is tried, either way", "1000", true),
 };
-constexpr ParameterInfo kPerturbation[] = {PerturbationParameter("the direction from the mean")};
+constexpr ParameterInfo kDirection[] = {PerturbationParameter("the direction from the mean")};
 constexpr ParameterInfo kRop[] = {
     {.name = "z",
      .type = ValueType::kReal,
@@ -177,7 +177,7 @@ const AttackInfo kOptMinMaxInfo = {
         "mean + t p, t within the limits of min_max on either side; both signs, about "
         "400 calls of the rule",
     .source = "Shejwalkar, Houmansadr, NDSS 2021, against a known rule",
-    .parameters = kPerturbation,
+    .parameters = kDirection,
     .knowledge = Knowledge::kRule,
     .apply = OptMinMax};
 
@@ -188,7 +188,7 @@ const AttackInfo kOptMinSumInfo = {
         "mean + t p, t within the limits of min_sum on either side; both signs, about "
         "400 calls of the rule",
     .source = "Shejwalkar, Houmansadr, NDSS 2021, against a known rule",
-    .parameters = kPerturbation,
+    .parameters = kDirection,
     .knowledge = Knowledge::kRule,
     .apply = OptMinSum};
 

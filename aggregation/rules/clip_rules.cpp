@@ -252,7 +252,7 @@ constexpr ParameterInfo kClipParameters[] = {
 constexpr Choice kMedianVariants[] = {
     {"converged", "the smoothed geometric median itself"},
     {"weiszfeld", "T steps from a start, as ByzFL and the RFA code take them"}};
-constexpr ParameterInfo kMedianParameters[] = {
+constexpr ParameterInfo kGeometricMedianParameters[] = {
     {.name = "variant",
      .type = ValueType::kChoice,
      .meaning = "when to stop",
@@ -326,7 +326,7 @@ const RuleInfo kGeometricMedianInfo = {
                             "geometric median; variant weiszfeld: v = sum_i b_i row_i / sum_i b_i "
                             "with b_i = 1 / max(nu, |row_i - v|), T times",
               .source = "Pillutla, Kakade, Harchaoui, IEEE TSP 2022 (RFA), algorithm 2",
-              .parameters = kMedianParameters,
+              .parameters = kGeometricMedianParameters,
               .requirement = "f < n/2",
               .largest_f = MinorityLimit,
               .breakdown = "f < n/2",

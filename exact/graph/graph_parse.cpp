@@ -19,8 +19,6 @@ constexpr std::size_t kMaxWords = kMaxOperands + 16;
 
 using Words = std::vector<std::string_view>;
 
-base::Status Refuse(const std::string& reason) { return base::InvalidArgument(reason); }
-
 // What a message quotes of a file: short, whatever the file holds.
 std::string Quoted(std::string_view text) {
   constexpr std::size_t kShown = 60;
@@ -47,11 +45,11 @@ base::StatusOr<TensorType> ParseType(std::string_view text) {
   if (element == "i32") {
     type.element = Element::kInt;
   } else if (element != "f32") {
-    return Refuse(Quoted(text) + " is no type: write f32[...] or i32[...]");
+    return base::InvalidArgument(Quoted(text) + " is no type: write f32[...] or i32[...]");
   }
   auto shape = ParseList(text.substr(3));
   if (!shape) {
-    return Refuse(Quoted(text) + " is no type: write at most " + std::to_string(kMaxRank) +
+    return base::InvalidArgument(Quoted(text) + " is no type: write at most " + std::to_string(kMaxRank) +
                   " extents, as in f32[8,64]");
   }
   type.shape = std::move(*shape);
@@ -60,13 +58,13 @@ base::StatusOr<TensorType> ParseType(std::string_view text) {
 
 base::StatusOr<float> ReadFloat(std::string_view text) {
   const auto value = ParseFloat(text);
-  if (!value) return Refuse(Quoted(text) + " is no finite number such as 1.25e-01");
+  if (!value) return base::InvalidArgument(Quoted(text) + " is no finite number such as 1.25e-01");
   return *value;
 }
 
 base::StatusOr<std::int64_t> ReadInteger(std::string_view text) {
   const auto value = ParseInteger(text);
-  if (!value) return Refuse(Quoted(text) + " is no integer");
+  if (!value) return base::InvalidArgument(Quoted(text) + " is no integer");
   return *value;
 }
 
@@ -74,7 +72,7 @@ base::Status ReadAttribute(std::string_view text, Attribute attribute, Attribute
   switch (attribute) {
     case Attribute::kOrder: {
       auto list = ParseList(text);
-      if (!list) return Refuse(Quoted(text) + " is no list such as [1,0]");
+      if (!list) return base::InvalidArgument(Quoted(text) + " is no list such as [1,0]");
       attributes.order = std::move(*list);
       return base::OkStatus();
     }
@@ -117,23 +115,23 @@ class Parser {
     Words words;
     while (true) {
       const std::size_t space = std::min(line.find(' '), line.size());
-      if (words.size() == kMaxWords) return Refuse("more words than any line has");
+      if (words.size() == kMaxWords) return base::InvalidArgument("more words than any line has");
       words.push_back(line.substr(0, space));
       if (space == line.size()) break;
       line.remove_prefix(space + 1);
     }
     const std::string_view kind = words[0];
-    if (complete_) return Refuse("nothing follows the loss");
+    if (complete_) return base::InvalidArgument("nothing follows the loss");
     if (kind == "parameter") return ReadParameter(words);
     if (kind == "constant") return ReadConstant(words);
     if (kind == "input") return ReadInput(words);
     if (kind == "loss") return ReadLoss(words);
     if (kind.starts_with('%')) return ReadInstruction(words);
-    return Refuse(Quoted(kind) + " begins no line: write parameter, constant, input, % or loss");
+    return base::InvalidArgument(Quoted(kind) + " begins no line: write parameter, constant, input, % or loss");
   }
 
   base::StatusOr<Graph> Finish() {
-    if (!complete_) return Refuse("the file ends without a loss");
+    if (!complete_) return base::InvalidArgument("the file ends without a loss");
     return std::move(graph_);
   }
 
@@ -143,24 +141,24 @@ class Parser {
 
   base::Status Declare(Section section, std::string_view name) {
     if (section < section_)
-      return Refuse("parameters, constants, inputs, instructions: in this order");
+      return base::InvalidArgument("parameters, constants, inputs, instructions: in this order");
     section_ = section;
     const auto id = static_cast<ValueId>(graph_.value_count());
-    if (!names_.emplace(name, id).second) return Refuse(Quoted(name) + " is declared twice");
+    if (!names_.emplace(name, id).second) return base::InvalidArgument(Quoted(name) + " is declared twice");
     return base::OkStatus();
   }
 
   base::Status ReadParameter(const Words& words) {
-    if (words.size() < 4) return Refuse("write: parameter NAME TYPE INITIAL");
+    if (words.size() < 4) return base::InvalidArgument("write: parameter NAME TYPE INITIAL");
     RETURN_IF_ERROR(Declare(Section::kParameters, words[1]));
     Parameter parameter{.name = std::string(words[1])};
     ASSIGN_OR_RETURN(parameter.type, ParseType(words[2]));
     const std::string_view initial = words[3];
     const bool has_scale = initial == "normal" || initial == "uniform";
     if (!has_scale && initial != "zeros" && initial != "ones") {
-      return Refuse(Quoted(initial) + " is no initial value: write zeros, ones, normal or uniform");
+      return base::InvalidArgument(Quoted(initial) + " is no initial value: write zeros, ones, normal or uniform");
     }
-    if (words.size() != (has_scale ? 5U : 4U)) return Refuse("too many or too few words");
+    if (words.size() != (has_scale ? 5U : 4U)) return base::InvalidArgument("too many or too few words");
     parameter.initial = initial == "zeros"    ? Initial::kZeros
                         : initial == "ones"   ? Initial::kOnes
                         : initial == "normal" ? Initial::kNormal
@@ -173,25 +171,25 @@ class Parser {
   }
 
   base::Status ReadConstant(const Words& words) {
-    if (words.size() != 4) return Refuse("write: constant NAME TYPE HASH");
+    if (words.size() != 4) return base::InvalidArgument("write: constant NAME TYPE HASH");
     RETURN_IF_ERROR(Declare(Section::kConstants, words[1]));
     Constant constant{.name = std::string(words[1])};
     ASSIGN_OR_RETURN(constant.type, ParseType(words[2]));
     const auto hash = base::Digest::FromHexDigits(words[3]);
-    if (!hash) return Refuse(Quoted(words[3]) + " is no hash of 64 hexadecimal digits");
+    if (!hash) return base::InvalidArgument(Quoted(words[3]) + " is no hash of 64 hexadecimal digits");
     constant.hash = *hash;
     graph_.constants.push_back(std::move(constant));
     return base::OkStatus();
   }
 
   base::Status ReadInput(const Words& words) {
-    if (words.size() < 3) return Refuse("write: input NAME TYPE, and of integers LOWEST BOUND");
+    if (words.size() < 3) return base::InvalidArgument("write: input NAME TYPE, and of integers LOWEST BOUND");
     RETURN_IF_ERROR(Declare(Section::kInputs, words[1]));
     Input input{.name = std::string(words[1])};
     ASSIGN_OR_RETURN(input.type, ParseType(words[2]));
     const bool of_integers = input.type.element == Element::kInt;
     if (words.size() != (of_integers ? 5U : 3U)) {
-      return Refuse("an input of integers has a lowest value and a bound, one of floats has not");
+      return base::InvalidArgument("an input of integers has a lowest value and a bound, one of floats has not");
     }
     if (of_integers) {
       ASSIGN_OR_RETURN(input.lowest, ReadInteger(words[3]));
@@ -212,17 +210,17 @@ class Parser {
     } else if (const auto found = names_.find(name); found != names_.end()) {
       return found->second;
     }
-    return Refuse(Quoted(name) + " is no value above this line");
+    return base::InvalidArgument(Quoted(name) + " is no value above this line");
   }
 
   base::Status ReadInstruction(const Words& words) {
     section_ = Section::kInstructions;
     const std::string name = "%" + std::to_string(graph_.instructions.size() + 1);
-    if (words[0] != name) return Refuse("the next instruction is " + name);
-    if (words.size() < 4 || words[2] != "=") return Refuse("write: %N TYPE = OPERATION OPERAND...");
+    if (words[0] != name) return base::InvalidArgument("the next instruction is " + name);
+    if (words.size() < 4 || words[2] != "=") return base::InvalidArgument("write: %N TYPE = OPERATION OPERAND...");
     const Operation* operation = FindOperation(words[3]);
     if (operation == nullptr) {
-      return Refuse(Quoted(words[3]) + " is no operation of ostraka ops/1; there are " +
+      return base::InvalidArgument(Quoted(words[3]) + " is no operation of ostraka ops/1; there are " +
                     AllOperationNames());
     }
     Instruction instruction{.op = operation->op};
@@ -230,7 +228,7 @@ class Parser {
     const std::size_t attributes = operation->attributes.size();
     if (words.size() < 4 + attributes + operation->min_operands ||
         words.size() > 4 + attributes + operation->max_operands) {
-      return Refuse(std::string(operation->name) + " has another number of operands or attributes");
+      return base::InvalidArgument(std::string(operation->name) + " has another number of operands or attributes");
     }
     const std::size_t first_attribute = words.size() - attributes;
     for (std::size_t i = 4; i < first_attribute; ++i) {
@@ -241,7 +239,7 @@ class Parser {
       const Attribute attribute = operation->attributes[i];
       const std::string prefix = std::string(NameOf(attribute)) + "=";
       const std::string_view word = words[first_attribute + i];
-      if (!word.starts_with(prefix)) return Refuse("expected " + prefix + ", not " + Quoted(word));
+      if (!word.starts_with(prefix)) return base::InvalidArgument("expected " + prefix + ", not " + Quoted(word));
       RETURN_IF_ERROR(ReadAttribute(word.substr(prefix.size()), attribute, instruction.attributes));
     }
     graph_.instructions.push_back(std::move(instruction));
@@ -249,7 +247,7 @@ class Parser {
   }
 
   base::Status ReadLoss(const Words& words) {
-    if (words.size() != 2) return Refuse("write: loss OPERAND");
+    if (words.size() != 2) return base::InvalidArgument("write: loss OPERAND");
     ASSIGN_OR_RETURN(graph_.loss, Resolve(words[1]));
     complete_ = true;
     return base::OkStatus();
@@ -268,7 +266,7 @@ base::Status NotCanonical(std::string_view text, std::string_view canonical) {
     const std::string_view mine = text.substr(0, text.find('\n'));
     const std::string_view right = canonical.substr(0, canonical.find('\n'));
     if (mine != right || mine.size() == text.size() || right.size() == canonical.size()) {
-      return Refuse("line " + std::to_string(line) + ": not the canonical text; write " +
+      return base::InvalidArgument("line " + std::to_string(line) + ": not the canonical text; write " +
                     Quoted(right));
     }
     text.remove_prefix(mine.size() + 1);
@@ -297,25 +295,25 @@ std::optional<std::int64_t> ParseInteger(std::string_view text) {
 
 base::StatusOr<Graph> ParseGraph(std::string_view text) {
   if (text.size() > kMaxGraphBytes) {
-    return Refuse("a graph file has at most " + std::to_string(kMaxGraphBytes) + " bytes");
+    return base::InvalidArgument("a graph file has at most " + std::to_string(kMaxGraphBytes) + " bytes");
   }
   const std::string_view whole = text;
   Parser parser;
   for (std::size_t line = 1; !text.empty(); ++line) {
     if (line > kMaxGraphLines) {
-      return Refuse("a graph file has at most " + std::to_string(kMaxGraphLines) + " lines");
+      return base::InvalidArgument("a graph file has at most " + std::to_string(kMaxGraphLines) + " lines");
     }
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) {
-      return Refuse("line " + std::to_string(line) + ": does not end in a newline");
+      return base::InvalidArgument("line " + std::to_string(line) + ": does not end in a newline");
     }
     const std::string_view content = text.substr(0, end);
     const base::Status status =
         line > 1             ? parser.Read(content)
         : content == kHeader ? base::OkStatus()
-                             : Refuse("a graph file begins with '" + std::string(kHeader) + "'");
+                             : base::InvalidArgument("a graph file begins with '" + std::string(kHeader) + "'");
     if (!status.ok()) {
-      return Refuse("line " + std::to_string(line) + ": " + base::MessageOf(status));
+      return base::InvalidArgument("line " + std::to_string(line) + ": " + base::MessageOf(status));
     }
     text.remove_prefix(end + 1);
   }

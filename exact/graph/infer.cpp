@@ -11,8 +11,6 @@ namespace {
 using Operands = std::span<const TensorType* const>;
 using Shape = std::vector<std::int64_t>;
 
-base::Status Refuse(const std::string& reason) { return base::InvalidArgument(reason); }
-
 base::StatusOr<TensorType> FloatOf(Shape shape) {
   TensorType type{Element::kFloat, std::move(shape)};
   RETURN_IF_ERROR(CheckType(type));
@@ -21,7 +19,7 @@ base::StatusOr<TensorType> FloatOf(Shape shape) {
 
 base::Status CheckAxis(std::int64_t axis, const TensorType& type) {
   if (axis >= 0 && axis < static_cast<std::int64_t>(type.shape.size())) return base::OkStatus();
-  return Refuse("axis " + std::to_string(axis) + " is none of " + TextOf(type));
+  return base::InvalidArgument("axis " + std::to_string(axis) + " is none of " + TextOf(type));
 }
 
 base::StatusOr<TensorType> Permuted(const Attributes& attributes, const TensorType& operand) {
@@ -31,7 +29,7 @@ base::StatusOr<TensorType> Permuted(const Attributes& attributes, const TensorTy
   for (std::size_t i = 0; is_permutation && i < sorted.size(); ++i) {
     is_permutation = sorted[i] == static_cast<std::int64_t>(i);
   }
-  if (!is_permutation) return Refuse("order is no permutation of the axes of " + TextOf(operand));
+  if (!is_permutation) return base::InvalidArgument("order is no permutation of the axes of " + TextOf(operand));
   Shape shape;
   for (const std::int64_t axis : attributes.order) {
     shape.push_back(operand.shape[static_cast<std::size_t>(axis)]);
@@ -48,7 +46,7 @@ base::StatusOr<TensorType> Expanded(const TensorType& stated, const TensorType& 
     const std::int64_t extent = from[from.size() - 1 - i];
     fits = extent == 1 || extent == to[to.size() - 1 - i];
   }
-  if (!fits) return Refuse(TextOf(operand) + " does not expand to " + TextOf(stated));
+  if (!fits) return base::InvalidArgument(TextOf(operand) + " does not expand to " + TextOf(stated));
   return FloatOf(to);
 }
 
@@ -64,7 +62,7 @@ base::StatusOr<TensorType> Joined(const Attributes& attributes, Operands operand
       other[axis] = shape[axis];
     }
     if (other != shape) {
-      return Refuse(TextOf(*operand) + " and " + TextOf(*operands[0]) + " differ beyond axis " +
+      return base::InvalidArgument(TextOf(*operand) + " and " + TextOf(*operands[0]) + " differ beyond axis " +
                     std::to_string(axis));
     }
   }
@@ -76,7 +74,7 @@ base::StatusOr<TensorType> Sliced(const Attributes& attributes, const TensorType
   Shape shape = operand.shape;
   std::int64_t& extent = shape[static_cast<std::size_t>(attributes.axis)];
   if (attributes.begin < 0 || attributes.begin >= attributes.end || attributes.end > extent) {
-    return Refuse("the range is empty or outside of axis " + std::to_string(attributes.axis) +
+    return base::InvalidArgument("the range is empty or outside of axis " + std::to_string(attributes.axis) +
                   " of " + TextOf(operand));
   }
   extent = attributes.end - attributes.begin;
@@ -89,7 +87,7 @@ base::StatusOr<TensorType> Multiplied(Operands operands) {
   const std::size_t rank = a.size();
   if (rank < 2 || b.size() != rank || !std::equal(a.begin(), a.end() - 2, b.begin()) ||
       a[rank - 1] != b[rank - 2]) {
-    return Refuse("matmul takes [..., M, K] and [..., K, N], not " + TextOf(*operands[0]) +
+    return base::InvalidArgument("matmul takes [..., M, K] and [..., K, N], not " + TextOf(*operands[0]) +
                   " and " + TextOf(*operands[1]));
   }
   Shape shape = a;
@@ -101,11 +99,11 @@ base::StatusOr<TensorType> Linear(Operands operands) {
   const Shape& x = operands[0]->shape;
   const Shape& w = operands[1]->shape;
   if (x.empty() || w.size() != 2 || x.back() != w[1]) {
-    return Refuse("linear takes [..., K] and a weight [N, K], not " + TextOf(*operands[0]) +
+    return base::InvalidArgument("linear takes [..., K] and a weight [N, K], not " + TextOf(*operands[0]) +
                   " and " + TextOf(*operands[1]));
   }
   if (operands.size() == 3 && operands[2]->shape != Shape{w[0]}) {
-    return Refuse("the bias of linear is [N], not " + TextOf(*operands[2]));
+    return base::InvalidArgument("the bias of linear is [N], not " + TextOf(*operands[2]));
   }
   Shape shape = x;
   shape.back() = w[0];
@@ -117,16 +115,16 @@ base::StatusOr<TensorType> Attended(const Attributes& attributes, Operands opera
   const Shape& k = operands[1]->shape;
   if (q.size() != 4 || k.size() != 4 || operands[2]->shape != k || q[0] != k[0] || q[3] != k[3] ||
       q[2] % k[2] != 0) {
-    return Refuse(
+    return base::InvalidArgument(
         "attention takes a query [B, T, H, D] and key and value [B, S, G, D], H a multiple of G, "
         "not " +
         TextOf(*operands[0]) + ", " + TextOf(*operands[1]) + " and " + TextOf(*operands[2]));
   }
   if (attributes.causal != 0 && q[1] != k[1]) {
-    return Refuse("causal attention needs as many queries as keys");
+    return base::InvalidArgument("causal attention needs as many queries as keys");
   }
   if (operands.size() == 4 && operands[3]->shape != Shape{q[1], k[1]}) {
-    return Refuse("the mask of attention is [T, S], not " + TextOf(*operands[3]));
+    return base::InvalidArgument("the mask of attention is [T, S], not " + TextOf(*operands[3]));
   }
   return FloatOf(q);
 }
@@ -134,7 +132,7 @@ base::StatusOr<TensorType> Attended(const Attributes& attributes, Operands opera
 base::StatusOr<TensorType> Embedded(Operands operands) {
   const Shape& table = operands[0]->shape;
   if (table.size() != 2 || operands[1]->element != Element::kInt) {
-    return Refuse("embedding takes a table [V, D] and integers, not " + TextOf(*operands[0]) +
+    return base::InvalidArgument("embedding takes a table [V, D] and integers, not " + TextOf(*operands[0]) +
                   " and " + TextOf(*operands[1]));
   }
   Shape shape = operands[1]->shape;
@@ -154,7 +152,7 @@ base::StatusOr<TensorType> CrossEntropy(Operands operands) {
   if (!rows.empty()) rows.pop_back();
   if (operands[0]->shape.empty() || operands[1]->element != Element::kInt ||
       operands[1]->shape != rows) {
-    return Refuse("cross_entropy takes logits [..., C] and integers [...], not " +
+    return base::InvalidArgument("cross_entropy takes logits [..., C] and integers [...], not " +
                   TextOf(*operands[0]) + " and " + TextOf(*operands[1]));
   }
   return FloatOf({});
@@ -164,7 +162,7 @@ base::StatusOr<TensorType> Normalized(Operands operands) {
   const Shape& x = operands[0]->shape;
   for (std::size_t i = 1; i < operands.size(); ++i) {
     if (x.empty() || operands[i]->shape != Shape{x.back()}) {
-      return Refuse("a normalization takes [..., D] and vectors [D], not " + TextOf(*operands[0]) +
+      return base::InvalidArgument("a normalization takes [..., D] and vectors [D], not " + TextOf(*operands[0]) +
                     " and " + TextOf(*operands[i]));
     }
   }
@@ -181,7 +179,7 @@ base::StatusOr<TensorType> InferShape(const Instruction& instruction, Operands o
   switch (instruction.op) {
     case Op::kReshape:
       if (instruction.type.count() != operands[0]->count()) {
-        return Refuse(TextOf(*operands[0]) + " has another number of elements than " +
+        return base::InvalidArgument(TextOf(*operands[0]) + " has another number of elements than " +
                       TextOf(instruction.type));
       }
       return FloatOf(instruction.type.shape);
@@ -210,12 +208,12 @@ base::StatusOr<TensorType> InferShape(const Instruction& instruction, Operands o
     case Op::kRmsNorm:
       return Normalized(operands);
     case Op::kSoftmax:
-      if (operands[0]->shape.empty()) return Refuse("softmax needs an axis");
+      if (operands[0]->shape.empty()) return base::InvalidArgument("softmax needs an axis");
       return FloatOf(operands[0]->shape);
     default:  // elementwise
       for (const TensorType* operand : operands) {
         if (*operand != *operands[0]) {
-          return Refuse(TextOf(*operands[0]) + " and " + TextOf(*operand) + " differ: expand one");
+          return base::InvalidArgument(TextOf(*operands[0]) + " and " + TextOf(*operand) + " differ: expand one");
         }
       }
       return FloatOf(operands[0]->shape);
@@ -226,13 +224,13 @@ base::StatusOr<TensorType> InferShape(const Instruction& instruction, Operands o
 
 base::Status CheckType(const TensorType& type) {
   if (type.shape.size() > kMaxRank) {
-    return Refuse("a tensor has at most " + std::to_string(kMaxRank) + " axes");
+    return base::InvalidArgument("a tensor has at most " + std::to_string(kMaxRank) + " axes");
   }
   std::int64_t count = 1;
   for (const std::int64_t extent : type.shape) {
-    if (extent < 1) return Refuse("every extent is at least 1");
+    if (extent < 1) return base::InvalidArgument("every extent is at least 1");
     if (extent > kMaxElements / count) {
-      return Refuse("a tensor has at most " + std::to_string(kMaxElements) + " elements");
+      return base::InvalidArgument("a tensor has at most " + std::to_string(kMaxElements) + " elements");
     }
     count *= extent;
   }
@@ -243,7 +241,7 @@ base::StatusOr<TensorType> InferType(const Instruction& instruction, Operands op
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const bool wants_integers = i == IntegerOperand(instruction.op);
     if ((operands[i]->element == Element::kInt) != wants_integers) {
-      return Refuse(std::string(OperationOf(instruction.op).name) + " takes " +
+      return base::InvalidArgument(std::string(OperationOf(instruction.op).name) + " takes " +
                     (wants_integers ? "i32" : "f32") + " as operand " + std::to_string(i + 1) +
                     ", not " + TextOf(*operands[i]));
     }

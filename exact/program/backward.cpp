@@ -8,8 +8,6 @@
 namespace ostraka::exact {
 namespace {
 
-std::size_t Size(std::int64_t extent) { return static_cast<std::size_t>(extent); }
-
 // A backward map of the operand, or of the result if `of_result`.
 struct BackwardMap {
   Map map = Map::kCount;

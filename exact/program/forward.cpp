@@ -9,8 +9,6 @@
 namespace ostraka::exact {
 namespace {
 
-std::size_t Size(std::int64_t extent) { return static_cast<std::size_t>(extent); }
-
 std::vector<std::size_t> StridesOf(const std::vector<std::int64_t>& shape) {
   std::vector<std::size_t> strides(shape.size());
   std::size_t stride = 1;

@@ -2,12 +2,16 @@
 // differentiate.cpp, forward.cpp and backward.cpp include this.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "exact/program/program.h"
 
 namespace ostraka::exact {
+
+inline std::size_t Size(std::int64_t extent) { return static_cast<std::size_t>(extent); }
 
 // Builds a program, forward pass first.
 //

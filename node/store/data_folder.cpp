@@ -41,7 +41,7 @@ std::string PidIn(int fd) {
   return pid;
 }
 
-std::string HolderOf(int fd) {
+std::string FolderHolder(int fd) {
   const std::string pid = PidIn(fd);
   return pid.empty() ? "another process" : "process " + pid;
 }
@@ -120,7 +120,7 @@ base::StatusOr<DataFolder> DataFolder::Claim(const std::string& path) {
   DataFolder folder(path, fd);  // closes fd on the ways out below
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return Refused(path, "cannot be locked", errno);
-    return base::FailedPrecondition("data folder " + path + ": in use by " + HolderOf(fd) +
+    return base::FailedPrecondition("data folder " + path + ": in use by " + FolderHolder(fd) +
                                     ": end that node first, or give this one its own folder");
   }
   RETURN_IF_ERROR(WriteHolder(path, fd));

@@ -27,7 +27,7 @@ std::string HostName() {
 }
 
 // "PID HOST" of the holder, from the lock file, for messages.
-std::string HolderOf(int fd) {
+std::string KeyHolder(int fd) {
   std::array<char, 300> text{};
   const ssize_t got = pread(fd, text.data(), text.size() - 1, 0);
   const std::string words(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -41,7 +41,7 @@ std::string HolderOf(int fd) {
   return "process " + pid + (host == HostName() ? " on this machine" : " on another machine");
 }
 
-bool WriteHolder(int fd) {
+bool WriteKeyHolder(int fd) {
   const std::string text = std::to_string(getpid()) + " " + HostName() + "\n";
   return ftruncate(fd, 0) == 0 &&
          pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
@@ -81,7 +81,7 @@ base::Status KeyLock::ClaimIn(const std::string& folder, const std::string& name
     if (!opened.ok()) return base::OkStatus();
     if (flock(*opened, LOCK_EX | LOCK_NB) != 0) {
       const bool taken = errno == EWOULDBLOCK;
-      const std::string holder = taken ? HolderOf(*opened) : "";
+      const std::string holder = taken ? KeyHolder(*opened) : "";
       close(*opened);
       if (!taken) return base::OkStatus();  // a file system without locks
       return base::FailedPrecondition("key " + key.Short() + " is in use for this run by " +
@@ -89,7 +89,7 @@ base::Status KeyLock::ClaimIn(const std::string& folder, const std::string& name
                                       ", and two that sign with one key are banned for it: end "
                                       "that one first");
     }
-    if (IsStillNamed(*opened, path) && WriteHolder(*opened)) {
+    if (IsStillNamed(*opened, path) && WriteKeyHolder(*opened)) {
       held_.push_back({path, *opened});
       return base::OkStatus();
     }

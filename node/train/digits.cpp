@@ -12,7 +12,7 @@ constexpr std::uint32_t kSide = 8;
 constexpr std::uint32_t kClasses = 10;
 constexpr std::uint8_t kMaxPixel = 16;
 constexpr std::size_t kTestShare = 5;         // one image in five
-constexpr std::size_t kValidationShare = 10;  // of the others
+constexpr std::size_t kDigitsValidationShare = 10;  // of the others
 
 static_assert(kSide * kSide == kDigitsPixels);
 
@@ -33,7 +33,7 @@ Dataset LoadDigits() {
     digits.training.Add(row.first(kDigitsPixels), row.back());
   }
   digits.test = SplitOff(digits.training, kClasses, kTestShare);
-  digits.validation = SplitOff(digits.training, kClasses, kValidationShare);
+  digits.validation = SplitOff(digits.training, kClasses, kDigitsValidationShare);
   return digits;
 }
 

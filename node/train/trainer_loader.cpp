@@ -31,14 +31,9 @@ base::Status CheckModelName(const std::string& name) {
 base::Status ModuleMissing(const std::string& model, const std::vector<std::string>& module_files) {
   std::string message = model + " needs " + kModuleFile + ", which is not at";
   for (const std::string& file : module_files) message += " " + file;
-#ifdef OSTRAKA_WITH_TORCH
-  message += ": build the target ostraka_torch, or install the program with its lib folder";
-#else
-  message +=
-      ": this program was built with OSTRAKA_WITH_TORCH=OFF; build it with ON (Debian "
-      "package libtorch-dev)";
-#endif
-  return base::NotFound(message);
+  return base::NotFound(message +
+                        ": `make torch` builds it, the Debian package ostraka-trainer-torch "
+                        "installs it");
 }
 
 // dlerror's text in one line.

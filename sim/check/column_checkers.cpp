@@ -14,7 +14,7 @@
 namespace ostraka::sim {
 namespace {
 
-constexpr std::uint64_t kRememberedSteps = 4;
+constexpr std::uint64_t kColumnSteps = 4;
 
 // |sum_i (g_i - v) min(1, tau / |g_i - v|)|.
 double Residual(const protocol::AggregateSpec& spec, std::span<const float> v) {
@@ -114,7 +114,7 @@ base::Status Columns::OnAction(std::uint32_t, const protocol::Action& action) {
   const base::Status status = before_.IsFollowedBy(*done) ? JudgeStep(*done) : base::OkStatus();
   before_.MoveTo(*done);
   std::erase_if(
-      said_, [&](const auto& entry) { return entry.first + kRememberedSteps < done->block->step; });
+      said_, [&](const auto& entry) { return entry.first + kColumnSteps < done->block->step; });
   return status;
 }
 

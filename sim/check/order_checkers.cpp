@@ -10,7 +10,7 @@
 namespace ostraka::sim {
 namespace {
 
-constexpr std::uint64_t kRememberedSteps = 8;
+constexpr std::uint64_t kProvenSteps = 8;
 // Blocks from the step in which evidence is made: it may miss that step's PROOF, and the next PROOF
 // carries it.
 constexpr std::uint64_t kSpreadsWithin = 2;
@@ -53,7 +53,7 @@ base::Status DrawOrder::OnAction(std::uint32_t peer, const protocol::Action& act
   // they are equal.
   if (!proven_.empty() && block.step <= proven_.rbegin()->first) return base::OkStatus();
   proven_.emplace(block.step, block.proven);
-  while (proven_.size() > kRememberedSteps) proven_.erase(proven_.begin());
+  while (proven_.size() > kProvenSteps) proven_.erase(proven_.begin());
   for (const wire::Assignment& drawn : block.drawn) {
     const auto proven = proven_.find(drawn.step);
     const bool sealed =

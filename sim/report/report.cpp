@@ -41,7 +41,7 @@ SimOptions Unprotected(SimOptions options) {
 
 std::string Number(std::uint64_t value) { return std::to_string(value); }
 
-std::string Seconds(base::Time time) {
+std::string MomentText(base::Time time) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.3f s", static_cast<double>(time.ns) / 1e9);
   return text;
@@ -150,7 +150,7 @@ std::string StepSection(const ReportInput& input) {
   const std::string step = Number(input.step->step);
   std::string text;
   for (const RecordedStep::Note& note : input.step->notes) {
-    text += page::Tag("tr", page::Tag("td", Seconds(note.at)) +
+    text += page::Tag("tr", page::Tag("td", MomentText(note.at)) +
                                 page::Tag("td", page::Escaped(note.text), "text long")) +
             "\n";
   }

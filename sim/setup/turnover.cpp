@@ -6,7 +6,7 @@ namespace ostraka::sim {
 namespace {
 
 // Of a run that has begun everywhere.
-constexpr std::uint64_t kFirstHeight = 3;
+constexpr std::uint64_t kFirstTurnover = 3;
 
 }  // namespace
 
@@ -29,9 +29,9 @@ void Turnover::OnStep(const StepRecord& record) {
 
 void Turnover::OnBlock(const StepRecord& record, const std::shared_ptr<const wire::Block>& block) {
   if (head_ != nullptr && HeightOf(*block) <= HeightOf(*head_)) return;
-  const bool first = head_ == nullptr || HeightOf(*head_) < kFirstHeight;
+  const bool first = head_ == nullptr || HeightOf(*head_) < kFirstTurnover;
   head_ = block;
-  if (first && HeightOf(*block) >= kFirstHeight) return StartNext(record.now);
+  if (first && HeightOf(*block) >= kFirstTurnover) return StartNext(record.now);
   for (const base::PeerId& id : block->joined) {
     const auto peer = roster_.IndexOf(id);
     if (!peer || !roster_.Comes(*peer) || !roster_.IsHonest(*peer)) continue;

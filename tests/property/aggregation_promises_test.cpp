@@ -11,7 +11,7 @@
 #include "tests/unit/aggregation/references.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::aggregation_promises_test {
 namespace {
 
 using testing::F;
@@ -175,4 +175,4 @@ RC_GTEST_PROP(AllRulesProperty, NonFiniteValuesAreRefusedWithTheirPlace, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::aggregation_promises_test

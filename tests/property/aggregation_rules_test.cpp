@@ -10,7 +10,7 @@
 #include "tests/unit/aggregation/references.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::aggregation_rules_test {
 namespace {
 
 using testing::DrawMinority;
@@ -226,4 +226,4 @@ RC_GTEST_PROP(ReferenceProperty, DefencesByDirection, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::aggregation_rules_test

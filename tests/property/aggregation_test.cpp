@@ -11,7 +11,7 @@
 #include "tests/property/aggregation_draws.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::aggregation_test {
 namespace {
 
 using testing::AnyRows;
@@ -157,4 +157,4 @@ RC_GTEST_PROP(ProjectionProperty, AnHonestAggregatorPassesTheSumCheck, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::aggregation_test

@@ -12,7 +12,7 @@
 #include "tests/property/aggregation_draws.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::attacks_test {
 namespace {
 
 using testing::AnyRows;
@@ -67,4 +67,4 @@ RC_GTEST_PROP(AttackProperty, TheOrderOfHonestRowsDoesNotMatter, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::attacks_test

@@ -11,7 +11,7 @@
 #include "tests/unit/aggregation/history_references.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::history_rules_test {
 namespace {
 
 using testing::ExpectNear;
@@ -132,4 +132,4 @@ RC_GTEST_PROP(HistoryProperty, WorkerMomentumOverManyCalls, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::history_rules_test

@@ -114,14 +114,14 @@ bool IsStillLookedInto(const Case& open, const Step& step) {
   return !MakeTwice(open, step, twice) && MakeTwice(open, step, twice + to_come);
 }
 
-enum class State { kOpen, kGuilty, kInnocent, kUndecided };
-State StateOf(const Case& open, const Step& step) {
+enum class CaseState { kOpen, kGuilty, kInnocent, kUndecided };
+CaseState StateOf(const Case& open, const Step& step) {
   if (Decide(open, step, VotesForGuilty(open))) {
-    return IsStillLookedInto(open, step) ? State::kOpen : State::kGuilty;
+    return IsStillLookedInto(open, step) ? CaseState::kOpen : CaseState::kGuilty;
   }
-  if (Decide(open, step, VotesFor(open, Verdict::kInnocent))) return State::kInnocent;
-  return step.number >= open.opened_step + BlocksOf(open.id.kind) ? State::kUndecided
-                                                                  : State::kOpen;
+  if (Decide(open, step, VotesFor(open, Verdict::kInnocent))) return CaseState::kInnocent;
+  return step.number >= open.opened_step + BlocksOf(open.id.kind) ? CaseState::kUndecided
+                                                                  : CaseState::kOpen;
 }
 
 // "An undecided case drops a member only if the honest among the other voters could have decided
@@ -260,7 +260,7 @@ std::vector<Case> OfNamings(const Step& step) {
 std::vector<Case> OfConvictions(const Step& step, const std::vector<Case>& counted) {
   std::vector<Case> opened;
   for (const Case& ended : counted) {
-    if (ended.id.kind != CaseKind::kGradient || StateOf(ended, step) != State::kGuilty) continue;
+    if (ended.id.kind != CaseKind::kGradient || StateOf(ended, step) != CaseState::kGuilty) continue;
     for (const wire::Covering& covering : ended.covering) {
       if (!StaysBefore(step, kAfterAll, covering.owner)) continue;
       Case cover = Opened(step, {CaseKind::kCover, ended.id.target, covering.owner, ended.id.step,
@@ -279,7 +279,7 @@ std::vector<Case> OfConvictions(const Step& step, const std::vector<Case>& count
 // A case goes on while it is undecided in time and its parties stay. Of a cover case that is the
 // target; the target of a gradient case only has to be one that a ban can hit.
 bool GoesOn(const Case& open, const Step& step) {
-  if (StateOf(open, step) != State::kOpen) return false;
+  if (StateOf(open, step) != CaseState::kOpen) return false;
   const PeerId& target = open.id.target;
   if (open.id.kind == CaseKind::kCover) return StaysBefore(step, kAfterAll, target);
   const bool looked_into =
@@ -324,17 +324,17 @@ void Convict(Step& step, const Case& open, const PeerId& loser, const std::strin
 
 void JudgeCases(Step& step, const std::vector<Case>& counted) {
   for (const Case& open : counted) {
-    const State state = StateOf(open, step);
-    if (state == State::kGuilty) {
+    const CaseState state = StateOf(open, step);
+    if (state == CaseState::kGuilty) {
       const bool of_more = MakeTwice(open, step, VotesFor(open, Verdict::kTwice));
       Convict(step, open, open.id.target, GuiltyReason(open, step), of_more);
     }
-    if (state == State::kInnocent && open.id.kind != CaseKind::kCover) {
+    if (state == CaseState::kInnocent && open.id.kind != CaseKind::kCover) {
       Convict(step, open, open.id.accuser, InnocentReason(open, step), false);
     }
   }
   for (const Case& open : counted) {
-    if (StateOf(open, step) != State::kUndecided || !HonestCouldDecide(open, step)) continue;
+    if (StateOf(open, step) != CaseState::kUndecided || !HonestCouldDecide(open, step)) continue;
     if (!StaysBefore(step, kUndecided, open.id.target)) continue;
     const bool cover = open.id.kind == CaseKind::kCover;
     Drop(step, kUndecided, cover ? open.id.target : open.id.accuser, UndecidedReason(open));

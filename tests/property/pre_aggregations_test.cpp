@@ -9,7 +9,7 @@
 #include "tests/unit/aggregation/references.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::pre_aggregations_test {
 namespace {
 
 using testing::DrawMinority;
@@ -117,4 +117,4 @@ TEST(Bucketing, DrawsItsBucketsFromTheSeed) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::pre_aggregations_test

@@ -12,7 +12,7 @@
 #include "node/protocol/rules/columns.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::protocol_columns_test {
 namespace {
 
 constexpr double kEps = 1e-6;
@@ -132,4 +132,4 @@ RC_GTEST_PROP(PackProperty, PartsAreTheGradient, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::protocol_columns_test

@@ -20,7 +20,7 @@
 #include "node/wire/bitmap.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::protocol_framing_test {
 namespace {
 
 using scene::DigestOf;
@@ -511,4 +511,4 @@ RC_GTEST_PROP(FramingProperty, ColludersNeverGetAnHonestMemberRemoved, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::protocol_framing_test

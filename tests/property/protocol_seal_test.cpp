@@ -10,7 +10,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/seal/seal_world.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::protocol_seal_test {
 namespace {
 
 using scene::Script;
@@ -261,4 +261,4 @@ RC_GTEST_PROP(SealProperty, UntimelyNetworksNeverForkAndRecoverOnceTimely, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::protocol_seal_test

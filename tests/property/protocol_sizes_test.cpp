@@ -13,7 +13,7 @@
 #include "node/base/rng.h"
 #include "node/protocol/rules/sizes.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::protocol_sizes_test {
 namespace {
 
 using Row = std::vector<float>;
@@ -140,4 +140,4 @@ RC_GTEST_PROP(SizeCheckProperty, NoOwnerPassesAboveTheBound, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::protocol_sizes_test

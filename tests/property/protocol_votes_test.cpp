@@ -12,7 +12,7 @@
 #include "node/protocol/rules/judgement.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::protocol_votes_test {
 namespace {
 
 using scene::PeerNumber;
@@ -331,4 +331,4 @@ RC_GTEST_PROP(CaseProperty, AgreesWithTheModelOverHistories, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::protocol_votes_test

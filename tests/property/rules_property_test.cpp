@@ -14,7 +14,7 @@
 #include "tests/property/rules_coverage.h"
 #include "tests/property/world/sealed_world.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::rules_property_test {
 namespace {
 
 SealedMessages MessagesOf(const std::vector<naive::Entry>& entries) {
@@ -113,4 +113,4 @@ TEST(RulesCoverageTest, DrawnWorldsMeetEveryRule) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::rules_property_test

@@ -9,7 +9,7 @@
 #include "sim/run/cluster.h"
 #include "tests/scenario/attack_runs.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::agreement_attacks_test {
 namespace {
 
 SimOptions Attack(const std::string& attack, std::uint32_t peers, std::uint32_t byzantine) {
@@ -138,4 +138,4 @@ TEST(FoundScript, RivalVersionOfAnotherHistoryMakesNobodyLate) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::agreement_attacks_test

@@ -5,7 +5,7 @@
 
 #include "sim/run/cluster.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::checks_test {
 namespace {
 
 SimResult RunWith(const std::string& attack) {
@@ -85,4 +85,4 @@ TEST(Checks, EquivocationIsSealedAndBanned) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::checks_test

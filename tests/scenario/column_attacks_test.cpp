@@ -13,7 +13,7 @@
 #include "sim/run/cluster.h"
 #include "tests/scenario/attack_runs.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::column_attacks_test {
 namespace {
 
 using testing::AnyOf;
@@ -184,4 +184,4 @@ TEST(FalseComplaint, WhoOnlyDialsComplainsOfNobodyByAPart) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::column_attacks_test

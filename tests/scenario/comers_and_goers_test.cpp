@@ -12,7 +12,7 @@
 #include "sim/engine/checker.h"
 #include "tests/scenario/attack_runs.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::comers_and_goers_test {
 namespace {
 
 SimOptions Under(const std::string& attack, const Swarm& swarm, std::uint64_t seed) {
@@ -354,4 +354,4 @@ TEST(LongRange, AFalseHistoryOfFormerMembersMisleadsNobody) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::comers_and_goers_test

@@ -8,7 +8,7 @@
 
 #include "tests/scenario/attack_runs.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::coming_test {
 namespace {
 
 SimOptions Coming(std::uint32_t peers, std::uint32_t comes, std::uint64_t seed) {
@@ -130,4 +130,4 @@ TEST(Coming, WhatIsNoGoodLetsNobodyIn) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::coming_test

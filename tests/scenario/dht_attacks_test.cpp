@@ -4,7 +4,7 @@
 
 #include "sim/dht/run.h"
 
-namespace ostraka::sim::dhtsim {
+namespace ostraka::sim::dhtsim::dht_attacks_test {
 namespace {
 
 DhtOptions Small() {
@@ -68,4 +68,4 @@ TEST(DhtFaults, APartitionHeals) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim::dhtsim
+}  // namespace ostraka::sim::dhtsim::dht_attacks_test

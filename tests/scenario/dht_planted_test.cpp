@@ -7,7 +7,7 @@
 #include "node/base/planted.h"
 #include "sim/dht/run.h"
 
-namespace ostraka::sim::dhtsim {
+namespace ostraka::sim::dhtsim::dht_planted_test {
 namespace {
 
 struct Planted {
@@ -59,4 +59,4 @@ INSTANTIATE_TEST_SUITE_P(All, DhtPlanted, testing::ValuesIn(kPlanted),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace ostraka::sim::dhtsim
+}  // namespace ostraka::sim::dhtsim::dht_planted_test

@@ -13,7 +13,7 @@
 #include "sim/run/cluster.h"
 #include "tests/scenario/attack_runs.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::faults_test {
 namespace {
 
 SimOptions Eight(std::uint64_t seed) {
@@ -400,4 +400,4 @@ TEST(HealedPartition, NeverDropsAllMembers) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::faults_test

@@ -12,7 +12,7 @@
 #include "sim/trainers/tiny_text.h"
 #include "tests/scenario/attack_runs.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::gpt_test {
 namespace {
 
 SimOptions Gpt(const std::string& attack, std::uint32_t byzantine, AttackParams params = {}) {
@@ -136,4 +136,4 @@ TEST(GptRun, UnprotectedItIsRuined) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::gpt_test

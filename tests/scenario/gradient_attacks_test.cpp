@@ -9,7 +9,7 @@
 
 #include "sim/run/cluster.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::gradient_attacks_test {
 namespace {
 
 struct Size {
@@ -234,4 +234,4 @@ TEST(ExactProfile, HonestMembersAreNotAccusedThroughCrashesAndVoidColumns) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::gradient_attacks_test

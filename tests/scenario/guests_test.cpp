@@ -10,7 +10,7 @@
 #include "sim/engine/checker.h"
 #include "tests/scenario/attack_runs.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::guests_test {
 namespace {
 
 // When the run had each block, and when the first honest newcomer began and came in.
@@ -130,4 +130,4 @@ TEST(GuestsThatOnlyFollow, CostAStepAtMostAQuarter) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::guests_test

@@ -7,7 +7,7 @@
 
 #include "tests/scenario/attack_runs.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::leaving_test {
 namespace {
 
 SimOptions LeavingFrom(const Swarm& swarm, std::uint32_t leaves, std::uint64_t seed) {
@@ -114,4 +114,4 @@ TEST(LieAndLeave, OwnersShareOutThoseThatTheyName) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::leaving_test

@@ -9,7 +9,7 @@
 #include "sim/run/cluster.h"
 #include "tests/scenario/attack_runs.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::nat_test {
 namespace {
 
 SimOptions Behind(std::uint32_t nat, const Swarm& swarm, const std::string& attack,
@@ -114,4 +114,4 @@ TEST(NatTest, CrashesOfMembersBehindNatsCostNoHonestMember) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::nat_test

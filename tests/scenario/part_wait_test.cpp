@@ -6,7 +6,7 @@
 
 #include "tests/scenario/attack_runs.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::part_wait_test {
 namespace {
 
 // With the floor of 4 s the wait is there after 46 quiet steps.
@@ -88,4 +88,4 @@ INSTANTIATE_TEST_SUITE_P(Attacks, LateOnPurpose,
                                           testing::Values(Swarm{8, 3}, Swarm{9, 2})));
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::part_wait_test

@@ -10,7 +10,7 @@
 
 #include "sim/run/cluster.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::planted_bugs_test {
 namespace {
 
 SimResult RunSwarm(std::uint64_t seed, base::Bug bug) {
@@ -219,6 +219,37 @@ TEST(PlantedInAnAnswer, ShortWaitsThatBlameAreFoundByCheckerHonestRemoved) {
   ExpectFoundIn(Slow(), base::Bug::kShortWaitsBlame, "honest_removed");
 }
 
+// --- in an answer to lies whose judges take long -------------------------------------------------
+
+// Liars, and machines of which the slowest needs `gradient_ms` for a gradient.
+SimOptions Judging(std::uint32_t peers, std::uint32_t byzantine, std::int64_t gradient_ms,
+                   std::uint32_t again_percent) {
+  SimOptions options;
+  options.seed = 1;
+  options.attack = "sign_flip";
+  options.peers = peers;
+  options.byzantine = byzantine;
+  options.steps = kPlantedSteps;
+  options.await_removal = false;
+  options.exact = true;
+  options.waits.gradient_time = base::Milliseconds(gradient_ms);
+  options.waits.again_percent = again_percent;
+  options.waits.fastest_percent = 32;
+  return options;
+}
+
+TEST(PlantedInAnAnswer, LooksBeforeOwnGradientsAreFoundByCheckerLateness) {
+  ExpectFoundIn(Judging(8, 3, 7'200, 200), base::Bug::kLooksFirst, "lateness");
+}
+
+TEST(PlantedInAnAnswer, AProofThatWaitsForAllIsFoundByCheckerHonestRemoved) {
+  ExpectFoundIn(Judging(8, 3, 9'900, 300), base::Bug::kProofWaitsForAll, "honest_removed");
+}
+
+TEST(PlantedInAnAnswer, CasesAtOnceAreFoundByCheckerHonestRemoved) {
+  ExpectFoundIn(Judging(16, 7, 9'900, 300), base::Bug::kCasesAtOnce, "honest_removed");
+}
+
 TEST(PlantedInAnAnswer, AFirstHeadThatIsTheLastIsFoundByCheckerHonestNames) {
   SimOptions options = Coming("stale_head", 8, 0);
   options.byzantine = 2;
@@ -278,4 +309,4 @@ TEST(PlantedCanary, FailsInEverySwarm) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::planted_bugs_test

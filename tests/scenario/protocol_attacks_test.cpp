@@ -13,7 +13,7 @@
 #include "node/protocol/ground/manifest.h"
 #include "sim/run/cluster.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::protocol_attacks_test {
 namespace {
 
 using testing::HasSubstr;
@@ -507,4 +507,4 @@ TEST(ProtocolAttack, UnprotectedRunsAreRuinedBySignFlip) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::protocol_attacks_test

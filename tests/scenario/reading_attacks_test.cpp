@@ -10,7 +10,7 @@
 #include "sim/run/cluster.h"
 #include "tests/scenario/attack_runs.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::reading_attacks_test {
 namespace {
 
 SimResult RunAttack(const Swarm& swarm, const std::string& attack, const AttackParams& params,
@@ -180,4 +180,4 @@ TEST(ShownToOne, JustBeforeTheDeadlineRemovesNobodyElse) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::reading_attacks_test

@@ -6,7 +6,7 @@
 
 #include "sim/run/cluster.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::recomputing_test {
 namespace {
 
 void ExpectNoHarm(const SimOptions& options) {
@@ -78,4 +78,4 @@ TEST(Recomputing, NewcomersDoNotLeaveAnHonestAccuserWithoutAMajority) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::recomputing_test

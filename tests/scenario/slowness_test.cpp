@@ -8,7 +8,7 @@
 #include "sim/run/cluster.h"
 #include "tests/scenario/attack_runs.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::slowness_test {
 namespace {
 
 SimOptions OptionsOf(const Swarm& swarm, const std::string& attack, const AttackParams& params) {
@@ -103,4 +103,4 @@ TEST(FoundSeed, OutageGivesNobodyALongGrace) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::slowness_test

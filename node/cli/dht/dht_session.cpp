@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr base::Duration kNamePatience = base::Seconds(5);
+constexpr base::Duration kSessionNamePatience = base::Seconds(5);
 constexpr auto kLookEvery = std::chrono::milliseconds(100);
 
 std::uint64_t WallSeconds() {
@@ -46,7 +46,7 @@ base::StatusOr<std::unique_ptr<DhtSession>> DhtSession::Open(const DhtSessionOpt
   dht::Started started;
   net::Resolver resolver(state.io);
   bool resolved = false;
-  resolver.Resolve(options.bootstraps, kNamePatience, [&](const net::Resolved& all) {
+  resolver.Resolve(options.bootstraps, kSessionNamePatience, [&](const net::Resolved& all) {
     started.bootstraps = all.endpoints;
     resolved = true;
   });

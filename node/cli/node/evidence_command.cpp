@@ -38,7 +38,7 @@ struct EvidenceCommandOptions {
   bool json = false;
 };
 
-json JsonOf(const wire::Slot& slot) {
+json JsonOfSlot(const wire::Slot& slot) {
   return {{"run_id", slot.run_id.Hex()},
           {"incarnation", slot.incarnation},
           {"step", slot.step},
@@ -48,12 +48,12 @@ json JsonOf(const wire::Slot& slot) {
           {"iteration", slot.iteration}};
 }
 
-json JsonOf(const evidence::Finding& finding) {
+json JsonOfFinding(const evidence::Finding& finding) {
   json result = {{"verdict", evidence::OutcomeName(finding.outcome)}, {"reason", finding.reason}};
   if (finding.outcome == evidence::Outcome::kMalformed) return result;
   result["kind"] = evidence::EvidenceKindName(finding.kind);
   result["accused"] = finding.accused.Hex();
-  result["slot"] = JsonOf(finding.slot);
+  result["slot"] = JsonOfSlot(finding.slot);
   return result;
 }
 
@@ -132,7 +132,7 @@ base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
     const evidence::Finding finding = judge.Judge(*bytes);
     worst = std::max(worst, ExitOf(finding.outcome));
     if (options.json) {
-      findings.push_back(JsonOf(finding));
+      findings.push_back(JsonOfFinding(finding));
       findings.back()["file"] = file;
       if (finding.outcome != evidence::Outcome::kMalformed) {
         AddName(names, finding.accused, findings.back());
@@ -151,7 +151,7 @@ json JsonOfFrame(const base::Bytes& bytes) {
   if (!opened.ok()) return {{"error", base::MessageOf(opened.status())}};
   crypto::PlainVerifier verifier;
   return {{"sender", opened->envelope.sender.Hex()},
-          {"slot", JsonOf(opened->envelope.slot)},
+          {"slot", JsonOfSlot(opened->envelope.slot)},
           {"entry", opened->envelope.entry.Hex()},
           {"digest", opened->digest.Hex()},
           {"body_bytes", opened->envelope.body.size()},
@@ -192,13 +192,13 @@ base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
   }
   ASSIGN_OR_RETURN(const GradientJudge judge, MakeJudge(options));
   const MemberNames names = NamesOf(judge);
-  json shown = JsonOf(judge.Judge(bytes));
+  json shown = JsonOfFinding(judge.Judge(bytes));
   shown["id"] = evidence::IdOf(bytes).Hex();
   shown["bytes"] = bytes.size();
   shown["kind"] = evidence::EvidenceKindName(file->kind);
   shown["accused"] = file->accused.Hex();
   AddName(names, file->accused, shown);
-  shown["slot"] = JsonOf(file->slot);
+  shown["slot"] = JsonOfSlot(file->slot);
   shown["frames"] = json::array();
   for (const base::Bytes& frame : file->frames) shown["frames"].push_back(JsonOfFrame(frame));
   if (options.json) {

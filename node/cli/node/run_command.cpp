@@ -90,7 +90,7 @@ base::Status MarkDialers(const std::vector<std::string>& names,
   return base::OkStatus();
 }
 
-nlohmann::json JsonOf(const protocol::Member& member) {
+nlohmann::json JsonOfMember(const protocol::Member& member) {
   nlohmann::json result = {
       {"peer", member.id.Hex()}, {"address", member.address}, {"reachable", !member.only_dials}};
   if (!member.name.empty()) result["name"] = member.name;
@@ -148,7 +148,7 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
       protocol::ThresholdsFor(m.mode, n, protocol::GenesisAsynchronousFaults(m.mode, n));
   if (json) {
     nlohmann::json members = nlohmann::json::array();
-    for (const auto& member : m.members) members.push_back(JsonOf(member));
+    for (const auto& member : m.members) members.push_back(JsonOfMember(member));
     nlohmann::json result = {{"run_id", m.run_id.Hex()},
                              {"name", m.name},
                              {"mode", protocol::ModeName(m.mode)},

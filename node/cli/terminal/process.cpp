@@ -14,7 +14,7 @@
 namespace ostraka::cli {
 namespace {
 
-constexpr std::size_t kMaxLineBytes = 1 << 20;
+constexpr std::size_t kMaxNodeLineBytes = 1 << 20;
 
 // Runs in the child between fork and exec: only async-signal-safe calls. Does not return.
 [[noreturn]] void Become(const ProcessOptions& options, char* const* argv, int stdout_fd,
@@ -113,7 +113,7 @@ base::StatusOr<std::vector<std::string>> Process::ReadLines() {
       begin = end + 1;
     }
     partial_.erase(0, begin);
-    if (partial_.size() > kMaxLineBytes) return base::Internal("a node wrote a line of over 1 MiB");
+    if (partial_.size() > kMaxNodeLineBytes) return base::Internal("a node wrote a line of over 1 MiB");
   }
   return lines;
 }

@@ -6,11 +6,11 @@
 namespace ostraka::host {
 namespace {
 
-constexpr std::int64_t kSecond = base::Seconds(1).ns;
+constexpr std::int64_t kOneSecond = base::Seconds(1).ns;
 
 // Rounded up: "42 s".
 std::string Seconds(base::Duration duration) {
-  return std::to_string((duration.ns + kSecond - 1) / kSecond) + " s";
+  return std::to_string((duration.ns + kOneSecond - 1) / kOneSecond) + " s";
 }
 
 // "1000 steps (about 130 s)"

@@ -12,7 +12,7 @@ bool IsDigit(char c) { return '0' <= c && c <= '9'; }
 char Lower(char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool IsLetter(char c) { return 'a' <= Lower(c) && Lower(c) <= 'z'; }
 bool IsHex(char c) { return IsDigit(c) || ('a' <= Lower(c) && Lower(c) <= 'f'); }
-bool IsAllowed(char c) { return IsLetter(c) || IsDigit(c) || c == '-' || c == '_' || c == '.'; }
+bool IsNameCharacter(char c) { return IsLetter(c) || IsDigit(c) || c == '-' || c == '_' || c == '.'; }
 
 bool ReadsLikeAKey(std::string_view name) {
   return std::all_of(name.begin(), name.end(), IsHex) &&
@@ -32,7 +32,7 @@ base::Status CheckMemberName(std::string_view name) {
     return base::InvalidArgument(std::string("a member's name ") + what);
   };
   if (name.empty() || name.size() > kMaxNameBytes) return refuse("must have 1 to 24 characters");
-  if (!std::all_of(name.begin(), name.end(), IsAllowed)) {
+  if (!std::all_of(name.begin(), name.end(), IsNameCharacter)) {
     return refuse("must consist of the letters a to z and A to Z, digits, '-', '_' and '.'");
   }
   if (!IsLetter(name.front())) return refuse("must begin with a letter");

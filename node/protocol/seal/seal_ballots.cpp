@@ -5,12 +5,6 @@
 #include "node/base/check.h"
 
 namespace ostraka::protocol {
-namespace {
-
-const Signers kNobody;
-
-}  // namespace
-
 bool Ballots::Add(const PeerId& sender, const Digest& value, base::SharedBytes frame, bool needed) {
   const bool first = firsts_.emplace(sender, value).second;
   if (!first && !needed) return false;

@@ -41,6 +41,7 @@ struct SealLock {
 
 // One frame of each member, all for one value.
 using Signers = std::map<PeerId, base::SharedBytes>;
+inline const Signers kNobody;
 
 // ECHOs, or the VOTEs of one iteration.
 class Ballots {

@@ -26,11 +26,11 @@ using wire::MessageType;
 using wire::Phase;
 
 constexpr int kPoursASecond = 10;
-constexpr base::Duration kEvery = base::Milliseconds(1000 / kPoursASecond);
+constexpr base::Duration kPourEvery = base::Milliseconds(1000 / kPoursASecond);
 // Of one message, beside its body.
 constexpr std::size_t kEnvelopeBytes = 512;
 // A step of which nobody holds another message of this one.
-constexpr std::uint64_t kFarAhead = 1'000'000;
+constexpr std::uint64_t kUnheldStep = 1'000'000;
 
 class CarriedFlood final : public Editor {
  public:
@@ -56,7 +56,7 @@ class CarriedFlood final : public Editor {
   }
   base::SharedBytes Signed() const {
     wire::Envelope envelope;
-    envelope.slot = Slot(kFarAhead + poured_, MessageType::kProof);
+    envelope.slot = Slot(kUnheldStep + poured_, MessageType::kProof);
     envelope.slot.phase = Phase::kC;
     envelope.sender = key_->id();
     envelope.body.assign(Ration::kForwardedBytesASecond / kPoursASecond - kEnvelopeBytes, 1);
@@ -84,7 +84,7 @@ class CarriedFlood final : public Editor {
         }
       }
     }
-    turn.Emit(protocol::SetTimer{kFirstReservedTimer, turn.now() + kEvery});
+    turn.Emit(protocol::SetTimer{kFirstReservedTimer, turn.now() + kPourEvery});
   }
 
   std::uint64_t from_step_;

@@ -98,7 +98,7 @@ class StaleHead final : public Editor {
 };
 
 // So far that no run gets there: for an own COMMIT of that step they would be banned.
-constexpr std::uint64_t kFarAhead = 1'000'000;
+constexpr std::uint64_t kPastAnyRun = 1'000'000;
 
 class LongRange final : public Editor {
  public:
@@ -142,7 +142,7 @@ class LongRange final : public Editor {
   void Forge() {
     wire::Block block = *watch_.head();
     block.previous = wire::BlockDigest(block);
-    block.step += kFarAhead;
+    block.step += kPastAnyRun;
     block.randomness.bytes[0] ^= 1;
     block.state_root.reset();
     false_head_ = crypto::MakeBlob(wire::EncodeBlock(block));

@@ -33,7 +33,7 @@ using wire::MessageType;
 using wire::Phase;
 using wire::PullKind;
 
-constexpr base::Duration kEvery = base::Milliseconds(100);
+constexpr base::Duration kFloodsEvery = base::Milliseconds(100);
 // An iteration for which the attacker itself signs nothing.
 constexpr std::uint32_t kNoIteration = 1'000;
 // A step that no run reaches, and a number above that of all blocks.
@@ -74,7 +74,7 @@ class Flood final : public Editor {
   void Pour(Turn& turn) {
     if (turn.step() != poured_in_) left_ = most_ > 0 ? most_ : HUGE_VAL;
     poured_in_ = turn.step();
-    owed_ += rate_ * static_cast<double>(kEvery.ns) / static_cast<double>(base::Seconds(1).ns);
+    owed_ += rate_ * static_cast<double>(kFloodsEvery.ns) / static_cast<double>(base::Seconds(1).ns);
     owed_ = std::min(owed_, left_);
     if (owed_ >= 1) turn.Confess();
     for (; owed_ >= 1; --owed_) {
@@ -86,7 +86,7 @@ class Flood final : public Editor {
         if (!turn.coven().Contains(member.id)) turn.Emit(message);
       }
     }
-    turn.Emit(protocol::SetTimer{kFirstReservedTimer, turn.now() + kEvery});
+    turn.Emit(protocol::SetTimer{kFirstReservedTimer, turn.now() + kFloodsEvery});
   }
 
   // The next message; the caller fills in the receiver.

@@ -29,7 +29,7 @@ using wire::MessageType;
 using wire::Phase;
 using wire::PullKind;
 
-constexpr base::Duration kEvery = base::Milliseconds(50);
+constexpr base::Duration kGuestsFloodEvery = base::Milliseconds(50);
 constexpr std::uint64_t kColumns = 8;
 constexpr std::uint64_t kBack = 64;  // steps for which states are sought
 
@@ -82,7 +82,7 @@ class GuestFlood final : public Editor {
   }
 
   void Pour(Turn& turn) {
-    owed_ += rate_ * kEvery.seconds();
+    owed_ += rate_ * kGuestsFloodEvery.seconds();
     for (; owed_ >= 1; --owed_) {
       ++asked_;
       const base::SharedBytes question = Question(turn);
@@ -92,7 +92,7 @@ class GuestFlood final : public Editor {
     if (shown_ != nullptr && ++rounds_ % 20 == 0) {
       for (const base::PeerId& member : members_) turn.Emit(protocol::Send{member, shown_, {}});
     }
-    turn.Emit(protocol::SetTimer{kFirstReservedTimer, turn.now() + kEvery});
+    turn.Emit(protocol::SetTimer{kFirstReservedTimer, turn.now() + kGuestsFloodEvery});
   }
 
   base::SharedBytes Question(const Turn& turn) const {

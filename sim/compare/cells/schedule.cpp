@@ -34,7 +34,7 @@ struct Schedule {
   aggregation::Parameters parameters;
 };
 
-base::StatusOr<Schedule> Parse(std::string_view text) {
+base::StatusOr<Schedule> ParseSchedule(std::string_view text) {
   ASSIGN_OR_RETURN(const auto element, aggregation::ParseElement(text));
   const std::vector<std::string> names = {"constant", "linear", "cosine", "step"};
   if (std::find(names.begin(), names.end(), element.name) == names.end()) {
@@ -64,7 +64,7 @@ double ShareOf(const Schedule& schedule, const Cell& cell, std::uint64_t step) {
 
 }  // namespace
 
-base::Status CheckSchedule(std::string_view text) { return Parse(text).status(); }
+base::Status CheckSchedule(std::string_view text) { return ParseSchedule(text).status(); }
 
 protocol::TrainingPlan PlanOf(const Cell& cell) {
   protocol::TrainingPlan plan;
@@ -82,7 +82,7 @@ protocol::TrainingPlan PlanOf(const Cell& cell) {
 }
 
 aggregation::SgdOptions SgdOf(const Cell& cell, std::uint64_t step) {
-  const auto schedule = Parse(cell.schedule);
+  const auto schedule = ParseSchedule(cell.schedule);
   OSTRAKA_CHECK(schedule.ok());
   aggregation::SgdOptions options = protocol::SgdOf(PlanOf(cell), step);
   if (schedule->name == "linear") return options;

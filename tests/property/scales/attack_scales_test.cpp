@@ -18,7 +18,7 @@
 #include "aggregation/rules/mean.h"
 #include "tests/property/scales/scale_draws.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::attack_scales_test {
 namespace {
 
 using testing::Draw;
@@ -477,4 +477,4 @@ TEST(AttackScales, NoDirectionIsMadeOfRoundingNoise) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::attack_scales_test

@@ -19,7 +19,7 @@
 #include "tests/unit/aggregation/references.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::scales_test {
 namespace {
 
 using testing::BasicMatrix;
@@ -584,4 +584,4 @@ TEST(Scales, ParametersInTheRowsUnitAreMarked) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::scales_test

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <string>
 
-namespace ostraka::base {
+namespace ostraka::base::bytes_test {
 namespace {
 
 TEST(Hex, WritesTwoLowerCaseDigitsForEachByte) {
@@ -59,4 +59,4 @@ TEST(AsBytes, ShowsNumbersAsLittleEndianMemory) {
 }
 
 }  // namespace
-}  // namespace ostraka::base
+}  // namespace ostraka::base::bytes_test

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-namespace ostraka::base {
+namespace ostraka::base::check_test {
 namespace {
 
 TEST(Check, LetsATrueConditionPassAndEvaluatesItOnce) {
@@ -30,4 +30,4 @@ TEST(CheckDeathTest, ReportsTheConditionAndThePlaceAndAborts) {
 }
 
 }  // namespace
-}  // namespace ostraka::base
+}  // namespace ostraka::base::check_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ostraka::base {
+namespace ostraka::base::foreign_text_test {
 namespace {
 
 TEST(ForeignText, LosesItsMarkAndItsCarriageReturnsAtLineEnds) {
@@ -36,4 +36,4 @@ TEST(ForeignText, IsUtf16IfItsMarkSaysSo) {
 }
 
 }  // namespace
-}  // namespace ostraka::base
+}  // namespace ostraka::base::foreign_text_test

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <type_traits>
 
-namespace ostraka::base {
+namespace ostraka::base::ids_test {
 namespace {
 
 static_assert(!std::is_convertible_v<Digest, PeerId> && !std::is_convertible_v<PeerId, Digest>,
@@ -74,4 +74,4 @@ TEST(Ids, SortByTheFirstByteThatDiffersAsAnUnsignedNumber) {
 }
 
 }  // namespace
-}  // namespace ostraka::base
+}  // namespace ostraka::base::ids_test

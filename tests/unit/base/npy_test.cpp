@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ostraka::base {
+namespace ostraka::base::npy_test {
 namespace {
 
 // A file of the given version with `dict` padded to 64 bytes, and `data_bytes` of data.
@@ -194,4 +194,4 @@ RC_GTEST_PROP(NpyProperty, RoundTrips, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::base
+}  // namespace ostraka::base::npy_test

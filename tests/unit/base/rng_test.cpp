@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ostraka::base {
+namespace ostraka::base::rng_test {
 namespace {
 
 std::vector<std::uint64_t> Draws(Rng rng, std::size_t count) {
@@ -213,4 +213,4 @@ TEST(Fork, GivesUncorrelatedNeighbours) {
 }
 
 }  // namespace
-}  // namespace ostraka::base
+}  // namespace ostraka::base::rng_test

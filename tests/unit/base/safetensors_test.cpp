@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::base {
+namespace ostraka::base::safetensors_test {
 namespace {
 
 // The format itself, byte by byte; in tests/e2e/export_test.py a reader in another language reads
@@ -47,4 +47,4 @@ TEST(SafetensorsDeathTest, RefusesTwoTensorsOfOneName) {
 }
 
 }  // namespace
-}  // namespace ostraka::base
+}  // namespace ostraka::base::safetensors_test

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-namespace ostraka::base {
+namespace ostraka::base::status_test {
 namespace {
 
 TEST(Status, CarriesItsCodeAndMessage) {
@@ -67,4 +67,4 @@ TEST(AssignOrReturn, ReturnsTheErrorOfTheCallThatFailed) {
 }
 
 }  // namespace
-}  // namespace ostraka::base
+}  // namespace ostraka::base::status_test

@@ -4,7 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace ostraka::base {
+namespace ostraka::base::suggest_test {
 namespace {
 
 const std::vector<std::string> kWords = {"steps", "momentum", "learning_rate", "eps", "eps_g"};
@@ -64,4 +64,4 @@ TEST(SuggestionForTest, SuggestsOrLists) {
 }
 
 }  // namespace
-}  // namespace ostraka::base
+}  // namespace ostraka::base::suggest_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::base {
+namespace ostraka::base::tensor_layout_test {
 namespace {
 
 TEST(TensorLayout, CountsElementsOfEachShape) {
@@ -29,4 +29,4 @@ TEST(TensorLayout, ComparesNamesAndShapes) {
 }
 
 }  // namespace
-}  // namespace ostraka::base
+}  // namespace ostraka::base::tensor_layout_test

@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-namespace ostraka::base {
+namespace ostraka::base::time_test {
 namespace {
 
 static_assert(!std::is_convertible_v<Time, Duration> && !std::is_convertible_v<Duration, Time>,
@@ -38,4 +38,4 @@ TEST(Time, MovesByDurationsAndDiffersByThem) {
 }
 
 }  // namespace
-}  // namespace ostraka::base
+}  // namespace ostraka::base::time_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ostraka::base {
+namespace ostraka::base::toml_text_test {
 namespace {
 
 struct Case {
@@ -59,4 +59,4 @@ TEST(TomlTextTest, RefusesWhatTomlHasNowhere) {
 }
 
 }  // namespace
-}  // namespace ostraka::base
+}  // namespace ostraka::base::toml_text_test

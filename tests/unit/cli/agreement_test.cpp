@@ -22,7 +22,7 @@
 #include "node/cli/views/status_text.h"
 #include "node/host/report/reporter.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::agreement_test {
 namespace {
 
 using base::Milliseconds;
@@ -507,4 +507,4 @@ TEST(AgreementTest, FinishedWithoutThisNode) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::agreement_test

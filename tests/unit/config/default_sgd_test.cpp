@@ -7,7 +7,7 @@
 #include "node/config/training.h"
 #include "node/train/trainer_loader.h"
 
-namespace ostraka::config {
+namespace ostraka::config::default_sgd_test {
 namespace {
 
 SgdSettings Default(const char* model, const char* data) {
@@ -73,4 +73,4 @@ TEST(DefaultSgdTest, AMomentumThatIsGivenChangesNoReach) {
 }
 
 }  // namespace
-}  // namespace ostraka::config
+}  // namespace ostraka::config::default_sgd_test

@@ -13,7 +13,7 @@
 #include "node/train/trainer_loader.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::config {
+namespace ostraka::config::honest_root_test {
 namespace {
 
 using protocol::scene::DigestOf;
@@ -129,4 +129,4 @@ TEST_F(HonestRootTest, OnlyExactRunsCanBeProven) {
 }
 
 }  // namespace
-}  // namespace ostraka::config
+}  // namespace ostraka::config::honest_root_test

@@ -17,7 +17,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 
-namespace ostraka::config {
+namespace ostraka::config::manifest_toml_test {
 namespace {
 
 using aggregation::Optimizer;
@@ -654,4 +654,4 @@ TEST(ManifestFileTest, RoundTripsAndErrorsNameTheFile) {
 }
 
 }  // namespace
-}  // namespace ostraka::config
+}  // namespace ostraka::config::manifest_toml_test

@@ -9,7 +9,7 @@
 #include "node/store/checkpoint.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::config {
+namespace ostraka::config::origin_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -71,4 +71,4 @@ TEST_F(OriginTest, RefusesAnotherStateAnotherModelAndNoFile) {
 }
 
 }  // namespace
-}  // namespace ostraka::config
+}  // namespace ostraka::config::origin_test

@@ -9,7 +9,7 @@
 #include "exact/graph/graph_text.h"
 #include "node/train/data_source.h"
 
-namespace ostraka::config {
+namespace ostraka::config::training_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -107,4 +107,4 @@ TEST(TrainingTest, EachMemberNeedsTwoParameters) {
 }
 
 }  // namespace
-}  // namespace ostraka::config
+}  // namespace ostraka::config::training_test

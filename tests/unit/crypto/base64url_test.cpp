@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ostraka::crypto {
+namespace ostraka::crypto::base64url_test {
 namespace {
 
 base::Bytes Of(std::string_view text) { return {text.begin(), text.end()}; }
@@ -36,4 +36,4 @@ TEST(Base64Url, RefusesEveryOtherSpelling) {
 }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::base64url_test

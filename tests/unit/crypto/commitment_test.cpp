@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-namespace ostraka::crypto {
+namespace ostraka::crypto::commitment_test {
 namespace {
 
 using base::Bytes;
@@ -120,4 +120,4 @@ TEST(CoinDeathTest, RefusesAShortSeed) {
 }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::commitment_test

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace ostraka::crypto {
+namespace ostraka::crypto::domains_test {
 namespace {
 
 // Reads the header itself, so that a new domain is tested without being listed here.
@@ -26,4 +26,4 @@ TEST(Domains, AreDistinctAndFitThePersonalisation) {
 }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::domains_test

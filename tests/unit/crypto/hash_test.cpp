@@ -5,7 +5,7 @@
 #include <numeric>
 
 // Expected values: Python's hashlib.blake2b(data, digest_size=32, person=domain).
-namespace ostraka::crypto {
+namespace ostraka::crypto::hash_test {
 namespace {
 
 using base::AsBytes;
@@ -75,4 +75,4 @@ TEST(HasherDeathTest, RefusesMisuse) {
 }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::hash_test

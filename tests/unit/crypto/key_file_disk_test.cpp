@@ -12,7 +12,7 @@
 
 #include "crypto/key_file.h"
 
-namespace ostraka::crypto {
+namespace ostraka::crypto::key_file_disk_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -213,4 +213,4 @@ TEST_F(KeyFileDisk, AReplacementThatCannotBeWrittenChangesNothing) {
 }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::key_file_disk_test

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-namespace ostraka::crypto {
+namespace ostraka::crypto::key_file_test {
 namespace {
 
 using base::Bytes;
@@ -312,4 +312,4 @@ TEST(InspectKeyFile, RecognizesOtherFiles) {
 }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::key_file_test

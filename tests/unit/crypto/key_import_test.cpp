@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ostraka::crypto {
+namespace ostraka::crypto::key_import_test {
 namespace {
 
 using base::MessageOf;
@@ -75,4 +75,4 @@ TEST(KeyImport, RefusesPemOfOtherKindsWithARemedy) {
 }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::key_import_test

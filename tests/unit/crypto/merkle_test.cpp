@@ -9,7 +9,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 
-namespace ostraka::crypto {
+namespace ostraka::crypto::merkle_test {
 namespace {
 
 using base::Bytes;
@@ -181,4 +181,4 @@ TEST(MerkleDeathTest, RefusesThePathOfAMissingLeaf) {
 }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::merkle_test

@@ -9,7 +9,7 @@
 #include "crypto/merkle.h"
 #include "node/base/bytes.h"
 
-namespace ostraka::crypto {
+namespace ostraka::crypto::parameters_root_test {
 namespace {
 
 base::Digest RootOf(const std::vector<float>& values) { return ParametersRoot(values); }
@@ -37,4 +37,4 @@ TEST(ParametersRoot, IsOfEachBitAndOfTheCount) {
 }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::parameters_root_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
-namespace ostraka::crypto {
+namespace ostraka::crypto::secret_test {
 namespace {
 
 static_assert(!std::is_copy_constructible_v<Secret> && !std::is_copy_assignable_v<Secret>);
@@ -37,4 +37,4 @@ TEST(SecretDeathTest, AGuardPageFollowsTheBytes) {
 }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::secret_test

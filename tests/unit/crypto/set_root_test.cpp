@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::crypto {
+namespace ostraka::crypto::set_root_test {
 namespace {
 
 TEST(SetRootTest, DependsOnOrderAndCount) {
@@ -17,4 +17,4 @@ TEST(SetRootTest, DependsOnOrderAndCount) {
 }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::set_root_test

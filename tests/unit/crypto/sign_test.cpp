@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-namespace ostraka::crypto {
+namespace ostraka::crypto::sign_test {
 namespace {
 
 using base::Bytes;
@@ -143,4 +143,4 @@ TEST(FillRandom, FillsTheWholeSpan) {
 TEST(Initialize, MayBeCalledAgain) { EXPECT_TRUE(Initialize().ok()); }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::sign_test

@@ -15,7 +15,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 
-namespace ostraka::crypto {
+namespace ostraka::crypto::stream_test {
 namespace {
 
 using base::Bytes;
@@ -199,4 +199,4 @@ TEST(StreamDeathTest, RefusesABoundOfZero) {
 }
 
 }  // namespace
-}  // namespace ostraka::crypto
+}  // namespace ostraka::crypto::stream_test

@@ -5,7 +5,7 @@
 #include "dht/wire/limits.h"
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::announcement_test {
 namespace {
 
 TEST(AnnouncementTest, OpensToWhatWasSigned) {
@@ -91,4 +91,4 @@ TEST(AnnouncementTest, BelongsUnderItsOwnKeysAlone) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::announcement_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::answerer_test {
 namespace {
 
 class AnswererTest : public testing::Test {
@@ -132,4 +132,4 @@ TEST_F(AnswererTest, ChecksAndTriesNeedATokenAndAreRationed) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::answerer_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::dht {
+namespace ostraka::dht::endpoint_test {
 namespace {
 
 Endpoint V6(std::initializer_list<unsigned> words, std::uint16_t port = 1) {
@@ -67,4 +67,4 @@ TEST(EndpointTest, BytesAndTextShowAddressAndPort) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::endpoint_test

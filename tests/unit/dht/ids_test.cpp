@@ -6,7 +6,7 @@
 
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::ids_test {
 namespace {
 
 TEST(IdsTest, PlacesDependOnNetworkKindAndId) {
@@ -53,4 +53,4 @@ TEST(IdsTest, NearerIsATotalOrderAroundAnyTarget) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::ids_test

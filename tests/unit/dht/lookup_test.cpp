@@ -8,7 +8,7 @@
 #include "tests/unit/dht/samples.h"
 #include "tests/unit/dht/small_net.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::lookup_test {
 namespace {
 
 TEST(LookupTest, FindsTheNearestNodesOfARandomNetwork) {
@@ -141,4 +141,4 @@ TEST(LookupTest, TokensComeBackWithTheirNodes) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::lookup_test

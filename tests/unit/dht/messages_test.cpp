@@ -5,7 +5,7 @@
 #include "dht/wire/limits.h"
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::messages_test {
 namespace {
 
 Nonce SomeNonce(std::uint8_t fill = 4) {
@@ -162,4 +162,4 @@ TEST(MessagesTest, VerdictsHaveNames) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::messages_test

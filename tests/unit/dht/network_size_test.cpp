@@ -4,7 +4,7 @@
 
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::network_size_test {
 namespace {
 
 std::vector<Digest> Nearest(const std::vector<Digest>& ids, const Digest& target) {
@@ -84,4 +84,4 @@ TEST(NetworkSizeTest, TheRadiusHoldsSixteen) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::network_size_test

@@ -9,7 +9,7 @@
 #include "node/machine/contract.h"
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::node_test {
 namespace {
 
 base::Time At(std::int64_t ms) { return base::Time{} + base::Milliseconds(ms); }
@@ -266,4 +266,4 @@ TEST_F(NodeTest, EqualInputsGiveEqualFingerprintsAndOthersDoNot) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::node_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/dht/small_net.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::operation_test {
 namespace {
 
 base::Time Ms(std::int64_t ms) { return base::Time{} + base::Milliseconds(ms); }
@@ -132,4 +132,4 @@ TEST_F(OperationTest, LostWritesAreNotWaitedForForEver) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::operation_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::prefix_rule_test {
 namespace {
 
 Endpoint V6In(std::uint8_t wide, std::uint8_t narrow) {
@@ -46,4 +46,4 @@ TEST(PrefixRuleTest, LoopbackAlwaysHasRoom) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::prefix_rule_test

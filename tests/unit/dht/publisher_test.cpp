@@ -4,7 +4,7 @@
 
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::publisher_test {
 namespace {
 
 base::Time At(std::int64_t seconds) { return base::Time{} + base::Seconds(seconds); }
@@ -76,4 +76,4 @@ TEST_F(PublisherTest, AQuestionThatIsReplacedIsAnswered) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::publisher_test

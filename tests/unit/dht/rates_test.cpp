@@ -6,7 +6,7 @@
 #include "dht/query_gate.h"
 #include "node/base/rng.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::rates_test {
 namespace {
 
 base::Time Ms(std::int64_t ms) { return base::Time{} + base::Milliseconds(ms); }
@@ -93,4 +93,4 @@ TEST(GreeterTest, PingsFewOfAPrefixAndFewInAll) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::rates_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::reading_test {
 namespace {
 
 constexpr std::uint64_t kNow = 4000;
@@ -86,4 +86,4 @@ TEST_F(ReadingTest, OwnersAreBounded) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::reading_test

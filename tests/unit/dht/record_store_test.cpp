@@ -6,7 +6,7 @@
 
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::record_store_test {
 namespace {
 
 constexpr std::uint64_t kNow = 4000;
@@ -187,4 +187,4 @@ TEST_F(RecordStoreTest, AnOwnerGets16Keys) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::record_store_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::requests_test {
 namespace {
 
 base::Time Ms(std::int64_t ms) { return base::Time{} + base::Milliseconds(ms); }
@@ -81,4 +81,4 @@ TEST(RequestsTest, KnowsWhomItAsked) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::requests_test

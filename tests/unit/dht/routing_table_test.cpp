@@ -8,7 +8,7 @@
 
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::routing_table_test {
 namespace {
 
 base::Time At(std::int64_t seconds) { return base::Time{} + base::Seconds(seconds); }
@@ -213,4 +213,4 @@ TEST_F(RoutingTableTest, BoundsHoldUnderAnySequence) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::routing_table_test

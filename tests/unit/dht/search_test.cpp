@@ -6,7 +6,7 @@
 
 #include "tests/unit/dht/small_net.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::search_test {
 namespace {
 
 class SearchTest : public testing::Test {
@@ -98,4 +98,4 @@ TEST_F(SearchTest, ASmallTableIsSearchedOverOnePath) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::search_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::tokens_test {
 namespace {
 
 TEST(TokensTest, AreGoodForTheirAddressForFiveToTenMinutes) {
@@ -35,4 +35,4 @@ TEST(TokensTest, OfAnotherSecretAreOthers) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::tokens_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::dht {
+namespace ostraka::dht::upkeep_test {
 namespace {
 
 base::Time At(std::int64_t seconds) { return base::Time{} + base::Seconds(seconds); }
@@ -94,4 +94,4 @@ TEST_F(UpkeepTest, ItIsNeverDueAtOnceAgain) {
 }
 
 }  // namespace
-}  // namespace ostraka::dht
+}  // namespace ostraka::dht::upkeep_test

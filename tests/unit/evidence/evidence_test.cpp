@@ -11,7 +11,7 @@
 #include "tests/unit/wire/samples.h"
 #include "tests/unit/wire/vector_file.h"
 
-namespace ostraka::evidence {
+namespace ostraka::evidence::evidence_test {
 namespace {
 
 using testing::HasSubstr;
@@ -531,4 +531,4 @@ INSTANTIATE_TEST_SUITE_P(AllFiles, EvidenceVectorTest, testing::ValuesIn(AllFile
                          [](const auto& param_info) { return param_info.param.name; });
 
 }  // namespace
-}  // namespace ostraka::evidence
+}  // namespace ostraka::evidence::evidence_test

@@ -10,7 +10,7 @@
 #include "tests/unit/evidence/scene.h"
 #include "tests/unit/wire/samples.h"
 
-namespace ostraka::evidence {
+namespace ostraka::evidence::gradient_test {
 namespace {
 
 const Digest kTrue = wire::Filled(0x41);
@@ -106,4 +106,4 @@ TEST(MakeFalseGradient, RefusesWhatNamesNoGradientOrAnotherBlock) {
 }
 
 }  // namespace
-}  // namespace ostraka::evidence
+}  // namespace ostraka::evidence::gradient_test

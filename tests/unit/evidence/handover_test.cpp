@@ -11,7 +11,7 @@
 #include "tests/unit/evidence/scene.h"
 #include "tests/unit/wire/samples.h"
 
-namespace ostraka::evidence {
+namespace ostraka::evidence::handover_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -171,4 +171,4 @@ TEST(HandoverTest, TenThousandDamagedOnesLeadNowhere) {
 }
 
 }  // namespace
-}  // namespace ostraka::evidence
+}  // namespace ostraka::evidence::handover_test

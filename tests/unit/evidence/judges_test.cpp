@@ -9,7 +9,7 @@
 #include "tests/unit/evidence/scene.h"
 #include "tests/unit/wire/samples.h"
 
-namespace ostraka::evidence::internal {
+namespace ostraka::evidence::internal::judges_test {
 namespace {
 
 Frames OpenedCommits() {
@@ -63,4 +63,4 @@ TEST(JudgesTest, FramesBuildOnTheBlockInOrder) {
 }
 
 }  // namespace
-}  // namespace ostraka::evidence::internal
+}  // namespace ostraka::evidence::internal::judges_test

@@ -13,7 +13,7 @@
 #include "tests/unit/wire/generators.h"
 #include "tests/unit/wire/samples.h"
 
-namespace ostraka::evidence {
+namespace ostraka::evidence::soundness_test {
 namespace {
 
 using wire::EvidenceFile;
@@ -197,4 +197,4 @@ RC_GTEST_PROP(SoundnessTest, EveryFalseCoinConvicts, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::evidence
+}  // namespace ostraka::evidence::soundness_test

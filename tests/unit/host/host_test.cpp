@@ -16,7 +16,7 @@
 #include "tests/unit/host/members.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::host {
+namespace ostraka::host::host_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -278,4 +278,4 @@ TEST_F(HostTest, AHostThatIsDestroyedGivesBackWhatItsRunsHeld) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::host_test

@@ -10,7 +10,7 @@
 #include "tests/unit/host/members.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::host {
+namespace ostraka::host::prepared_run_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -213,4 +213,4 @@ TEST_F(PreparedRunTest, RefusesAFolderOfAnotherKey) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::prepared_run_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ostraka::http {
+namespace ostraka::http::host_field_test {
 namespace {
 
 TEST(HostOf, ReadsNamesAndAddressesWithAndWithoutAPort) {
@@ -43,4 +43,4 @@ TEST(ParseTarget, TakesTheOriginFormAndTheAbsoluteForm) {
 }
 
 }  // namespace
-}  // namespace ostraka::http
+}  // namespace ostraka::http::host_field_test

@@ -5,7 +5,7 @@
 #include "node/os/endpoint.h"
 #include "tests/unit/http/http_fixture.h"
 
-namespace ostraka::http {
+namespace ostraka::http::http_get_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -95,4 +95,4 @@ TEST(HttpGetTest, WaitsNoLongerThanItsTimeout) {
 }
 
 }  // namespace
-}  // namespace ostraka::http
+}  // namespace ostraka::http::http_get_test

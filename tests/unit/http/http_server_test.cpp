@@ -7,7 +7,7 @@
 
 #include "tests/unit/http/http_fixture.h"
 
-namespace ostraka::http {
+namespace ostraka::http::http_server_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -242,4 +242,4 @@ TEST(IsLoopbackTest, RecognizesLoopbackAddresses) {
 }
 
 }  // namespace
-}  // namespace ostraka::http
+}  // namespace ostraka::http::http_server_test

@@ -9,7 +9,7 @@
 #include "node/os/endpoint.h"
 #include "tests/unit/http/http_fixture.h"
 
-namespace ostraka::http {
+namespace ostraka::http::serve_for_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -57,4 +57,4 @@ TEST(ServeForTest, ATakenPortIsReported) {
 }
 
 }  // namespace
-}  // namespace ostraka::http
+}  // namespace ostraka::http::serve_for_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/http/http_fixture.h"
 
-namespace ostraka::http {
+namespace ostraka::http::unix_socket_test {
 namespace {
 
 TEST_F(HttpTest, SocketPathMayExceedTheSystemsLimit) {
@@ -48,4 +48,4 @@ TEST_F(HttpTest, MissingFolderIsReported) {
 }
 
 }  // namespace
-}  // namespace ostraka::http
+}  // namespace ostraka::http::unix_socket_test

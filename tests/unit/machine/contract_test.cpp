@@ -6,7 +6,7 @@
 
 #include "tests/unit/machine/small_kinds.h"
 
-namespace ostraka::machine {
+namespace ostraka::machine::contract_test {
 namespace {
 
 // Does what the test says in its next Step, and counts the calls that reached it.
@@ -213,4 +213,4 @@ TEST(Contract, EveryBreachHasAName) {
 }
 
 }  // namespace
-}  // namespace ostraka::machine
+}  // namespace ostraka::machine::contract_test

@@ -6,7 +6,7 @@
 #include "tests/unit/machine/small_driver.h"
 #include "tests/unit/machine/small_kinds.h"
 
-namespace ostraka::machine {
+namespace ostraka::machine::machine_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -94,4 +94,4 @@ TEST(Seam, OneDriverRunsAMachineOfAnotherKindWithLinksAndJobs) {
 }
 
 }  // namespace
-}  // namespace ostraka::machine
+}  // namespace ostraka::machine::machine_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ostraka::net {
+namespace ostraka::net::address_book_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -200,4 +200,4 @@ TEST_F(AddressBookTest, OnlyTheManifestVouches) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::address_book_test

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ostraka::net {
+namespace ostraka::net::carried_lane_test {
 namespace {
 
 base::PeerId Peer(std::uint8_t number) {
@@ -108,4 +108,4 @@ TEST_F(CarriedLaneTest, ForgetsAllWhenItIsCleared) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::carried_lane_test

@@ -5,7 +5,7 @@
 #include "node/base/rng.h"
 #include "tests/unit/net/transport_raw_peer.h"
 
-namespace ostraka::net {
+namespace ostraka::net::client_hello_test {
 namespace {
 
 base::Bytes Bytes(const std::string& text) { return {text.begin(), text.end()}; }
@@ -73,4 +73,4 @@ TEST_F(ClientHello, SpoiltBytesAreJudgedSafely) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::client_hello_test

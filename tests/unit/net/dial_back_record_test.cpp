@@ -7,7 +7,7 @@
 #include "node/net/records/dial_back.h"
 #include "node/net/records/record_reader.h"
 
-namespace ostraka::net {
+namespace ostraka::net::dial_back_record_test {
 namespace {
 
 using base::Bytes;
@@ -75,4 +75,4 @@ TEST(DialBackRecord, TheReaderOfALinkPassesItOn) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::dial_back_record_test

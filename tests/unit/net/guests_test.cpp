@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::net {
+namespace ostraka::net::guests_test {
 namespace {
 
 base::PeerId Id(std::uint8_t n) {
@@ -61,4 +61,4 @@ TEST(Guests, ANetworkHasAFewPlacesAndLoopbackAll) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::guests_test

@@ -12,7 +12,7 @@
 #include "node/os/endpoint.h"
 #include "tests/unit/net/transport_raw_peer.h"
 
-namespace ostraka::net {
+namespace ostraka::net::handshake_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -222,4 +222,4 @@ TEST_F(HandshakeTest, OneReadAndOneWriteAtATime) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::handshake_test

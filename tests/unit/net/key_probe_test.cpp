@@ -9,7 +9,7 @@
 
 #include "tests/unit/net/transport_net.h"
 
-namespace ostraka::net {
+namespace ostraka::net::key_probe_test {
 namespace {
 
 class KeyProbeTest : public ::testing::Test {
@@ -66,4 +66,4 @@ TEST_F(KeyProbeTest, ADestroyedOneSaysNothing) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::key_probe_test

@@ -10,7 +10,7 @@
 #include "node/net/link/client_hello.h"
 #include "tests/unit/net/transport_raw_peer.h"
 
-namespace ostraka::net {
+namespace ostraka::net::lobby_test {
 namespace {
 
 class LobbyTest : public ::testing::Test {
@@ -123,4 +123,4 @@ TEST_F(LobbyTest, ClosesAllWithoutAWordWhenItEnds) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::lobby_test

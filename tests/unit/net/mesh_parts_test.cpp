@@ -12,7 +12,7 @@
 #include "tests/unit/net/fake_connection.h"
 #include "tests/unit/net/transport_net.h"
 
-namespace ostraka::net {
+namespace ostraka::net::mesh_parts_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -376,4 +376,4 @@ TEST(ConnectionPool, AfterItsEndNoConnectionCallsItsOwner) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::mesh_parts_test

@@ -11,7 +11,7 @@
 
 #include "crypto/merkle.h"
 
-namespace ostraka::net {
+namespace ostraka::net::pacer_test {
 namespace {
 
 constexpr std::uint64_t kFast = 1'000'000'000;  // its debts are over within the test
@@ -143,4 +143,4 @@ TEST(Pacer, TheSlowestRateStillLetsAChunkGo) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::pacer_test

@@ -12,7 +12,7 @@
 #include "tests/unit/net/fake_connection.h"
 #include "tests/unit/net/transport_raw_peer.h"
 
-namespace ostraka::net {
+namespace ostraka::net::reception_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -170,4 +170,4 @@ TEST_F(ReceptionTest, ASilentCallerLeavesTheLobby) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::reception_test

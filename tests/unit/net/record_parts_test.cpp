@@ -13,7 +13,7 @@
 #include "node/net/records/record_writer.h"
 #include "tests/unit/net/transport_raw_peer.h"
 
-namespace ostraka::net {
+namespace ostraka::net::record_parts_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -352,4 +352,4 @@ TEST(PacerTurn, IsNotWokenAfterItsEnd) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::record_parts_test

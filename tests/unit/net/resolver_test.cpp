@@ -7,7 +7,7 @@
 
 #include "tests/unit/net/transport_net.h"
 
-namespace ostraka::net {
+namespace ostraka::net::resolver_test {
 namespace {
 
 TEST(NumericEndpoint, NumbersOnly) {
@@ -55,4 +55,4 @@ TEST(Resolver, ADestroyedResolverIsSilent) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::resolver_test

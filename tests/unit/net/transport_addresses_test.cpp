@@ -8,7 +8,7 @@
 #include "node/os/endpoint.h"
 #include "tests/unit/net/transport_net.h"
 
-namespace ostraka::net {
+namespace ostraka::net::transport_addresses_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -167,4 +167,4 @@ TEST_F(TransportAddresses, AMemberIsDialedBackWhereItsLinkCameFrom) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::transport_addresses_test

@@ -18,7 +18,7 @@
 #include "node/os/endpoint.h"
 #include "tests/unit/net/transport_raw_peer.h"
 
-namespace ostraka::net {
+namespace ostraka::net::transport_admission_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -440,4 +440,4 @@ TEST_F(TransportAdmission, BothFamiliesOfAddresses) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::transport_admission_test

@@ -18,7 +18,7 @@
 #include "tests/unit/net/transport_net.h"
 #include "tests/unit/wire/vector_file.h"
 
-namespace ostraka::net {
+namespace ostraka::net::transport_flip_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -246,4 +246,4 @@ TEST_F(TransportFlip, EveryByteOfTheHandshakeThatTheDialerHears) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::transport_flip_test

@@ -7,7 +7,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/net/transport_raw_peer.h"
 
-namespace ostraka::net {
+namespace ostraka::net::transport_hostile_test {
 namespace {
 
 class TransportHostile : public ::testing::Test {
@@ -330,4 +330,4 @@ TEST_F(TransportHostile, AnOvertakenGoIsIgnored) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::transport_hostile_test

@@ -7,7 +7,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/net/transport_net.h"
 
-namespace ostraka::net {
+namespace ostraka::net::transport_link_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -403,4 +403,4 @@ TEST_F(TransportLink, DestroyedInTheMiddleOfEverything) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::transport_link_test

@@ -9,7 +9,7 @@
 #include "node/base/rng.h"
 #include "tests/unit/net/transport_raw_peer.h"
 
-namespace ostraka::net {
+namespace ostraka::net::transport_members_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -460,4 +460,4 @@ TEST_F(TransportMembers, AnyOrderOfChangesEndsInACompleteMesh) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::transport_members_test

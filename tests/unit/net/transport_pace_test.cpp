@@ -8,7 +8,7 @@
 #include "node/os/steady_clock.h"
 #include "tests/unit/net/transport_raw_peer.h"
 
-namespace ostraka::net {
+namespace ostraka::net::transport_pace_test {
 namespace {
 
 class TransportPace : public ::testing::Test {
@@ -339,4 +339,4 @@ TEST_F(TransportPace, AHostileSenderCostsOneBlob) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::transport_pace_test

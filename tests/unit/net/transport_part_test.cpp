@@ -9,7 +9,7 @@
 #include "node/net/mesh/transport.h"
 #include "tests/unit/net/transport_net.h"
 
-namespace ostraka::net {
+namespace ostraka::net::transport_part_test {
 namespace {
 
 // Far beyond what a test may take: who waits for it fails.
@@ -187,4 +187,4 @@ TEST_F(TransportPart, NobodyToPartFromIsDoneAtOnce) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::transport_part_test

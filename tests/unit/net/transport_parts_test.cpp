@@ -15,7 +15,7 @@
 #include "node/os/endpoint.h"
 #include "tests/unit/net/transport_net.h"
 
-namespace ostraka::net {
+namespace ostraka::net::transport_parts_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -347,4 +347,4 @@ TEST(ChannelErrors, TextOfStrangersIsHarmless) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::transport_parts_test

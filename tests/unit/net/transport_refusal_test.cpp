@@ -9,7 +9,7 @@
 
 #include "tests/unit/net/transport_raw_peer.h"
 
-namespace ostraka::net {
+namespace ostraka::net::transport_refusal_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -385,4 +385,4 @@ TEST(TransportMake, MembersMustMakeSense) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::transport_refusal_test

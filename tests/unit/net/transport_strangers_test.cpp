@@ -6,7 +6,7 @@
 
 #include "tests/unit/net/transport_net.h"
 
-namespace ostraka::net {
+namespace ostraka::net::transport_strangers_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -105,4 +105,4 @@ TEST_F(TransportStrangers, WithoutPlacesNobodyIsLetIn) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::transport_strangers_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/net/transport_raw_peer.h"
 
-namespace ostraka::net {
+namespace ostraka::net::transport_tls_identity_test {
 namespace {
 
 base::Bytes Der(X509* certificate) {
@@ -84,4 +84,4 @@ TEST(TlsIdentity, TheContextShowsTheCertificate) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::transport_tls_identity_test

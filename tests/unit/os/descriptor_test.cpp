@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace ostraka::os {
+namespace ostraka::os::descriptor_test {
 namespace {
 
 int Opened() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
@@ -52,4 +52,4 @@ TEST(DescriptorTest, ReleasePassesItOn) {
 }
 
 }  // namespace
-}  // namespace ostraka::os
+}  // namespace ostraka::os::descriptor_test

@@ -13,7 +13,7 @@
 #include "node/os/descriptor.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::os {
+namespace ostraka::os::durable_file_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST_F(DurableFile, MissingFolderIsReported) {
 }
 
 }  // namespace
-}  // namespace ostraka::os
+}  // namespace ostraka::os::durable_file_test

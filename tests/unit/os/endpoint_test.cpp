@@ -7,7 +7,7 @@
 
 #include "node/os/descriptor.h"
 
-namespace ostraka::os {
+namespace ostraka::os::endpoint_test {
 namespace {
 
 using ::testing::AllOf;
@@ -115,4 +115,4 @@ TEST(WithPort, ReplacesThePortOfAnyForm) {
 }
 
 }  // namespace
-}  // namespace ostraka::os
+}  // namespace ostraka::os::endpoint_test

@@ -9,7 +9,7 @@
 
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::os {
+namespace ostraka::os::line_file_test {
 namespace {
 
 class LineFileTest : public TempFolderTest {
@@ -72,4 +72,4 @@ TEST_F(LineFileTest, WritersAtOnceLoseNothing) {
 }
 
 }  // namespace
-}  // namespace ostraka::os
+}  // namespace ostraka::os::line_file_test

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-namespace ostraka::os {
+namespace ostraka::os::own_program_test {
 namespace {
 
 TEST(OwnProgram, IsThisFile) {
@@ -15,4 +15,4 @@ TEST(OwnProgram, IsThisFile) {
 }
 
 }  // namespace
-}  // namespace ostraka::os
+}  // namespace ostraka::os::own_program_test

@@ -11,7 +11,7 @@
 
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::os {
+namespace ostraka::os::private_file_test {
 namespace {
 
 unsigned ModeOf(const std::string& path) {
@@ -91,4 +91,4 @@ TEST_F(PrivateFileTest, PrivateFolderAdmitsNoFilesOfOthers) {
 }
 
 }  // namespace
-}  // namespace ostraka::os
+}  // namespace ostraka::os::private_file_test

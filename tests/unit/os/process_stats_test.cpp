@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace ostraka::os {
+namespace ostraka::os::process_stats_test {
 namespace {
 
 TEST(ProcessStatsTest, CountsOpenFiles) {
@@ -31,4 +31,4 @@ TEST(ProcessStatsTest, CountsTouchedMemory) {
 }
 
 }  // namespace
-}  // namespace ostraka::os
+}  // namespace ostraka::os::process_stats_test

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace ostraka::os {
+namespace ostraka::os::stop_signals_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -109,4 +109,4 @@ TEST(StopSignalsTest, NothingIsCalledAfterItIsGone) {
 }
 
 }  // namespace
-}  // namespace ostraka::os
+}  // namespace ostraka::os::stop_signals_test

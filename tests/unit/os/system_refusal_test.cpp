@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <system_error>
 
-namespace ostraka::os {
+namespace ostraka::os::system_refusal_test {
 namespace {
 
 TEST(RefusalOf, IsTheErrorOfTheSystem) {
@@ -36,4 +36,4 @@ TEST(RefusalOf, IsNoneForOurOwnBugs) {
 }
 
 }  // namespace
-}  // namespace ostraka::os
+}  // namespace ostraka::os::system_refusal_test

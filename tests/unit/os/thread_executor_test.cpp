@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-namespace ostraka::os {
+namespace ostraka::os::thread_executor_test {
 namespace {
 
 TEST(ThreadExecutor, RunsEveryIndexOnceAndReturnsWhenAllHaveEnded) {
@@ -46,4 +46,4 @@ TEST(ThreadExecutor, OneThreadIsTheCallers) {
 TEST(ThreadExecutor, HasAtLeastOneThread) { EXPECT_GE(AvailableThreads(), 1u); }
 
 }  // namespace
-}  // namespace ostraka::os
+}  // namespace ostraka::os::thread_executor_test

@@ -11,7 +11,7 @@
 
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::store {
+namespace ostraka::store::bulk_file_test {
 namespace {
 
 using base::Bytes;
@@ -108,4 +108,4 @@ TEST_F(BulkFileTest, RefusesImpossiblePlacesAndAMissingFolder) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::bulk_file_test

@@ -10,7 +10,7 @@
 #include "node/base/rng.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::store {
+namespace ostraka::store::checkpoint_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -176,4 +176,4 @@ TEST_F(CheckpointTest, ModelHasOnlyTheParameters) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::checkpoint_test

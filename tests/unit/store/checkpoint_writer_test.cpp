@@ -9,7 +9,7 @@
 #include "crypto/sign.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::store {
+namespace ostraka::store::checkpoint_writer_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -191,4 +191,4 @@ TEST_F(CheckpointWriterTest, CheckpointsFromBeforeARestartBelongToTheSeries) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::checkpoint_writer_test

@@ -13,7 +13,7 @@
 
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::store {
+namespace ostraka::store::data_folder_test {
 namespace {
 
 using DataFolderTest = os::TempFolderTest;
@@ -129,4 +129,4 @@ TEST_F(DataFolderTest, ReportsWhyItCannotBeUsed) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::data_folder_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::store {
+namespace ostraka::store::file_identity_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -66,4 +66,4 @@ TEST_F(FileIdentityTest, WhatIsNotThereHasNone) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::file_identity_test

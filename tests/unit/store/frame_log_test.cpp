@@ -10,7 +10,7 @@
 
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::store {
+namespace ostraka::store::frame_log_test {
 namespace {
 
 class FrameLogTest : public os::TempFolderTest {
@@ -70,4 +70,4 @@ TEST_F(FrameLogTest, FullDiskEndsItAndIsReportedOnce) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::frame_log_test

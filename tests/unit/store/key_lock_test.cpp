@@ -20,7 +20,7 @@
 #include "crypto/sign.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::store {
+namespace ostraka::store::key_lock_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -169,4 +169,4 @@ TEST_F(KeyLockTest, AnotherUserCanNeitherTakeNorBlockIt) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::key_lock_test

@@ -15,7 +15,7 @@
 #include "node/store/ledger_reader.h"
 #include "tests/unit/store/ledger_fixture.h"
 
-namespace ostraka::store {
+namespace ostraka::store::ledger_crash_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -182,4 +182,4 @@ TEST_F(LedgerCrashTest, BoundsTheRecordsThatWaitForTheDisk) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::ledger_crash_test

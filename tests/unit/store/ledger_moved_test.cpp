@@ -11,7 +11,7 @@
 #include "node/store/ledger_reader.h"
 #include "tests/unit/store/ledger_fixture.h"
 
-namespace ostraka::store {
+namespace ostraka::store::ledger_moved_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ TEST_F(LedgerMovedTest, ALinkInTheOldPlaceIsAsGood) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::ledger_moved_test

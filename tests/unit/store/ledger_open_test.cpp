@@ -13,7 +13,7 @@
 #include "node/store/ledger_schema.h"
 #include "tests/unit/store/ledger_fixture.h"
 
-namespace ostraka::store {
+namespace ostraka::store::ledger_open_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -267,4 +267,4 @@ TEST_F(LedgerOpenTest, ReaderReportsAMissingLedger) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::ledger_open_test

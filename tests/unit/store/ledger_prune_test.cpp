@@ -10,7 +10,7 @@
 #include "node/store/ledger_reader.h"
 #include "tests/unit/store/ledger_fixture.h"
 
-namespace ostraka::store {
+namespace ostraka::store::ledger_prune_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -182,4 +182,4 @@ TEST_F(LedgerPruneTest, ASlotBelowTheWindowIsNeverSigned) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::ledger_prune_test

@@ -27,7 +27,7 @@ extern "C" int fdatasync(int fd) {
   return static_cast<int>(syscall(SYS_fdatasync, fd));
 }
 
-namespace ostraka::store {
+namespace ostraka::store::ledger_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -283,4 +283,4 @@ TEST_F(LedgerTest, KeepsEvidenceThatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::ledger_test

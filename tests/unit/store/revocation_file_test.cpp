@@ -10,7 +10,7 @@
 #include "node/protocol/ground/invite.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::store {
+namespace ostraka::store::revocation_file_test {
 namespace {
 
 class RevocationFileTest : public os::TempFolderTest {
@@ -94,4 +94,4 @@ TEST_F(RevocationFileTest, AFolderInItsPlaceIsSaidOnceAndKeepsWhatWasHeld) {
 }
 
 }  // namespace
-}  // namespace ostraka::store
+}  // namespace ostraka::store::revocation_file_test

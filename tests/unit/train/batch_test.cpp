@@ -8,7 +8,7 @@
 
 #include "tests/unit/train/digest_of.h"
 
-namespace ostraka::train {
+namespace ostraka::train::batch_test {
 namespace {
 
 using ::testing::Each;
@@ -72,4 +72,4 @@ TEST(DrawBatchDeathTest, RefusesMoreRowsThanThereAre) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::batch_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/train/image_files.h"
 
-namespace ostraka::train {
+namespace ostraka::train::cifar10_test {
 namespace {
 
 Examples NoExamples() {
@@ -50,4 +50,4 @@ TEST(Cifar10, ALabelOutOfRangeIsNamed) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::cifar10_test

@@ -8,7 +8,7 @@
 #include "tests/unit/train/digest_of.h"
 #include "tests/unit/train/image_files.h"
 
-namespace ostraka::train {
+namespace ostraka::train::data_source_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -235,4 +235,4 @@ TEST_F(DataSourceTest, OneWrongPixelChangesTheData) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::data_source_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/train/image_files.h"
 
-namespace ostraka::train {
+namespace ostraka::train::dataset_test {
 namespace {
 
 Examples SomeExamples(std::size_t count) {
@@ -115,4 +115,4 @@ TEST(WriteFeatures, PixelsAreCentredAndSymbolsAreOneHot) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::dataset_test

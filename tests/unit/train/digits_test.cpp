@@ -10,7 +10,7 @@
 
 #include "crypto/merkle.h"
 
-namespace ostraka::train {
+namespace ostraka::train::digits_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -79,4 +79,4 @@ TEST(Digits, SplitIsTheSameOnEveryMachine) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::digits_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/train/image_files.h"
 
-namespace ostraka::train {
+namespace ostraka::train::gzip_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -124,4 +124,4 @@ TEST(Gzip, OtherBytesAfterItsEndAreRefused) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::gzip_test

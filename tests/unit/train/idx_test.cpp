@@ -5,7 +5,7 @@
 
 #include "tests/unit/train/image_files.h"
 
-namespace ostraka::train {
+namespace ostraka::train::idx_test {
 namespace {
 
 std::string ImagesError(const base::Bytes& bytes) {
@@ -84,4 +84,4 @@ TEST(Idx, ALabelOutOfRangeIsNamed) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::idx_test

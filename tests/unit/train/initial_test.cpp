@@ -8,7 +8,7 @@
 
 #include "tests/unit/train/digest_of.h"
 
-namespace ostraka::train {
+namespace ostraka::train::initial_test {
 namespace {
 
 base::TensorLayout MlpLayout(std::uint64_t hidden) {
@@ -72,4 +72,4 @@ TEST(UniformByFanIn, TensorsAreIndependent) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::initial_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/train/image_files.h"
 
-namespace ostraka::train {
+namespace ostraka::train::text_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -102,4 +102,4 @@ TEST(Text, HashCoversEveryTrainingByte) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::text_test

@@ -9,7 +9,7 @@
 #include "crypto/merkle.h"
 #include "node/base/rng.h"
 
-namespace ostraka::train {
+namespace ostraka::train::tokens_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -137,4 +137,4 @@ TEST(HashOfRecordsTest, APathProvesOneRecord) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::tokens_test

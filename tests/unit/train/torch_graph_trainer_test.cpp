@@ -17,7 +17,7 @@
 #include "node/train/trainer_loader.h"
 #include "tests/unit/train/digest_of.h"
 
-namespace ostraka::train {
+namespace ostraka::train::torch_graph_trainer_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -118,7 +118,7 @@ class TorchGraphTrainerOf : public ::testing::TestWithParam<Named> {
  protected:
   Dataset data() const { return GetParam().of_images ? LoadDigits() : Records(); }
   std::unique_ptr<Trainer> Make(bool exact) const {
-    auto made = train::Make(OptionsOf(GetParam().make(), GetParam().of_images), data(), exact);
+    auto made = torch_graph_trainer_test::Make(OptionsOf(GetParam().make(), GetParam().of_images), data(), exact);
     EXPECT_TRUE(made.ok()) << made.status();
     return *std::move(made);
   }
@@ -228,4 +228,4 @@ TEST(TorchGraphTrainer, WhatDoesNotFitIsRefusedBeforeLibtorchSeesIt) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::torch_graph_trainer_test

@@ -21,7 +21,7 @@
 #include "tests/unit/train/image_files.h"
 #include "tests/unit/train/reference_network.h"
 
-namespace ostraka::train {
+namespace ostraka::train::torch_trainer_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -282,4 +282,4 @@ TEST(TorchTrainerDeathTest, AnExceptionOfTheLibraryIsAStatus) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::torch_trainer_test

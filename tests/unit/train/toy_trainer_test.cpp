@@ -10,7 +10,7 @@
 #include "sim/attacks/results/flipped_labels.h"
 #include "tests/unit/train/digest_of.h"
 
-namespace ostraka::train {
+namespace ostraka::train::toy_trainer_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -202,4 +202,4 @@ TEST(ToyTrainer, RefusesUnsupportedOptions) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::toy_trainer_test

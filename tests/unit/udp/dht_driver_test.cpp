@@ -12,7 +12,7 @@
 
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::net {
+namespace ostraka::net::dht_driver_test {
 namespace {
 
 using dht::Endpoint;
@@ -135,4 +135,4 @@ TEST_F(DhtDriverTest, ADriverMayGoWhileCallsAreUnderWay) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::dht_driver_test

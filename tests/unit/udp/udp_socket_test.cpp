@@ -6,7 +6,7 @@
 #include <chrono>
 #include <vector>
 
-namespace ostraka::net {
+namespace ostraka::net::udp_socket_test {
 namespace {
 
 using dht::Endpoint;
@@ -86,4 +86,4 @@ TEST_F(UdpSocketTest, AClosedSocketCallsNobody) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::udp_socket_test

@@ -10,7 +10,7 @@
 #include "tests/unit/wire/hostile.h"
 #include "tests/unit/wire/samples.h"
 
-namespace ostraka::wire {
+namespace ostraka::wire::allocation_test {
 namespace {
 
 // Allows for reasons, exceptions and lists of the largest counts, which take no bytes on the wire
@@ -126,4 +126,4 @@ TEST(AllocationTest, SendersOfABlockAreBits) {
 }
 
 }  // namespace
-}  // namespace ostraka::wire
+}  // namespace ostraka::wire::allocation_test

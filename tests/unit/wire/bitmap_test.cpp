@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace ostraka::wire {
+namespace ostraka::wire::bitmap_test {
 namespace {
 
 std::vector<base::PeerId> TenMembers() {
@@ -47,4 +47,4 @@ TEST(BitmapTest, NoBitIsSetBeyondTheEndOrForANonMember) {
 }
 
 }  // namespace
-}  // namespace ostraka::wire
+}  // namespace ostraka::wire::bitmap_test

@@ -9,7 +9,7 @@
 #include "tests/unit/wire/fields.h"
 #include "tests/unit/wire/samples.h"
 
-namespace ostraka::wire {
+namespace ostraka::wire::block_codec_test {
 namespace {
 
 using testing::HasSubstr;
@@ -368,4 +368,4 @@ TEST(BlockCodecTest, UnknownKindsAreRefused) {
 }
 
 }  // namespace
-}  // namespace ostraka::wire
+}  // namespace ostraka::wire::block_codec_test

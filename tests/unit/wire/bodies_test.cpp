@@ -5,7 +5,7 @@
 #include "tests/unit/wire/fields.h"
 #include "tests/unit/wire/samples.h"
 
-namespace ostraka::wire {
+namespace ostraka::wire::bodies_test {
 namespace {
 
 using testing::HasSubstr;
@@ -420,4 +420,4 @@ TEST(BodiesTest, EmptyInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace ostraka::wire
+}  // namespace ostraka::wire::bodies_test

@@ -8,7 +8,7 @@
 #include "tests/unit/wire/hostile.h"
 #include "tests/unit/wire/samples.h"
 
-namespace ostraka::wire {
+namespace ostraka::wire::canonical_test {
 namespace {
 
 using testing::HasSubstr;
@@ -154,4 +154,4 @@ TEST(CanonicalTest, DamagedSamplesReencodeToTheirBytesOrAreRefused) {
 }
 
 }  // namespace
-}  // namespace ostraka::wire
+}  // namespace ostraka::wire::canonical_test

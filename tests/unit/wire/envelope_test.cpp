@@ -7,7 +7,7 @@
 #include "tests/unit/wire/fields.h"
 #include "tests/unit/wire/samples.h"
 
-namespace ostraka::wire {
+namespace ostraka::wire::envelope_test {
 namespace {
 
 using testing::HasSubstr;
@@ -171,4 +171,4 @@ TEST(EnvelopeTest, AnEmptyBodyIsABody) {
 }
 
 }  // namespace
-}  // namespace ostraka::wire
+}  // namespace ostraka::wire::envelope_test

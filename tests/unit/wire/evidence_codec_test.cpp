@@ -7,7 +7,7 @@
 #include "tests/unit/wire/fields.h"
 #include "tests/unit/wire/samples.h"
 
-namespace ostraka::wire {
+namespace ostraka::wire::evidence_codec_test {
 namespace {
 
 using testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(EvidenceCodecTest, TheSlotIsJudged) {
 }
 
 }  // namespace
-}  // namespace ostraka::wire
+}  // namespace ostraka::wire::evidence_codec_test

@@ -7,7 +7,7 @@
 #include "tests/unit/wire/samples.h"
 #include "tests/unit/wire/vector_file.h"
 
-namespace ostraka::wire {
+namespace ostraka::wire::golden_test {
 namespace {
 
 Bytes GoldenBytes(const std::string& name) {
@@ -123,4 +123,4 @@ INSTANTIATE_TEST_SUITE_P(AllTypes, GoldenFrameTest, testing::ValuesIn(AllMessage
                          [](const auto& param_info) { return MessageTypeName(param_info.param); });
 
 }  // namespace
-}  // namespace ostraka::wire
+}  // namespace ostraka::wire::golden_test

@@ -8,7 +8,7 @@
 #include "node/wire/evidence_codec.h"
 #include "node/wire/messages.h"
 
-namespace ostraka::wire {
+namespace ostraka::wire::names_test {
 namespace {
 
 using testing::ElementsAre;
@@ -70,4 +70,4 @@ TEST(NamesTest, VerdictAndEvidenceBanPermanently) {
 }
 
 }  // namespace
-}  // namespace ostraka::wire
+}  // namespace ostraka::wire::names_test

@@ -9,7 +9,7 @@
 #include "tests/unit/wire/generators.h"
 #include "tests/unit/wire/samples.h"
 
-namespace ostraka::wire {
+namespace ostraka::wire::round_trip_test {
 namespace {
 
 template <typename Value, typename Encoder, typename Decoder>
@@ -129,4 +129,4 @@ RC_GTEST_PROP(RoundTripTest, AnyWordsAreSafeToDecode, ()) {
 }
 
 }  // namespace
-}  // namespace ostraka::wire
+}  // namespace ostraka::wire::round_trip_test

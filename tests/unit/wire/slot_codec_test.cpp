@@ -3,7 +3,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/wire/samples.h"
 
-namespace ostraka::wire {
+namespace ostraka::wire::slot_codec_test {
 namespace {
 
 bool Opens(const Slot& slot) {
@@ -92,4 +92,4 @@ TEST(SlotCodecTest, IterationIsTheIndexOfAPart) {
 }
 
 }  // namespace
-}  // namespace ostraka::wire
+}  // namespace ostraka::wire::slot_codec_test

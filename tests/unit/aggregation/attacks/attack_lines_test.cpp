@@ -5,7 +5,7 @@
 #include "aggregation/attacks/attack_vectors.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::attack_lines_test {
 namespace {
 
 using testing::Matrix;
@@ -193,4 +193,4 @@ TEST(AttackLines, RelocatedOrthogonalMatchesItsDefinition) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::attack_lines_test

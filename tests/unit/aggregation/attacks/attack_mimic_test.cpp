@@ -4,7 +4,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::attack_mimic_test {
 namespace {
 
 using testing::Matrix;
@@ -58,4 +58,4 @@ TEST(Mimic, CopiedStateGivesEqualResults) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::attack_mimic_test

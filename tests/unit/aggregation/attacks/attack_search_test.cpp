@@ -9,7 +9,7 @@
 #include "aggregation/rules/pipeline.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::attack_search_test {
 namespace {
 
 using testing::Matrix;
@@ -140,4 +140,4 @@ TEST(AttackSearch, FindsTheWorstVectorOfEveryRule) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::attack_search_test

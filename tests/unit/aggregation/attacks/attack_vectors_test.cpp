@@ -8,7 +8,7 @@
 #include "aggregation/kernels/projection.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::attack_vectors_test {
 namespace {
 
 using testing::Matrix;
@@ -131,4 +131,4 @@ TEST(AttackVectors, SignHistogramKeepsCountsNotPositions) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::attack_vectors_test

@@ -7,7 +7,7 @@
 #include "aggregation/attacks/attacks.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::attacks_golden_test {
 namespace {
 
 using nlohmann::json;
@@ -97,4 +97,4 @@ TEST(Golden, MinMaxAndMinSum) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::attacks_golden_test

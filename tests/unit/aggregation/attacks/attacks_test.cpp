@@ -7,7 +7,7 @@
 #include "aggregation/rules/mean.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::attacks_test {
 namespace {
 
 using testing::Matrix;
@@ -223,4 +223,4 @@ TEST(Attacks, ErrorOfTheVictimRuleIsReturned) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::attacks_test

@@ -5,7 +5,7 @@
 #include "tests/unit/aggregation/references.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::eigen_test {
 namespace {
 
 std::vector<double> RandomSymmetric(base::Rng& rng, std::size_t n) {
@@ -51,4 +51,4 @@ TEST(Eigen, OfAZeroMatrixIsZero) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::eigen_test

@@ -5,7 +5,7 @@
 #include "aggregation/kernels/simd.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::huber_solver_test {
 namespace {
 
 // Packed <row_i - row_0, row_j - row_0>.
@@ -86,4 +86,4 @@ TEST(HuberSolver, ImpossibleToleranceStillEnds) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::huber_solver_test

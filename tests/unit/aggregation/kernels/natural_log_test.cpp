@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::natural_log_test {
 namespace {
 
 TEST(NaturalLog, IsTheLogarithm) {
@@ -16,4 +16,4 @@ TEST(NaturalLog, IsTheLogarithm) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::natural_log_test

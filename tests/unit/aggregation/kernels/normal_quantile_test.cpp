@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::normal_quantile_test {
 namespace {
 
 TEST(NormalCdf, AgreesWithTheErrorFunction) {
@@ -35,4 +35,4 @@ TEST(NormalQuantile, EndsAreLimited) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::normal_quantile_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::passes_test {
 namespace {
 
 using testing::Matrix;
@@ -104,4 +104,4 @@ TEST(Passes, NonFiniteValuesAppearInTheDiagonalAndLargestFloatsDoNot) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::passes_test

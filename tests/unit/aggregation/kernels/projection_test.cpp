@@ -4,7 +4,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::projection_test {
 namespace {
 
 struct Case {
@@ -106,4 +106,4 @@ TEST(Norm, SurvivesTheWholeRangeOfFloat) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::projection_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::rows_test {
 namespace {
 
 using testing::Matrix;
@@ -47,4 +47,4 @@ TEST(CheckRows, RefusesInvalidInput) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::rows_test

@@ -7,7 +7,7 @@
 #include "aggregation/kernels/sort_network.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation::simd {
+namespace ostraka::aggregation::simd::simd_test {
 namespace {
 
 using testing::Matrix;
@@ -281,4 +281,4 @@ TEST(Simd, FindsANonFiniteValueInAnyLane) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation::simd
+}  // namespace ostraka::aggregation::simd::simd_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::sort_network_test {
 namespace {
 
 void Compare(const std::vector<simd::Comparator>& network, std::vector<int>& values) {
@@ -47,4 +47,4 @@ TEST(SortNetwork, OmitsComparisonsThatTheWantedRowsDoNotNeed) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::sort_network_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::wide_passes_test {
 namespace {
 
 using testing::Matrix;
@@ -68,4 +68,4 @@ TEST(WidePasses, ThreadsChangeNoBit) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::wide_passes_test

@@ -6,7 +6,7 @@
 
 #include "node/base/rng.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::wide_test {
 namespace {
 
 // Integers of up to 100 bits are exact in Wide, so a 128-bit integer is the reference.
@@ -80,4 +80,4 @@ TEST(Wide, EdgesBehaveLikeNumbers) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::wide_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::cosine_test {
 namespace {
 
 TEST(HalfCosine, BeginsAtOneAndEndsAtZero) {
@@ -34,4 +34,4 @@ TEST(HalfCosine, NeverRises) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::cosine_test

@@ -9,7 +9,7 @@
 #include "aggregation/optim/optimizer.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::golden_test {
 namespace {
 
 using nlohmann::json;
@@ -64,4 +64,4 @@ TEST(OptimizerGolden, TheCosineIsTorchs) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::golden_test

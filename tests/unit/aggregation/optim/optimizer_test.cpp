@@ -11,7 +11,7 @@
 #include "tests/unit/aggregation/optim/naive_update.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::optimizer_test {
 namespace {
 
 OptimizerStep Step(Optimizer optimizer) {
@@ -203,4 +203,4 @@ TEST(SquareSum, HoldsTheLargestFloats) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::optimizer_test

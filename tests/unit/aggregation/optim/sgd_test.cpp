@@ -4,7 +4,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::sgd_test {
 namespace {
 
 // Each operation stored to a volatile float: rounded once, never fused, whatever the compiler.
@@ -53,4 +53,4 @@ TEST(SgdStep, EmptyIsFine) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::sgd_test

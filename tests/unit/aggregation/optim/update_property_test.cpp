@@ -9,7 +9,7 @@
 #include "aggregation/optim/optimizer.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::update_property_test {
 namespace {
 
 struct State {
@@ -136,4 +136,4 @@ RC_GTEST_PROP(OptimizerProperty, AVoidColumnKeepsItsBitsAndCountsAsZeroInTheNorm
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::update_property_test

@@ -10,7 +10,7 @@
 #include "aggregation/rules/registry.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::bits_test {
 namespace {
 
 using testing::Matrix;
@@ -113,4 +113,4 @@ TEST(Bits, OfPreAggregationsAreRecorded) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::bits_test

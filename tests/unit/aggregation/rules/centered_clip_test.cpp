@@ -5,7 +5,7 @@
 #include "aggregation/kernels/wide_passes.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::centered_clip_test {
 namespace {
 
 using testing::Matrix;
@@ -288,4 +288,4 @@ TEST(CenteredClip, RefusesMeaninglessOptions) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::centered_clip_test

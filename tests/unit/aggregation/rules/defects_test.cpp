@@ -10,7 +10,7 @@
 #include "tests/unit/aggregation/references.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::defects_test {
 namespace {
 
 using testing::Indices;
@@ -180,4 +180,4 @@ TEST(Defects, Float64BeyondItsLimitIsNamed) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::defects_test

@@ -15,7 +15,7 @@
 #include "tests/unit/aggregation/references.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::golden_test {
 namespace {
 
 using nlohmann::json;
@@ -222,4 +222,4 @@ TEST(Golden, CafDiffersOnlyInTheRowsOfTheMaximum) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::golden_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::mean_test {
 namespace {
 
 using testing::Matrix;
@@ -66,4 +66,4 @@ TEST(Mean, IsTheSameForAnyLevelAndExecutor) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::mean_test

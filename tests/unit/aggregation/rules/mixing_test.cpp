@@ -4,7 +4,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::mixing_test {
 namespace {
 
 using testing::Matrix;
@@ -62,4 +62,4 @@ TEST(Mixing, RefusesUnknownNames) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::mixing_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::pipeline_test {
 namespace {
 
 using testing::Matrix;
@@ -74,4 +74,4 @@ TEST(PipelineTest, UnknownNamesAndParametersAreRefusedAtOnce) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::pipeline_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::registry_test {
 namespace {
 
 // Requires every text of a description, and that its defaults parse.
@@ -86,4 +86,4 @@ TEST(RegistryTest, NoRowsAndNoCoordinatesAreRefused) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::registry_test

@@ -5,7 +5,7 @@
 #include "tests/unit/aggregation/references.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::stateful_test {
 namespace {
 
 using testing::Matrix;
@@ -134,4 +134,4 @@ TEST(StatefulTest, PipelineKeepsItsStatesOnAnError) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::stateful_test

@@ -8,7 +8,7 @@
 #include "aggregation/attacks/attacks.h"
 #include "aggregation/rules/registry.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::byzfl_names_test {
 namespace {
 
 // The arguments of an entry as the registries take them; with f, which some require.
@@ -58,4 +58,4 @@ TEST(ByzflNamesTest, TheRegistriesGiveTheHint) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::byzfl_names_test

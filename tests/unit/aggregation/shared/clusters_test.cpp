@@ -4,7 +4,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::clusters_test {
 namespace {
 
 using Indices = std::vector<std::size_t>;
@@ -72,4 +72,4 @@ TEST(Clusters, CosinesOfZeroRowsAreZero) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::clusters_test

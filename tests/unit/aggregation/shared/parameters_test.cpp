@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::parameters_test {
 namespace {
 
 constexpr Choice kColours[] = {{"red", "like a tomato"}, {"green", "like grass"}};
@@ -76,4 +76,4 @@ TEST(ParametersTest, SplitsAtTheFirstEqualsSign) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::parameters_test

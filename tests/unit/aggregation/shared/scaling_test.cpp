@@ -7,7 +7,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::scaling_test {
 namespace {
 
 using testing::BasicMatrix;
@@ -101,4 +101,4 @@ TEST(Scaling, ParametersInTheRowsUnitFollow) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::scaling_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::selection_test {
 namespace {
 
 TEST(Selection, OfEqualKeysTheLowerIndexIsTaken) {
@@ -39,4 +39,4 @@ TEST(Selection, DistancesBetweenTheLargestFloatsAreFinite) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::selection_test

@@ -5,7 +5,7 @@
 #include "tests/unit/aggregation/references.h"
 #include "tests/unit/aggregation/testing.h"
 
-namespace ostraka::aggregation {
+namespace ostraka::aggregation::subset_search_test {
 namespace {
 
 using testing::Indices;
@@ -62,4 +62,4 @@ TEST(SubsetSearch, EqualRowsHaveNoVariance) {
 }
 
 }  // namespace
-}  // namespace ostraka::aggregation
+}  // namespace ostraka::aggregation::subset_search_test

@@ -14,7 +14,7 @@
 
 #include "node/os/descriptor.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::cut_file_test {
 namespace {
 
 constexpr std::size_t kBytes = 1 << 20;
@@ -77,4 +77,4 @@ TEST_F(CutFileDeathTest, AnotherFaultStaysAFault) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::cut_file_test

@@ -6,7 +6,7 @@
 
 #include "node/base/rng.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::calibration_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -131,4 +131,4 @@ TEST(JudgeCalibration, ReportsWhyNothingWasMeasured) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::calibration_test

@@ -7,7 +7,7 @@
 
 #include "node/cli/views/node_answers.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::dialed_test {
 namespace {
 
 using net::DialOutcome;
@@ -75,4 +75,4 @@ TEST(DialedTest, AnotherAnswerIsNoStatus) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::dialed_test

@@ -5,7 +5,7 @@
 
 #include "exact/kernels/conformance.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::doctor_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -166,4 +166,4 @@ TEST(DoctorFactsTest, AreReadFromThisMachine) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::doctor_test

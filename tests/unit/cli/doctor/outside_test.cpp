@@ -5,7 +5,7 @@
 
 #include "node/net/udp/resolver.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::outside_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST(JudgeOutsideTest, NobodyWhoAnswersIsNoFault) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::outside_test

@@ -9,7 +9,7 @@
 #include "node/protocol/ground/invite.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::issued_invites_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -82,4 +82,4 @@ TEST_F(IssuedInvitesTest, AnInviteIsFoundByTheFirstDigitsOfItsName) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::issued_invites_test

@@ -9,7 +9,7 @@
 #include "tests/unit/cli/options/invite_fixture.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::join_folder_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST_F(JoinFolderTest, IsNamedForTheRun) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::join_folder_test

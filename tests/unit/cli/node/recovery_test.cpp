@@ -15,7 +15,7 @@
 #include "proofs/evidence/evidence.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::recovery_test {
 namespace {
 
 using base::Digest;
@@ -270,4 +270,4 @@ TEST_F(RecoveryTest, ErrorsNameWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::recovery_test

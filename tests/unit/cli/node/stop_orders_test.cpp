@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::cli {
+namespace ostraka::cli::stop_orders_test {
 namespace {
 
 using Order = StopOrders::Order;
@@ -41,4 +41,4 @@ TEST(StopOrdersTest, AnotherSignalLaterIsAnotherOrder) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::stop_orders_test

@@ -13,7 +13,7 @@
 #include "tests/unit/cli/options/invite_fixture.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::invite_link_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -285,4 +285,4 @@ TEST_F(InviteLinkTest, AFolderThatDidNotComeByAnInviteIsNamed) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::invite_link_test

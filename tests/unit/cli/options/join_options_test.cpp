@@ -5,7 +5,7 @@
 
 #include "tests/unit/cli/options/invite_fixture.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::join_options_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -50,4 +50,4 @@ TEST(JoinOptions, WhatHasNoEffectOrIsNoKeyIsRefused) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::join_options_test

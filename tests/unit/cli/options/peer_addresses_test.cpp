@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace ostraka::cli {
+namespace ostraka::cli::peer_addresses_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -33,4 +33,4 @@ TEST(PeerAddresses, NamesWhatIsNoAddress) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::peer_addresses_test

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace ostraka::cli {
+namespace ostraka::cli::page_charts_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -99,4 +99,4 @@ TEST(ShareBarTest, IsNeverLongerThanItsTrack) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::page_charts_test

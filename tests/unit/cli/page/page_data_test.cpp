@@ -7,7 +7,7 @@
 #include "node/protocol/rules/lateness.h"
 #include "tests/unit/cli/page/page_fixture.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::page_data_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -329,4 +329,4 @@ TEST_F(PageDataTest, TheDoorSaysWhoAsksAndWhoVouches) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::page_data_test

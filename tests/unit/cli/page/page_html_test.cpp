@@ -8,7 +8,7 @@
 #include "node/cli/page/page_assets.h"
 #include "tests/unit/cli/page/page_fixture.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::page_html_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -329,4 +329,4 @@ TEST(PageHtmlTest, TheDoorIsThereOnceThereIsABlock) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::page_html_test

@@ -4,7 +4,7 @@
 
 #include "node/cli/page/page_data.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::page_text_test {
 namespace {
 
 TEST(HtmlTest, EscapesEverythingThatEndsATextOrAnAttribute) {
@@ -32,4 +32,4 @@ TEST(PageTextTest, ShownNameIsTheNameOrTheIdsFirstDigits) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::page_text_test

@@ -8,7 +8,7 @@
 #include "node/store/ledger.h"
 #include "tests/unit/cli/page/page_fixture.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::run_page_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST_F(RunPageTest, EvidenceThatIsNotInTheLedgerYetIsNotFound) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::run_page_test

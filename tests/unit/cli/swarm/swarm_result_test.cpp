@@ -9,7 +9,7 @@
 
 #include "node/cli/swarm/swarm.h"
 
-namespace ostraka::cli {
+namespace ostraka::cli::swarm_result_test {
 namespace {
 
 using nlohmann::json;
@@ -318,4 +318,4 @@ TEST(JudgeSwarmTest, AnInterruptedRun) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::swarm_result_test

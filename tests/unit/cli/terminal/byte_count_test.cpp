@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::cli {
+namespace ostraka::cli::byte_count_test {
 namespace {
 
 TEST(ByteCountTest, TakesPlainNumbersAndUnits) {
@@ -25,4 +25,4 @@ TEST(ByteCountTest, RefusesOtherTextsInOneLine) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::byte_count_test

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <thread>
 
-namespace ostraka::cli {
+namespace ostraka::cli::exit_code_test {
 namespace {
 
 TEST(ExitCodeTest, FollowsTheKindOfFailure) {
@@ -70,4 +70,4 @@ TEST(LastLineDeathTest, OurOwnBugAborts) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::exit_code_test

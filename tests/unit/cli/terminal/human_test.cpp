@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace ostraka::cli {
+namespace ostraka::cli::human_test {
 namespace {
 
 TEST(HumanTest, SpansHaveTheUnitThatFits) {
@@ -45,4 +45,4 @@ TEST(HumanTest, NumbersThatAreNone) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::human_test

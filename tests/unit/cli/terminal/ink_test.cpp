@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-namespace ostraka::cli {
+namespace ostraka::cli::ink_test {
 namespace {
 
 TEST(InkTest, PaintsWholeTextsOrNothing) {
@@ -28,4 +28,4 @@ TEST(WantsColorTest, OnlyOnATerminalThatIsNotDumbAndIfNobodyObjects) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::ink_test

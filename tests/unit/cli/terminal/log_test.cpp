@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace ostraka::cli {
+namespace ostraka::cli::log_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -137,4 +137,4 @@ TEST_F(LogTest, InvalidOptionsAreNamed) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::log_test

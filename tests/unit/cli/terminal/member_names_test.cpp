@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::cli {
+namespace ostraka::cli::member_names_test {
 namespace {
 
 base::PeerId IdOf(std::uint8_t first, std::uint8_t last = 0) {
@@ -54,4 +54,4 @@ TEST(MemberNamesTest, ShortDigitsOfTwoMembersNameNeither) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::member_names_test

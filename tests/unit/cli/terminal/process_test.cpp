@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace ostraka::cli {
+namespace ostraka::cli::process_test {
 namespace {
 
 // Far longer than any of these children runs: a hang fails the test, a busy machine does not.
@@ -217,4 +217,4 @@ TEST_F(ProcessTest, FailureToStartIsReported) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::process_test

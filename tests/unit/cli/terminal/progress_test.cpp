@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace ostraka::cli {
+namespace ostraka::cli::progress_test {
 namespace {
 
 TEST(ProgressTest, SaysHowFarHowFastAndHowLong) {
@@ -86,4 +86,4 @@ TEST(ScreenColumnsTest, AreThoseOfATerminal) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::progress_test

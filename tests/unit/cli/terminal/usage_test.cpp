@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ostraka::cli {
+namespace ostraka::cli::usage_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST_F(UsageTest, WhereThereAreNoWordsAListTakesAllThatFollow) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::usage_test

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ostraka::cli {
+namespace ostraka::cli::node_answers_test {
 namespace {
 
 using nlohmann::json;
@@ -114,4 +114,4 @@ TEST(NodeAnswersTest, TheStatusSaysWhoMayComeInAndWhoAsks) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::node_answers_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::cli {
+namespace ostraka::cli::way_back_text_test {
 namespace {
 
 // At step 444 of 9000, in steps of 0.1 s.
@@ -70,4 +70,4 @@ TEST(WayBackTextTest, WhoWasNeverInComesIn) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::cli::way_back_text_test

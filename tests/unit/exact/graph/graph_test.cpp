@@ -12,7 +12,7 @@
 #include "exact/graph/operations.h"
 #include "exact/graph/text_numbers.h"
 
-namespace ostraka::exact {
+namespace ostraka::exact::graph_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -242,4 +242,4 @@ TEST(Infer, EachOperationHasItsRule) {
 }
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::graph_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/exact/testing.h"
 
-namespace ostraka::exact {
+namespace ostraka::exact::conformance_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -51,4 +51,4 @@ TEST(Conformance, AThreadThatRoundsUpwardIsRefused) {
 }
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::conformance_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/exact/testing.h"
 
-namespace ostraka::exact {
+namespace ostraka::exact::elementary_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -138,4 +138,4 @@ TEST(Elementary, ArithmeticRoundsOnce) {
 }
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::elementary_test

@@ -8,7 +8,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace ostraka::exact {
+namespace ostraka::exact::float_environment_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -41,4 +41,4 @@ TEST(FloatEnvironment, RefusesFlushedSubnormals) {
 #endif
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::float_environment_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/exact/testing.h"
 
-namespace ostraka::exact {
+namespace ostraka::exact::kernels_test {
 namespace {
 
 using testing::AnyValues;
@@ -173,4 +173,4 @@ TEST(Kernels, ColumnsAreEqualAtEveryLevelAndCut) {
 }
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::kernels_test

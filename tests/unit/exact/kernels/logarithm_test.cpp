@@ -6,7 +6,7 @@
 
 #include "tests/unit/exact/testing.h"
 
-namespace ostraka::exact {
+namespace ostraka::exact::logarithm_test {
 namespace {
 
 TEST(Logarithm, IsCorrectToTheLastUnit) {
@@ -30,4 +30,4 @@ TEST(Logarithm, SpecialValuesAreDefined) {
 }
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::logarithm_test

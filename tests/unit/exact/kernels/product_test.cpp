@@ -7,7 +7,7 @@
 #include "node/os/thread_executor.h"
 #include "tests/unit/exact/testing.h"
 
-namespace ostraka::exact {
+namespace ostraka::exact::product_test {
 namespace {
 
 using testing::BitsOf;
@@ -153,4 +153,4 @@ TEST(ProductScratchDeathTest, IsAlignedAndApart) {
 }
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::product_test

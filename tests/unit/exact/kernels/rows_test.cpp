@@ -6,7 +6,7 @@
 
 #include "tests/unit/exact/testing.h"
 
-namespace ostraka::exact {
+namespace ostraka::exact::rows_test {
 namespace {
 
 using testing::NormalValues;
@@ -184,4 +184,4 @@ TEST(Rows, NormColumnsAddRowsAscending) {
 }
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::rows_test

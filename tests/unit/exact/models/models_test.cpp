@@ -11,7 +11,7 @@
 #include "exact/models/graph_builder.h"
 #include "exact/models/rotary.h"
 
-namespace ostraka::exact {
+namespace ostraka::exact::models_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -89,4 +89,4 @@ TEST(GraphBuilder, DeclarationsMayComeLate) {
 }
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::models_test

@@ -14,7 +14,7 @@
 #include "exact/program/differentiate.h"
 #include "exact/program/plan.h"
 
-namespace ostraka::exact {
+namespace ostraka::exact::program_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -159,4 +159,4 @@ TEST(Differentiate, WritesEveryElementOfTheGradientOnce) {
 }
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::program_test

@@ -14,7 +14,7 @@
 #include "tests/unit/exact/model_digests.h"
 #include "tests/unit/exact/testing.h"
 
-namespace ostraka::exact {
+namespace ostraka::exact::bits_test {
 namespace {
 
 using testing::DigestOf;
@@ -172,4 +172,4 @@ TEST_F(RunnerTest, ANanOfAParameterIsCanonicalInTheGradient) {
 }
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::bits_test

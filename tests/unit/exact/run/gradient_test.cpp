@@ -9,7 +9,7 @@
 #include "tests/unit/exact/operation_cases.h"
 #include "tests/unit/exact/problem.h"
 
-namespace ostraka::exact {
+namespace ostraka::exact::gradient_test {
 namespace {
 
 using testing::DrawProblem;
@@ -120,4 +120,4 @@ INSTANTIATE_TEST_SUITE_P(Gradient, ModelOf,
                          [](const auto& each) { return std::string(each.param); });
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::gradient_test

@@ -11,7 +11,7 @@
 #include "tests/unit/exact/operation_cases.h"
 #include "tests/unit/exact/torch/torch_problem.h"
 
-namespace ostraka::exact {
+namespace ostraka::exact::torch_graph_test {
 namespace {
 
 using testing::Gradient;
@@ -82,4 +82,4 @@ TEST(TorchGraph, LogitsAreWhatTheLossIsTakenOf) {
 }
 
 }  // namespace
-}  // namespace ostraka::exact
+}  // namespace ostraka::exact::torch_graph_test

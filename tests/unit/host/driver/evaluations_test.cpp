@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::host {
+namespace ostraka::host::evaluations_test {
 namespace {
 
 TEST(EvaluationsTest, TheFirstStepAndEveryFewStepsAreDue) {
@@ -47,4 +47,4 @@ TEST(EvaluationsTest, AResultThatNobodyAskedForIsABug) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::evaluations_test

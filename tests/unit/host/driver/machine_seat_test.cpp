@@ -12,7 +12,7 @@
 #include "tests/unit/host/driver/node_driver_fixture.h"
 #include "tests/unit/machine/small_kinds.h"
 
-namespace ostraka::host {
+namespace ostraka::host::machine_seat_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -137,4 +137,4 @@ TEST(MachineSeatOfAnotherKindTest, SeatsIt) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::machine_seat_test

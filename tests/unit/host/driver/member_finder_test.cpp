@@ -9,7 +9,7 @@
 #include "node/os/endpoint.h"
 #include "tests/unit/host/driver/node_driver_fixture.h"
 
-namespace ostraka::host {
+namespace ostraka::host::member_finder_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -139,4 +139,4 @@ TEST_F(MemberFinderTest, AFileThatCannotBeWrittenIsOneLine) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::member_finder_test

@@ -14,7 +14,7 @@
 #include "node/os/timer.h"
 #include "tests/unit/host/driver/node_driver_fixture.h"
 
-namespace ostraka::host {
+namespace ostraka::host::node_driver_broken_test {
 namespace {
 
 using protocol::Input;
@@ -147,4 +147,4 @@ TEST_F(NodeDriverBrokenTest, JobsThatWaitAtTheHaltAreDropped) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::node_driver_broken_test

@@ -22,7 +22,7 @@
 #include "node/store/ledger_reader.h"
 #include "tests/unit/host/driver/node_driver_fixture.h"
 
-namespace ostraka::host {
+namespace ostraka::host::node_driver_end_test {
 namespace {
 
 using protocol::Input;
@@ -385,4 +385,4 @@ TEST_F(NodeDriverEndTest, APortThatIsTakenShowsBeforeAnythingRuns) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::node_driver_end_test

@@ -27,7 +27,7 @@ void* operator new(std::size_t size) { return Allocate(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
-namespace ostraka::host {
+namespace ostraka::host::node_driver_memory_test {
 namespace {
 
 using ::testing::AnyOf;
@@ -75,4 +75,4 @@ INSTANTIATE_TEST_SUITE_P(EachAllocation, NodeDriverMemoryTest,
                          ::testing::Range<std::size_t>(1, kMostAllocations + 1));
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::node_driver_memory_test

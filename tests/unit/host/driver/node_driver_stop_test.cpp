@@ -12,7 +12,7 @@
 #include "node/wire/codec.h"
 #include "tests/unit/host/driver/node_driver_fixture.h"
 
-namespace ostraka::host {
+namespace ostraka::host::node_driver_stop_test {
 namespace {
 
 using protocol::Input;
@@ -231,4 +231,4 @@ TEST_F(NodeDriverStopTest, WhatCannotBeRecordedIsNotSignedAndEndsTheNode) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::node_driver_stop_test

@@ -11,7 +11,7 @@
 #include "node/store/ledger_reader.h"
 #include "tests/unit/host/driver/node_driver_fixture.h"
 
-namespace ostraka::host {
+namespace ostraka::host::node_driver_test {
 namespace {
 
 using protocol::Input;
@@ -372,4 +372,4 @@ TEST_F(NodeDriverTest, AnswersOverHttpFromItsBirthToItsEnd) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::node_driver_test

@@ -5,7 +5,7 @@
 
 #include "node/protocol/mail/signer.h"
 
-namespace ostraka::host {
+namespace ostraka::host::pledge_test {
 namespace {
 
 using wire::MessageType;
@@ -92,4 +92,4 @@ TEST_F(PledgeTest, RecordsOfOtherKindsAndGarbageSayNothing) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::pledge_test

@@ -6,7 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <vector>
 
-namespace ostraka::host {
+namespace ostraka::host::roster_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -94,4 +94,4 @@ TEST_F(RosterTest, NobodyIsForgottenOnceTheRunEnds) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::roster_test

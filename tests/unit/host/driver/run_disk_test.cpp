@@ -14,7 +14,7 @@
 #include "tests/unit/host/driver/node_driver_fixture.h"
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::host {
+namespace ostraka::host::run_disk_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -116,4 +116,4 @@ TEST_F(RunDiskTest, RecordsFramesOnlyIfAsked) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::run_disk_test

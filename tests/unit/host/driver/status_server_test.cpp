@@ -8,7 +8,7 @@
 
 #include "tests/unit/os/temp_folder.h"
 
-namespace ostraka::host {
+namespace ostraka::host::status_server_test {
 namespace {
 
 class StatusServerTest : public os::TempFolderTest {
@@ -41,4 +41,4 @@ TEST_F(StatusServerTest, LeavesNoSocketBehindIfAPlaceIsTaken) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::status_server_test

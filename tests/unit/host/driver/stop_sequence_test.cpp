@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::host {
+namespace ostraka::host::stop_sequence_test {
 namespace {
 
 using Phase = StopSequence::Phase;
@@ -70,4 +70,4 @@ TEST(StopSequenceTest, PhasesOutsideOfTheTableAreABug) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::stop_sequence_test

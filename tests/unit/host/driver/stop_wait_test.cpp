@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ostraka::host {
+namespace ostraka::host::stop_wait_test {
 namespace {
 
 using base::Seconds;
@@ -45,4 +45,4 @@ TEST_F(StopWaitTest, ASecondBeginIsABug) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::stop_wait_test

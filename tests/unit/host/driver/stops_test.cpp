@@ -11,7 +11,7 @@
 #include "tests/unit/protocol/member/whole/cluster.h"
 #include "tests/unit/protocol/member/whole/four_peers.h"
 
-namespace ostraka::host {
+namespace ostraka::host::stops_test {
 namespace {
 
 using protocol::Input;
@@ -208,4 +208,4 @@ TEST(StopsTest, OneThatHasFinishedOwesNothing) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::stops_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ostraka::host {
+namespace ostraka::host::arrivals_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -30,4 +30,4 @@ TEST(Arrivals, TellsWhoCameFromWhoReturned) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::arrivals_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace ostraka::host {
+namespace ostraka::host::curve_test {
 namespace {
 
 CurvePoint At(std::uint64_t step) { return {step, 1.0 / static_cast<double>(step + 1), 0.5}; }
@@ -60,4 +60,4 @@ TEST(CurveTest, KeepsALossThatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::curve_test

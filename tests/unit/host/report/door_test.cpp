@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace ostraka::host {
+namespace ostraka::host::door_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -74,4 +74,4 @@ TEST_F(DoorTest, AClosedRunHasTheSeatsOfItsGenesis) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::door_test

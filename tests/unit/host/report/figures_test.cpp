@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-namespace ostraka::host {
+namespace ostraka::host::figures_test {
 namespace {
 
 using base::Milliseconds;
@@ -199,4 +199,4 @@ TEST(PaceTest, AFollowerThatIsSomeBlocksBehindSeesTheSamePace) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::figures_test

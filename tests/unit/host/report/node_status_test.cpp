@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace ostraka::host {
+namespace ostraka::host::node_status_test {
 namespace {
 
 using base::Milliseconds;
@@ -242,4 +242,4 @@ TEST(HealthTest, AnEndIsWellOnlyIfTheRunFinished) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::node_status_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::host {
+namespace ostraka::host::observation_lines_test {
 namespace {
 
 using protocol::Observation;
@@ -84,4 +84,4 @@ TEST(ObservationLines, TellTheWayOnceInFiveSecondsAndItsEnd) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::observation_lines_test

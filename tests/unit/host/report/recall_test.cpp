@@ -8,7 +8,7 @@
 
 #include "tests/unit/store/ledger_fixture.h"
 
-namespace ostraka::host {
+namespace ostraka::host::recall_test {
 namespace {
 
 using store::BlockOf;
@@ -157,4 +157,4 @@ TEST_F(RecallTest, ALedgerWithoutABlockHasNoHistory) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::recall_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/host/driver/node_driver_fixture.h"
 
-namespace ostraka::host {
+namespace ostraka::host::reporter_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -205,4 +205,4 @@ TEST_F(ReporterTest, TheEndIsToldOnceAndLinksThatGoWithItAreNoNews) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::reporter_test

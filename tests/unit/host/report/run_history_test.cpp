@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-namespace ostraka::host {
+namespace ostraka::host::run_history_test {
 namespace {
 
 using base::Milliseconds;
@@ -328,4 +328,4 @@ TEST_F(RunHistoryTest, RemembersWhoVouchedForAKeyThatCameIn) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::run_history_test

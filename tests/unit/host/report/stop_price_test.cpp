@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ostraka::host {
+namespace ostraka::host::stop_price_test {
 namespace {
 
 using ::testing::AllOf;
@@ -81,4 +81,4 @@ TEST_F(StopPriceTest, AllIsOneLine) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::stop_price_test

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <limits>
 
-namespace ostraka::host {
+namespace ostraka::host::trend_test {
 namespace {
 
 // Evaluations of the first step and of every tenth one.
@@ -78,4 +78,4 @@ TEST(TrendTest, EveryTrendHasAName) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::trend_test

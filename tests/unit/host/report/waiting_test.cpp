@@ -5,7 +5,7 @@
 
 #include "node/host/report/node_status.h"
 
-namespace ostraka::host {
+namespace ostraka::host::waiting_test {
 namespace {
 
 using base::Seconds;
@@ -110,4 +110,4 @@ TEST(WaitLog, HasALineEachTimeAWaitHasDoubledAndOneAtItsEnd) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::waiting_test

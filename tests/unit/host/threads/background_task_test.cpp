@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ostraka::host {
+namespace ostraka::host::background_task_test {
 namespace {
 
 class BackgroundTaskTest : public ::testing::Test {
@@ -89,4 +89,4 @@ TEST_F(BackgroundTaskTest, StartsOnce) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::background_task_test

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace ostraka::host {
+namespace ostraka::host::inlet_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -60,4 +60,4 @@ TEST_F(InletTest, AnExceptionIsToldAndGoesNoFurther) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::inlet_test

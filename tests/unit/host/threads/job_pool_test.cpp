@@ -20,7 +20,7 @@
 #include <immintrin.h>
 #endif
 
-namespace ostraka::host {
+namespace ostraka::host::job_pool_test {
 namespace {
 
 using protocol::JobId;
@@ -500,4 +500,4 @@ TEST(JobPoolTest, IdleThreadsHelpWithoutChangingABit) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::job_pool_test

@@ -5,7 +5,7 @@
 #include <new>
 #include <stdexcept>
 
-namespace ostraka::host {
+namespace ostraka::host::thrown_test {
 namespace {
 
 template <typename T>
@@ -32,4 +32,4 @@ TEST(ThrownTest, AnAttemptIsOkOrSaysWhy) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::thrown_test

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <vector>
 
-namespace ostraka::host {
+namespace ostraka::host::timer_queue_test {
 namespace {
 
 class TimerQueueTest : public ::testing::Test {
@@ -85,4 +85,4 @@ TEST_F(TimerQueueTest, WhatSetsItselfForNowLetsOthersIn) {
 }
 
 }  // namespace
-}  // namespace ostraka::host
+}  // namespace ostraka::host::timer_queue_test

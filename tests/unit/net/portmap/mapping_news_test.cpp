@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::net {
+namespace ostraka::net::mapping_news_test {
 namespace {
 
 TEST(MappingNewsTest, LinesGoThereAndBack) {
@@ -48,4 +48,4 @@ TEST(MappingNewsTest, WhatIsNoNewsIsRefused) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::mapping_news_test

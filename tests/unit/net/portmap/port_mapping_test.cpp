@@ -6,7 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 
-namespace ostraka::net {
+namespace ostraka::net::port_mapping_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -107,4 +107,4 @@ TEST_F(PortMappingTest, ACallbackMayEndIt) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::port_mapping_test

@@ -6,7 +6,7 @@
 #include "node/net/mesh/address_book.h"
 #include "node/net/udp/resolver.h"
 
-namespace ostraka::net {
+namespace ostraka::net::address_policy_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -68,4 +68,4 @@ TEST(AddressPolicy, AtMostFourAndNoneTwice) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::address_policy_test

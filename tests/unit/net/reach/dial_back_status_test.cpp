@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ostraka::net {
+namespace ostraka::net::dial_back_status_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -82,4 +82,4 @@ TEST(DialBackStatus, OneThatDeclinesIsSaidToHaveDialedNothing) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::dial_back_status_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/net/transport_net.h"
 
-namespace ostraka::net {
+namespace ostraka::net::dial_back_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -149,4 +149,4 @@ TEST_F(DialBackTest, AfterStopNothingIsSaidNotEvenOfADialThatIsUnderWay) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::dial_back_test

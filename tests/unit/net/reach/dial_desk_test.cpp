@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::net {
+namespace ostraka::net::dial_desk_test {
 namespace {
 
 using Verdict = DialDesk::Verdict;
@@ -99,4 +99,4 @@ TEST_F(DialDeskTest, AllMembersShareSixtyFourAnHour) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::dial_desk_test

@@ -6,7 +6,7 @@
 #include "node/base/rng.h"
 #include "node/net/udp/resolver.h"
 
-namespace ostraka::net {
+namespace ostraka::net::learned_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -31,7 +31,7 @@ TEST(Learned, TextAndBack) {
   const auto parsed = ParseLearned(TextOf(Sample()));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_EQ(*parsed, Sample());
-  EXPECT_EQ(*ParseLearned(TextOf({})), Learned());
+  EXPECT_EQ(*ParseLearned(TextOf(Learned())), Learned());
 }
 
 std::string ErrorOf(const std::string& text) {
@@ -81,4 +81,4 @@ TEST(Learned, AnyDamageIsRefusedOrHarmless) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::learned_test

@@ -5,7 +5,7 @@
 
 #include "node/net/udp/resolver.h"
 
-namespace ostraka::net {
+namespace ostraka::net::own_addresses_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -50,4 +50,4 @@ TEST(OwnAddressesTest, ThePortThatTheRouterForwardsComesFirst) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::own_addresses_test

@@ -12,7 +12,7 @@
 #include "node/os/endpoint.h"
 #include "tests/unit/net/transport_net.h"
 
-namespace ostraka::net {
+namespace ostraka::net::reach_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -184,4 +184,4 @@ TEST_F(ReachTest, AForgottenMemberIsNeitherSoughtNorKept) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::reach_test

@@ -8,7 +8,7 @@
 
 #include "node/os/steady_clock.h"
 
-namespace ostraka::net {
+namespace ostraka::net::router_port_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST_F(RouterPortTest, AFailureKeepsWhatIsGrantedAndIsToldOnce) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::router_port_test

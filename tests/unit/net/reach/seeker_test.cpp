@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ostraka::net {
+namespace ostraka::net::seeker_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -71,4 +71,4 @@ TEST(Seeker, StrangersAreNotSought) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::seeker_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ostraka::net {
+namespace ostraka::net::sounding_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -113,4 +113,4 @@ TEST(Sounding, AForgottenMemberLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace ostraka::net
+}  // namespace ostraka::net::sounding_test

@@ -4,7 +4,7 @@
 
 #include "node/protocol/ground/reach.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::deadlines_test {
 namespace {
 
 TEST(Deadlines, AreTheManifestsUnlessItIsAdaptive) {
@@ -38,4 +38,4 @@ TEST(Deadlines, AreNeverLongerThanTheManifests) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::deadlines_test

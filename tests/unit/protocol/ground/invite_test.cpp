@@ -9,7 +9,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::invite_test {
 namespace {
 
 using scene::DigestOf;
@@ -129,4 +129,4 @@ TEST_F(InviteDeathTest, IsSignedByItsModeratorAndUsedByItsHolder) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::invite_test

@@ -14,7 +14,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/states.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::jobs_test {
 namespace {
 
 using scene::DigestOf;
@@ -514,4 +514,4 @@ TEST(NeedsGradientTest, IsTrueOfGradientAndRecomputationOnly) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::jobs_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::known_run_test {
 namespace {
 
 TEST(KnownRunTest, NamesTheMembersByKeyAndTheMostThatCanBeAtFault) {
@@ -39,4 +39,4 @@ TEST(KnownRunTest, OnlyTheExactProfileSuspends) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::known_run_test

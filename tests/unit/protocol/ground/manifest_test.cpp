@@ -11,7 +11,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::manifest_test {
 namespace {
 
 using scene::ManifestOf;
@@ -410,4 +410,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::manifest_test

@@ -6,7 +6,7 @@
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/ground/names.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::member_name_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -75,4 +75,4 @@ TEST(MemberNameTest, NamesOfLeavesOutMembersWithoutOne) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::member_name_test

@@ -10,7 +10,7 @@
 #include "node/base/rng.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::numbers_test {
 namespace {
 
 using scene::DigestOf;
@@ -264,4 +264,4 @@ TEST(DeviationRatioTest, ANanConvictsWhereverItStands) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::numbers_test

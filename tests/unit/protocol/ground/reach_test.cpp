@@ -7,7 +7,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::reach_test {
 namespace {
 
 using scene::ManifestOf;
@@ -163,4 +163,4 @@ TEST(ReachWarningTest, SaysWhatTooFewMean) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::reach_test

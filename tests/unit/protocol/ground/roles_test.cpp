@@ -7,7 +7,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::roles_test {
 namespace {
 
 using scene::DigestOf;
@@ -489,4 +489,4 @@ TEST(SeedTest, DirectionSeedIsGoldenAndNamesEveryArgument) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::roles_test

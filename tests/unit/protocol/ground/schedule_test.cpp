@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::schedule_test {
 namespace {
 
 TrainingPlan Plan(std::uint64_t steps, std::uint64_t settle, std::uint64_t warmup) {
@@ -164,4 +164,4 @@ TEST(ClosingAfterTest, RunWhoseStateNobodySealsEndsAllTheSame) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::schedule_test

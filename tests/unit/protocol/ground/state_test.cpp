@@ -11,7 +11,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/states.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::state_test {
 namespace {
 
 const SlotNames kSlots = {"velocity"};
@@ -240,4 +240,4 @@ TEST_F(StatePiecesTest, TheOwnStoreGivesBackWhatItGot) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::state_test

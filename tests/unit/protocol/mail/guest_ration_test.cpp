@@ -8,7 +8,7 @@
 #include "node/base/rng.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::guest_ration_test {
 namespace {
 
 using scene::DigestOf;
@@ -127,4 +127,4 @@ TEST_F(GuestRationTest, AccountsThatOweNothingAreForgotten) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::guest_ration_test

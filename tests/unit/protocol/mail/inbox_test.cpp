@@ -6,7 +6,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::inbox_test {
 namespace {
 
 using scene::DigestOf;
@@ -281,4 +281,4 @@ TEST(InboxTest, ForgetsARemovedSenderInStepsAfterItsRemoval) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::inbox_test

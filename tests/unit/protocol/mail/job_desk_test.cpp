@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::job_desk_test {
 namespace {
 
 class JobDeskTest : public testing::Test {
@@ -80,4 +80,4 @@ TEST_F(JobDeskTest, JobThatIsTakenTwiceIsABugOfThisNode) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::job_desk_test

@@ -6,7 +6,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::journal_test {
 namespace {
 
 using scene::DigestOf;
@@ -149,4 +149,4 @@ TEST_F(JournalTest, SlotOfAnotherRunIsRefused) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::journal_test

@@ -11,7 +11,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::post_test {
 namespace {
 
 using scene::ManifestOf;
@@ -233,4 +233,4 @@ TEST_F(PostTest, ALinkThatComesUpIsToldToThePairsThatItJoins) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::post_test

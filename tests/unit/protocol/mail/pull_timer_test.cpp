@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::pull_timer_test {
 namespace {
 
 using base::Milliseconds;
@@ -69,4 +69,4 @@ TEST_F(PullTimerTest, AttemptsAreCountedSinceTheRestart) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::pull_timer_test

@@ -5,7 +5,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::ration_test {
 namespace {
 
 using scene::PeerNumber;
@@ -249,4 +249,4 @@ TEST(RationTest, PathsComeUpLessOftenThanLinks) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::ration_test

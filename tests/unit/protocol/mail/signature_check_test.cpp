@@ -7,7 +7,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::signature_check_test {
 namespace {
 
 using scene::DigestOf;
@@ -131,4 +131,4 @@ TEST_F(SignatureCheckTest, OddMessagesHaveARationOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::signature_check_test

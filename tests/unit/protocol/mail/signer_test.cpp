@@ -7,7 +7,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::signer_test {
 namespace {
 
 using scene::DigestOf;
@@ -204,4 +204,4 @@ TEST(ResultKeyTest, SortsByBlockThenColumn) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::signer_test

@@ -10,7 +10,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::voice_test {
 namespace {
 
 using scene::DigestOf;
@@ -198,4 +198,4 @@ TEST_F(VoiceTest, SuspicionNamesTheStepInProgress) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::voice_test

@@ -6,7 +6,7 @@
 #include "node/wire/bitmap.h"
 #include "tests/unit/protocol/member/member_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::answers_test {
 namespace {
 
 using scene::DigestOf;
@@ -434,4 +434,4 @@ TEST_F(AnswersTest, EchoThatTheDecisionRestsOnIsNoCryForHelp) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::answers_test

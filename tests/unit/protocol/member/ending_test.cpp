@@ -3,7 +3,7 @@
 #include "node/protocol/mail/timers.h"
 #include "tests/unit/protocol/member/member_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::ending_test {
 namespace {
 
 using base::Seconds;
@@ -175,4 +175,4 @@ TEST_F(EndingTest, FormerMemberSeesThatAFollowerHasFinished) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::ending_test

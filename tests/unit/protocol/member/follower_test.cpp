@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/member/follower_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::follower_test {
 namespace {
 
 using scene::DigestOf;
@@ -435,4 +435,4 @@ TEST_F(FollowerTest, TrustedStateIsNotFetchedOverAShortWay) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::follower_test

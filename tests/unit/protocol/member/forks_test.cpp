@@ -6,7 +6,7 @@
 #include "node/protocol/mail/timers.h"
 #include "tests/unit/protocol/member/member_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::forks_test {
 namespace {
 
 using scene::DigestOf;
@@ -244,4 +244,4 @@ TEST_F(ForksTest, FrozenMemberAnswersWithBothProofsOfTheSplitStep) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::forks_test

@@ -4,7 +4,7 @@
 #include "node/protocol/member/gate.h"
 #include "tests/unit/protocol/member/gate_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::gate_bulk_test {
 namespace {
 
 using scene::GateTest;
@@ -155,4 +155,4 @@ TEST_F(GateBulkTest, RefusedPartsOfStepsThatAreOverAreForgotten) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::gate_bulk_test

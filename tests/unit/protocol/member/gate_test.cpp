@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/member/gate_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::gate_test {
 namespace {
 
 using scene::DigestOf;
@@ -379,4 +379,4 @@ TEST_F(GateTest, MembersAheadCountOnceMoreOfThemThanCanLie) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::gate_test

@@ -2,7 +2,7 @@
 #include "node/protocol/ground/invite.h"
 #include "tests/unit/protocol/member/intake_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::intake_guests_test {
 namespace {
 
 using scene::IntakeTest;
@@ -262,4 +262,4 @@ TEST_F(IntakeTest, AClosedRunHasNoGuests) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::intake_guests_test

@@ -5,7 +5,7 @@
 #include "node/wire/bitmap.h"
 #include "tests/unit/protocol/member/intake_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::intake_test {
 namespace {
 
 using scene::IntakeTest;
@@ -388,4 +388,4 @@ TEST_F(IntakeTest, ACarrierThatShowsAnOldRejoinAgainTakesNoNewOneAway) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::intake_test

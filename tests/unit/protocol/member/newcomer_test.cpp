@@ -1,7 +1,7 @@
 // A stranger that asks to come in.
 #include "tests/unit/protocol/member/follower_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::newcomer_test {
 namespace {
 
 using scene::DigestOf;
@@ -177,4 +177,4 @@ TEST_F(NewcomerTest, WhoMayReturnShowsNoVoucherButItsCredentialDoesNoHarm) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::newcomer_test

@@ -3,7 +3,7 @@
 #include "tests/unit/protocol/member/member_fixture.h"
 #include "tests/unit/protocol/states.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::parts_test {
 namespace {
 
 using scene::kMemberCount;
@@ -63,4 +63,4 @@ TEST_F(PartsTest, KeyThatIsNoMembersHasNoParts) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::parts_test

@@ -9,7 +9,7 @@
 #include "node/wire/bitmap.h"
 #include "tests/unit/protocol/member/member_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::waiting_test {
 namespace {
 
 using scene::DigestOf;
@@ -172,4 +172,4 @@ TEST_F(WaitingTest, EndWaitsForTheLastCommitsOfThoseThatHaveNotFinished) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::waiting_test

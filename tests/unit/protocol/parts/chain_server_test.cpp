@@ -9,7 +9,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/states.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::chain_server_test {
 namespace {
 
 using scene::DigestOf;
@@ -283,4 +283,4 @@ TEST_F(ChainServerTest, PieceBeyondTheLastAndStateThatIsNotKeptAreNotServed) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::chain_server_test

@@ -7,7 +7,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/states.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::chain_test {
 namespace {
 
 using scene::DigestOf;
@@ -123,4 +123,4 @@ TEST_F(ChainTest, ExhibitIsKeptWithItsStep) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::chain_test

@@ -8,7 +8,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::charges_test {
 namespace {
 
 using scene::KeyNumber;
@@ -78,4 +78,4 @@ TEST_F(ChargesTest, ProofCarriesNoMoreFilesThanItsLimit) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::charges_test

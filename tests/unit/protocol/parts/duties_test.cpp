@@ -7,7 +7,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/states.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::duties_test {
 namespace {
 
 using scene::PeerNumber;
@@ -329,4 +329,4 @@ TEST_F(DutiesTest, CrossCheckOfAStepThatHasPassedNamesNobody) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::duties_test

@@ -5,7 +5,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/states.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::duty_jobs_test {
 namespace {
 
 using scene::PeerNumber;
@@ -231,4 +231,4 @@ TEST_F(DutyJobsTest, JobOfAnotherClassIsNotOwned) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::duty_jobs_test

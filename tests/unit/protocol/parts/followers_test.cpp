@@ -8,7 +8,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::followers_test {
 namespace {
 
 using base::Seconds;
@@ -388,4 +388,4 @@ TEST_F(GuestsTest, WhatTheyShowIsPassedOnWithTheirKeys) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::followers_test

@@ -8,7 +8,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::genesis_seal_test {
 namespace {
 
 using scene::DigestOf;
@@ -170,4 +170,4 @@ TEST_F(GenesisSealTest, EchoesOfOthersAreShownToThirdMembers) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::genesis_seal_test

@@ -8,7 +8,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::handovers_test {
 namespace {
 
 using scene::KeyNumber;
@@ -131,4 +131,4 @@ TEST_F(HandoversTest, GoesOnFromItsStore) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::handovers_test

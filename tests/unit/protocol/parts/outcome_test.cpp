@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::outcome_test {
 namespace {
 
 TEST(OutcomeTest, NothingHappensUnlessItIsSaid) {
@@ -29,4 +29,4 @@ TEST(OutcomeTest, FailedJobHaltsAndNamesItsStep) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::outcome_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::own_pace_test {
 namespace {
 
 using scene::PeerNumber;
@@ -62,4 +62,4 @@ TEST_F(OwnPaceTest, LatenessOfOthersIsNoWarning) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::own_pace_test

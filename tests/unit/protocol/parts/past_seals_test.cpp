@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::past_seals_test {
 namespace {
 
 using wire::Phase;
@@ -45,4 +45,4 @@ TEST(PastSealsTest, SealThatIsAddedTwiceOrUnprovenIsABugOfThisNode) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::past_seals_test

@@ -6,7 +6,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/states.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::replay_test {
 namespace {
 
 constexpr std::uint64_t kDimension = 10;
@@ -107,4 +107,4 @@ TEST_F(ReplayTest, BlockThatDoesNotFollowTheLastOneIsABugOfThisNode) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::replay_test

@@ -7,7 +7,7 @@
 #include "node/wire/bitmap.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::reports_test {
 namespace {
 
 using base::Milliseconds;
@@ -126,4 +126,4 @@ TEST_F(ReportsTest, NothingIsMeasuredWhileNoSealIsWatched) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::reports_test

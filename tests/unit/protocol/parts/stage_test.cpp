@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::stage_test {
 namespace {
 
 Stage At(std::size_t index) { return static_cast<Stage>(index); }
@@ -81,4 +81,4 @@ TEST(StageTest, StageChangesAsTheTableAllowsAndNotOtherwise) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::stage_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::stay_test {
 namespace {
 
 using base::Milliseconds;
@@ -122,4 +122,4 @@ TEST(StayDeathTest, NobodyStaysBeforeTheEnd) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::stay_test

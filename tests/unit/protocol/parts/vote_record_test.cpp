@@ -8,7 +8,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::vote_record_test {
 namespace {
 
 using scene::DigestOf;
@@ -112,4 +112,4 @@ TEST_F(VoteRecordTest, KeepsNothingOfCasesThatAreNotOpen) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::vote_record_test

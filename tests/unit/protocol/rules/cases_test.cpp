@@ -7,7 +7,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/rules/cases_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::cases_test {
 namespace {
 
 using scene::Banned;
@@ -603,4 +603,4 @@ TEST_F(VoteTest, InOtherProfilesEveryVerdictBans) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::cases_test

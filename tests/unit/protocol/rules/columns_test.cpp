@@ -9,7 +9,7 @@
 #include "node/protocol/ground/numbers.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::columns_test {
 namespace {
 
 using scene::DigestOf;
@@ -316,4 +316,4 @@ TEST(ColumnTest, V3IsOffByDefault) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::columns_test

@@ -10,7 +10,7 @@
 #include "node/wire/codec.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::coming_test {
 namespace {
 
 using scene::DigestOf;
@@ -644,4 +644,4 @@ TEST_F(SlotsTest, MembersStateTheCandidatesFirst) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::coming_test

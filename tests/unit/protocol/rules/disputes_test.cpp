@@ -7,7 +7,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::disputes_test {
 namespace {
 
 using scene::Banned;
@@ -376,4 +376,4 @@ TEST(KeptDisputesTest, TheOldestGoFirst) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::disputes_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::docket_test {
 namespace {
 
 using scene::PeerNumber;
@@ -73,4 +73,4 @@ TEST(DocketTest, StrangersAreNotDroppedAndOnlyGenesisKeysAreBanned) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::docket_test

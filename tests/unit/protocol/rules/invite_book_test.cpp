@@ -11,7 +11,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::invite_book_test {
 namespace {
 
 using scene::DigestOf;
@@ -189,4 +189,4 @@ TEST_F(InviteBookTest, AMemberSaysEachUntilABlockHasIt) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::invite_book_test

@@ -9,7 +9,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::judgement_test {
 namespace {
 
 using scene::Banned;
@@ -346,4 +346,4 @@ TEST(JudgeStepTest, NonFiniteNormsNeverReachTau) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::judgement_test

@@ -6,7 +6,7 @@
 #include "node/protocol/rules/judgement.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::lateness_test {
 namespace {
 
 using scene::HonestStep;
@@ -233,4 +233,4 @@ TEST_F(LatenessTest, WhoReturnsBeginsWithHalfOfItUsed) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::lateness_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/protocol/rules/cases_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::leaving_test {
 namespace {
 
 using scene::DigestOf;
@@ -303,4 +303,4 @@ TEST(LeavingTest, EndsItsDisputes) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::leaving_test

@@ -4,7 +4,7 @@
 #include "node/protocol/rules/judgement.h"
 #include "tests/unit/protocol/rules/cases_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::number_cases_test {
 namespace {
 
 using scene::Banned;
@@ -384,4 +384,4 @@ TEST_F(ConvictionTest, AVerdictOutranksADropOfTheSameBlock) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::number_cases_test

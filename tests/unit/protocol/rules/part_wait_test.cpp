@@ -6,7 +6,7 @@
 #include "node/protocol/rules/judgement.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::part_wait_test {
 namespace {
 
 using scene::HonestStep;
@@ -187,4 +187,4 @@ TEST_F(PartWaitTest, ExcusesTakeQuietSteps) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::part_wait_test

@@ -5,7 +5,7 @@
 #include "node/protocol/ground/deadlines.h"
 #include "tests/unit/protocol/rules/cases_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::recomputing_test {
 namespace {
 
 using scene::HonestStep;
@@ -95,4 +95,4 @@ TEST_F(RecomputingTest, TwoRecomputationsAStepAreTheMost) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::recomputing_test

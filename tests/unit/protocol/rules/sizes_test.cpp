@@ -8,7 +8,7 @@
 #include "node/protocol/ground/numbers.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::sizes_test {
 namespace {
 
 using scene::HonestStep;
@@ -140,4 +140,4 @@ TEST(SizeCheckTest, ATauThatIsTooSmallIsFollowedInOneStep) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::sizes_test

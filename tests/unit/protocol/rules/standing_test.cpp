@@ -7,7 +7,7 @@
 #include "node/protocol/rules/judgement.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::standing_test {
 namespace {
 
 using scene::Banned;
@@ -272,4 +272,4 @@ TEST_F(ReturnTest, NamingOneTwiceIsOneVoice) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::standing_test

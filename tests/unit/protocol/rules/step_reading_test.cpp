@@ -12,7 +12,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::step_reading_test {
 namespace {
 
 using scene::DigestOf;
@@ -325,4 +325,4 @@ TEST_F(ExactReadingTest, TwoThatAreNamedAsOftenDecideNothing) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::step_reading_test

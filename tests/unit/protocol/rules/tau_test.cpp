@@ -6,7 +6,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::tau_test {
 namespace {
 
 using scene::HonestStep;
@@ -79,4 +79,4 @@ TEST_F(NextTauTest, EqualRowsLeaveAPositiveRadius) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::tau_test

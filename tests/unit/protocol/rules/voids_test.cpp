@@ -7,7 +7,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::voids_test {
 namespace {
 
 using scene::DigestOf;
@@ -148,4 +148,4 @@ TEST(VoidsTest, OneThatWasForgivenIsNotDroppedForNothing) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::voids_test

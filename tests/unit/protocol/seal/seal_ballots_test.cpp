@@ -6,7 +6,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::seal_ballots_test {
 namespace {
 
 using scene::DigestOf;
@@ -80,4 +80,4 @@ TEST(LocksTest, AMemberDisplacesItsOwnLockInTheSmallestGroup) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::seal_ballots_test

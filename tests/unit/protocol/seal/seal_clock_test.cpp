@@ -7,7 +7,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::seal_clock_test {
 namespace {
 
 using base::Milliseconds;
@@ -141,4 +141,4 @@ TEST(SealClockTest, ALateTimerShiftsNoStep) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::seal_clock_test

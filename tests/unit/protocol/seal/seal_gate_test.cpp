@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::seal_gate_test {
 namespace {
 
 using scene::PeerNumber;
@@ -50,4 +50,4 @@ TEST(SealGateTest, ForwardsAQuorumWithoutTheOwnFrame) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::seal_gate_test

@@ -7,7 +7,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/seal/seal_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::seal_memory_test {
 namespace {
 
 using scene::DigestOf;
@@ -130,4 +130,4 @@ TEST(SealMemoryBoundTest, NoFrameIsLargerThanItSays) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::seal_memory_test

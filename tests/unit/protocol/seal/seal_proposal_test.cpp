@@ -6,7 +6,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::seal_proposal_test {
 namespace {
 
 using scene::DigestOf;
@@ -164,4 +164,4 @@ TEST(MergeTest, LeavesOutNothingOfTheOwnEchoAndIncludesOnlyWhatIsHeld) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::seal_proposal_test

@@ -6,7 +6,7 @@
 #include "node/wire/bitmap.h"
 #include "tests/unit/protocol/seal/seal_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::seal_slow_test {
 namespace {
 
 using scene::DigestOf;
@@ -373,4 +373,4 @@ TEST_F(SealTest, AMutedSealSendsNothingAsksAndDecides) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::seal_slow_test

@@ -9,7 +9,7 @@
 #include "node/wire/bitmap.h"
 #include "tests/unit/protocol/seal/seal_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::seal_test {
 namespace {
 
 using scene::DigestOf;
@@ -187,4 +187,4 @@ TEST_F(SealTest, DescribeNamesMembersWithAnotherEchoOrNone) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::seal_test

@@ -5,7 +5,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::seal_transcript_test {
 namespace {
 
 using scene::DigestOf;
@@ -78,4 +78,4 @@ TEST(SealTranscriptTest, ARivalIsNotDisplaced) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::seal_transcript_test

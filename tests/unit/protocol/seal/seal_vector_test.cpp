@@ -6,7 +6,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::seal_vector_test {
 namespace {
 
 using scene::DigestOf;
@@ -149,4 +149,4 @@ TEST(DecisionDigestTest, NamesTheSealTheVectorAndTheDecisionBefore) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::seal_vector_test

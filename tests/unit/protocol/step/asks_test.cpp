@@ -11,7 +11,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::asks_test {
 namespace {
 
 using scene::DigestOf;
@@ -349,4 +349,4 @@ TEST(AsksInDisputeTest, PartThatOthersForwardedIsAskedOfThem) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::asks_test

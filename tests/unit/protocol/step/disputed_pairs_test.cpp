@@ -6,7 +6,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::disputed_pairs_test {
 namespace {
 
 using wire::MessageType;
@@ -200,4 +200,4 @@ TEST_F(OwnDisputeTest, PartyJudgesAndForwardsNothing) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::disputed_pairs_test

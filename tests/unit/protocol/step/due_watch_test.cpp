@@ -9,7 +9,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::due_watch_test {
 namespace {
 
 using wire::MessageType;
@@ -213,4 +213,4 @@ TEST_F(DueWatchTest, NothingIsMeasuredWhileNoSealIsWatched) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::due_watch_test

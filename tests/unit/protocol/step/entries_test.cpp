@@ -5,7 +5,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::entries_test {
 namespace {
 
 using scene::DigestOf;
@@ -192,4 +192,4 @@ TEST_F(EntriesTest, MessagesOfADecisionAreTheOnesThatItNames) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::entries_test

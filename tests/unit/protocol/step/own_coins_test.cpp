@@ -7,7 +7,7 @@
 #include "crypto/merkle.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::own_coins_test {
 namespace {
 
 using scene::DigestOf;
@@ -47,4 +47,4 @@ TEST(OwnCoinsTest, RestartedMemberHasEqualCoins) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::own_coins_test

@@ -13,7 +13,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::own_column_test {
 namespace {
 
 using scene::DigestOf;
@@ -330,4 +330,4 @@ TEST_F(ExactColumnTest, PartOfAnotherModelIsLeftOutWithoutSuspicion) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::own_column_test

@@ -9,7 +9,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::own_gradient_test {
 namespace {
 
 using wire::MessageType;
@@ -223,4 +223,4 @@ TEST_F(ExactValidatorTest, MemberWithoutAGradientNamesItsParametersToo) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::own_gradient_test

@@ -9,7 +9,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::part_check_test {
 namespace {
 
 using scene::DigestOf;
@@ -112,4 +112,4 @@ TEST_F(PartCheckTest, UnreadableBodyIsAFault) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::part_check_test

@@ -11,7 +11,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::proving_test {
 namespace {
 
 using scene::DigestOf;
@@ -406,4 +406,4 @@ TEST_F(CoverCaseTest, ExhibitThatComesIsJudgedBeforeTheProofIsSaid) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::proving_test

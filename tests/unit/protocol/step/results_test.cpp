@@ -10,7 +10,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::results_test {
 namespace {
 
 using wire::MessageType;
@@ -168,4 +168,4 @@ TEST_F(ResultsTest, ColumnIsCheckedInDirectionsOfTheStepsOwnCoin) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::results_test

@@ -8,7 +8,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::sealing_test {
 namespace {
 
 using scene::DigestOf;
@@ -422,4 +422,4 @@ TEST_F(SealingTest, EchoOfAnotherMemberArmsThePullTimer) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::sealing_test

@@ -9,7 +9,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::settling_test {
 namespace {
 
 using scene::DigestOf;
@@ -354,4 +354,4 @@ TEST_F(SettlingTest, CommitsOfWorkersAreKeptAsTheySignedThem) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::settling_test

@@ -6,7 +6,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::step_facts_test {
 namespace {
 
 using scene::DigestOf;
@@ -79,4 +79,4 @@ TEST(StepFactsTest, MomentFollowsTheManifestAndNotTheMeasuredDelta) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::step_facts_test

@@ -6,7 +6,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::step_test {
 namespace {
 
 using scene::DigestOf;
@@ -309,4 +309,4 @@ TEST_F(StepTest, ResultFromAnybodyIsTakenInPhaseC) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::step_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::attestations_test {
 namespace {
 
 using scene::DigestOf;
@@ -59,4 +59,4 @@ TEST(AttestationsTest, OneThatSignsManyMovesItsOwnEntriesOnly) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::attestations_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/protocol/sync/members.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::catch_up_asking_test {
 namespace {
 
 using scene::PeerNumber;
@@ -334,4 +334,4 @@ TEST(AskingTest, PiecesThatNobodyHeardOfAreAskedForAgain) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::catch_up_asking_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/protocol/sync/members.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::catch_up_liars_test {
 namespace {
 
 using scene::PeerNumber;
@@ -105,4 +105,4 @@ TEST(LiarTest, AResultOfNansIsNoneEvenUnderItsRoot) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::catch_up_liars_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/protocol/sync/members.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::catch_up_test {
 namespace {
 
 using scene::DigestOf;
@@ -301,4 +301,4 @@ TEST(KilledTest, AStateThatIsWholeInTheStoreIsTakenAtOnce) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::catch_up_test

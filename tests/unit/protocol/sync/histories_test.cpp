@@ -6,7 +6,7 @@
 
 #include "tests/unit/protocol/sync/members.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::histories_test {
 namespace {
 
 using scene::DigestOf;
@@ -375,4 +375,4 @@ TEST(TwoHistoriesLineTest, NamesTheBlocksAndWhoShowsThem) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::histories_test

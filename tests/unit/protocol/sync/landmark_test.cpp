@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/member/whole/past_run.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::landmark_test {
 namespace {
 
 using scene::DigestOf;
@@ -77,4 +77,4 @@ TEST_F(LandmarkTest, TheFirstAnswerOfAMemberCounts) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::landmark_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::recent_blocks_test {
 namespace {
 
 wire::Block BlockOf(std::uint64_t step, bool genesis = false) {
@@ -45,4 +45,4 @@ TEST(RecentBlocksDeathTest, ABlockBelowAFullStoreIsABug) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::recent_blocks_test

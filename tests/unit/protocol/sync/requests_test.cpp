@@ -9,7 +9,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::requests_test {
 namespace {
 
 using base::Time;
@@ -387,4 +387,4 @@ TEST_F(RequestsTest, ARenamedRequestKeepsItsMemberAndItsRound) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::requests_test

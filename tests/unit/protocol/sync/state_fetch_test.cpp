@@ -9,7 +9,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/states.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::state_fetch_test {
 namespace {
 
 // One tensor of three pieces and one of one, and a slot.
@@ -88,4 +88,4 @@ TEST_F(StateFetchTest, KnowsTheBytesOfItsParts) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::state_fetch_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/member/whole/past_run.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::unproven_blocks_test {
 namespace {
 
 using scene::PeerNumber;
@@ -48,4 +48,4 @@ TEST_F(UnprovenBlocksTest, WhatIsOverIsErased) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::unproven_blocks_test

@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::widening_test {
 namespace {
 
 TEST(Widening, AsksEachOnceBeforeAnybodyTwice) {
@@ -32,4 +32,4 @@ TEST(Widening, AsksOneThenThreeThenNine) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::widening_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::echo_lags_test {
 namespace {
 
 constexpr std::size_t kQuorum = 3;  // of 4
@@ -52,4 +52,4 @@ TEST(EchoLagsTest, StatesTheLargestOfAHundredSealsAndForgetsOlderOnes) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::echo_lags_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::echo_watch_test {
 namespace {
 
 using base::Milliseconds;
@@ -137,4 +137,4 @@ TEST(EchoWatchTest, AVectorThatIsNotShownWhenAskedForTwiceIsUnshown) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::echo_watch_test

@@ -10,7 +10,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::fork_trial_test {
 namespace {
 
 using base::Bytes;
@@ -221,4 +221,4 @@ TEST_F(ForkTrialTest, WordsOfAnotherSealEntryOrStrangerAreNoNews) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::fork_trial_test

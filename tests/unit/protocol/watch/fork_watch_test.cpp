@@ -7,7 +7,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::fork_watch_test {
 namespace {
 
 using scene::DigestOf;
@@ -164,4 +164,4 @@ TEST_F(ForkWatchTest, AsksWithinItsWindowAndNotAllTheTime) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::fork_watch_test

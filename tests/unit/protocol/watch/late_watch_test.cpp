@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::late_watch_test {
 namespace {
 
 using base::Milliseconds;
@@ -289,4 +289,4 @@ TEST(LateWatchTest, AnAggregateIsNoLaterForASlowSeal) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::late_watch_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/sim/adversary/wrapped.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::adversary_test {
 namespace {
 
 using testing::HasSubstr;
@@ -83,4 +83,4 @@ TEST(MakeAdversary, ListsKnownNames) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::adversary_test

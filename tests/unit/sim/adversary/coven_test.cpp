@@ -4,7 +4,7 @@
 
 #include "tests/unit/sim/adversary/wrapped.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::coven_test {
 namespace {
 
 TEST(Coven, KnowsItsMembers) {
@@ -40,4 +40,4 @@ TEST(Coven, CountsDeeds) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::coven_test

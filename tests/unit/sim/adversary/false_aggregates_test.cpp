@@ -4,7 +4,7 @@
 
 #include "tests/unit/sim/adversary/one_turn.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::false_aggregates_test {
 namespace {
 
 using Do = Deviation::Do;
@@ -117,4 +117,4 @@ TEST_F(FalseAggregatesTest, LeavesOtherStoresAlone) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::false_aggregates_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/sim/adversary/wrapped.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::lying_test {
 namespace {
 
 TEST(WrongAggregate, ShiftsEveryCoordinateAndKeepsTheRootConsistent) {
@@ -129,4 +129,4 @@ TEST(FalseAccuse, AccusesTheHonestAndOnlyThem) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::lying_test

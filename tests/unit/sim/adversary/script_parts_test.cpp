@@ -8,7 +8,7 @@
 #include "sim/adversary/twin.h"
 #include "tests/unit/sim/adversary/one_turn.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::script_parts_test {
 namespace {
 
 using Do = Deviation::Do;
@@ -225,4 +225,4 @@ TEST(ForgedCopiesTest, MessagesOfTheSlowPathAreShiftedByIteration) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::script_parts_test

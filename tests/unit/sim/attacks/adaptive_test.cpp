@@ -9,7 +9,7 @@
 #include "sim/adversary/editor_options.h"
 #include "tests/unit/sim/adversary/wrapped.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::adaptive_test {
 namespace {
 
 using wire::MessageType;
@@ -265,4 +265,4 @@ TEST_F(FrameVictimTest, EachRuleIsActiveInSomeStepsForAllColluders) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::adaptive_test

@@ -8,7 +8,7 @@
 #include "sim/attacks/results/flipped_labels.h"
 #include "tests/unit/sim/adversary/wrapped.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::gradient_test {
 namespace {
 
 protocol::GradientSpec GradientOf(const base::PeerId& owner, std::uint64_t step) {
@@ -220,4 +220,4 @@ TEST(Sybil, TheFirstOfTheCovenComputesItsOwnGradient) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::gradient_test

@@ -6,7 +6,7 @@
 #include "sim/adversary/editor_options.h"
 #include "tests/unit/sim/adversary/wrapped.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::messages_test {
 namespace {
 
 using wire::MessageType;
@@ -303,4 +303,4 @@ TEST(BadReveal, PassesOtherStoresAndEarlierSteps) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::messages_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/sim/checked_peers.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::arrival_checker_test {
 namespace {
 
 using testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST_F(ArrivalCheckerTest, AnAttackerMayBeKeptOut) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::arrival_checker_test

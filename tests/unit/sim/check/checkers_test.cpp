@@ -9,7 +9,7 @@
 
 #include "tests/unit/sim/checked_peers.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::checkers_test {
 namespace {
 
 using testing::HasSubstr;
@@ -302,4 +302,4 @@ TEST(CheckerSet, KeepsTheFirstFailureAndChecksOnlyHonestPeers) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::checkers_test

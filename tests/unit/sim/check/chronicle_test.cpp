@@ -5,7 +5,7 @@
 
 #include "tests/unit/sim/checked_peers.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::chronicle_test {
 namespace {
 
 class ChronicleTest : public ::testing::Test {
@@ -68,4 +68,4 @@ TEST_F(ChronicleTest, GenesisIsNoStep) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::chronicle_test

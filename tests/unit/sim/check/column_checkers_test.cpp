@@ -6,7 +6,7 @@
 
 #include "tests/unit/sim/checked_peers.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::column_checkers_test {
 namespace {
 
 using testing::HasSubstr;
@@ -144,4 +144,4 @@ TEST_F(ColumnsTest, FiresIfAVoidColumnChangesTheState) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::column_checkers_test

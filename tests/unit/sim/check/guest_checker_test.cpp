@@ -6,7 +6,7 @@
 #include "sim/check/queue_checker.h"
 #include "tests/unit/sim/checked_peers.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::guest_checker_test {
 namespace {
 
 using testing::HasSubstr;
@@ -99,4 +99,4 @@ TEST_F(GuestAnswersTest, BoundsFollowWhatGuestsMayHave) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::guest_checker_test

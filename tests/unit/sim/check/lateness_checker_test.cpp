@@ -5,7 +5,7 @@
 
 #include "tests/unit/sim/checked_peers.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::lateness_checker_test {
 namespace {
 
 wire::Block Charging(std::uint32_t peer, std::uint64_t ms) {
@@ -27,4 +27,4 @@ TEST(HonestNeverLate, FiresOnOneMillisecondOfAnHonestMember) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::lateness_checker_test

@@ -6,7 +6,7 @@
 #include "sim/engine/counting_opener.h"
 #include "tests/unit/sim/checked_peers.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::look_checker_test {
 namespace {
 
 using testing::HasSubstr;
@@ -55,4 +55,4 @@ TEST_F(LooksTest, WhatATimerHasDecodedIsNobodysDoing) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::look_checker_test

@@ -7,7 +7,7 @@
 #include "proofs/evidence/evidence.h"
 #include "tests/unit/sim/checked_peers.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::order_checkers_test {
 namespace {
 
 using testing::HasSubstr;
@@ -150,4 +150,4 @@ TEST_F(GuiltSpreadsTest, ExcusesPeersThatAreAwayOrHitByAFault) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::order_checkers_test

@@ -8,7 +8,7 @@
 
 #include "node/protocol/seal/seal_bounds.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::recovery_test {
 namespace {
 
 using testing::HasSubstr;
@@ -131,4 +131,4 @@ TEST(RecoveryBound, IsWhatTheDocumentationSays) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::recovery_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/sim/checked_peers.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::size_checker_test {
 namespace {
 
 using testing::HasSubstr;
@@ -86,4 +86,4 @@ TEST_F(SizesOfTooFewTest, PassesWhileMoreMembersAreByzantineThanTheHeadBears) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::size_checker_test

@@ -7,7 +7,7 @@
 
 #include "sim/trainers/trainers.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::yardstick_test {
 namespace {
 
 TEST(YardstickTest, DescendsOnTheMeanOfHonestRows) {
@@ -84,4 +84,4 @@ TEST(JudgeLossTest, OfAModelOfTextTheGainCounts) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::yardstick_test

@@ -6,7 +6,7 @@
 #include "sim/dht/adversary.h"
 #include "tests/unit/dht/samples.h"
 
-namespace ostraka::sim::dhtsim {
+namespace ostraka::sim::dhtsim::checks_test {
 namespace {
 
 Endpoint Host(std::uint32_t number) { return Endpoint::V4(0x14000000 + 256 * number + 1, 7000); }
@@ -85,4 +85,4 @@ TEST_F(ChecksTest, AContactWhereNobodyIsFails) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim::dhtsim
+}  // namespace ostraka::sim::dhtsim::checks_test

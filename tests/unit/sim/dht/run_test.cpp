@@ -4,7 +4,7 @@
 
 #include "sim/dht/tables.h"
 
-namespace ostraka::sim::dhtsim {
+namespace ostraka::sim::dhtsim::run_test {
 namespace {
 
 TEST(DhtRunTest, EqualOptionsGiveEqualRuns) {
@@ -71,4 +71,4 @@ TEST(DhtTablesTest, RowsAreThoseOfTheDesignAndLinesHaveAllColumns) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim::dhtsim
+}  // namespace ostraka::sim::dhtsim::run_test

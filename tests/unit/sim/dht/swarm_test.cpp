@@ -4,7 +4,7 @@
 
 #include "sim/dht/adversary.h"
 
-namespace ostraka::sim::dhtsim {
+namespace ostraka::sim::dhtsim::swarm_test {
 namespace {
 
 base::Time At(std::int64_t seconds) { return base::Time{} + base::Seconds(seconds); }
@@ -102,4 +102,4 @@ TEST_F(SwarmTest, ADeadNodeIsForgotten) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim::dhtsim
+}  // namespace ostraka::sim::dhtsim::swarm_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::sim::dhtsim {
+namespace ostraka::sim::dhtsim::virtual_udp_test {
 namespace {
 
 base::Time At(std::int64_t seconds) { return base::Time{} + base::Seconds(seconds); }
@@ -50,4 +50,4 @@ TEST(VirtualUdpTest, APartitionCutsHalvesAndHeals) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim::dhtsim
+}  // namespace ostraka::sim::dhtsim::virtual_udp_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::sim {
+namespace ostraka::sim::compute_lane_test {
 namespace {
 
 using protocol::GradientSpec;
@@ -73,4 +73,4 @@ TEST(ComputeLane, AStoppedJobLeavesAndTheNextBegins) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::compute_lane_test

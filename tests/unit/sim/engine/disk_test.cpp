@@ -5,7 +5,7 @@
 
 #include "node/protocol/mail/signer.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::disk_test {
 namespace {
 
 using protocol::Record;
@@ -107,4 +107,4 @@ TEST(Disk, DiesOnASecondValueForOneKey) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::disk_test

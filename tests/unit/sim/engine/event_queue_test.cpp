@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-namespace ostraka::sim {
+namespace ostraka::sim::event_queue_test {
 namespace {
 
 Event EventFor(std::uint32_t peer) {
@@ -73,4 +73,4 @@ RC_GTEST_PROP(EventQueueProperty, IsAStableSortByTime, (const std::vector<std::u
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::event_queue_test

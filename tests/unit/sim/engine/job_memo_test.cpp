@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-namespace ostraka::sim {
+namespace ostraka::sim::job_memo_test {
 namespace {
 
 using protocol::JobSpec;
@@ -187,4 +187,4 @@ TEST(SameJob, NanIsEqualToItselfByBits) {
 TEST(SameJob, KindsDiffer) { EXPECT_FALSE(SameJob(JobSpec(AnUpdate()), JobSpec(ARoot()))); }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::job_memo_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::sim {
+namespace ostraka::sim::job_times_test {
 namespace {
 
 protocol::JobSpec GradientOver(std::size_t floats) {
@@ -54,4 +54,4 @@ TEST(JobTimes, CountFloatsOfEveryKind) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::job_times_test

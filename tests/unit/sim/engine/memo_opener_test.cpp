@@ -7,7 +7,7 @@
 
 #include "node/wire/codec.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::memo_opener_test {
 namespace {
 
 base::SharedBytes Frame(std::uint8_t body) {
@@ -79,4 +79,4 @@ TEST(MemoOpener, KeepsRecentlyUsedFrames) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::memo_opener_test

@@ -9,7 +9,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::memo_verifier_test {
 namespace {
 
 crypto::SigningKey Key(std::uint8_t number) {
@@ -99,4 +99,4 @@ TEST(MemoVerifier, ForgetsTheOldestAndStaysBounded) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::memo_verifier_test

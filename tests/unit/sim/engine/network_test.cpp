@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace ostraka::sim {
+namespace ostraka::sim::network_test {
 namespace {
 
 NetworkOptions Jittery() {
@@ -191,4 +191,4 @@ TEST(NetworkUplink, GuestsHaveAnEighthWhileThereIsSomethingForMembers) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::network_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/sim/engine/scripted_machine.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::simulator_test {
 namespace {
 
 using Seen = ScriptedMachine::Seen;
@@ -245,4 +245,4 @@ TEST(Simulator, ReportsWhyARunEnded) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::simulator_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/sim/engine/scripted_machine.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::trace_test {
 namespace {
 
 base::Digest SomeDigest() {
@@ -151,4 +151,4 @@ TEST(Describe, DescribesAnEventInOneLine) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::trace_test

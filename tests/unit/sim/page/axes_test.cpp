@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ostraka::page {
+namespace ostraka::page::axes_test {
 namespace {
 
 using testing::ElementsAre;
@@ -48,4 +48,4 @@ TEST(Axes, AccuraciesGoUpwards) {
 }
 
 }  // namespace
-}  // namespace ostraka::page
+}  // namespace ostraka::page::axes_test

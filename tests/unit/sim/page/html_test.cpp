@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ostraka::page {
+namespace ostraka::page::html_test {
 namespace {
 
 using testing::EndsWith;
@@ -33,4 +33,4 @@ TEST(HtmlTest, ADocumentNeedsNoNetwork) {
 }
 
 }  // namespace
-}  // namespace ostraka::page
+}  // namespace ostraka::page::html_test

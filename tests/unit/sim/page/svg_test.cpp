@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace ostraka::page {
+namespace ostraka::page::svg_test {
 namespace {
 
 using testing::HasSubstr;
@@ -51,4 +51,4 @@ TEST(Spread, NoLabelOverAnother) {
 }
 
 }  // namespace
-}  // namespace ostraka::page
+}  // namespace ostraka::page::svg_test

@@ -6,7 +6,7 @@
 #include "sim/search/reach.h"
 #include "tests/unit/sim/checked_peers.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::seal_watch_test {
 namespace {
 
 using wire::MessageType;
@@ -76,4 +76,4 @@ TEST_F(SealWatchTest, ReachMeasuresTheSkewOfEchoes) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::seal_watch_test

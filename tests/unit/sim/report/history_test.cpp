@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::sim {
+namespace ostraka::sim::history_test {
 namespace {
 
 SimOptions Attacked() {
@@ -84,4 +84,4 @@ TEST(HistoryTest, RefusesWhatASimulationRefuses) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::history_test

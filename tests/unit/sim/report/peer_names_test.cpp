@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ostraka::sim {
+namespace ostraka::sim::peer_names_test {
 namespace {
 
 Roster RosterOfTwo() {
@@ -34,4 +34,4 @@ TEST(PeerNamesTest, LeavesOtherTextAlone) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::peer_names_test

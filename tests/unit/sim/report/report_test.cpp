@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace ostraka::sim {
+namespace ostraka::sim::report_test {
 namespace {
 
 using testing::HasSubstr;
@@ -111,4 +111,4 @@ TEST(ReportTest, DrawsNonFiniteLosses) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::report_test

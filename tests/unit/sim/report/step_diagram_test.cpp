@@ -7,7 +7,7 @@
 
 #include "sim/run/cluster.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::step_diagram_test {
 namespace {
 
 using testing::Contains;
@@ -92,4 +92,4 @@ TEST(StepRecorderTest, KeepsTheChosenStep) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::step_diagram_test

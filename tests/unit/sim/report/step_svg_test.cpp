@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-namespace ostraka::sim {
+namespace ostraka::sim::step_svg_test {
 namespace {
 
 using testing::HasSubstr;
@@ -100,4 +100,4 @@ TEST(StepSvgTest, ShortensLongWaits) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::step_svg_test

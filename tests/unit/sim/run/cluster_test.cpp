@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace ostraka::sim {
+namespace ostraka::sim::cluster_test {
 namespace {
 
 SimOptions Small() {
@@ -132,4 +132,4 @@ TEST(RunSimulation, RefusesOptionsThatCannotRun) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::cluster_test

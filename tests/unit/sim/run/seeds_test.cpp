@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace ostraka::sim {
+namespace ostraka::sim::seeds_test {
 namespace {
 
 SimOptions Small() {
@@ -87,4 +87,4 @@ TEST(RuleOf, NamesTheRuleWithoutItsNumbers) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::seeds_test

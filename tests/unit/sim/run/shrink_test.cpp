@@ -7,7 +7,7 @@
 
 #include "sim/setup/models.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::shrink_test {
 namespace {
 
 // Fails "progress" whatever its other options are: there is no time for one step.
@@ -90,4 +90,4 @@ TEST(ShrinkTest, EveryKillIsTriedByItself) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::shrink_test

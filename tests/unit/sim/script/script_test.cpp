@@ -8,7 +8,7 @@
 #include "sim/script/draw.h"
 #include "sim/script/events.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::script_test {
 namespace {
 
 using wire::MessageType;
@@ -150,4 +150,4 @@ TEST(EventLogTest, HoldsUntilEventsOfHonestMembers) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::script_test

@@ -8,7 +8,7 @@
 #include "sim/run/shrink.h"
 #include "sim/script/simplify.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::free_search_test {
 namespace {
 
 TEST(FreeSearchTest, IsAFunctionOfItsSeedAndExtendsAShorterOne) {
@@ -77,4 +77,4 @@ TEST(SimplifyTest, ShrinkTriesSimplerScriptsAndNeverDrawsAnother) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::free_search_test

@@ -8,7 +8,7 @@
 #include "crypto/hash.h"
 #include "node/protocol/ground/invite.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::arrivals_test {
 namespace {
 
 SimOptions Options() {
@@ -115,4 +115,4 @@ TEST(GatehouseTest, ARunWithoutGuestsIsClosed) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::arrivals_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace ostraka::sim {
+namespace ostraka::sim::departures_test {
 namespace {
 
 Roster RosterOf(const SimOptions& options) {
@@ -74,4 +74,4 @@ TEST(DeparturesTest, NoMoreMayLeaveThanTheRunCanDoWithout) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::departures_test

@@ -8,7 +8,7 @@
 
 #include "sim/engine/latency.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::fault_plan_test {
 namespace {
 
 // Eight peers in mode third, whose t_s is 2; the last of them is Byzantine.
@@ -121,4 +121,4 @@ TEST(FaultPlan, MarksThePeersThatAFaultHits) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::fault_plan_test

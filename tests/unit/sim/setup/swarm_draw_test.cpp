@@ -9,7 +9,7 @@
 #include "sim/attacks/registry.h"
 #include "sim/setup/models.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::swarm_draw_test {
 namespace {
 
 SimOptions Base() {
@@ -147,4 +147,4 @@ TEST(SwarmDrawTest, AllSwarmsTrainTheGptIfAsked) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::swarm_draw_test

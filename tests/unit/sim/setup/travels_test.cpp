@@ -4,7 +4,7 @@
 
 #include "sim/run/cluster.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::travels_test {
 namespace {
 
 SimOptions Under(const std::string& attack) {
@@ -66,4 +66,4 @@ TEST(TravelsTest, KeysThatTakeTurnsAreStartedAtTheirs) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::travels_test

@@ -4,7 +4,7 @@
 
 #include "sim/run/cluster.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::turnover_test {
 namespace {
 
 // Of a run with five members, in which three keys come.
@@ -41,4 +41,4 @@ TEST(TurnoverTest, TheOldestMembersLeaveAsOthersCome) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::turnover_test

@@ -8,7 +8,7 @@
 #include "sim/trainers/tiny_text.h"
 #include "tests/unit/train/digest_of.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::tiny_gpt_test {
 namespace {
 
 using train::SeedOf;
@@ -61,4 +61,4 @@ TEST(TinyGpt, ABatchThatTheTextCannotFillIsRefused) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::tiny_gpt_test

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-namespace ostraka::sim {
+namespace ostraka::sim::tiny_text_test {
 namespace {
 
 TEST(TinyText, IsSentencesOfAFewWords) {
@@ -42,4 +42,4 @@ TEST(TinyRecords, AreSymbolsInThreeParts) {
 TEST(TinyRecords, RefuseATextThatIsTooShort) { EXPECT_FALSE(TinyRecords(1, 100, 16).ok()); }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::tiny_text_test

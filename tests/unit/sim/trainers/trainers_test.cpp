@@ -6,7 +6,7 @@
 #include "sim/setup/models.h"
 #include "tests/unit/train/digest_of.h"
 
-namespace ostraka::sim {
+namespace ostraka::sim::trainers_test {
 namespace {
 
 using train::SeedOf;
@@ -53,4 +53,4 @@ TEST(Trainers, OnlyAnAttackOnLabelsGetsAnotherTrainer) {
 }
 
 }  // namespace
-}  // namespace ostraka::sim
+}  // namespace ostraka::sim::trainers_test

@@ -9,7 +9,7 @@
 #include "node/train/exact/exact_trainer.h"
 #include "tests/unit/train/digest_of.h"
 
-namespace ostraka::train {
+namespace ostraka::train::conformance_watch_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -90,4 +90,4 @@ TEST(ConformanceWatch, AProcessorThatBeginsToFailGetsNoGradientOut) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::conformance_watch_test

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 
-namespace ostraka::train {
+namespace ostraka::train::constants_file_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -112,4 +112,4 @@ TEST_F(ConstantsFileTest, AHugeFileIsNotReadToItsEnd) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::constants_file_test

@@ -27,7 +27,7 @@
 #include "tests/unit/train/digest_of.h"
 #include "tests/unit/train/reference_network.h"
 
-namespace ostraka::train {
+namespace ostraka::train::exact_trainer_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -417,4 +417,4 @@ TEST_F(GraphTrainer, WhatDoesNotFitIsRefusedInOneLine) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::exact_trainer_test

@@ -14,7 +14,7 @@
 #include "node/train/tokens/tokens.h"
 #include "tests/unit/train/digest_of.h"
 
-namespace ostraka::train {
+namespace ostraka::train::graph_trainer_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -140,4 +140,4 @@ TEST_F(GraphTrainerTest, WithoutLogitsAnEvaluationHasALossAlone) {
 }
 
 }  // namespace
-}  // namespace ostraka::train
+}  // namespace ostraka::train::graph_trainer_test

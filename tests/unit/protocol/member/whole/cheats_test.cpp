@@ -15,7 +15,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/states.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::cheats_test {
 namespace {
 
 using scene::Cluster;
@@ -418,4 +418,4 @@ TEST(CheatTest, AFaultShownToSomeMembersCostsNobodyElse) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::cheats_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/member/whole/four_peers.h"
 
-namespace ostraka::protocol::scene {
+namespace ostraka::protocol::scene::end_test {
 namespace {
 
 using wire::MessageType;
@@ -145,4 +145,4 @@ TEST(EndTest, AMemberThatIsStuckInTheLastSealIsHelpedByThoseThatHaveFinished) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol::scene
+}  // namespace ostraka::protocol::scene::end_test

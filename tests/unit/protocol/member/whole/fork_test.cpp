@@ -9,7 +9,7 @@
 #include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::fork_test {
 namespace {
 
 using scene::Cluster;
@@ -137,4 +137,4 @@ TEST_F(ForkTest, AFrozenMemberStaysFrozenWhenItStartsAgain) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::fork_test

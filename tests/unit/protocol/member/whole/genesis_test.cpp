@@ -5,7 +5,7 @@
 #include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::genesis_test {
 namespace {
 
 using scene::Cluster;
@@ -167,4 +167,4 @@ TEST(GenesisTest, OneLiarsBlockKeepsNobodyFromTheBeginning) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::genesis_test

@@ -12,7 +12,7 @@
 #include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::hostile_bytes_test {
 namespace {
 
 using scene::Cluster;
@@ -307,4 +307,4 @@ TEST(RelayTest, APartOfAnotherIndexDoesNotTakeTheTrueOnesPlace) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::hostile_bytes_test

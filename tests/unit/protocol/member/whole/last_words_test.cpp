@@ -5,7 +5,7 @@
 
 #include "tests/unit/protocol/member/whole/cluster.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::last_words_test {
 namespace {
 
 using scene::Cluster;
@@ -90,4 +90,4 @@ INSTANTIATE_TEST_SUITE_P(Protected, LastWordsTest, testing::Values(false));
 INSTANTIATE_TEST_SUITE_P(Plain, LastWordsTest, testing::Values(true));
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::last_words_test

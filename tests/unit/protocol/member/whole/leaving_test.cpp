@@ -6,7 +6,7 @@
 #include "tests/unit/protocol/member/whole/cluster.h"
 #include "tests/unit/protocol/member/whole/four_peers.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::leaving_test {
 namespace {
 
 using scene::Cluster;
@@ -80,4 +80,4 @@ TEST(LeavingTest, MemberThatWasToldSoBeforeItWasStartedAgainComesBack) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::leaving_test

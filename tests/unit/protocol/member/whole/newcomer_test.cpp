@@ -8,7 +8,7 @@
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/member/whole/cluster.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::newcomer_test {
 namespace {
 
 using scene::Cluster;
@@ -186,4 +186,4 @@ TEST_F(NewcomersTest, ARestartBeforeItsAdmissionDelaysItAtMost) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::newcomer_test

@@ -10,7 +10,7 @@
 #include "tests/unit/protocol/member/whole/fingerprint_probe.h"
 #include "tests/unit/protocol/member/whole/four_peers.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::one_wrong_byte_test {
 namespace {
 
 using scene::Cluster;
@@ -109,4 +109,4 @@ TEST(OneWrongByte, OfTheSlowPathOrARejoinChangesNothing) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::one_wrong_byte_test

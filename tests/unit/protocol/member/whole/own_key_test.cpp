@@ -3,7 +3,7 @@
 
 #include "tests/unit/protocol/member/whole/four_peers.h"
 
-namespace ostraka::protocol::scene {
+namespace ostraka::protocol::scene::own_key_test {
 namespace {
 
 using wire::MessageType;
@@ -43,4 +43,4 @@ TEST(OwnKeyTest, AnotherProcessWithItsKeyEndsItBeforeItSignsMore) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol::scene
+}  // namespace ostraka::protocol::scene::own_key_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/protocol/member/whole/four_peers.h"
 
-namespace ostraka::protocol::scene {
+namespace ostraka::protocol::scene::peer_progress_test {
 namespace {
 
 using wire::MessageType;
@@ -68,4 +68,4 @@ TEST(PeerProgressTest, AnUnprotectedPeerSaysItToo) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol::scene
+}  // namespace ostraka::protocol::scene::peer_progress_test

@@ -12,7 +12,7 @@
 #include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::peer_test {
 namespace {
 
 using scene::Cluster;
@@ -405,4 +405,4 @@ TEST(PeerTest, AfterTheEndNothingIsSent) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::peer_test

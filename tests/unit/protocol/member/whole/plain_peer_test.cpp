@@ -7,7 +7,7 @@
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/states.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::plain_peer_test {
 namespace {
 
 using scene::Cluster;
@@ -145,4 +145,4 @@ TEST(PlainPeerTest, MessagesThatNoStepUsesAreNotKept) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::plain_peer_test

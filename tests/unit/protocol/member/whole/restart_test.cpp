@@ -10,7 +10,7 @@
 #include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::restart_test {
 namespace {
 
 using scene::Cluster;
@@ -396,4 +396,4 @@ TEST(RestartTest, WhoBeganFirstAndLostItsStoreDoesNotBeginAgain) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::restart_test

@@ -14,7 +14,7 @@
 #include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::services_test {
 namespace {
 
 using scene::Cluster;
@@ -433,4 +433,4 @@ TEST_F(ServicesTest, WatchersAreBoundedByTheGenesis) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::services_test

@@ -7,7 +7,7 @@
 #include "node/protocol/rules/voids.h"
 #include "tests/unit/protocol/member/whole/cluster.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::signed_nonsense_test {
 namespace {
 
 using scene::Cluster;
@@ -84,4 +84,4 @@ TEST(SignedNonsenseTest, AnAggregationThatAlwaysFailsCostsThePlace) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::signed_nonsense_test

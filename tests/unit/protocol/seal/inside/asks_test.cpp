@@ -6,7 +6,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/seal/inside/parts_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::asks_test {
 namespace {
 
 using parts::At;
@@ -94,4 +94,4 @@ TEST_F(SealAsksTest, TheNextLookIsTheEarliestAndSendingClearsIt) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::asks_test

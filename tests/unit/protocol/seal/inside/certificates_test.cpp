@@ -6,7 +6,7 @@
 
 #include "tests/unit/protocol/seal/inside/parts_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::certificates_test {
 namespace {
 
 using parts::FrameOf;
@@ -200,4 +200,4 @@ TEST_F(SealCertificatesTest, FramesAreOfOneType) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::certificates_test

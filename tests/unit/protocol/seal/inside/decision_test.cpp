@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/seal/inside/parts_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::decision_test {
 namespace {
 
 using parts::AllFive;
@@ -55,4 +55,4 @@ TEST(SealDecisionTest, AMemberThatHasToAskAgainIsAlone) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::decision_test

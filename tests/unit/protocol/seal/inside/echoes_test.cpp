@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/seal/inside/parts_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::echoes_test {
 namespace {
 
 using parts::AllFive;
@@ -75,4 +75,4 @@ TEST(SealEchoesDeathTest, AMutedMemberSendsNone) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::echoes_test

@@ -6,7 +6,7 @@
 #include "node/protocol/seal/inside/view.h"
 #include "tests/unit/protocol/seal/inside/parts_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::lacks_test {
 namespace {
 
 using parts::AllFive;
@@ -246,4 +246,4 @@ TEST_F(LacksTest, NamedValuesAreThoseOfEchoesProposalsTheLockAndTheDecision) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::lacks_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::repeats_test {
 namespace {
 
 constexpr base::Duration kStep = base::Seconds(2);
@@ -53,4 +53,4 @@ TEST(SealRepeatsDeathTest, NothingIsRepeatedWithoutAWait) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::repeats_test

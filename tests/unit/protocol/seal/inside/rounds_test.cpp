@@ -5,7 +5,7 @@
 #include "node/protocol/seal/inside/window.h"
 #include "tests/unit/protocol/seal/inside/parts_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::rounds_test {
 namespace {
 
 using parts::FrameOf;
@@ -86,4 +86,4 @@ TEST(SealRoundsTest, IterationsBeforeTheLastAreForgotten) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::rounds_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/seal/inside/parts_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::setup_test {
 namespace {
 
 using parts::FiveMembers;
@@ -88,4 +88,4 @@ TEST(SealSetupDeathTest, OptionsThatOurRulesNeverGiveAbort) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::setup_test

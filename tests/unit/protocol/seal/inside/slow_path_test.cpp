@@ -6,7 +6,7 @@
 #include "node/wire/bitmap.h"
 #include "tests/unit/protocol/seal/inside/parts_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::slow_path_test {
 namespace {
 
 using parts::AllFive;
@@ -221,4 +221,4 @@ TEST_F(SealSlowPathTest, BodiesThatDoNotDecodeAreNotTaken) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::slow_path_test

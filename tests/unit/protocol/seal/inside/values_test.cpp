@@ -4,7 +4,7 @@
 
 #include "tests/unit/protocol/seal/inside/parts_fixture.h"
 
-namespace ostraka::protocol {
+namespace ostraka::protocol::values_test {
 namespace {
 
 using parts::AllFive;
@@ -63,4 +63,4 @@ TEST(SealValuesDeathTest, AWrongHashIsABugOfOurs) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol
+}  // namespace ostraka::protocol::values_test

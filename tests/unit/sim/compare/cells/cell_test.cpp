@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-namespace ostraka::compare {
+namespace ostraka::compare::cell_test {
 namespace {
 
 using testing::HasSubstr;
@@ -94,4 +94,4 @@ TEST(ParseAttack, RefusesUnknownAttacks) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::cell_test

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-namespace ostraka::compare {
+namespace ostraka::compare::partition_test {
 namespace {
 
 using testing::Each;
@@ -177,4 +177,4 @@ TEST(Partition, ErrorsNameTheProblem) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::partition_test

@@ -5,7 +5,7 @@
 #include "sim/compare/cells/runner.h"
 #include "tests/unit/sim/compare/made_up.h"
 
-namespace ostraka::compare {
+namespace ostraka::compare::protocol_run_test {
 namespace {
 
 CellResult RunCell(const std::function<void(Grid&)>& change) {
@@ -63,4 +63,4 @@ TEST(ProtocolRun, ParametersAreRead) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::protocol_run_test

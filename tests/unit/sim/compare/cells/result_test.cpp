@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace ostraka::compare {
+namespace ostraka::compare::result_test {
 namespace {
 
 CellResult Example() {
@@ -54,4 +54,4 @@ TEST(Result, FinalBestAndLowest) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::result_test

@@ -5,7 +5,7 @@
 #include "node/train/digits.h"
 #include "tests/unit/sim/compare/made_up.h"
 
-namespace ostraka::compare {
+namespace ostraka::compare::runner_test {
 namespace {
 
 TEST(DrawSeed, DependsOnTheSeedAndNotOnTheRule) {
@@ -49,4 +49,4 @@ TEST(Runner, DataThatChangedAreRefused) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::runner_test

@@ -5,7 +5,7 @@
 
 #include "node/protocol/ground/schedule.h"
 
-namespace ostraka::compare {
+namespace ostraka::compare::schedule_test {
 namespace {
 
 using testing::HasSubstr;
@@ -60,4 +60,4 @@ TEST(Schedule, ErrorsNameTheProblem) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::schedule_test

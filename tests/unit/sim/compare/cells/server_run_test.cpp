@@ -5,7 +5,7 @@
 #include "sim/compare/cells/runner.h"
 #include "tests/unit/sim/compare/made_up.h"
 
-namespace ostraka::compare {
+namespace ostraka::compare::server_run_test {
 namespace {
 
 class ServerRunTest : public testing::Test {
@@ -122,4 +122,4 @@ TEST_F(ServerRunTest, StudyHasOneRowForEachStep) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::server_run_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-namespace ostraka::compare {
+namespace ostraka::compare::study_test {
 namespace {
 
 TEST(Study, IsLengthsAndAngles) {
@@ -50,4 +50,4 @@ TEST(Study, TheArchiveHasAnArrayForEachColumn) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::study_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ostraka::compare {
+namespace ostraka::compare::zip_test {
 namespace {
 
 std::uint32_t U32(const base::Bytes& bytes, std::size_t at) {
@@ -34,4 +34,4 @@ TEST(Zip, EqualFilesGiveEqualBytes) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::zip_test

@@ -11,7 +11,7 @@
 
 #include "sim/compare/cells/cell.h"
 
-namespace ostraka::compare {
+namespace ostraka::compare::cell_store_test {
 namespace {
 
 using testing::HasSubstr;
@@ -165,4 +165,4 @@ TEST(SealLine, RoundTrips) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::cell_store_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/sim/compare/made_up.h"
 
-namespace ostraka::compare {
+namespace ostraka::compare::engine_test {
 namespace {
 
 TEST(Engine, ShardsAreDisjointAndCoverAllCells) {
@@ -30,4 +30,4 @@ TEST(Engine, DiskNeedGrowsWithTheResults) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::engine_test

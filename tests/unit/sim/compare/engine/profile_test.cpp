@@ -5,7 +5,7 @@
 
 #include "sim/compare/engine/code_version.h"
 
-namespace ostraka::compare {
+namespace ostraka::compare::profile_test {
 namespace {
 
 TEST(Profile, IsStable) {
@@ -21,4 +21,4 @@ TEST(CodeVersion, IsTheProjectsVersion) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::profile_test

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <set>
 
-namespace ostraka::compare {
+namespace ostraka::compare::worker_pool_test {
 namespace {
 
 using testing::HasSubstr;
@@ -100,4 +100,4 @@ TEST(WorkerPool, NoTasksIsOk) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::worker_pool_test

@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace ostraka::compare {
+namespace ostraka::compare::grid_test {
 namespace {
 
 using testing::AllOf;
@@ -119,4 +119,4 @@ TEST(MakePlan, ErrorsNameTheProblem) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::grid_test

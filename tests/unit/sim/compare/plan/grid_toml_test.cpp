@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ostraka::compare {
+namespace ostraka::compare::grid_toml_test {
 namespace {
 
 using testing::ElementsAre;
@@ -65,4 +65,4 @@ TEST(ParseGrid, ErrorsNameTheLineAndTheProblem) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::grid_toml_test

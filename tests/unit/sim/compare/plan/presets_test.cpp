@@ -3,7 +3,7 @@
 
 #include "sim/compare/plan/grid_toml.h"
 
-namespace ostraka::compare {
+namespace ostraka::compare::presets_test {
 namespace {
 
 Plan PlanOfPreset(const char* name) {
@@ -44,4 +44,4 @@ TEST(Presets, UnknownNameIsRefused) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::presets_test

@@ -11,7 +11,7 @@
 #include "sim/page/svg.h"
 #include "tests/unit/sim/compare/made_up.h"
 
-namespace ostraka::compare {
+namespace ostraka::compare::figures_test {
 namespace {
 
 using testing::HasSubstr;
@@ -192,4 +192,4 @@ TEST(Figures, OneSeedHasNoBandAndStillACurve) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::figures_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/sim/compare/made_up.h"
 
-namespace ostraka::compare {
+namespace ostraka::compare::output_test {
 namespace {
 
 TEST(Output, WritesAllFilesAndReportsFailures) {
@@ -33,4 +33,4 @@ TEST(Output, WritesAllFilesAndReportsFailures) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::output_test

@@ -7,7 +7,7 @@
 
 #include "node/base/rng.h"
 
-namespace ostraka::compare {
+namespace ostraka::compare::statistics_test {
 namespace {
 
 // Tables of Student's t, as in any textbook.
@@ -91,4 +91,4 @@ TEST(TellApart, NeedsTwoPairs) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::statistics_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/sim/compare/made_up.h"
 
-namespace ostraka::compare {
+namespace ostraka::compare::tables_test {
 namespace {
 
 using testing::HasSubstr;
@@ -95,4 +95,4 @@ TEST_F(TablesTest, SelectionCsvHasTheChoice) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::compare::tables_test

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""What a release, and the end of an issue, must pass beside `make test`: long, in parts, resumable.
+
+usage: tests/soak.py [-j N] [--list] [--again] [PART]...
+
+Runs all parts, or those named, in the order of --list. What a part prints goes to build/soak/PART.log;
+the terminal shows when it began and how it ended. A part that passed is not run again on the same source (HEAD and
+the changes beside it), so that a soak which was stopped goes on: --again forgets that. Exit code 1: a
+part failed; the others ran.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "build" / "soak"
+FILES = ROOT / "build" / "files"
+OSTRAKA = FILES / "ostraka"
+SWARMS = 400
+PYTHON = "/usr/bin/python3"  # Debian's: its packages have NaCl, NumPy and the notebooks' kernel
+
+
+def build(preset, *targets):
+    return [["cmake", "--preset", preset, "--log-level=WARNING"],
+            *([["cmake", "--build", "--preset", preset, "-j", "{jobs}", "--target", *targets]] if targets else
+              [["cmake", "--build", "--preset", preset, "-j", "{jobs}"]])]
+
+
+def ctest(folder, *options):
+    return [["python3", "tests/run.py", folder, "-j", "{jobs}", *options]]
+
+
+# name: (what it is, commands)
+PARTS = {
+    "files": ("all, compiled file by file", build("files", "all", "soak_programs")),
+    "tests": ("the tests of tests/soak.txt", ctest(FILES, "-L", "soak")),
+    "seeds": (f"{SWARMS} drawn swarms, others for each commit",
+              [["python3", "tests/scenario/commit_seeds_test.py", OSTRAKA, str(SWARMS)]]),
+    "planted": ("a bug planted for each check: a test of `make test` must fail", [["python3", "tests/planted.py"]]),
+    "models": ("every model of proofs/, the large ones too", [[PYTHON, "proofs/spin/check.py", "--large"]]),
+    "mutations": ("evidence damaged 10,000 times a file",
+                  [[PYTHON, "tests/e2e/evidence_mutations.py"], ["python3", "tests/e2e/gradient_proof_test.py"]]),
+    "digests": ("equal digests from g++ and clang++, -O0 to -O3",
+                [["python3", "tests/digests.py", "--jobs", "{jobs}"]]),
+    "asan": ("unit, property and fuzz tests under the address and undefined sanitizers",
+             build("asan") + ctest("build/asan", "-LE", "soak|e2e|scenario|sim|model|bench")),
+    "tsan": ("unit tests under the thread sanitizer",
+             build("tsan") + ctest("build/tsan", "-L", "unit", "-LE", "soak")),
+}
+
+
+def source():
+    """Names what is tested: the commit, and the changes that are not in it."""
+    git = lambda *arguments: subprocess.run(["git", "-C", ROOT, *arguments], check=True, capture_output=True).stdout
+    changes = git("diff", "HEAD") + git("ls-files", "--others", "--exclude-standard")
+    return git("rev-parse", "HEAD").decode().strip() + hashlib.sha256(changes).hexdigest()[:16]
+
+
+class Passed:
+    """The parts that passed on this source."""
+
+    def __init__(self, again):
+        self._file = FOLDER / "passed.json"
+        self._source = source()
+        known = json.loads(self._file.read_text()) if self._file.exists() and not again else {}
+        self._parts = known.get("parts", []) if known.get("source") == self._source else []
+
+    def __contains__(self, part):
+        return part in self._parts
+
+    def add(self, part):
+        self._parts.append(part)
+        self._file.write_text(json.dumps({"source": self._source, "parts": self._parts}))
+
+
+def run(part, jobs):
+    """True if all commands of the part end with 0."""
+    environment = dict(os.environ, OSTRAKA=str(OSTRAKA), OSTRAKA_MUTATIONS="10000", PYTHONDONTWRITEBYTECODE="1")
+    with open(FOLDER / f"{part}.log", "w") as log:
+        for command in PARTS[part][1]:
+            filled = [str(word).replace("{jobs}", jobs) for word in command]
+            log.write("$ " + " ".join(filled) + "\n")
+            log.flush()
+            if subprocess.run(filled, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, env=environment).returncode:
+                return False
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("-j", dest="jobs", default=str(os.cpu_count()))
+    parser.add_argument("--list", action="store_true", help="list the parts")
+    parser.add_argument("--again", action="store_true", help="run parts that passed, too")
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(f"{name:10} {what}" for name, (what, _) in PARTS.items()))
+        return 0
+    if unknown := [part for part in options.parts if part not in PARTS]:
+        parser.error(f"no part {unknown[0]}; there are {', '.join(PARTS)}")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    passed, failed, began = Passed(options.again), [], time.monotonic()
+    for part in options.parts or PARTS:
+        if part in passed:
+            print(f"{part:10} passed before, on this source")
+            continue
+        print(f"{part:10} {PARTS[part][0]} ...", flush=True)
+        start = time.monotonic()
+        ended = run(part, options.jobs)
+        print(f"{'':10} {'passed' if ended else 'FAILED: build/soak/' + part + '.log'} after "
+              f"{(time.monotonic() - start) / 60:.1f} minutes", flush=True)
+        passed.add(part) if ended else failed.append(part)
+    print(f"soak: {len(failed)} parts failed{': ' if failed else ''}{', '.join(failed)}; "
+          f"{(time.monotonic() - began) / 60:.1f} minutes")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
