@@ -172,6 +172,40 @@ STANDARD_HEADERS = set(
     vector version errno.h stdint.h stddef.h stdlib.h string.h""".split()
 )
 
+# --- headers that stand alone ------------------------------------------------------------------------
+# Sources that are never compiled in a batch: the header with which one opens is proven by the build.
+NEVER_IN_A_BATCH = r"(aggregation/kernels|exact/kernels|node/train/torch|python)/.*"
+
+# Headers are compiled behind these, which most of them include and which are half of the time.
+PRECOMPILED = ("""algorithm array cmath cstddef cstdint cstring deque functional limits map memory numeric optional set
+    span string string_view tuple utility variant vector absl/status/status.h absl/status/statusor.h""").split()
+
+# So the names of the standard headers among them are looked for in the text: name -> headers that have it.
+_CONTAINERS = ["array", "deque", "map", "set", "string", "vector"]
+PROVIDERS = {
+    name: headers
+    for names, headers in [
+        ("size_t ptrdiff_t byte", ["cstddef", "cstdint", "span", "string_view", "memory", *_CONTAINERS]),
+        ("uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t", ["cstdint"]),
+        ("move forward exchange swap pair", ["utility", "functional", "memory", "optional", "variant", *_CONTAINERS]),
+        ("memcpy memcmp memset memmove strlen", ["cstring"]),
+        ("isfinite isnan isinf signbit sqrt ldexp frexp nextafter", ["cmath"]),
+        ("numeric_limits", ["limits"]),
+        ("accumulate iota inner_product", ["numeric"]),
+        ("sort stable_sort find_if any_of all_of none_of lower_bound upper_bound transform max_element", ["algorithm"]),
+        ("unique_ptr shared_ptr weak_ptr make_unique make_shared", ["memory"]),
+        ("optional nullopt make_optional", ["optional"]),
+        ("variant visit get_if holds_alternative monostate", ["variant"]),
+        ("tuple tie make_tuple ignore", ["tuple"]),
+        ("string to_string", ["string"]),
+        ("map", ["map"]), ("set", ["set"]), ("multimap", ["map"]), ("multiset", ["set"]),
+        ("vector", ["vector"]), ("deque", ["deque"]), ("array", ["array"]), ("span", ["span"]),
+        ("function reference_wrapper", ["functional"]),
+        ("string_view", ["string_view", "string"]),
+    ]
+    for name in names.split()
+}
+
 # --- banned in the pure layers ------------------------------------------------------------------------
 # (what to look for in code without comments and strings, why)
 BANNED_IN_PURE_LAYERS = [

@@ -277,14 +277,22 @@ class Headers(unittest.TestCase):
         good = {"sim/a.h": "#pragma once\n#include <vector>\ninline std::vector<int> A() { return {}; }\n",
                 "sim/b.h": '#pragma once\n#include "sim/a.h"\ninline auto B() { return A(); }\n'}
         self.assertEqual(self.compile(good), ([], 2))
-        bad = {**good, "sim/c.h": "#pragma once\ninline std::vector<int> C() { return {}; }\n",
+        bad = {**good, "sim/c.h": "#pragma once\ninline std::list<int> C() { return {}; }\n",
                "sim/d.h": "inline int D() { return 1; }\n"}
         self.assertEqual(self.compile(bad), ([("sim/c.h", 1), ("sim/d.h", 1)], 2))
 
-    def test_leaves_to_the_build_what_a_source_opens_with(self):
-        files = {"sim/c.h": "#pragma once\nstd::vector<int> C();\n",
-                 "sim/c.cpp": '#include "sim/c.h"\n'}
+    def test_leaves_to_the_build_what_a_source_opens_with_that_no_batch_has(self):
+        files = {"exact/kernels/c.h": "#pragma once\nstd::list<int> C();\n",
+                 "exact/kernels/c.cpp": '#include "exact/kernels/c.h"\n'}
         self.assertEqual(self.compile(files), ([], 0))
+        in_a_batch = {path.replace("exact/kernels", "sim"): text.replace("exact/kernels", "sim")
+                      for path, text in files.items()}
+        self.assertEqual(self.compile(in_a_batch), ([("sim/c.h", 1)], 0))
+
+    def test_wants_the_standard_header_of_each_name_in_a_header(self):
+        files = {"sim/a.h": "#include <vector>\n", "sim/b.h": '#include "sim/a.h"\nstd::vector<int> B();\n',
+                 "sim/c.h": "// std::map\n\nstd::map<int, int> C();\n", "sim/c.cpp": "std::map<int, int> d;\n"}
+        self.assertEqual(findings(lint.check_standard_includes, files), [("sim/c.h", 3)])
 
     def test_judges_anew_when_an_included_header_changes(self):
         base = {"sim/a.h": "#pragma once\nstruct A {};\n"}

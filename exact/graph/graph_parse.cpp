@@ -49,8 +49,8 @@ base::StatusOr<TensorType> ParseType(std::string_view text) {
   }
   auto shape = ParseList(text.substr(3));
   if (!shape) {
-    return base::InvalidArgument(Quoted(text) + " is no type: write at most " + std::to_string(kMaxRank) +
-                  " extents, as in f32[8,64]");
+    return base::InvalidArgument(Quoted(text) + " is no type: write at most " +
+                                 std::to_string(kMaxRank) + " extents, as in f32[8,64]");
   }
   type.shape = std::move(*shape);
   return type;
@@ -127,7 +127,8 @@ class Parser {
     if (kind == "input") return ReadInput(words);
     if (kind == "loss") return ReadLoss(words);
     if (kind.starts_with('%')) return ReadInstruction(words);
-    return base::InvalidArgument(Quoted(kind) + " begins no line: write parameter, constant, input, % or loss");
+    return base::InvalidArgument(Quoted(kind) +
+                                 " begins no line: write parameter, constant, input, % or loss");
   }
 
   base::StatusOr<Graph> Finish() {
@@ -144,7 +145,8 @@ class Parser {
       return base::InvalidArgument("parameters, constants, inputs, instructions: in this order");
     section_ = section;
     const auto id = static_cast<ValueId>(graph_.value_count());
-    if (!names_.emplace(name, id).second) return base::InvalidArgument(Quoted(name) + " is declared twice");
+    if (!names_.emplace(name, id).second)
+      return base::InvalidArgument(Quoted(name) + " is declared twice");
     return base::OkStatus();
   }
 
@@ -156,9 +158,11 @@ class Parser {
     const std::string_view initial = words[3];
     const bool has_scale = initial == "normal" || initial == "uniform";
     if (!has_scale && initial != "zeros" && initial != "ones") {
-      return base::InvalidArgument(Quoted(initial) + " is no initial value: write zeros, ones, normal or uniform");
+      return base::InvalidArgument(Quoted(initial) +
+                                   " is no initial value: write zeros, ones, normal or uniform");
     }
-    if (words.size() != (has_scale ? 5U : 4U)) return base::InvalidArgument("too many or too few words");
+    if (words.size() != (has_scale ? 5U : 4U))
+      return base::InvalidArgument("too many or too few words");
     parameter.initial = initial == "zeros"    ? Initial::kZeros
                         : initial == "ones"   ? Initial::kOnes
                         : initial == "normal" ? Initial::kNormal
@@ -176,20 +180,23 @@ class Parser {
     Constant constant{.name = std::string(words[1])};
     ASSIGN_OR_RETURN(constant.type, ParseType(words[2]));
     const auto hash = base::Digest::FromHexDigits(words[3]);
-    if (!hash) return base::InvalidArgument(Quoted(words[3]) + " is no hash of 64 hexadecimal digits");
+    if (!hash)
+      return base::InvalidArgument(Quoted(words[3]) + " is no hash of 64 hexadecimal digits");
     constant.hash = *hash;
     graph_.constants.push_back(std::move(constant));
     return base::OkStatus();
   }
 
   base::Status ReadInput(const Words& words) {
-    if (words.size() < 3) return base::InvalidArgument("write: input NAME TYPE, and of integers LOWEST BOUND");
+    if (words.size() < 3)
+      return base::InvalidArgument("write: input NAME TYPE, and of integers LOWEST BOUND");
     RETURN_IF_ERROR(Declare(Section::kInputs, words[1]));
     Input input{.name = std::string(words[1])};
     ASSIGN_OR_RETURN(input.type, ParseType(words[2]));
     const bool of_integers = input.type.element == Element::kInt;
     if (words.size() != (of_integers ? 5U : 3U)) {
-      return base::InvalidArgument("an input of integers has a lowest value and a bound, one of floats has not");
+      return base::InvalidArgument(
+          "an input of integers has a lowest value and a bound, one of floats has not");
     }
     if (of_integers) {
       ASSIGN_OR_RETURN(input.lowest, ReadInteger(words[3]));
@@ -217,18 +224,20 @@ class Parser {
     section_ = Section::kInstructions;
     const std::string name = "%" + std::to_string(graph_.instructions.size() + 1);
     if (words[0] != name) return base::InvalidArgument("the next instruction is " + name);
-    if (words.size() < 4 || words[2] != "=") return base::InvalidArgument("write: %N TYPE = OPERATION OPERAND...");
+    if (words.size() < 4 || words[2] != "=")
+      return base::InvalidArgument("write: %N TYPE = OPERATION OPERAND...");
     const Operation* operation = FindOperation(words[3]);
     if (operation == nullptr) {
-      return base::InvalidArgument(Quoted(words[3]) + " is no operation of ostraka ops/1; there are " +
-                    AllOperationNames());
+      return base::InvalidArgument(
+          Quoted(words[3]) + " is no operation of ostraka ops/1; there are " + AllOperationNames());
     }
     Instruction instruction{.op = operation->op};
     ASSIGN_OR_RETURN(instruction.type, ParseType(words[1]));
     const std::size_t attributes = operation->attributes.size();
     if (words.size() < 4 + attributes + operation->min_operands ||
         words.size() > 4 + attributes + operation->max_operands) {
-      return base::InvalidArgument(std::string(operation->name) + " has another number of operands or attributes");
+      return base::InvalidArgument(std::string(operation->name) +
+                                   " has another number of operands or attributes");
     }
     const std::size_t first_attribute = words.size() - attributes;
     for (std::size_t i = 4; i < first_attribute; ++i) {
@@ -239,7 +248,8 @@ class Parser {
       const Attribute attribute = operation->attributes[i];
       const std::string prefix = std::string(NameOf(attribute)) + "=";
       const std::string_view word = words[first_attribute + i];
-      if (!word.starts_with(prefix)) return base::InvalidArgument("expected " + prefix + ", not " + Quoted(word));
+      if (!word.starts_with(prefix))
+        return base::InvalidArgument("expected " + prefix + ", not " + Quoted(word));
       RETURN_IF_ERROR(ReadAttribute(word.substr(prefix.size()), attribute, instruction.attributes));
     }
     graph_.instructions.push_back(std::move(instruction));
@@ -266,8 +276,8 @@ base::Status NotCanonical(std::string_view text, std::string_view canonical) {
     const std::string_view mine = text.substr(0, text.find('\n'));
     const std::string_view right = canonical.substr(0, canonical.find('\n'));
     if (mine != right || mine.size() == text.size() || right.size() == canonical.size()) {
-      return base::InvalidArgument("line " + std::to_string(line) + ": not the canonical text; write " +
-                    Quoted(right));
+      return base::InvalidArgument("line " + std::to_string(line) +
+                                   ": not the canonical text; write " + Quoted(right));
     }
     text.remove_prefix(mine.size() + 1);
     canonical.remove_prefix(right.size() + 1);
@@ -295,13 +305,15 @@ std::optional<std::int64_t> ParseInteger(std::string_view text) {
 
 base::StatusOr<Graph> ParseGraph(std::string_view text) {
   if (text.size() > kMaxGraphBytes) {
-    return base::InvalidArgument("a graph file has at most " + std::to_string(kMaxGraphBytes) + " bytes");
+    return base::InvalidArgument("a graph file has at most " + std::to_string(kMaxGraphBytes) +
+                                 " bytes");
   }
   const std::string_view whole = text;
   Parser parser;
   for (std::size_t line = 1; !text.empty(); ++line) {
     if (line > kMaxGraphLines) {
-      return base::InvalidArgument("a graph file has at most " + std::to_string(kMaxGraphLines) + " lines");
+      return base::InvalidArgument("a graph file has at most " + std::to_string(kMaxGraphLines) +
+                                   " lines");
     }
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) {
@@ -309,9 +321,10 @@ base::StatusOr<Graph> ParseGraph(std::string_view text) {
     }
     const std::string_view content = text.substr(0, end);
     const base::Status status =
-        line > 1             ? parser.Read(content)
-        : content == kHeader ? base::OkStatus()
-                             : base::InvalidArgument("a graph file begins with '" + std::string(kHeader) + "'");
+        line > 1 ? parser.Read(content)
+        : content == kHeader
+            ? base::OkStatus()
+            : base::InvalidArgument("a graph file begins with '" + std::string(kHeader) + "'");
     if (!status.ok()) {
       return base::InvalidArgument("line " + std::to_string(line) + ": " + base::MessageOf(status));
     }

@@ -29,7 +29,8 @@ base::StatusOr<TensorType> Permuted(const Attributes& attributes, const TensorTy
   for (std::size_t i = 0; is_permutation && i < sorted.size(); ++i) {
     is_permutation = sorted[i] == static_cast<std::int64_t>(i);
   }
-  if (!is_permutation) return base::InvalidArgument("order is no permutation of the axes of " + TextOf(operand));
+  if (!is_permutation)
+    return base::InvalidArgument("order is no permutation of the axes of " + TextOf(operand));
   Shape shape;
   for (const std::int64_t axis : attributes.order) {
     shape.push_back(operand.shape[static_cast<std::size_t>(axis)]);
@@ -46,7 +47,8 @@ base::StatusOr<TensorType> Expanded(const TensorType& stated, const TensorType& 
     const std::int64_t extent = from[from.size() - 1 - i];
     fits = extent == 1 || extent == to[to.size() - 1 - i];
   }
-  if (!fits) return base::InvalidArgument(TextOf(operand) + " does not expand to " + TextOf(stated));
+  if (!fits)
+    return base::InvalidArgument(TextOf(operand) + " does not expand to " + TextOf(stated));
   return FloatOf(to);
 }
 
@@ -62,8 +64,8 @@ base::StatusOr<TensorType> Joined(const Attributes& attributes, Operands operand
       other[axis] = shape[axis];
     }
     if (other != shape) {
-      return base::InvalidArgument(TextOf(*operand) + " and " + TextOf(*operands[0]) + " differ beyond axis " +
-                    std::to_string(axis));
+      return base::InvalidArgument(TextOf(*operand) + " and " + TextOf(*operands[0]) +
+                                   " differ beyond axis " + std::to_string(axis));
     }
   }
   return FloatOf(std::move(shape));
@@ -74,8 +76,8 @@ base::StatusOr<TensorType> Sliced(const Attributes& attributes, const TensorType
   Shape shape = operand.shape;
   std::int64_t& extent = shape[static_cast<std::size_t>(attributes.axis)];
   if (attributes.begin < 0 || attributes.begin >= attributes.end || attributes.end > extent) {
-    return base::InvalidArgument("the range is empty or outside of axis " + std::to_string(attributes.axis) +
-                  " of " + TextOf(operand));
+    return base::InvalidArgument("the range is empty or outside of axis " +
+                                 std::to_string(attributes.axis) + " of " + TextOf(operand));
   }
   extent = attributes.end - attributes.begin;
   return FloatOf(std::move(shape));
@@ -87,8 +89,8 @@ base::StatusOr<TensorType> Multiplied(Operands operands) {
   const std::size_t rank = a.size();
   if (rank < 2 || b.size() != rank || !std::equal(a.begin(), a.end() - 2, b.begin()) ||
       a[rank - 1] != b[rank - 2]) {
-    return base::InvalidArgument("matmul takes [..., M, K] and [..., K, N], not " + TextOf(*operands[0]) +
-                  " and " + TextOf(*operands[1]));
+    return base::InvalidArgument("matmul takes [..., M, K] and [..., K, N], not " +
+                                 TextOf(*operands[0]) + " and " + TextOf(*operands[1]));
   }
   Shape shape = a;
   shape[rank - 1] = b[rank - 1];
@@ -99,8 +101,8 @@ base::StatusOr<TensorType> Linear(Operands operands) {
   const Shape& x = operands[0]->shape;
   const Shape& w = operands[1]->shape;
   if (x.empty() || w.size() != 2 || x.back() != w[1]) {
-    return base::InvalidArgument("linear takes [..., K] and a weight [N, K], not " + TextOf(*operands[0]) +
-                  " and " + TextOf(*operands[1]));
+    return base::InvalidArgument("linear takes [..., K] and a weight [N, K], not " +
+                                 TextOf(*operands[0]) + " and " + TextOf(*operands[1]));
   }
   if (operands.size() == 3 && operands[2]->shape != Shape{w[0]}) {
     return base::InvalidArgument("the bias of linear is [N], not " + TextOf(*operands[2]));
@@ -132,8 +134,8 @@ base::StatusOr<TensorType> Attended(const Attributes& attributes, Operands opera
 base::StatusOr<TensorType> Embedded(Operands operands) {
   const Shape& table = operands[0]->shape;
   if (table.size() != 2 || operands[1]->element != Element::kInt) {
-    return base::InvalidArgument("embedding takes a table [V, D] and integers, not " + TextOf(*operands[0]) +
-                  " and " + TextOf(*operands[1]));
+    return base::InvalidArgument("embedding takes a table [V, D] and integers, not " +
+                                 TextOf(*operands[0]) + " and " + TextOf(*operands[1]));
   }
   Shape shape = operands[1]->shape;
   shape.push_back(table[1]);
@@ -153,7 +155,7 @@ base::StatusOr<TensorType> CrossEntropy(Operands operands) {
   if (operands[0]->shape.empty() || operands[1]->element != Element::kInt ||
       operands[1]->shape != rows) {
     return base::InvalidArgument("cross_entropy takes logits [..., C] and integers [...], not " +
-                  TextOf(*operands[0]) + " and " + TextOf(*operands[1]));
+                                 TextOf(*operands[0]) + " and " + TextOf(*operands[1]));
   }
   return FloatOf({});
 }
@@ -162,8 +164,8 @@ base::StatusOr<TensorType> Normalized(Operands operands) {
   const Shape& x = operands[0]->shape;
   for (std::size_t i = 1; i < operands.size(); ++i) {
     if (x.empty() || operands[i]->shape != Shape{x.back()}) {
-      return base::InvalidArgument("a normalization takes [..., D] and vectors [D], not " + TextOf(*operands[0]) +
-                    " and " + TextOf(*operands[i]));
+      return base::InvalidArgument("a normalization takes [..., D] and vectors [D], not " +
+                                   TextOf(*operands[0]) + " and " + TextOf(*operands[i]));
     }
   }
   return FloatOf(x);
@@ -179,8 +181,9 @@ base::StatusOr<TensorType> InferShape(const Instruction& instruction, Operands o
   switch (instruction.op) {
     case Op::kReshape:
       if (instruction.type.count() != operands[0]->count()) {
-        return base::InvalidArgument(TextOf(*operands[0]) + " has another number of elements than " +
-                      TextOf(instruction.type));
+        return base::InvalidArgument(TextOf(*operands[0]) +
+                                     " has another number of elements than " +
+                                     TextOf(instruction.type));
       }
       return FloatOf(instruction.type.shape);
     case Op::kPermute:
@@ -213,7 +216,8 @@ base::StatusOr<TensorType> InferShape(const Instruction& instruction, Operands o
     default:  // elementwise
       for (const TensorType* operand : operands) {
         if (*operand != *operands[0]) {
-          return base::InvalidArgument(TextOf(*operands[0]) + " and " + TextOf(*operand) + " differ: expand one");
+          return base::InvalidArgument(TextOf(*operands[0]) + " and " + TextOf(*operand) +
+                                       " differ: expand one");
         }
       }
       return FloatOf(operands[0]->shape);
@@ -230,7 +234,8 @@ base::Status CheckType(const TensorType& type) {
   for (const std::int64_t extent : type.shape) {
     if (extent < 1) return base::InvalidArgument("every extent is at least 1");
     if (extent > kMaxElements / count) {
-      return base::InvalidArgument("a tensor has at most " + std::to_string(kMaxElements) + " elements");
+      return base::InvalidArgument("a tensor has at most " + std::to_string(kMaxElements) +
+                                   " elements");
     }
     count *= extent;
   }
@@ -242,8 +247,8 @@ base::StatusOr<TensorType> InferType(const Instruction& instruction, Operands op
     const bool wants_integers = i == IntegerOperand(instruction.op);
     if ((operands[i]->element == Element::kInt) != wants_integers) {
       return base::InvalidArgument(std::string(OperationOf(instruction.op).name) + " takes " +
-                    (wants_integers ? "i32" : "f32") + " as operand " + std::to_string(i + 1) +
-                    ", not " + TextOf(*operands[i]));
+                                   (wants_integers ? "i32" : "f32") + " as operand " +
+                                   std::to_string(i + 1) + ", not " + TextOf(*operands[i]));
     }
   }
   return InferShape(instruction, operands);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kSide = 8;
 constexpr std::uint32_t kClasses = 10;
 constexpr std::uint8_t kMaxPixel = 16;
-constexpr std::size_t kTestShare = 5;         // one image in five
+constexpr std::size_t kTestShare = 5;               // one image in five
 constexpr std::size_t kDigitsValidationShare = 10;  // of the others
 
 static_assert(kSide * kSide == kDigitsPixels);

@@ -113,8 +113,8 @@ base::Status Columns::OnAction(std::uint32_t, const protocol::Action& action) {
   if (!done) return base::OkStatus();
   const base::Status status = before_.IsFollowedBy(*done) ? JudgeStep(*done) : base::OkStatus();
   before_.MoveTo(*done);
-  std::erase_if(
-      said_, [&](const auto& entry) { return entry.first + kColumnSteps < done->block->step; });
+  std::erase_if(said_,
+                [&](const auto& entry) { return entry.first + kColumnSteps < done->block->step; });
   return status;
 }
 

@@ -260,7 +260,8 @@ std::vector<Case> OfNamings(const Step& step) {
 std::vector<Case> OfConvictions(const Step& step, const std::vector<Case>& counted) {
   std::vector<Case> opened;
   for (const Case& ended : counted) {
-    if (ended.id.kind != CaseKind::kGradient || StateOf(ended, step) != CaseState::kGuilty) continue;
+    if (ended.id.kind != CaseKind::kGradient || StateOf(ended, step) != CaseState::kGuilty)
+      continue;
     for (const wire::Covering& covering : ended.covering) {
       if (!StaysBefore(step, kAfterAll, covering.owner)) continue;
       Case cover = Opened(step, {CaseKind::kCover, ended.id.target, covering.owner, ended.id.step,

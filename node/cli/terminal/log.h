@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "node/base/status.h"
 #include "node/cli/terminal/ink.h"

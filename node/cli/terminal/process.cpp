@@ -113,7 +113,8 @@ base::StatusOr<std::vector<std::string>> Process::ReadLines() {
       begin = end + 1;
     }
     partial_.erase(0, begin);
-    if (partial_.size() > kMaxNodeLineBytes) return base::Internal("a node wrote a line of over 1 MiB");
+    if (partial_.size() > kMaxNodeLineBytes)
+      return base::Internal("a node wrote a line of over 1 MiB");
   }
   return lines;
 }

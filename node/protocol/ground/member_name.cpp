@@ -12,7 +12,9 @@ bool IsDigit(char c) { return '0' <= c && c <= '9'; }
 char Lower(char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool IsLetter(char c) { return 'a' <= Lower(c) && Lower(c) <= 'z'; }
 bool IsHex(char c) { return IsDigit(c) || ('a' <= Lower(c) && Lower(c) <= 'f'); }
-bool IsNameCharacter(char c) { return IsLetter(c) || IsDigit(c) || c == '-' || c == '_' || c == '.'; }
+bool IsNameCharacter(char c) {
+  return IsLetter(c) || IsDigit(c) || c == '-' || c == '_' || c == '.';
+}
 
 bool ReadsLikeAKey(std::string_view name) {
   return std::all_of(name.begin(), name.end(), IsHex) &&

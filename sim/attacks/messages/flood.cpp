@@ -74,7 +74,8 @@ class Flood final : public Editor {
   void Pour(Turn& turn) {
     if (turn.step() != poured_in_) left_ = most_ > 0 ? most_ : HUGE_VAL;
     poured_in_ = turn.step();
-    owed_ += rate_ * static_cast<double>(kFloodsEvery.ns) / static_cast<double>(base::Seconds(1).ns);
+    owed_ +=
+        rate_ * static_cast<double>(kFloodsEvery.ns) / static_cast<double>(base::Seconds(1).ns);
     owed_ = std::min(owed_, left_);
     if (owed_ >= 1) turn.Confess();
     for (; owed_ >= 1; --owed_) {

@@ -118,7 +118,8 @@ class TorchGraphTrainerOf : public ::testing::TestWithParam<Named> {
  protected:
   Dataset data() const { return GetParam().of_images ? LoadDigits() : Records(); }
   std::unique_ptr<Trainer> Make(bool exact) const {
-    auto made = torch_graph_trainer_test::Make(OptionsOf(GetParam().make(), GetParam().of_images), data(), exact);
+    auto made = torch_graph_trainer_test::Make(OptionsOf(GetParam().make(), GetParam().of_images),
+                                               data(), exact);
     EXPECT_TRUE(made.ok()) << made.status();
     return *std::move(made);
   }

@@ -11,7 +11,6 @@ namespace {
 
 using wire::MessageType;
 
-
 void Append(const Signers& signers, std::vector<SealFrame>& frames) {
   for (const auto& [sender, frame] : signers) frames.push_back({sender, frame});
 }
