@@ -232,6 +232,11 @@ bool Followers::Has(const PeerId& peer, std::uint64_t height) const {
 }
 
 void Followers::EndRefused(const wire::Block& head, const Refuses& refuses) {
+  if (looked_at_by_ != head.decision) SendAwayRefused(head, refuses);
+}
+
+void Followers::SendAwayRefused(const wire::Block& head, const Refuses& refuses) {
+  looked_at_by_ = head.decision;
   for (const PeerId& guest : std::vector<PeerId>(guests_.begin(), guests_.end())) {
     const std::optional<Voucher>& shown = rejoins_.at(guest).voucher;
     const bool ends = shown && !IsKey(head, guest) && refuses(*shown);
@@ -241,7 +246,7 @@ void Followers::EndRefused(const wire::Block& head, const Refuses& refuses) {
 
 void Followers::OnHead(const wire::Block& head, const Refuses& refuses) {
   groups_.reset();
-  EndRefused(head, refuses);
+  SendAwayRefused(head, refuses);
   std::erase_if(rejoins_, [&](const auto& rejoin) { return IsMember(head.members, rejoin.first); });
   std::erase_if(guests_, [&](const PeerId& guest) { return IsKey(head, guest); });
   for (const wire::Standing& standing : head.standings) {

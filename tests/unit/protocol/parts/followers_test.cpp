@@ -326,6 +326,23 @@ TEST_F(GuestsTest, WhomTheRunRefusesForGoodIsAGuestNoMore) {
   followers_.CheckInvariants(0);
 }
 
+// Attack: a node that follows looked at the vouchers of all guests for each message of one.
+TEST_F(GuestsTest, AHeadEndsThoseItRefusesOnce) {
+  ASSERT_TRUE(Comes(1, Of(0, 1)));
+  std::size_t looks = 0;
+  const auto refuses = [&looks](const Voucher&) {
+    ++looks;
+    return false;
+  };
+  wire::Block head;
+  head.decision = DigestOf(1);
+  for (int i = 0; i < 100; ++i) followers_.EndRefused(head, refuses);
+  EXPECT_EQ(looks, 1u);
+  head.decision = DigestOf(2);
+  followers_.EndRefused(head, [](const Voucher&) { return true; });
+  EXPECT_FALSE(IsGuest(1)) << "a new head may refuse it";
+}
+
 // The share of a key times all that share as it does is never more than the whole.
 TEST_F(GuestsTest, SharesAreOfModeratorsThenInvitesThenKeys) {
   const auto share_of = [&](std::uint32_t number) {
