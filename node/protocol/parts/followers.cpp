@@ -104,10 +104,20 @@ const Followers::Groups& Followers::GroupsNow() {
   return *groups_;
 }
 
-GuestShare Followers::ShareOf(const PeerId& peer) {
+GuestShare Followers::ShareOf(const PeerId& peer, std::size_t away) {
   const auto rejoin = rejoins_.find(peer);
   const bool shows = IsGuest(peer) && rejoin != rejoins_.end();
-  return ShareBy(peer, shows ? rejoin->second.voucher : std::nullopt);
+  const std::optional<Voucher> voucher = shows ? rejoin->second.voucher : std::nullopt;
+  GuestShare share = ShareBy(peer, voucher);
+  if (voucher) return share;
+  const bool follows = IsGuest(peer) || asked_.contains(peer);
+  const std::size_t others = away - std::min(away, Returning());
+  if (!follows) {
+    share.invite = base::Digest{};
+    share.keys = std::max<std::uint64_t>(1, others);
+  }
+  if (follows ? others > 0 : !asked_.empty()) ++share.invites;
+  return share;
 }
 
 GuestShare Followers::ShareBy(const PeerId& peer, const std::optional<Voucher>& voucher) {

@@ -89,7 +89,9 @@ class Followers {
   bool IsGuest(const PeerId& peer) const { return guests_.contains(peer); }
   // The share that a key which is no member has of what all these have together (Ration, R7): a
   // guest, or another key of the run.
-  GuestShare ShareOf(const PeerId& peer);
+  // `away` keys of the run at most are no members; those that do not follow are together what one
+  // that does is.
+  GuestShare ShareOf(const PeerId& peer, std::size_t away);
   // The share of a stranger that shows that voucher and is no guest.
   GuestShare ShareBy(const PeerId& peer, const std::optional<Voucher>& voucher);
   // Whether the run lets nobody in by that voucher now.
