@@ -17,6 +17,7 @@
 #include "node/protocol/parts/followers.h"
 #include "node/protocol/rules/invite_book.h"
 #include "node/protocol/rules/leaving.h"
+#include "node/protocol/rules/recomputing.h"
 #include "node/protocol/seal/seal_bounds.h"
 #include "node/train/data_source.h"
 #include "node/train/trainer_loader.h"
@@ -180,7 +181,8 @@ StepWaits StepWaitsOf(const wire::Block& head, const Manifest& manifest) {
   waits.parts = protocol::PartWaitAfter(head, manifest);
   waits.messages = protocol::SealDeadlineAfter(head, manifest);
   waits.coins = delta * 3;
-  waits.step = waits.messages * 2 + waits.coins + protocol::DecisionBound(delta, 1) * 3;
+  waits.step = waits.messages + protocol::ProofDeadlineAfter(head, manifest) + waits.coins +
+               protocol::DecisionBound(delta, 1) * 3;
   return waits;
 }
 

@@ -64,6 +64,22 @@ TEST(Recomputing, ManyCasesChargeNoSlowerMachine) {
   }
 }
 
+// Attack: where a vote had half of the wait, whoever is in time for owners with more never voted,
+// as what gives way to the next gradient begins anew. The accuser was dropped, and the liar stayed.
+TEST(Recomputing, WhoeverIsInTimeForOwnersVotes) {
+  for (const std::uint64_t seed : {881'001, 881'015, 881'020}) {
+    SimOptions options = Under("sign_flip", 8, 1, seed);
+    options.attack_from_step = 60;  // the wait is at its floor
+    options.steps = 110;
+    options.waits.fastest_percent = 100;  // and the patience is a manifest's
+    const bool lan = seed != 881'020;
+    options.waits.gradient_time = base::Milliseconds(lan ? 8'000 : 7'500);
+    options.waits.part_floor = base::Milliseconds(lan ? 9'900 : 8'500);
+    options.waits.delta = base::Milliseconds(lan ? 200 : 1'000);
+    ExpectNoHarm(options);
+  }
+}
+
 // Swarm seed 6091: three newcomers of eight members, admitted by the block of the accused step,
 // counted among those that know of it. Nobody could decide the case, and its accuser was dropped.
 TEST(Recomputing, NewcomersDoNotLeaveAnHonestAccuserWithoutAMajority) {

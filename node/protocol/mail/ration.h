@@ -117,6 +117,12 @@ class Ration {
     return carried_ && carried_->from == peer ? carried_->account : peer;
   }
 
+  // The same of what a seal counts: all keys that are no members have one account (R7). Attack:
+  // each of 32 guests had a member's ration of old ballots, which are verified each time they come.
+  base::PeerId SealAccountOf(const base::PeerId& peer) const {
+    return Hosts(peer) ? base::PeerId{} : AccountOf(peer);
+  }
+
   // True, and it is counted, if one more message of `from`, of so many bytes, may be passed on to
   // `to`. `service`: it is a request or an answer, of which the last one may be longer than what is
   // left. Attack: a PROOF that no ration has room for can never be shown.

@@ -132,7 +132,7 @@ Fate Gate::Judge(const wire::SharedMessage& shared, const MessageReceived& input
 
 // The inbox does not keep it: the seal keeps what a lock is claimed to rest on.
 Fate Gate::JudgeOdd(const wire::SignedEnvelope& message, const PeerId& from, Step* step) const {
-  if (!step->sealing().TakeOdd(uses_.ration->AccountOf(from))) return Fate::kNothing;
+  if (!step->sealing().TakeOdd(uses_.ration->SealAccountOf(from))) return Fate::kNothing;
   return uses_.check->Verified(message, from) ? Fate::kOdd : Fate::kNothing;
 }
 

@@ -42,7 +42,7 @@ Outcome Intake::On(const MessageReceived& input, Step* step) {
     parts_.followers.EndRefused(head, refuses);
     if (!MayBeHeard(input.from)) return Outcome::Wait();
   }
-  parts_.ration.Host(input.from, parts_.followers.ShareOf(input.from));
+  parts_.ration.Host(input.from, parts_.followers.ShareOf(input.from, head.standings.size()));
   const Outcome outcome = Take(input, step);
   parts_.ration.EndHost();
   return outcome;

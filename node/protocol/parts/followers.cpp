@@ -104,10 +104,20 @@ const Followers::Groups& Followers::GroupsNow() {
   return *groups_;
 }
 
-GuestShare Followers::ShareOf(const PeerId& peer) {
+GuestShare Followers::ShareOf(const PeerId& peer, std::size_t away) {
   const auto rejoin = rejoins_.find(peer);
   const bool shows = IsGuest(peer) && rejoin != rejoins_.end();
-  return ShareBy(peer, shows ? rejoin->second.voucher : std::nullopt);
+  const std::optional<Voucher> voucher = shows ? rejoin->second.voucher : std::nullopt;
+  GuestShare share = ShareBy(peer, voucher);
+  if (voucher) return share;
+  const bool follows = IsGuest(peer) || asked_.contains(peer);
+  const std::size_t others = away - std::min(away, Returning());
+  if (!follows) {
+    share.invite = base::Digest{};
+    share.keys = std::max<std::uint64_t>(1, others);
+  }
+  if (follows ? others > 0 : !asked_.empty()) ++share.invites;
+  return share;
 }
 
 GuestShare Followers::ShareBy(const PeerId& peer, const std::optional<Voucher>& voucher) {
@@ -232,6 +242,11 @@ bool Followers::Has(const PeerId& peer, std::uint64_t height) const {
 }
 
 void Followers::EndRefused(const wire::Block& head, const Refuses& refuses) {
+  if (looked_at_by_ != head.decision) SendAwayRefused(head, refuses);
+}
+
+void Followers::SendAwayRefused(const wire::Block& head, const Refuses& refuses) {
+  looked_at_by_ = head.decision;
   for (const PeerId& guest : std::vector<PeerId>(guests_.begin(), guests_.end())) {
     const std::optional<Voucher>& shown = rejoins_.at(guest).voucher;
     const bool ends = shown && !IsKey(head, guest) && refuses(*shown);
@@ -241,7 +256,7 @@ void Followers::EndRefused(const wire::Block& head, const Refuses& refuses) {
 
 void Followers::OnHead(const wire::Block& head, const Refuses& refuses) {
   groups_.reset();
-  EndRefused(head, refuses);
+  SendAwayRefused(head, refuses);
   std::erase_if(rejoins_, [&](const auto& rejoin) { return IsMember(head.members, rejoin.first); });
   std::erase_if(guests_, [&](const PeerId& guest) { return IsKey(head, guest); });
   for (const wire::Standing& standing : head.standings) {

@@ -89,7 +89,9 @@ class Followers {
   bool IsGuest(const PeerId& peer) const { return guests_.contains(peer); }
   // The share that a key which is no member has of what all these have together (Ration, R7): a
   // guest, or another key of the run.
-  GuestShare ShareOf(const PeerId& peer);
+  // `away` keys of the run at most are no members; those that do not follow are together what one
+  // that does is.
+  GuestShare ShareOf(const PeerId& peer, std::size_t away);
   // The share of a stranger that shows that voucher and is no guest.
   GuestShare ShareBy(const PeerId& peer, const std::optional<Voucher>& voucher);
   // Whether the run lets nobody in by that voucher now.
@@ -140,7 +142,8 @@ class Followers {
   // A member of the head asks to come back no more, a key that it bans is forgotten, and a guest
   // that shows what the head `refuses` for good is one no more.
   void OnHead(const wire::Block& head, const Refuses& refuses);
-  // The last of these alone.
+  // The last of these alone, once for each head. Attack: a node that follows looked at all guests
+  // for each message of one, each time with a copy of the book of invites: a millisecond for one.
   void EndRefused(const wire::Block& head, const Refuses& refuses);
   // Forgets followers that have asked for nothing for `stay`, and members at work: those whose
   // COMMIT `step` sealed. A COMMIT that was signed before a loss of the store can still be sealed
@@ -165,6 +168,7 @@ class Followers {
   std::optional<PeerId> OneOfTheMost(const base::Digest& newcomers, GroupOf group_of) const;
   PeerId LongestSilent(const std::vector<PeerId>& guests) const;
   void SendAway(const PeerId& guest);
+  void SendAwayRefused(const wire::Block& head, const Refuses& refuses);
   // One whose link is down, of that kind if one is given. False: there is none.
   bool SendAwayCutOff(const std::optional<base::Digest>& kind);
   struct Asked {
@@ -186,6 +190,7 @@ class Followers {
   std::map<PeerId, Request> rejoins_;  // by sender: its newest
   std::set<PeerId> guests_;            // each has asked
   std::optional<Groups> groups_;       // nullopt: to be counted again
+  base::Digest looked_at_by_;          // decision of the head for which refused guests were ended
 };
 
 }  // namespace ostraka::protocol

@@ -12,26 +12,31 @@ base::Duration RecomputeTimeAfter(const wire::Block& head, const Manifest& manif
   return exact ? base::Duration{wait.ns / 4 * 5} : base::Duration{wait.ns / 2};
 }
 
+base::Duration CaseTimeAfter(const wire::Block& head, const Manifest& manifest) {
+  return RecomputeTimeAfter(head, manifest) * 2;
+}
+
 base::Duration ProofExtraFor(const PeerId& member, const wire::Block& head, const Roles& roles,
                              const Manifest& manifest) {
   std::size_t owed = 0;
   for (const Case* open : CasesInWork(head, manifest.compute_profile == kExact)) {
     owed += IsParty(*open, member) || HasVoted(*open, member) ? 0 : 1;
   }
-  owed = std::min(owed, kRecomputationsAStep) + (roles.AssignmentOf(member) ? 1 : 0);
-  return RecomputeTimeAfter(head, manifest) * static_cast<std::int64_t>(owed);
+  owed = std::min(owed, kGradientCasesABlock);
+  const base::Duration votes = CaseTimeAfter(head, manifest) * static_cast<std::int64_t>(owed);
+  return roles.AssignmentOf(member) ? votes + RecomputeTimeAfter(head, manifest) : votes;
 }
 
 base::Duration ProofDeadlineAfter(const wire::Block& head, const Manifest& manifest) {
   const std::size_t cases = CasesInWork(head, manifest.compute_profile == kExact).size();
   return SealDeadlineAfter(head, manifest) +
-         RecomputeTimeAfter(head, manifest) *
-             static_cast<std::int64_t>(std::min(cases, kRecomputationsAStep));
+         CaseTimeAfter(head, manifest) *
+             static_cast<std::int64_t>(std::min(cases, kGradientCasesABlock));
 }
 
 base::Duration LongestProofDeadlineAfter(const wire::Block& head, const Manifest& manifest) {
   return SealDeadlineAfter(head, manifest) +
-         RecomputeTimeAfter(head, manifest) * std::int64_t{kRecomputationsAStep};
+         CaseTimeAfter(head, manifest) * std::int64_t{kGradientCasesABlock};
 }
 
 FreeDelay FreeDelayIn(const Manifest& manifest) {

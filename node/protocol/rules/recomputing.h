@@ -7,7 +7,7 @@
 // (UrgencyOf). Then no case is decided in time, and accusers lose their places.
 // Attack: with no time for looks a slow run suspends by a first fault who lies in every step.
 // What it leaves to liars: who is drawn as a validator, or has not voted in a case in work, may be
-// later than others by the same time, at no charge. A case costs its accuser or its target the
+// later than others by these times, at no charge. A case costs its accuser or its target the
 // place.
 //
 // Thread safety: pure functions.
@@ -29,13 +29,21 @@ inline constexpr std::size_t kRecomputationsAStep = kGradientCasesABlock;
 // most one and a half times as long.
 base::Duration RecomputeTimeAfter(const wire::Block& head, const Manifest& manifest);
 
+// What a case in work gives its voters in the step after `head`: twice that. A gradient that may
+// take the whole wait is in time for the owners, so its machine votes too; in profile exact/1 the
+// second half is for a look. Attack: with half of the wait for a vote, machines that need more left
+// cases undecided, as what gives way to the next gradient begins anew, and honest accusers were
+// dropped for it; and with one recomputation of time for a vote and a look, the looks of machines
+// that need 0.3 of the wait never ended, and who lied in every step was suspended, not banned.
+base::Duration CaseTimeAfter(const wire::Block& head, const Manifest& manifest);
+
 // How much later than others the PROOF of `member` may come in the step after `head`, whose roles
-// are `roles`: the time of a recomputation if it is a validator, and of one for each case in work
-// (cases.h) that is its to vote in and lacks its vote, kRecomputationsAStep at most.
+// are `roles`: the time of a recomputation if it is a validator, and that of a case for each in
+// work (cases.h) that is its to vote in and lacks its vote, kGradientCasesABlock at most.
 base::Duration ProofExtraFor(const PeerId& member, const wire::Block& head, const Roles& roles,
                              const Manifest& manifest);
-// The longest wait of seal C in the step after `head`: longer by a recomputation for each case in
-// work, kRecomputationsAStep at most.
+// The longest wait of seal C in the step after `head`: longer by the time of a case for each in
+// work, kGradientCasesABlock at most.
 base::Duration ProofDeadlineAfter(const wire::Block& head, const Manifest& manifest);
 // The same with as many cases as can count.
 base::Duration LongestProofDeadlineAfter(const wire::Block& head, const Manifest& manifest);

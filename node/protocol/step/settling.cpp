@@ -209,14 +209,15 @@ Outcome Settling::OnJob(const JobResult& result) {
 
 // Also to a follower that this block admits: it waits for the block.
 void Settling::ShowHeadToFollowers() {
+  const Block& head = uses_.chain->head();
   for (const PeerId& peer : uses_.followers->all()) {
-    if (IsMember(uses_.chain->head().members, peer)) {
+    if (IsMember(head.members, peer)) {
       uses_.server->ShowHead(peer);
     } else {
-      uses_.server->ShowHeadAsGuest(peer, uses_.followers->ShareOf(peer));
+      uses_.server->ShowHeadAsGuest(peer, uses_.followers->ShareOf(peer, head.standings.size()));
     }
   }
-  const std::size_t n = uses_.chain->head().members.size();
+  const std::size_t n = head.members.size();
   uses_.followers->Expire(facts_->reading.sealed.commit_digests, facts_->number(),
                           uses_.turn->now(), FollowersStay(n, uses_.chain->delta()));
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "node/protocol/ground/invite.h"
+#include "node/protocol/rules/recomputing.h"
 #include "tests/unit/host/members.h"
 #include "tests/unit/os/temp_folder.h"
 
@@ -67,6 +68,21 @@ TEST_F(PreparedRunTest, HasWhatTheManifestAndTheFolderSay) {
   EXPECT_EQ(node.states->keep, 2u);
   EXPECT_EQ(node.states->metadata.at("run_id"), manifest.run_id.Hex());
   EXPECT_EQ(node.states->metadata.at("model"), "toy");
+}
+
+// A stop that gave up before seal C may end cost its node the place.
+TEST_F(PreparedRunTest, AStopWaitsAsLongAsAStepInWhichMembersVote) {
+  const auto prepared = Prepare(run_->OptionsOf(member()));
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  const protocol::Manifest& manifest = *run_->manifest();
+  wire::Block head;
+  head.step = 5;
+  head.delta_us = 1'000'000;
+  const base::Duration quiet = prepared->node.waits(head).step;
+  wire::Case& open = head.cases.emplace_back();
+  open.id.kind = wire::CaseKind::kGradient;
+  open.opened_step = head.step;
+  EXPECT_EQ(prepared->node.waits(head).step, quiet + protocol::CaseTimeAfter(head, manifest));
 }
 
 TEST_F(PreparedRunTest, ListensAtItsOwnAddressUnlessTold) {

@@ -342,6 +342,22 @@ TEST_F(GateTest, OldBallotsAreCountedForTheLinkAndNotForTheirSigner) {
   EXPECT_EQ(Judge(ballot, IdOf(1)), Fate::kOdd) << "a relay uses up nobody else's quota";
 }
 
+// Attack: each guest had as much as a member, and none of them costs its sender a key.
+TEST_F(GateTest, OldBallotsOfAllKeysThatAreNoMembersAreCountedTogether) {
+  BeginStep();
+  ReachIteration(4);
+  const auto ballot = Sign(Ballot(MessageType::kVote, 1, 1));
+  std::size_t verified = 0;
+  for (std::uint32_t guest = 0; guest < 4; ++guest) {
+    const PeerId from = scene::PeerNumber(100 + guest);
+    parts().ration.Host(from, {.keys = 4});
+    for (std::size_t i = 0; i < 1000; ++i) verified += Judge(ballot, from) == Fate::kOdd ? 1 : 0;
+    parts().ration.EndHost();
+  }
+  EXPECT_EQ(verified, 256 + 8 * kMemberCount);
+  EXPECT_EQ(Judge(ballot, IdOf(2)), Fate::kOdd) << "members have theirs";
+}
+
 // --- the end, and other steps -------------------------------------------------------------------
 
 TEST_F(GateTest, AfterTheEndTheLastCommitsAndMembersThatAreStuckMatter) {

@@ -352,7 +352,7 @@ TEST_F(IntakeTest, RejoinCountsOnlyOverTheLinkOfItsSigner) {
   EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), kStep));
   Pass(base::Seconds(1));
   // It is no member, so it has its share of what such keys have together.
-  parts().ration.Host(IdOf(4), parts().followers.ShareOf(IdOf(4)));
+  parts().ration.Host(IdOf(4), parts().followers.ShareOf(IdOf(4), 1));
   while (parts().ration.TakeOddMessage(parts().turn.now(), IdOf(4))) {
   }
   parts().ration.EndHost();

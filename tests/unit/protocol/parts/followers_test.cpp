@@ -326,10 +326,51 @@ TEST_F(GuestsTest, WhomTheRunRefusesForGoodIsAGuestNoMore) {
   followers_.CheckInvariants(0);
 }
 
+// Attack: keys that had left, or were banned, and asked to follow nobody had the whole share of who
+// comes back. One that sent a thousand forgeries a second kept it away for as long as it liked.
+TEST_F(FollowersTest, WhoFollowsHasItsShareWhateverOtherKeysOfTheRunDo) {
+  followers_.Note(away_, At(0), 3, 3);
+  using What = GuestRation::What;
+  GuestRation ration({1000, 1000, 1000});
+  std::size_t heard = 0;
+  for (std::int64_t ms = 1; ms <= 10'000; ++ms) {
+    const base::Time now = At(100) + base::Milliseconds(ms);
+    for (const PeerId& flooder : {peers_[3], peers_[5]}) {
+      const GuestShare share = followers_.ShareOf(flooder, 3);
+      while (ration.Has(now, flooder, share, What::kOddMessages)) {
+        ration.Count(now, flooder, share, What::kOddMessages, 1);
+      }
+    }
+    if (ms % 100 != 0) continue;
+    const GuestShare share = followers_.ShareOf(away_, 3);
+    if (!ration.Has(now, away_, share, What::kOddMessages)) continue;
+    ration.Count(now, away_, share, What::kOddMessages, 1);
+    ++heard;
+  }
+  EXPECT_GE(heard, 95u) << "of a hundred";
+}
+
+// Attack: a node that follows looked at the vouchers of all guests for each message of one.
+TEST_F(GuestsTest, AHeadEndsThoseItRefusesOnce) {
+  ASSERT_TRUE(Comes(1, Of(0, 1)));
+  std::size_t looks = 0;
+  const auto refuses = [&looks](const Voucher&) {
+    ++looks;
+    return false;
+  };
+  wire::Block head;
+  head.decision = DigestOf(1);
+  for (int i = 0; i < 100; ++i) followers_.EndRefused(head, refuses);
+  EXPECT_EQ(looks, 1u);
+  head.decision = DigestOf(2);
+  followers_.EndRefused(head, [](const Voucher&) { return true; });
+  EXPECT_FALSE(IsGuest(1)) << "a new head may refuse it";
+}
+
 // The share of a key times all that share as it does is never more than the whole.
 TEST_F(GuestsTest, SharesAreOfModeratorsThenInvitesThenKeys) {
   const auto share_of = [&](std::uint32_t number) {
-    const GuestShare share = followers_.ShareOf(scene::PeerNumber(number));
+    const GuestShare share = followers_.ShareOf(scene::PeerNumber(number), 0);
     return std::array<std::uint64_t, 3>{share.moderators, share.invites, share.keys};
   };
   using Shares = std::array<std::uint64_t, 3>;

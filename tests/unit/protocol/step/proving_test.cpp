@@ -327,7 +327,7 @@ TEST_F(GradientCaseTest, ProofGoesOutWithoutTheVoteWhenOthersWouldFindItLate) {
   ASSERT_EQ(timers.size(), 1u);
   EXPECT_EQ(timers[0].id, kProofTimer);
   EXPECT_EQ(timers[0].at - w_.now(),
-            w_.manifest->patience + RecomputeTimeAfter(w_.head(), *w_.manifest));
+            w_.manifest->patience + CaseTimeAfter(w_.head(), *w_.manifest));
   HoldResults();
   ProveNumbers();
   EXPECT_FALSE(proving_.Try());
