@@ -212,14 +212,14 @@ void DrawWaits(base::Rng rng, SimOptions& options) {
 }
 
 // In one timely swarm of three gradients take time, and machines differ: with all that is drawn on
-// top the slowest needs 0.45 of the wait for parts, and the fastest up to four times less. Then any
-// mode is drawn. Its own stream, as above.
+// top the slowest needs 0.72 of the wait for parts, in profile exact/1 0.45 (docs/decisions/0032),
+// and the fastest up to four times less. Then any mode is drawn. Its own stream, as above.
 void DrawMachines(base::Rng rng, SimOptions& options) {
   if (options.unprotected || !IsTimely(options) || !OneIn(rng, 3)) return;
   const base::Duration wait = options.waits.part_floor.ns > 0 ? options.waits.part_floor
                                                               : protocol::Manifest{}.part_timeout;
-  const auto most =
-      static_cast<std::uint64_t>(wait.ns / 1'000'000 * 36 / 100);  // and a jitter of 25 %
+  const auto most = static_cast<std::uint64_t>(wait.ns / 1'000'000 * (options.exact ? 36 : 58) /
+                                               100);  // and a jitter of 25 %
   options.waits.gradient_time = DrawMilliseconds(rng, most / 8, most);
   options.waits.fastest_percent = static_cast<std::uint32_t>(32 + rng.Below(69));
   options.waits.again_percent = OneIn(rng, 2) ? 140 : 100;
