@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build deps-torch deps-python deps-dev build torch python demo install deb uninstall test check soak lint format bench asan tsan tidy fuzz coverage mutations digests planted models clean
+.PHONY: help deps deps-build deps-torch deps-python deps-dev build torch python demo install deb dist uninstall test check soak lint format bench asan tsan tidy fuzz coverage mutations digests planted models clean
 
 # Options of `ostraka swarm`, e.g. make demo DEMO="--attack alie --seed 3"
 DEMO ?=
@@ -14,6 +14,8 @@ CTEST ?=
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 export DESTDIR
+# More of packaging/dist.py's options, e.g. make dist DIST="python3.13 python3.12": wheels with the module for these
+DIST ?=
 # Seconds for each fuzzer of `make fuzz`.
 FUZZ_SECONDS ?= 60
 
@@ -72,6 +74,9 @@ install: deps-python  ## into PREFIX (/usr/local), below DESTDIR: program, Pytho
 deb: deps-torch deps-python  ## Debian packages of the program, its trainer and the Python module: build/release/packages
 	$(call build_release,-DOSTRAKA_PYTHON=ON -DOSTRAKA_WITH_TORCH=ON)
 	cpack --config build/release/CPackConfig.cmake
+
+dist: deb  ## for other machines, into build/dist: Debian packages, a tarball and wheels for any Linux, SHA256SUMS
+	/usr/bin/python3 packaging/dist.py --jobs $(JOBS) $(DIST)
 
 uninstall:  ## remove what `make install` installed
 	packaging/uninstall build/release/install_manifest.txt

@@ -22,6 +22,7 @@
 #include "node/cli/swarm/commands.h"
 #include "node/cli/terminal/exit_code.h"
 #include "node/cli/terminal/usage.h"
+#include "node/net/link/tls_identity.h"
 
 namespace {
 
@@ -34,6 +35,17 @@ constexpr char kFooter[] =
     "Example: ostraka swarm\n"
     "  runs eight real nodes on this machine, three of them attackers, and shows their bans\n"
     "Exit codes: 0 done, 1 negative result, 2 bad usage or input, 3 environment";
+
+// Who updates OpenSSL: this project with the program, or the system without it (SECURITY.md).
+#ifdef OSTRAKA_STATIC
+constexpr char kTlsFrom[] = "in this program";
+#else
+constexpr char kTlsFrom[] = "of this system";
+#endif
+
+std::string VersionText() {
+  return "ostraka " OSTRAKA_VERSION "\n" + ostraka::net::TlsLibrary() + ", " + kTlsFrom;
+}
 
 // A parent may have closed our standard descriptors. Files opened later would take their numbers,
 // and printed text would corrupt them, for example the ledger. A closed stdout is replaced by
@@ -63,7 +75,7 @@ int Main(int argc, char** argv) {
   CLI::App program(kDescription, "ostraka");
   program.footer(kFooter);
   program.require_subcommand(1);
-  program.set_version_flag("--version", "ostraka " OSTRAKA_VERSION);
+  program.set_version_flag("--version", &VersionText);
   ostraka::cli::Invocation invocation;
   ostraka::cli::AddSwarmCommand(program, invocation);
   ostraka::cli::AddNodeCommand(program, invocation);

@@ -29,6 +29,12 @@ base::Status CheckModelName(const std::string& name) {
 }
 
 base::Status ModuleMissing(const std::string& model, const std::vector<std::string>& module_files) {
+  if (module_files.empty()) {
+    return base::NotFound(model + " needs " + kModuleFile +
+                          ", which the program of a tarball or wheel does not load: take the "
+                          "Debian packages ostraka and ostraka-trainer-torch, or `make torch` in "
+                          "the sources");
+  }
   std::string message = model + " needs " + kModuleFile + ", which is not at";
   for (const std::string& file : module_files) message += " " + file;
   return base::NotFound(message +
@@ -114,12 +120,16 @@ base::StatusOr<Dataset> LoadDataFor(const TrainerOptions& options) {
 }
 
 std::vector<std::string> ModuleCandidates() {
+#ifdef OSTRAKA_STATIC
+  return {};
+#else
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   // Without /proc, look in the current folder; the message will name it.
   const std::filesystem::path folder = error ? "." : program.parent_path();
   return {(folder / kModuleFile).string(), (folder / "lib" / kModuleFile).string(),
           (folder.parent_path() / "lib" / "ostraka" / kModuleFile).string()};
+#endif
 }
 
 base::StatusOr<std::unique_ptr<Trainer>> MakeTrainer(const TrainerOptions& options) {

@@ -40,7 +40,8 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeTrainerOver(const TrainerOptions& o
 base::StatusOr<std::string> TrainerLibrary();
 
 // Paths where the module may be, in order of search: beside the running program, in lib/ beside it,
-// and in ../lib/ostraka/ as installed.
+// and in ../lib/ostraka/ as installed. None with OSTRAKA_STATIC: a module has the system's
+// libstdc++, and such a program its own.
 std::vector<std::string> ModuleCandidates();
 
 // MakeTrainer, or with `data` MakeTrainerOver, but searches the module at `module_files`, in order.

@@ -40,7 +40,7 @@ class HelpTest(TestCase):
     def test_version(self):
         result = run("--version")
         self.assertEqual(result.returncode, 0)
-        self.assertRegex(result.stdout, r"\Aostraka \d+\.\d+\.\d+\n\Z")
+        self.assertRegex(result.stdout, r"\Aostraka \d+\.\d+\.\d+\nOpenSSL 3\.\S+ .*, (of this system|in this program)\n\Z")
 
     def test_the_program_itself_links_no_libtorch(self):
         # A program that starts in milliseconds cannot load half a gigabyte first.

@@ -80,7 +80,7 @@ class PackagesTest(TestCase):
         program = root / "usr/bin/ostraka"
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.folder)}
         self.assertRegex(output_of(program, "--version", env=environment, cwd="/"),
-                         r"\Aostraka \d+\.\d+\.\d+\n\Z")
+                         r"\Aostraka \d+\.\d+\.\d+\nOpenSSL \S+ .*, of this system\n\Z")
         output_of(program, "sim", "--steps", "6", "--json", env=environment, cwd="/")
         if HAS_TORCH:
             doctor = subprocess.run([program, "doctor", "--data-dir", self.folder], env=environment,

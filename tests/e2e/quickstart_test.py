@@ -130,6 +130,7 @@ class QuickstartTest(harness.TestCase):
         return text
 
     def test_every_line_of_the_page(self):
+        self.package(self.next_block("sh package"))
         self.machine(self.next_block("sh machine"))
         self.assertEqual(self.next_block("sh everybody"), "NAME=ann\n")
         keys = self.next_block("sh everybody")
@@ -148,6 +149,17 @@ class QuickstartTest(harness.TestCase):
         self.trains(self.next_block("sh node"), self.next_block("sh everybody"))
         self.exports(self.next_block("sh everybody"), self.next_block("python"))
         self.assertEqual(self.blocks, [])
+
+    def package(self, text):
+        """What `make dist` makes is another test's business: here a tarball of its form holds the program under test."""
+        folder = self.folder / "ostraka-0/bin"
+        folder.mkdir(parents=True)
+        subprocess.run(["strip", "-o", folder / "ostraka", harness.OSTRAKA], check=True, timeout=harness.DEADLINE_S)
+        subprocess.run(["tar", "-C", self.folder, "-czf", self.homes["ann"] / "ostraka-0-linux-x86_64.tar.gz", "ostraka-0"],
+                       check=True, timeout=harness.DEADLINE_S)
+        self.assertTrue(text.endswith("\nostraka swarm\n"))
+        path = self.does("ann", text.replace("\nostraka swarm\n", "\ncommand -v ostraka\nostraka swarm >&2\n"))
+        self.assertEqual(path.strip(), str(self.homes["ann"] / "ostraka-0/bin/ostraka"))
 
     def machine(self, text):
         """Building and its packages are other tests' business: `make` shows what it would do."""

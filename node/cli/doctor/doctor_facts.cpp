@@ -208,8 +208,8 @@ Finding CheckModule() {
   if (trainer.ok()) return {"trainer", Severity::kOk, "libtorch loads", ""};
   return {"trainer", Severity::kOk,
           "libtorch does not load, which the model cnn, runs with compute_profile tolerant and "
-          "`ostraka compare` alone need (for them: the package's lib/ostraka folder, and "
-          "libtorch1.13)",
+          "`ostraka compare` alone need (for them: the Debian packages ostraka and "
+          "ostraka-trainer-torch, or `make torch`)",
           ""};
 }
 

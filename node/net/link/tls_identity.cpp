@@ -244,4 +244,6 @@ std::string ExplainTlsRecordError(unsigned long code) {
          "forged";
 }
 
+std::string TlsLibrary() { return OpenSSL_version(OPENSSL_VERSION); }
+
 }  // namespace ostraka::net

@@ -49,4 +49,7 @@ base::StatusOr<base::PeerId> AuthenticatedPeer(ssl_st* ssl);
 std::string ExplainTlsError(unsigned long code);
 std::string ExplainTlsRecordError(unsigned long code);
 
+// The library that does all this, as it is loaded: "OpenSSL 3.0.19 27 Jan 2026".
+std::string TlsLibrary();
+
 }  // namespace ostraka::net

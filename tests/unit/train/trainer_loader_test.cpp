@@ -87,6 +87,14 @@ TEST(TrainerLoader, AMissingModuleIsNamedWithWhatToDo) {
                              HasSubstr("`make torch` builds it")));
 }
 
+TEST(TrainerLoader, AProgramThatLoadsNoModuleNamesThoseThatDo) {
+  const std::string message =
+      MessageOfOneLine(MakeTrainerFrom(kNeedsModule, {}).status(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(message, AllOf(HasSubstr("model mlp needs libostraka_torch.so, which the program of "
+                                       "a tarball or wheel does not load"),
+                             HasSubstr("ostraka-trainer-torch"), HasSubstr("`make torch`")));
+}
+
 TEST(TrainerLoader, LoadsTheFirstExistingModule) {
   const TrainerOptions options{.hidden = 20};
   const auto trainer =
