@@ -25,8 +25,12 @@ set_target_properties(spdlog::spdlog_header_only PROPERTIES
   INTERFACE_LINK_LIBRARIES "Threads::Threads;fmt::fmt-header-only")
 
 
-# ostraka_hold_libraries(TARGET): what this system's glibc has and 2.34 lacks comes from older_glibc.c.
-add_library(ostraka_older_glibc OBJECT EXCLUDE_FROM_ALL ${OSTRAKA_ROOT}/packaging/older_glibc.c)
+# ostraka_hold_libraries(TARGET): what this system's glibc has and 2.34 lacks comes from older_glibc.c, and what of Abseil's
+# archives may not stand in a shared object from abseil_for_modules.cpp (both in packaging/).
 function(ostraka_hold_libraries target)
   target_link_libraries(${target} PRIVATE ostraka_older_glibc)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL MODULE_LIBRARY)
+    target_link_libraries(${target} PRIVATE ostraka_abseil_for_modules)
+  endif()
 endfunction()

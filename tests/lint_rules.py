@@ -142,7 +142,7 @@ THIRD_PARTY = [
     (r"(gtest|gmock|rapidcheck)(/.*|\.h)", r"tests/.*", "test libraries"),
     (r"pybind11/.*", r"python/.*", "pybind11"),
     # Abseil is everybody's, but only as our own names show it.
-    (r"absl/.*", r"node/base/.*", "Abseil"),
+    (r"absl/.*", r"node/base/.*|packaging/abseil_for_modules\.cpp", "Abseil"),
 ]
 # Libraries that headers of ours are meant to show.
 SHOWN_THROUGH_HEADERS = {"Abseil"}
@@ -154,6 +154,7 @@ SYSTEM_HEADER = re.compile(
 SYSTEM_HEADER_FILES = [
     (r"node/(os|net|store|http|host|cli)/.*", "drivers and tools"),
     (r"sim/compare/engine/(cell_store|worker_pool)\.cpp", "a store that survives kill -9; processes"),
+    (r"packaging/abseil_for_modules\.cpp", "takes the place of a file of Abseil"),
     (r"crypto/key_file_disk\.cpp", "key files: owner, mode and atomic replacement"),
     (r"node/train/(trainer_loader|torch/torch_runtime)\.cpp", "loads the libtorch module with dlopen, and finds its BLAS"),
 ]
