@@ -11,7 +11,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 find_program(OSTRAKA_CCACHE ccache)
 if(OSTRAKA_CCACHE)
   # The sloppiness is what precompiled headers need (ccache's manual). Paths below the base are relative, so
-  # that a fresh clone is served from the objects of any other checkout, and no program names this folder.
+  # that a fresh clone is served from the objects of any other checkout, and no program names this folder (a batch names
+  # its files by their whole paths: preset release, which is shipped, maps them too).
   set(CMAKE_C_COMPILER_LAUNCHER ${OSTRAKA_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
     CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS=--param=ggc* ${OSTRAKA_CCACHE})

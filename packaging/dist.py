@@ -173,8 +173,14 @@ def tools_of(python, tag):
     return inside
 
 
+# pybind11 is headers, from pip and not from Debian.
+OF_PYBIND11 = """import importlib.metadata
+of = importlib.metadata.distribution("pybind11")
+print(of.version, next(file for file in of.files if file.name == "LICENSE").read_text(), sep="\\n")"""
+
+
 def module_of(python, jobs):
-    """(tag, {name: bytes}) of the module compiled for one interpreter."""
+    """(tag, {name: bytes}, what is linked into it beside the program's libraries) of the module compiled for one interpreter."""
     facts = facts_of(python)
     tag = "cp" + "".join(map(str, facts["version"]))
     tag = f"{tag}-{tag}{'t' * facts['free']}"
@@ -183,7 +189,8 @@ def module_of(python, jobs):
     found = [file for file in installed("python").rglob("ostraka.*") if file.suffix in (".so", ".pyi")]
     if len(found) != 2:
         raise Failure(f"{python}: the module was not built; `cmake --preset dist` says why")
-    return tag, {file.name: file.read_bytes() for file in found}
+    version, copyright = output_of(inside, "-c", OF_PYBIND11).split("\n", 1)
+    return tag, {file.name: file.read_bytes() for file in found}, {"pybind11": (version, copyright.encode())}
 
 
 def debs_in(folder):
@@ -198,17 +205,17 @@ def make(options):
     folder = options.into.resolve()
     debs = debs_in(options.debs)
     pythons = [] if options.no_module else options.pythons or [newest()]
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     build(options.jobs, "ostraka", "-DOSTRAKA_PYTHON=OFF")
     program, held = installed("program"), libraries()
+    modules = [module_of(python, options.jobs) for python in pythons]
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     made = [shutil.copy(deb, folder) for deb in debs]
     made.append(write_tarball(folder, program, held))
     alone = (SOURCE / "python/program_alone/ostraka.py").read_text().replace("@VERSION@", VERSION)
     made.append(write_wheel(folder, f"py3-none-{PLATFORM}", program, held, {"ostraka.py": alone.encode()}))
-    for python in pythons:
-        tag, module = module_of(python, options.jobs)
-        made.append(write_wheel(folder, f"{tag}-{PLATFORM}", program, held, module, "Requires-Dist: numpy\n"))
+    for tag, module, more in modules:
+        made.append(write_wheel(folder, f"{tag}-{PLATFORM}", program, held | more, module, "Requires-Dist: numpy\n"))
     sums = [f"{hashlib.sha256(pathlib.Path(file).read_bytes()).hexdigest()}  {pathlib.Path(file).name}\n" for file in made]
     (folder / "SHA256SUMS").write_text("".join(sums))
     print(f"{folder}:")

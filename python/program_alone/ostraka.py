@@ -1,4 +1,4 @@
-"""The wheel of ostraka for any Python: it has the command `ostraka`, and of the module what is pure Python (ostraka_export).
+"""The wheel of ostraka for any Python: it has the command `ostraka`, and what is pure Python: ostraka_export.read_tensors.
 
 Rules, attacks, graphs and export are compiled for one CPython each, and are in the wheels for these.
 """
