@@ -85,7 +85,7 @@ class DistTest(TestCase):
             with zipfile.ZipFile(archive) as opened:
                 return {name: opened.read(name) for name in opened.namelist()}
         with tarfile.open(archive) as opened:
-            return {entry.name: opened.extractfile(entry).read() for entry in opened}
+            return {entry.name: opened.extractfile(entry).read() for entry in opened if entry.isfile()}
 
     def test_sums_agree_and_name_every_file(self):
         output_of("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=self.dist)
