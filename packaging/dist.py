@@ -8,6 +8,7 @@ has its headers. Such a wheel takes NumPy and pybind11 from pip's index; --no-mo
 those that `make deb` left in build/release/packages, or in --debs. Exit code 0, or 3 with one line that says what to do.
 """
 import argparse
+import fcntl
 import gzip
 import hashlib
 import io
@@ -136,8 +137,8 @@ print(json.dumps({"cpython": sys.implementation.name == "cpython", "version": sy
 def facts_of(python):
     try:
         facts = json.loads(output_of(python, "-c", FACTS))
-    except (Failure, OSError) as error:
-        raise Failure(f"{python} does not run: {error}") from None
+    except (Failure, OSError, ValueError) as error:
+        raise Failure(f"{python} is no Python that runs: {error}") from None
     if not facts["cpython"] or not facts["headers"]:
         raise Failure(f"{python} is no CPython with its headers: install python3-dev, or name another interpreter")
     return facts
@@ -204,7 +205,12 @@ def debs_in(folder):
 def make(options):
     folder = options.into.resolve()
     debs = debs_in(options.debs)
+    BUILD.mkdir(parents=True, exist_ok=True)
+    lock = open(BUILD / "lock", "w")  # one configuration at a time
+    fcntl.flock(lock, fcntl.LOCK_EX)
     pythons = [] if options.no_module else options.pythons or [newest()]
+    for python in pythons:
+        facts_of(python)
     build(options.jobs, "ostraka", "-DOSTRAKA_PYTHON=OFF")
     program, held = installed("program"), libraries()
     modules = [module_of(python, options.jobs) for python in pythons]
