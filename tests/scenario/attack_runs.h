@@ -38,9 +38,9 @@ struct Swarm {
   std::uint32_t peers = 8;
   std::uint32_t byzantine = 3;
 };
-// One attacker; as many as eight members bear; as many as sixteen bear, which takes eight times as
+// As many attackers as eight members bear; one; as many as sixteen bear, which takes eight times as
 // long.
-inline std::vector<Swarm> Swarms() { return FirstOf<Swarm>({{8, 1}, {8, 3}, {16, 7}}, 2); }
+inline std::vector<Swarm> Swarms() { return FirstOf<Swarm>({{8, 3}, {8, 1}, {16, 7}}, 1); }
 
 // "3Of8".
 inline std::string NameOf(const Swarm& swarm) {
