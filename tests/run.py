@@ -9,6 +9,7 @@ OSTRAKA_BEGAN (seconds since 1970) the time since then is printed too. ctest's s
 the last lines, and its exit code is this program's.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -42,11 +43,13 @@ def test_times(build):
 
 
 def compile_times(build):
-    """(seconds, object) of every file that Ninja compiled, as it last did."""
+    """(seconds, object) of every file of the build, as Ninja last compiled it."""
+    objects = {re.search(r" -o (\S+) -c ", command["command"]).group(1)
+               for command in json.loads((build / "compile_commands.json").read_text())}
     times = {}
     for line in (build / ".ninja_log").read_text(errors="replace").splitlines()[1:]:
         fields = line.split("\t")
-        if len(fields) == 5 and fields[3].endswith((".o", ".gch")):
+        if len(fields) == 5 and fields[3] in objects:
             name = re.sub(r"CMakeFiles/[^/]+\.dir/", "", fields[3])
             times[fields[3]] = ((int(fields[1]) - int(fields[0])) / 1000, name)
     return list(times.values())

@@ -362,8 +362,9 @@ base::Status CheckWaits(const SimOptions& options) {
                           "fastest_percent must be 0 (machines are alike) or 1..100"));
   RETURN_IF_ERROR(Require(options.waits.again_percent >= 1 && options.waits.again_percent <= 10'000,
                           "again_percent must be 1..10000: what a second pass takes of the first"));
-  return Require(options.waits.gradient_time * 4 <= most * 3,
-                 "gradient_time must be at most 15 s, three quarters of the longest wait for parts");
+  return Require(
+      options.waits.gradient_time * 4 <= most * 3,
+      "gradient_time must be at most 15 s, three quarters of the longest wait for parts");
 }
 
 }  // namespace

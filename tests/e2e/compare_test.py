@@ -82,6 +82,7 @@ class Results(CompareTest):
         self.assertEqual(running.finish(), -signal.SIGKILL)
         running.close()
 
+    @harness.in_soak
     def test_a_grid_gives_equal_bytes_after_ten_kills(self):
         whole = self.compare(self.grid, "--out", "whole")
         self.assertEqual((whole["ok"], whole["cells"], whole["done"]), (True, CELLS, CELLS))
@@ -155,6 +156,7 @@ class Results(CompareTest):
             self.assertIn("cos_honest_aggregate.npy", archive.namelist())
             self.assertTrue(archive.read("rate.npy").startswith(b"\x93NUMPY"))
 
+    @harness.in_soak
     def test_a_text_is_data_too(self):
         words = "the city wrote a name on a shard and counted the shards of the city ".split()
         draw = random.Random(1)
@@ -249,6 +251,7 @@ class BadGrids(CompareTest):
 @needs_torch
 @browser.needs_browser
 class Report(CompareTest):
+    @harness.in_soak
     def test_every_figure_is_drawn_without_overlaps(self):
         self.compare(self.grid, "--out", "out")
         text = (self.folder / "out" / "report.html").read_text()

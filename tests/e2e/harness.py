@@ -24,8 +24,11 @@ DEADLINE_S = 150
 HAS_TORCH = (Path(OSTRAKA).parent / "libostraka_torch.so").exists()
 ID_DIGITS = 64
 
+# A test that takes long beside others of its kind: `make soak` sets OSTRAKA_SOAK.
+in_soak = unittest.skipUnless(os.environ.get("OSTRAKA_SOAK"), "runs in make soak")
+
 needs_torch = unittest.skipUnless(
-    HAS_TORCH, "NOT TESTED: libostraka_torch.so is not beside the binary (OSTRAKA_WITH_TORCH=OFF?)")
+    HAS_TORCH, "NOT TESTED: libostraka_torch.so is not beside the binary (make torch builds it)")
 
 
 def kill_group(process):

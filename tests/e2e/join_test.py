@@ -29,6 +29,7 @@ class JoinTest(JoinCase):
         shown = harness.expect_ok("key", "show", self.folder / "newcomer" / "node.key").strip()
         self.assertEqual(newcomer.report()["peer"], shown)
 
+    @harness.in_soak
     def test_a_newcomer_that_is_killed_comes_back(self):
         run = self.open_run(180)
         link = self.invite(run)
@@ -43,6 +44,7 @@ class JoinTest(JoinCase):
         self.read([again])
         self.await_end([*nodes, again])
 
+    @harness.in_soak
     def test_two_newcomers_share_an_invite_and_a_third_is_told_that_it_is_used_up(self):
         run = self.open_run(200)
         link = self.invite(run, "--uses", 2)
@@ -139,6 +141,7 @@ class JoinTest(JoinCase):
             self.assertIn(why, refused.stderr)
             self.assertEqual(len(refused.stderr.strip().splitlines()), 1, refused.stderr)
 
+    @harness.in_soak
     def test_two_newcomers_that_listen_find_each_other_by_the_dht(self):
         run = self.open_run(250)
         link = self.invite(run, "--uses", 2)
@@ -154,6 +157,7 @@ class JoinTest(JoinCase):
         self.finish_all(nodes, [])
         self.await_end([first, second])
 
+    @harness.in_soak
     def test_several_come_at_once_and_another_after_one_has_left(self):
         run = self.open_run(250)
         nodes = self.start_all(run)
@@ -173,6 +177,7 @@ class JoinTest(JoinCase):
         self.finish_all(nodes, [])
         self.await_end([*newcomers[1:], late])
 
+    @harness.in_soak
     def test_an_invite_that_holds_a_later_block_begins_there(self):
         run = self.open_run(250)
         nodes = self.start_all(run)
@@ -205,6 +210,7 @@ class JoinTest(JoinCase):
         self.assertIn("this key may not come in: ", late.report()["reason"])
         self.finish_all(nodes, [])
 
+    @harness.in_soak
     def test_an_allowed_key_needs_no_invite(self):
         key = self.folder / "friend.key"
         friend = harness.expect_ok("key", "new", key, "--no-passphrase").strip()

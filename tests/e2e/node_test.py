@@ -57,6 +57,7 @@ class RunTest(TestCase):
     def ledger(self, made, index):
         return json.loads(expect_ok("ledger", "show", "--json", made.data_dir(index)))
 
+    @harness.in_soak
     def test_the_default_data_folder_is_named_by_the_run(self):
         made = self.make_run(steps=8)
         home = self.folder / "home"
@@ -141,6 +142,7 @@ class LostNodeTest(TestCase):
         self.assertIn("Ctrl-C", shown["outcome"])
         self.assertGreaterEqual(len(shown["blocks"]), report["steps"] + 1)
 
+    @harness.in_soak
     def test_a_service_manager_that_stops_a_node_sees_no_failure_and_a_closed_terminal_loses_nothing(self):
         self.start(count=4, steps=1000000)
         self.nodes[0].signal(signal.SIGTERM)
@@ -152,6 +154,7 @@ class LostNodeTest(TestCase):
             self.assertIn("stopped by " + name, report["reason"])
             self.assertTrue(Path(report["checkpoint"]).is_file())
 
+    @harness.in_soak
     def test_three_members_name_a_missing_one_and_wait_for_it(self):
         self.start(count=3, steps=15)
         self.nodes[0].signal(signal.SIGKILL)
@@ -202,6 +205,7 @@ class LeavingTest(TestCase):
         applied = [block["applied"] == block["parts"] for block in shown if not block["genesis"]]
         self.assertTrue(all(applied), "a column was void")
 
+    @harness.in_soak
     def test_a_command_from_another_terminal(self):
         self.start(steps=1000000)
         told = run("leave", self.made.data_dir(2))
@@ -211,6 +215,7 @@ class LeavingTest(TestCase):
         self.refused(3, ["leave", self.made.data_dir(2)], "no node runs on")
         self.refused(3, ["leave", self.folder / "nowhere"], "no node has its data in")
 
+    @harness.in_soak
     def test_the_command_says_why_a_node_was_stopped_instead(self):
         made = self.make_run(count=3, steps=1000000)
         nodes = [self.running(made.start(i)) for i in range(3)]
@@ -220,6 +225,7 @@ class LeavingTest(TestCase):
         self.assertRegex(told.stdout, r"^it did not leave: stopped by Ctrl-C in step \d+")
         self.assertIn("the run cannot do without it", told.stderr)
 
+    @harness.in_soak
     def test_it_comes_back_and_a_second_ctrl_c_ends_it_at_once(self):
         self.start(steps=1000000)
         self.leave(0)
@@ -236,6 +242,7 @@ class LeavingTest(TestCase):
         for other in self.nodes[1:]:
             other.signal(signal.SIGCONT)
 
+    @harness.in_soak
     def test_four_that_bear_a_fault_are_needed(self):
         made = self.make_run(count=4, steps=1000000)
         nodes = [self.running(made.start(i)) for i in range(4)]
@@ -246,6 +253,7 @@ class LeavingTest(TestCase):
 
 
 class OtherManifestTest(TestCase):
+    @harness.in_soak
     def test_one_byte_more_is_said_once_of_each_member(self):
         made = self.make_run()
         first = self.running(made.start(0))

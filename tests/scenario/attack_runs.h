@@ -7,14 +7,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "sim/run/cluster.h"
 
 namespace ostraka::sim {
+
+// `make soak` sets OSTRAKA_SOAK. A test then takes all its seeds, sizes and parameters; in `make
+// test` it takes the first of them, and swarms of eight.
+inline bool InSoak() { return std::getenv("OSTRAKA_SOAK") != nullptr; }
+inline std::uint64_t SeedsUpTo(std::uint64_t all) { return InSoak() ? all : 1; }
+template <typename T>
+std::vector<T> FirstOf(std::initializer_list<T> all, std::size_t few = 1) {
+  return {all.begin(), InSoak() ? all.end() : all.begin() + static_cast<std::ptrdiff_t>(few)};
+}
 
 // How many seeds a test takes of each swarm: the environment's OSTRAKA_SEEDS, else one. The figures
 // of docs/benchmarks.md are from 200.
@@ -27,8 +38,9 @@ struct Swarm {
   std::uint32_t peers = 8;
   std::uint32_t byzantine = 3;
 };
-// One attacker; as many as eight members bear; as many as sixteen bear.
-inline constexpr Swarm kSwarms[] = {{8, 1}, {8, 3}, {16, 7}};
+// As many attackers as eight members bear; one; as many as sixteen bear, which takes eight times as
+// long.
+inline std::vector<Swarm> Swarms() { return FirstOf<Swarm>({{8, 3}, {8, 1}, {16, 7}}, 1); }
 
 // "3Of8".
 inline std::string NameOf(const Swarm& swarm) {

@@ -49,10 +49,11 @@ std::uint64_t Voids(const SimResult& result) {
 
 // --- too large ----------------------------------------------------------------------------------
 
-// Swarms with three of eight meet all values, the others some, to limit the time of the test.
+// In `make soak` swarms with three of eight meet all values. The others meet some, to limit the
+// time of the test.
 std::vector<std::string> Some(Swarm size, const std::vector<std::string>& all,
                               const std::vector<std::string>& some) {
-  return size.peers == 8 && size.byzantine == 3 ? all : some;
+  return InSoak() && size.peers == 8 && size.byzantine == 3 ? all : some;
 }
 
 class LargeTest : public testing::TestWithParam<Swarm> {};
@@ -92,7 +93,7 @@ TEST_P(LargeTest, WrongAggregateCoveredByColludersDoesNoHarm) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Swarms, LargeTest, testing::ValuesIn(kSwarms), NameOfParam);
+INSTANTIATE_TEST_SUITE_P(Swarms, LargeTest, testing::ValuesIn(Swarms()), NameOfParam);
 
 TEST(SizeAttack, OwnerOfAnAggregateLargerThanItsRowsIsDropped) {
   const SimResult result = RunWithoutHarm(OptionsOf({8, 1}, "wrong_aggregate", {{"scale", "1e8"}}));
@@ -102,7 +103,7 @@ TEST(SizeAttack, OwnerOfAnAggregateLargerThanItsRowsIsDropped) {
 }
 
 TEST(SizeAttack, WorkerThatStatesAFalseSizeIsNamedAndBannedByVerdict) {
-  for (const char* scale : {"1e-6", "0.5", "1e6"}) {
+  for (const char* scale : FirstOf({"1e-6", "0.5", "1e6"})) {
     const SimResult result = RunWithoutHarm(OptionsOf({8, 3}, "false_size", {{"scale", scale}}));
     EXPECT_EQ(MembersRemoved(result), 3U) << scale;
     for (const wire::Removal& removal : result.removals) {
@@ -143,7 +144,7 @@ TEST_P(VoidTest, OwnerIsDroppedAtItsThirdVoidColumn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, VoidTest,
-                         testing::Combine(testing::Range(0, 4), testing::ValuesIn(kSwarms)),
+                         testing::Combine(testing::Range(0, 4), testing::ValuesIn(Swarms())),
                          [](const auto& instance) {
                            return "Kind" + std::to_string(std::get<0>(instance.param)) + "Of" +
                                   NameOf(std::get<1>(instance.param));
@@ -164,7 +165,7 @@ TEST(VoidAttack, ColumnsVoidedByPairsAreBounded) {
 
 // The first radius is the manifest's. Columns that are blind beside it are so in step 0 only.
 TEST(BlindColumns, OccurInTheFirstStepAtMost) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsUpTo(3); ++seed) {
     const SimResult result = RunWithoutHarm(OptionsOf({8, 0}, "none", {}, seed));
     const auto blind = result.columns.find("blind");
     const std::uint64_t count = blind == result.columns.end() ? 0 : blind->second;

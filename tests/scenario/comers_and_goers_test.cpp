@@ -82,7 +82,7 @@ TEST_P(LeaveReroll, GivesNobodyAnotherPlace) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Swarms, LeaveReroll, testing::ValuesIn(kSwarms), NameOfParam);
+INSTANTIATE_TEST_SUITE_P(Swarms, LeaveReroll, testing::ValuesIn(Swarms()), NameOfParam);
 
 TEST(LeaveReroll, WhileHonestMembersLeaveToo) {
   SimOptions options = Under("leave_reroll", {10, 2}, 4);
@@ -179,12 +179,14 @@ TEST_P(StrangerReturns, AtNoCost) {
   EXPECT_EQ(watch.last().moderators[0].admitted, 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Steps, StrangerReturns, testing::Values(100, 1000, 3000));
+INSTANTIATE_TEST_SUITE_P(Steps, StrangerReturns,
+                         testing::ValuesIn(FirstOf<std::uint64_t>({100, 1000, 3000})));
 
 // Four keys take turns by an invite of two uses. Each asks again when its seat is lost. Checker
 // "arrivals": two came in all, and never more attackers than the members bear. Between a return and
 // the next one by the invite lie 1000 steps, whatever they do.
 TEST(RotateKeys, ComeInByTheUsesOfTheirInviteOnceInAThousandSteps) {
+  if (!InSoak()) GTEST_SKIP() << "takes 3,300 steps";
   SimOptions options = Rotating(4, "2", "1002", 1);
   options.steps = 3300;
   InviteWatch watch;
@@ -200,6 +202,7 @@ TEST(RotateKeys, ComeInByTheUsesOfTheirInviteOnceInAThousandSteps) {
 
 // Their invite ends while they are away: then nobody comes again whose seat is lost.
 TEST(RotateKeys, StayOutWhenTheirInviteHasEnded) {
+  if (!InSoak()) GTEST_SKIP() << "takes 1,200 steps";
   SimOptions options = Rotating(3, "2", "1002", 2);
   options.attack_params["until"] = "900";
   options.steps = 1200;
@@ -225,7 +228,7 @@ TEST_P(FarNewcomers, CostNoHonestMemberItsPlace) {
 // Near until they are in, and far from then on: they are dropped for what comes too late, and may
 // come back from there as those that are dropped do.
 TEST(FarNewcomer, IsDroppedIfItMovesAwayAndNobodyElseIs) {
-  for (const char* deltas : {"0.6", "2", "5"}) {
+  for (const char* deltas : FirstOf({"2", "0.6", "5"})) {
     SimOptions options = Under("far_newcomer", {8, 0}, 7);
     options.attack_params = {{"deltas", deltas}, {"moves", "1"}};
     options.intruders = 3;
@@ -237,7 +240,7 @@ TEST(FarNewcomer, IsDroppedIfItMovesAwayAndNobodyElseIs) {
 // A round trip as long as two steps. [Results were asked for six at a time, so that eight columns
 // took two round trips: it was always some blocks behind, and never let in.]
 TEST(FarNewcomer, ComesInAsFarAsMessagesMayTake) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsUpTo(3); ++seed) {
     SimOptions options = Under("far_newcomer", {8, 0}, seed);
     options.attack_params["deltas"] = "0.2";
     options.intruders = 1;
@@ -274,7 +277,7 @@ INSTANTIATE_TEST_SUITE_P(Deltas, FarNewcomers,
 
 // Who comes back without a disk fetches a state of several pieces, and donors stop in the middle.
 TEST(GoneDonor, DelaysAStateAndStopsNobody) {
-  for (const char* removed : {"0", "1"}) {
+  for (const char* removed : FirstOf({"0", "1"})) {
     SimOptions options = Under("gone_donor", {8, 2}, 2);
     options.attack_params["removed"] = removed;
     options.attack_from_step = 1;
@@ -293,7 +296,7 @@ TEST(GoneDonor, DelaysAStateAndStopsNobody) {
 // Steps are a hundredth of Delta. [A newcomer waited half a Delta for an aggregate of each silent
 // member, and was at the head by chance alone.]
 TEST(GoneDonor, WhoAnswersNobodyKeepsNobodyOutOfShortSteps) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsUpTo(3); ++seed) {
     SimOptions options = Under("gone_donor", {8, 2}, seed);
     options.attack_params["pieces"] = "0";
     options.attack_from_step = 1;
@@ -325,7 +328,7 @@ TEST(StaleHeads, KeepNobodyAway) {
 // As many as the run bears lie about the past to who comes, and to who was away for so long that it
 // fetches a state. They find no second history.
 TEST(FalsePast, KeepsNobodyAway) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsUpTo(3); ++seed) {
     SimOptions options = Under("false_past", {8, 2}, seed);
     options.steps = 150;
     options.comes = 2;
@@ -340,7 +343,7 @@ TEST(FalsePast, KeepsNobodyAway) {
 // Colluders leave, and then show a false later history to who comes and to who comes back. As many
 // of them as the genesis bears mislead nobody.
 TEST(LongRange, AFalseHistoryOfFormerMembersMisleadsNobody) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsUpTo(3); ++seed) {
     SimOptions options = Under("long_range", {10, 2}, seed);
     options.attackers_leave = 6;
     options.comes = 2;

@@ -61,7 +61,7 @@ TEST(GptRun, TheLowestBitOfOneNumberIsABan) {
 }
 
 TEST(GptRun, OneWrongBitIsNoBanAndOneInEveryStepIs) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsUpTo(3); ++seed) {
     SimOptions once = Gpt("slip", 1);
     once.seed = seed;
     once.validators = 3;

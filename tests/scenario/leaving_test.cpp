@@ -42,8 +42,9 @@ TEST_P(HonestLeave, VoidsNoColumnAndDropsNobody) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, HonestLeave,
-                         testing::Combine(testing::Values(8, 9, 16, 17), testing::Values(1, 2),
-                                          testing::Values(1, 3)));
+                         testing::Combine(testing::ValuesIn(FirstOf<std::uint32_t>({8, 9, 16, 17},
+                                                                                   2)),
+                                          testing::Values(1, 2), testing::Values(1, 3)));
 
 TEST(Leaving, ThreeOfEightGoWhileTheOthersAreAttacked) {
   for (const char* attack : {"sign_flip", "false_proof", "silent"}) {
@@ -84,14 +85,14 @@ INSTANTIATE_TEST_SUITE_P(
     Attacks, LieAndLeave,
     testing::Combine(testing::Values("false_proof", "cover_up", "false_accuse", "wrong_aggregate",
                                      "equivocate", "abort_coin"),
-                     testing::ValuesIn(kSwarms)),
+                     testing::ValuesIn(Swarms())),
     [](const auto& run) { return std::get<0>(run.param) + NameOf(std::get<1>(run.param)); });
 
 // Each owner names one liar a step, so owners share the liars out. [By its place among all members
 // each named one at random, and of three one escaped in every fourth swarm.]
 TEST(LieAndLeave, AllThatLieAndLeaveInOneStepAreNamed) {
   const std::uint64_t seeds = std::max<std::uint64_t>(5, SeedsOfEach());
-  for (const Swarm& swarm : {Swarm{8, 3}, Swarm{16, 7}}) {
+  for (const Swarm& swarm : FirstOf({Swarm{8, 3}, Swarm{16, 7}})) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       SimOptions options = LeavingFrom(swarm, 0, seed);
       options.attack = "false_proof";

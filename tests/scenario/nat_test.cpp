@@ -49,7 +49,7 @@ class Carriers : public testing::TestWithParam<const char*> {};
 
 // Colluders among the carriers of each pair, as many as the run bears.
 TEST_P(Carriers, HarmNobody) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsUpTo(3); ++seed) {
     SimOptions options = Behind(3, {8, 3}, "forward", {{"mode", GetParam()}});
     options.steps = 20;
     options.seed = seed;
@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(DropDelaySplitReplay, Carriers, testing::Values("1", "2
 // Colluders have honest members carry all that their rations allow, to members whose lines are
 // slower than that. It waits apart and is dropped; no link closes for it.
 TEST(NatTest, AFloodByWayOfHonestCarriersClosesNoLink) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsUpTo(3); ++seed) {
     SimOptions options = Behind(3, {8, 3}, "forward", {{"mode", "5"}});
     options.steps = 20;
     options.attack_from_step = 2;
@@ -86,7 +86,7 @@ TEST(NatTest, WhatAnEchoNamesIsShownAcrossNats) {
 }
 
 TEST(NatTest, FlagsThatChangeInEachStepHarmNobody) {
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsUpTo(4); ++seed) {
     SimOptions options = Behind(2, {8, 3}, "flag_flip");
     options.seed = seed;
     RunWithoutHarm(options);
@@ -96,7 +96,7 @@ TEST(NatTest, FlagsThatChangeInEachStepHarmNobody) {
 // Members that withhold parts and results from members that no other one of their kind can reach.
 TEST(NatTest, DisputesAcrossNatsCostNoHonestMember) {
   for (const char* attack : {"selective_send", "withhold_result", "two_faced", "spoilt_part"}) {
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (std::uint64_t seed = 1; seed <= SeedsUpTo(3); ++seed) {
       SimOptions options = Behind(3, {8, 3}, attack);
       options.seed = seed;
       RunWithoutHarm(options);
@@ -105,7 +105,7 @@ TEST(NatTest, DisputesAcrossNatsCostNoHonestMember) {
 }
 
 TEST(NatTest, CrashesOfMembersBehindNatsCostNoHonestMember) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsUpTo(3); ++seed) {
     SimOptions options = Behind(3, {8, 1}, "forward", {{"mode", "1"}});
     options.crashes = 3;
     options.seed = seed;

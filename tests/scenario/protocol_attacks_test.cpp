@@ -12,6 +12,7 @@
 
 #include "node/protocol/ground/manifest.h"
 #include "sim/run/cluster.h"
+#include "tests/scenario/attack_runs.h"
 
 namespace ostraka::sim::protocol_attacks_test {
 namespace {
@@ -126,7 +127,7 @@ TEST(ProtocolAttack, ACoveredAggregateCostsBothTheirPlace) {
 
 // The absorber of all columns is drawn sooner or later, and then nobody covers the others.
 TEST(ProtocolAttack, SingleAbsorberForAllIsFoundAndTheOthersStop) {
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  for (std::uint64_t seed = 1; seed <= SeedsUpTo(4); ++seed) {
     const SimResult result = RunAttack("cover_up", {{"one", "1"}}, 3, seed);
     EXPECT_GE(result.byzantine_removed, 1U) << "seed " << seed;
     EXPECT_LT(result.loss, 1.5 * HonestLoss());
@@ -227,7 +228,7 @@ TEST(ProtocolAttack, SevenOfSixteenColludersFrameNobody) {
   options.attack = "frame_victim";
   options.steps = 40;
   options.dimension = 200;
-  for (options.seed = 1; options.seed <= 3; ++options.seed) {
+  for (options.seed = 1; options.seed <= SeedsUpTo(3); ++options.seed) {
     EXPECT_EQ(RunOptions(options).honest_removed, 0U) << "seed " << options.seed;
   }
 }

@@ -30,7 +30,7 @@ SimResult RunAttack(const Swarm& swarm, const std::string& attack, const AttackP
 void ExpectHarmless(const Swarm& swarm, const std::string& attack, const AttackParams& params,
                     std::uint32_t steps = 20) {
   std::uint64_t misdeeds = 0;
-  for (std::uint64_t seed = 1; seed <= (swarm.peers > 8 ? 1 : 2); ++seed) {
+  for (std::uint64_t seed = 1; seed <= (swarm.peers > 8 ? 1 : SeedsUpTo(2)); ++seed) {
     misdeeds += RunAttack(swarm, attack, params, seed, steps).misdeeds;
   }
   EXPECT_GT(misdeeds, 0U) << "nobody attacked";
@@ -89,7 +89,7 @@ TEST_P(SealTrick, MemberThatEndsAStepLateStillGetsDisputedParts) {
   if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "seal_trick", {{"idea", "8"}});
 }
 
-INSTANTIATE_TEST_SUITE_P(Swarms, SealTrick, testing::ValuesIn(kSwarms), NameOfParam);
+INSTANTIATE_TEST_SUITE_P(Swarms, SealTrick, testing::ValuesIn(Swarms()), NameOfParam);
 
 class FreeRide : public testing::TestWithParam<Swarm> {};
 
@@ -154,7 +154,7 @@ TEST_P(FreeRide, ColludersOfALateWorkerPayForTheirOwnLateness) {
   EXPECT_LT(result.virtual_time.seconds(), 60 + 5 * deadline * places) << result.replay;
 }
 
-INSTANTIATE_TEST_SUITE_P(Swarms, FreeRide, testing::ValuesIn(kSwarms), NameOfParam);
+INSTANTIATE_TEST_SUITE_P(Swarms, FreeRide, testing::ValuesIn(Swarms()), NameOfParam);
 
 // --- one line of script --------------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(Swarms, FreeRide, testing::ValuesIn(kSwarms), NameOfPar
 // [That member's ECHO named an entry that was sealed absent, and counted as never shown.]
 TEST(ShownToOne, JustBeforeTheDeadlineRemovesNobodyElse) {
   for (const char* word : {"aggregate@a", "reveal@b", "proof@c"}) {
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    for (std::uint64_t seed = 1; seed <= SeedsUpTo(4); ++seed) {
       const std::string script =
           std::string("h2=0,solo;") + word + "*0>one0:hold(deadline-1);" + word + "*0>all:drop";
       SimOptions options;

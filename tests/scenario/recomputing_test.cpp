@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/run/cluster.h"
+#include "tests/scenario/attack_runs.h"
 
 namespace ostraka::sim::recomputing_test {
 namespace {
@@ -31,7 +32,7 @@ SimOptions Under(const std::string& attack, std::uint32_t peers, std::uint32_t b
 
 // Attack: looks into a lie kept the own gradients of honest voters waiting.
 TEST(Recomputing, ALieInProfileExactMakesNobodyLate) {
-  for (const std::uint64_t seed : {880'410, 880'411, 880'413}) {
+  for (const std::uint64_t seed : FirstOf({880'410, 880'411, 880'413})) {
     SimOptions options = Under("sign_flip", 8, 3, seed);
     options.exact = true;
     options.waits.gradient_time = base::Milliseconds(9'900);
@@ -67,7 +68,7 @@ TEST(Recomputing, ManyCasesChargeNoSlowerMachine) {
 // Attack: where a vote had half of the wait, whoever is in time for owners with more never voted,
 // as what gives way to the next gradient begins anew. The accuser was dropped, and the liar stayed.
 TEST(Recomputing, WhoeverIsInTimeForOwnersVotes) {
-  for (const std::uint64_t seed : {881'001, 881'015, 881'020}) {
+  for (const std::uint64_t seed : FirstOf({881'001, 881'015, 881'020})) {
     SimOptions options = Under("sign_flip", 8, 1, seed);
     options.attack_from_step = 60;  // the wait is at its floor
     options.steps = 110;

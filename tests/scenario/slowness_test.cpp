@@ -66,12 +66,12 @@ TEST_P(Dawdle, ResultLateForHalfCostsNothing) {
   EXPECT_LT(attacked.virtual_time.seconds(), 10 * result.virtual_time.seconds() + 60);
 }
 
-INSTANTIATE_TEST_SUITE_P(Swarms, Dawdle, testing::ValuesIn(kSwarms), NameOfParam);
+INSTANTIATE_TEST_SUITE_P(Swarms, Dawdle, testing::ValuesIn(Swarms()), NameOfParam);
 
 // --- echoes -------------------------------------------------------------------------------------
 
 TEST(LyingEcho, ItsSenderIsDropped) {
-  for (const Swarm& swarm : kSwarms) {
+  for (const Swarm& swarm : Swarms()) {
     const SimResult result = RunWithoutHarm(OptionsOf(swarm, "lying_echo", {}));
     for (const wire::Removal& removal : result.removals) {
       EXPECT_NE(removal.reason.find("echoed"), std::string::npos) << removal.reason;

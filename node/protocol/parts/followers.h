@@ -64,7 +64,7 @@ class Followers {
       crypto::Feed(hasher, peer, asked.at, asked.step, asked.has, asked.probe, asked.probed,
                    asked.is_near, asked.is_cut_off);
     }
-    crypto::Feed(hasher, asked_.size(), rejoins_, guests_);
+    crypto::Feed(hasher, asked_.size(), rejoins_, guests_, looked_at_by_);
   }
   friend struct FingerprintProbe;
 

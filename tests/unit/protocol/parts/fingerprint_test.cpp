@@ -90,6 +90,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(followers, asked_.begin()->second.probed);
     EXPECT_FEEDS(followers, asked_.begin()->second.is_near);
     EXPECT_FEEDS(followers, asked_.begin()->second.is_cut_off);
+    EXPECT_FEEDS(followers, looked_at_by_);
     EXPECT_FEEDS(followers, rejoins_);
     EXPECT_FEEDS(followers, rejoins_.begin()->second.asked_in);
     EXPECT_FEEDS(followers, rejoins_.begin()->second.block);
