@@ -49,6 +49,7 @@ class GraphTest(ExactTestCase):
         # libtorch alone takes 160 MiB.
         self.assertLess(result["peak_rss_bytes"], 120 << 20)
 
+    @harness.in_soak
     def test_second_computations_by_avx2_cost_no_honest_member_its_place(self):
         # By scalar kernels each takes 84 times a gradient, and all honest members come late.
         if "avx2" not in kernels_here():
@@ -58,6 +59,7 @@ class GraphTest(ExactTestCase):
         self.assertEqual((result["honest_banned"], result["honest_dropped"]), (0, 0), result["removals"])
         self.assertTrue(any("does not follow from its batch" in removal["reason"] for removal in result["removals"]))
 
+    @harness.in_soak
     def test_the_labels_of_a_text_can_be_flipped(self):
         result = self.swarm(*GPT, "--data", f"text:{self.text()}", "--peers", 4, "--byzantine", 1, "--steps", 40,
                             "--attack", "label_flip")
@@ -135,6 +137,7 @@ class GraphTest(ExactTestCase):
 
 
 class ProfileTest(ExactTestCase):
+    @harness.in_soak
     def test_members_with_other_kernels_never_accuse_each_other(self):
         kernels = kernels_here()
         if len(kernels) < 2:
@@ -166,6 +169,7 @@ class ProfileTest(ExactTestCase):
 
 
 class DataTest(ExactTestCase):
+    @harness.in_soak
     def test_a_packed_text_keeps_its_name(self):
         text = self.text()
         packed = self.folder / "text.tokens"

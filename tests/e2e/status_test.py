@@ -218,6 +218,7 @@ class HttpTest(StatusTestCase):
         self.assertGreater(value("process_resident_memory_bytes"), 1 << 20)
         self.assertGreater(value("process_open_fds"), 5)
 
+    @harness.in_soak
     def test_a_node_without_progress_is_unhealthy_with_a_reason(self):
         # node_status_test tests the rule. Here its verdict becomes 503 and exit code 1.
         # Two of three members continue without the third. With both others gone nothing can be sealed.
@@ -238,6 +239,7 @@ class HttpTest(StatusTestCase):
         self.assertTrue({w["peer"] for w in status["waits_for"]} <= set(self.made.ids[1:]))
         self.assertTrue(any(ident[:16] in status["health"] for ident in self.made.ids[1:]))
 
+    @harness.in_soak
     def test_garbage_does_not_disturb_the_server(self):
         self.start()
         clients = []

@@ -197,6 +197,7 @@ class OrdersTest(NodesTest):
         self.assertIn("it has committed to a coin and not shown it", report["reason"])
         self.assertTrue(Path(report["checkpoint"]).is_file())
 
+    @harness.in_soak
     def test_it_ends_with_the_block_once_the_others_go_on(self):
         self.begin_and_hold_the_others()
         self.nodes.signal(0, signal.SIGHUP)
@@ -214,6 +215,7 @@ class OrdersTest(NodesTest):
         self.await_step(0, step + 5)
         self.assertEqual(self.removals(0), [])
 
+    @harness.in_soak
     def test_a_whole_run_that_is_stopped_ends_and_goes_on(self):
         self.begin(count=4, step=5)
         told = time.monotonic()
@@ -281,6 +283,7 @@ class FolderTest(NodesTest):
         self.await_step(1, at + 10)
         self.assertLessEqual({(row["peer"], row["kind"]) for row in self.removals(1)}, {(self.made.ids[0], "drop")})
 
+    @harness.in_soak
     def test_a_folder_that_was_moved_ends_the_node_and_is_as_good_once_it_is_back(self):
         moved = self.folder / "moved"
         reason = self.lost(lambda folder: folder.rename(moved))
@@ -291,6 +294,7 @@ class FolderTest(NodesTest):
         self.nodes.start(0)
         self.await_step(0, self.nodes.step(1))
 
+    @harness.in_soak
     def test_a_folder_that_was_deleted(self):
         reason = self.lost(shutil.rmtree)
         self.assertIn("only if it is lost, start with none, and the node asks to be let in again", reason)

@@ -223,7 +223,7 @@ TEST(PlantedInAnAnswer, ShortWaitsThatBlameAreFoundByCheckerHonestRemoved) {
 
 // Liars, and machines of which the slowest needs `gradient_ms` for a gradient.
 SimOptions Judging(std::uint32_t peers, std::uint32_t byzantine, std::int64_t gradient_ms,
-                   std::uint32_t again_percent) {
+                   std::uint32_t again_percent, std::uint32_t fastest_percent) {
   SimOptions options;
   options.seed = 1;
   options.attack = "sign_flip";
@@ -234,20 +234,20 @@ SimOptions Judging(std::uint32_t peers, std::uint32_t byzantine, std::int64_t gr
   options.exact = true;
   options.waits.gradient_time = base::Milliseconds(gradient_ms);
   options.waits.again_percent = again_percent;
-  options.waits.fastest_percent = 32;
+  options.waits.fastest_percent = fastest_percent;
   return options;
 }
 
-TEST(PlantedInAnAnswer, LooksBeforeOwnGradientsAreFoundByCheckerLateness) {
-  ExpectFoundIn(Judging(8, 3, 7'200, 200), base::Bug::kLooksFirst, "lateness");
+TEST(PlantedInAnAnswer, LooksBeforeOwnGradientsAreFoundByCheckerHonestRemoved) {
+  ExpectFoundIn(Judging(8, 3, 9'900, 200, 100), base::Bug::kLooksFirst, "honest_removed");
 }
 
 TEST(PlantedInAnAnswer, AProofThatWaitsForAllIsFoundByCheckerHonestRemoved) {
-  ExpectFoundIn(Judging(8, 3, 9'900, 300), base::Bug::kProofWaitsForAll, "honest_removed");
+  ExpectFoundIn(Judging(8, 3, 9'900, 300, 32), base::Bug::kProofWaitsForAll, "honest_removed");
 }
 
 TEST(PlantedInAnAnswer, CasesAtOnceAreFoundByCheckerHonestRemoved) {
-  ExpectFoundIn(Judging(16, 7, 9'900, 300), base::Bug::kCasesAtOnce, "honest_removed");
+  ExpectFoundIn(Judging(16, 7, 9'900, 300, 32), base::Bug::kCasesAtOnce, "honest_removed");
 }
 
 TEST(PlantedInAnAnswer, AFirstHeadThatIsTheLastIsFoundByCheckerHonestNames) {
