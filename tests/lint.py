@@ -35,6 +35,9 @@ from lint_classes import (  # noqa: E402
     check_one_transition, check_promises, check_removals)
 from lint_tree import ROOT, Finding, Tree, layer_of, matches, unit_names  # noqa: E402
 
+# What compiled is known by its content, so all checkouts of a user share it.
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "ostraka-lint"
+
 # --- checks: each takes a Tree and yields Findings -----------------------------------------------
 
 def check_layers(tree):
@@ -388,7 +391,7 @@ def check_standard_includes(tree):
 
 def _precompiled(compiler, version):
     """Options that begin a compilation with what most headers include; the file is made if need be."""
-    header = ROOT / "build" / "lint" / "common" / "common.h"
+    header = CACHE / "common" / "common.h"
     header.parent.mkdir(parents=True, exist_ok=True)
     text = f"// for {version}\n" + "".join(f"#include <{name}>\n" for name in rules.PRECOMPILED)
     if not header.with_suffix(".h.gch").exists() or header.read_text() != text:
@@ -400,7 +403,7 @@ def _precompiled(compiler, version):
 
 def check_headers_alone(tree, root=ROOT, cache=None):
     """every header compiles when it is the only include, beside the standard library (standard_includes)"""
-    cache = cache or root / "build" / "lint" / "headers"
+    cache = cache or CACHE / "headers"
     cache.mkdir(parents=True, exist_ok=True)
     compiler = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Wshadow", "-Werror"]
     version = subprocess.run(["g++", "--version"], capture_output=True, text=True,
