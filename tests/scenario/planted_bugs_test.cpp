@@ -6,10 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 
-#include "sim/engine/checker.h"
 #include "sim/run/cluster.h"
 
 namespace ostraka::sim::planted_bugs_test {
@@ -246,43 +244,6 @@ TEST(PlantedInAnAnswer, LooksBeforeOwnGradientsAreFoundByCheckerHonestRemoved) {
 
 TEST(PlantedInAnAnswer, AProofThatWaitsForAllIsFoundByCheckerHonestRemoved) {
   ExpectFoundIn(Judging(8, 3, 9'900, 300, 32), base::Bug::kProofWaitsForAll, "honest_removed");
-}
-
-// Counts the gradient cases that begin with one block.
-class CaseWatch final : public StepObserver {
- public:
-  void OnStep(const StepRecord& record) override {
-    for (const protocol::Action& action : record.actions) {
-      const auto* done = Observed<protocol::StepDone>(action);
-      if (done == nullptr) continue;
-      std::map<std::uint64_t, std::size_t> begin_with;
-      for (const wire::Case& open : done->block->cases) {
-        if (open.id.kind != wire::CaseKind::kGradient) continue;
-        most_ = std::max(most_, ++begin_with[open.opened_step]);
-      }
-    }
-  }
-  std::size_t most() const { return most_; }
-
- private:
-  std::size_t most_ = 0;
-};
-
-std::size_t CasesInABlock(const SimOptions& options, base::Bug bug) {
-  CaseWatch watch;
-  base::Plant(bug);
-  const auto result = RunSimulation(options, {}, &watch);
-  base::Plant(base::Bug::kNone);
-  EXPECT_TRUE(result.ok()) << result.status().message();
-  return watch.most();
-}
-
-// No checker: since a case gives its voters time for two gradients, no swarm was found in which
-// more cases at once cost an honest member its place, and none in the same swarm do not.
-TEST(PlantedInAnAnswer, CasesAtOnceBeginWithOneBlock) {
-  const SimOptions options = Judging(16, 7, 5'000, 100, 100);
-  EXPECT_GT(CasesInABlock(options, base::Bug::kCasesAtOnce), 2U);
-  EXPECT_EQ(CasesInABlock(options, base::Bug::kNone), 2U);
 }
 
 TEST(PlantedInAnAnswer, AFirstHeadThatIsTheLastIsFoundByCheckerHonestNames) {
