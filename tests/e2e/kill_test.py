@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import time
 
-from harness import OSTRAKA, TestCase, expect_ok, in_soak, main
+from harness import OSTRAKA, TestCase, expect_ok, main
 
 SLOT_AUDIT = os.environ["SLOT_AUDIT"]
 KILLS = int(os.environ.get("OSTRAKA_KILLS", "3"))
@@ -140,7 +140,6 @@ class KillTest(NodesTest):
         self.made.close()
         shutil.rmtree(self.made.folder)
 
-    @in_soak
     def test_kills_at_random_points(self):
         for r in range(RUNS):
             self.run_with_kills(KILLS // RUNS, SEED + r)
