@@ -104,11 +104,11 @@ bench: deps  ## how far aggregation rules are from the speed of memory
 
 asan: deps-dev  ## all tests under the address and undefined sanitizers (clang, no libtorch)
 	$(call build_preset,asan)
-	$(run_tests) --test-dir build/asan $(CTEST)
+	$(run_tests) --test-dir build/asan -LE soak $(CTEST)
 
 tsan: deps-dev  ## all tests under the thread sanitizer (clang, no libtorch)
 	$(call build_preset,tsan)
-	$(run_tests) --test-dir build/tsan $(CTEST)
+	$(run_tests) --test-dir build/tsan -LE soak $(CTEST)
 
 tidy: deps-dev  ## clang-tidy on every file but libtorch's
 	$(call build_preset,tidy)
