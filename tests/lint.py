@@ -378,14 +378,13 @@ def check_own_header_first(tree):
 
 def check_standard_includes(tree):
     """a header names the standard header of each name that it uses, itself or by what it includes"""
-    includes = {}  # by header: the standard headers that it and its project headers name
     for path in tree.cpp((".h",)):
-        includes[path] = {target for name in _closure(tree, path)
-                          for _, target, quoted in tree.includes(name) if not quoted}
+        included = {target for name in _closure(tree, path)
+                    for _, target, quoted in tree.includes(name) if not quoted}
         for number, line in enumerate(tree.code(path).split("\n"), 1):
             for name in re.findall(r"\bstd::(\w+)", line):
                 providers = rules.PROVIDERS.get(name, ())
-                if providers and not includes[path].intersection(providers):
+                if providers and not included.intersection(providers):
                     yield Finding(path, number, "standard-include", f"std::{name} needs <{providers[0]}>")
 
 
@@ -405,7 +404,8 @@ def check_headers_alone(tree, root=ROOT, cache=None):
     """every header compiles when it is the only include, beside the standard library (standard_includes)"""
     cache = cache or CACHE / "headers"
     cache.mkdir(parents=True, exist_ok=True)
-    compiler = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Wshadow", "-Werror"]
+    flags = ["-std=c++20", "-Wall", "-Wextra", "-Wshadow", "-Werror"]
+    compiler = ["g++", *flags]
     version = subprocess.run(["g++", "--version"], capture_output=True, text=True,
                              check=True).stdout.split("\n")[0]
     compiler += _precompiled(compiler, version)
@@ -414,7 +414,7 @@ def check_headers_alone(tree, root=ROOT, cache=None):
 
     def check(path):
         parts = [part for name in _closure(tree, path) for part in (name, tree.texts[name])]
-        key = hashlib.sha256("\0".join([version, *rules.PRECOMPILED, *parts]).encode()).hexdigest()
+        key = hashlib.sha256("\0".join([version, *flags, *rules.PRECOMPILED, *parts]).encode()).hexdigest()
         mark = cache / key
         if mark.exists():
             return None
