@@ -36,7 +36,8 @@ constexpr char kFooter[] =
     "  runs eight real nodes on this machine, three of them attackers, and shows their bans\n"
     "Exit codes: 0 done, 1 negative result, 2 bad usage or input, 3 environment";
 
-// Who updates OpenSSL: this project with the program, or the system without it (SECURITY.md).
+// The text tells who updates OpenSSL: a release of this project if the program holds it, else the
+// system (SECURITY.md).
 #ifdef OSTRAKA_STATIC
 constexpr char kTlsFrom[] = "in this program";
 #else

@@ -326,8 +326,8 @@ TEST_F(GuestsTest, WhomTheRunRefusesForGoodIsAGuestNoMore) {
   followers_.CheckInvariants(0);
 }
 
-// Attack: keys that had left, or were banned, and asked to follow nobody had the whole share of who
-// comes back. One that sent a thousand forgeries a second kept it away for as long as it liked.
+// Attack: keys of the run that had left or were banned, and did not follow, had the whole share of
+// members that come back. A key that sent a thousand forgeries a second kept such a member away.
 TEST_F(FollowersTest, WhoFollowsHasItsShareWhateverOtherKeysOfTheRunDo) {
   followers_.Note(away_, At(0), 3, 3);
   using What = GuestRation::What;
