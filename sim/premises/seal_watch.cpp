@@ -94,7 +94,8 @@ void SealWatch::OnObserved(std::uint32_t peer, const protocol::Observe& observe)
     views_[next] = {block.members, block.thresholds.quorum(),
                     protocol::FaultBound(block.thresholds),
                     base::Microseconds(static_cast<std::int64_t>(block.delta_us))};
-    while (views_.begin()->first + kRememberedSteps < next) views_.erase(views_.begin());
+    // The oldest remembered seals, of height `next` - kRememberedSteps, are of the step before it.
+    while (views_.begin()->first + 1 + kRememberedSteps < next) views_.erase(views_.begin());
     std::erase_if(stories_,
                   [&](const auto& entry) { return entry.first.height + kRememberedSteps < next; });
   } else if (const auto* started = std::get_if<protocol::StepStarted>(&observe.what)) {

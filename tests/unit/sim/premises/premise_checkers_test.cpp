@@ -163,6 +163,24 @@ TEST_F(Premises, AnHonestProofThatNamesAnHonestMember) {
               HasSubstr("was not shown"));
 }
 
+// A member that left came back three steps later and sent its PROOF again: the bits are of the
+// members then, though some are gone now (swarm seed 70256).
+TEST_F(Premises, BitsOfAnOlderProofAreOfItsOwnMembers) {
+  HonestNames checker(roster_, &watch_);
+  std::uint8_t byzantine = 0;
+  for (std::size_t i = 0; i < roster_.ids.size(); ++i) {
+    if (!roster_.IsHonest(static_cast<std::uint32_t>(i))) {
+      byzantine = static_cast<std::uint8_t>(1U << i);
+    }
+  }
+  for (std::uint64_t step = 0; step < 3; ++step) {
+    wire::Block block = ABlock(step);
+    block.members.assign(3, roster_.ids[0]);
+    EXPECT_TRUE(At(checker, 0, 0, {Done(block)}).ok());
+  }
+  EXPECT_TRUE(At(checker, 1, 1, {ProofNaming(1, byzantine, 0, &wire::Proof::hasty)}).ok());
+}
+
 TEST_F(Premises, StoriesAreKeptForTwoSteps) {
   EchoSkew checker(roster_, &watch_);
   EXPECT_TRUE(At(checker, 0, 0, {Echo(0, 1)}).ok());
