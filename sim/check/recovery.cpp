@@ -4,6 +4,7 @@
 #include <string>
 
 #include "node/protocol/ground/roles.h"
+#include "node/protocol/rules/recomputing.h"
 #include "node/protocol/seal/seal_bounds.h"
 
 namespace ostraka::sim {
@@ -11,27 +12,26 @@ namespace ostraka::sim {
 base::Duration RecoveryBound(const RecoveryTerms& terms) {
   const base::Duration delta = terms.delta;
   const std::int64_t faulty = terms.faulty;
-  const base::Duration long_deadline = terms.part_timeout * 2 + delta * 2;  // for seals A and C
+  wire::Block head;  // one of the whole wait
+  head.delta_us = static_cast<std::uint64_t>(delta.ns / 1'000);
+  const base::Duration longest = protocol::LongestProofDeadlineAfter(head, terms.manifest);
   const base::Duration short_deadline = delta * 3;  // for one draw of seal B
-  // Two cases may begin with a block (node/protocol/rules/recomputing.h).
-  const base::Duration recomputing = base::Duration{terms.part_timeout.ns / 4 * 5} * 2;
   const base::Duration healing =
-      protocol::HealingBound(delta, terms.iteration, terms.faulty) + long_deadline + recomputing;
+      protocol::HealingBound(delta, terms.iteration, terms.faulty) + longest;
   const base::Duration decision = protocol::DecisionBound(delta, terms.faulty);
   const base::Duration coin = (short_deadline + decision) * (faulty + 1);
-  const base::Duration block = long_deadline + recomputing + decision;
+  const base::Duration block = longest + decision;
   const base::Duration fetching =
       delta * (static_cast<std::int64_t>(terms.behind) + 4) * (faulty + 1);
   return healing * 2 + coin + block + fetching;
 }
 
-Recovery::Recovery(const Roster& roster, base::Time over, base::Duration delta,
-                   base::Duration part_timeout)
+Recovery::Recovery(const Roster& roster, base::Time over, const protocol::Manifest& manifest)
     : roster_(roster),
       over_(over),
-      peers_(roster.ids.size(), Peer{.delta = delta}),
+      peers_(roster.ids.size(), Peer{.delta = manifest.delta}),
+      terms_{.manifest = manifest},
       slack_(roster) {
-  terms_.part_timeout = part_timeout;
   byzantine_ = static_cast<std::uint32_t>(
       std::count(roster.byzantine.begin(), roster.byzantine.end(), true));
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "node/base/time.h"
+#include "node/protocol/ground/manifest.h"
 #include "sim/check/slack.h"
 #include "sim/engine/checker.h"
 
@@ -18,8 +19,8 @@ namespace ostraka::sim {
 
 // The terms of the bound.
 struct RecoveryTerms {
-  base::Duration delta;         // the largest of an honest peer since then
-  base::Duration part_timeout;  // the manifest's
+  protocol::Manifest manifest = {};
+  base::Duration delta = {};    // the largest of an honest peer since then
   std::uint32_t iteration = 0;  // the highest of an honest peer in a slow path at the end
   std::uint32_t faulty = 0;     // Byzantine peers, and the most honest peers away at once
   std::uint64_t behind = 0;     // blocks that the last honest peer lacked at the end
@@ -31,9 +32,8 @@ base::Duration RecoveryBound(const RecoveryTerms& terms);
 
 class Recovery final : public Checker, public StepObserver {
  public:
-  // The last fault ends at `over`; `delta` and `part_timeout` are the manifest's.
-  Recovery(const Roster& roster, base::Time over, base::Duration delta,
-           base::Duration part_timeout);
+  // The last fault ends at `over`.
+  Recovery(const Roster& roster, base::Time over, const protocol::Manifest& manifest);
   std::string_view name() const override { return "recovery"; }
   // Reads the clock. Register with the simulator before the set.
   void OnStep(const StepRecord& record) override;

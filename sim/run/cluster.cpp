@@ -445,8 +445,7 @@ void Cluster::AddCheckers(Simulator& simulator) {
         frames_.opener));
     if (!faults_.over) checkers_.Add(std::make_unique<HonestNeverLate>(roster_));
     if (faults_.over) {
-      auto recovery = std::make_unique<Recovery>(roster_, *faults_.over, manifest_->delta,
-                                                 manifest_->part_timeout);
+      auto recovery = std::make_unique<Recovery>(roster_, *faults_.over, *manifest_);
       recovery_ = recovery.get();
       add_observing(std::move(recovery));  // it reads the clock
     }

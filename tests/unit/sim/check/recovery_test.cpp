@@ -17,6 +17,13 @@ constexpr base::Duration kPartTimeout = base::Seconds(20);
 constexpr base::Duration kDelta = base::Seconds(1);
 constexpr base::Time kOver{10'000'000'000};
 
+protocol::Manifest AManifest() {
+  protocol::Manifest manifest;
+  manifest.part_timeout = kPartTimeout;
+  manifest.delta = kDelta;
+  return manifest;
+}
+
 // Peers 0 and 1 are honest, 2 is Byzantine; the test makes the simulator's steps.
 class RecoveryTest : public testing::Test {
  protected:
@@ -44,7 +51,7 @@ class RecoveryTest : public testing::Test {
     return protocol::StepDone{std::make_shared<const wire::Block>(block), {}};
   }
 
-  Recovery checker_{ThreePeers(), kOver, kDelta, kPartTimeout};
+  Recovery checker_{ThreePeers(), kOver, AManifest()};
 };
 
 TEST_F(RecoveryTest, MeasuresUntilEveryHonestPeerHasANewBlock) {
@@ -61,7 +68,7 @@ TEST_F(RecoveryTest, FiresAfterTheBound) {
   EXPECT_TRUE(At(-1, 0, BlockOf(7)).ok());
   EXPECT_TRUE(At(-1, 1, BlockOf(7)).ok());
   const double bound =
-      RecoveryBound({.delta = kDelta, .part_timeout = kPartTimeout, .faulty = 1}).seconds();
+      RecoveryBound({.manifest = AManifest(), .delta = kDelta, .faulty = 1}).seconds();
   EXPECT_TRUE(At(bound - 1, 0, BlockOf(8)).ok());
   const base::Status late = At(bound + 1, 0, BlockOf(9));
   EXPECT_THAT(std::string(base::MessageOf(late)), HasSubstr("peer 1"));
@@ -78,8 +85,8 @@ TEST_F(RecoveryTest, BoundUsesTheRunsOwnTerms) {
   EXPECT_TRUE(At(-6, 1, protocol::SlowSeal{8, 2, 3, ""}).ok());
   EXPECT_TRUE(At(1, 1, protocol::Away{8, ""}).ok());
   EXPECT_TRUE(At(2, 1, protocol::SlowSeal{8, 2, 6, ""}).ok());
-  EXPECT_EQ(checker_.bound(), RecoveryBound({.delta = base::Seconds(2),
-                                             .part_timeout = kPartTimeout,
+  EXPECT_EQ(checker_.bound(), RecoveryBound({.manifest = AManifest(),
+                                             .delta = base::Seconds(2),
                                              .iteration = 3,
                                              .faulty = 2,
                                              .behind = 3}));
@@ -125,9 +132,14 @@ TEST_F(RecoveryTest, WhoeverEndsAfterTheFaultIsLeftToHelp) {
 TEST(RecoveryBound, IsWhatTheDocumentationSays) {
   const base::Duration healing = protocol::HealingBound(kDelta, 3, 0);
   EXPECT_EQ(healing, base::Seconds(5 + 4 + 4 * 4 + 4 * 8));
-  EXPECT_EQ(RecoveryBound({.delta = kDelta, .part_timeout = kPartTimeout, .iteration = 3}),
-            (healing + base::Seconds(42 + 50)) * 2 +
-                base::Milliseconds((3'000 + 12'750) + (92'000 + 12'750) + 4'000));
+  const auto after = [&](base::Duration cases) {
+    return (healing + base::Seconds(42) + cases) * 2 + cases +
+           base::Milliseconds((3'000 + 12'750) + (42'000 + 12'750) + 4'000);
+  };
+  RecoveryTerms terms{.manifest = AManifest(), .delta = kDelta, .iteration = 3};
+  EXPECT_EQ(RecoveryBound(terms), after(base::Seconds(40)));
+  terms.manifest.compute_profile = protocol::kExact;
+  EXPECT_EQ(RecoveryBound(terms), after(base::Seconds(100)));
 }
 
 }  // namespace
