@@ -113,5 +113,27 @@ TEST(NatTest, CrashesOfMembersBehindNatsCostNoHonestMember) {
   }
 }
 
+// Guests told members of each of the others in turn that there is a path to it, and were told all
+// that is said again, beside what all guests may have together (swarm seed 70934). The checker
+// "guests" counts it.
+TEST(NatTest, GuestsCarryNothing) {
+  SimOptions options = Behind(3, {7, 0}, "guest_flood");
+  options.attack_from_step = 2;
+  options.intruders = 9;
+  options.comes = 2;
+  options.uplink_bytes_per_second = 300'000;
+  options.steps = 20;
+  options.cut = "flapping";
+  options.cut_at = base::Milliseconds(2'837);
+  options.cut_for = base::Milliseconds(3'777);
+  for (std::uint64_t seed = 1; seed <= SeedsUpTo(4); ++seed) {
+    options.seed = seed;
+    const auto result = RunSimulation(options);
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
+                            << result->replay;
+  }
+}
+
 }  // namespace
 }  // namespace ostraka::sim::nat_test

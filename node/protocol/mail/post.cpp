@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "node/base/check.h"
+#include "node/protocol/ground/roles.h"
 #include "node/protocol/mail/voice.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
@@ -92,13 +93,14 @@ std::optional<Post::PassedOn> Post::PassOn(const PeerId& link, const wire::Forwa
 }
 
 bool Post::IsForSelf(const PeerId& link, const wire::Forward& forward) const {
-  return carries_ && forward.to == self_ && forward.from != self_ && forward.from != link &&
-         !IsLinked(forward.from);
+  return carries_ && IsMember(head_->members, link) && forward.to == self_ &&
+         forward.from != self_ && forward.from != link && !IsLinked(forward.from);
 }
 
 std::vector<Send> Post::Introduce(const PeerId& peer) const {
   std::vector<Send> sends;
-  if (!carries_ || OnlyDials(*head_, self_) || !OnlyDials(*head_, peer)) return sends;
+  if (!carries_ || !IsMember(head_->members, self_)) return sends;  // P6
+  if (OnlyDials(*head_, self_) || !OnlyDials(*head_, peer)) return sends;
   for (const PeerId& other : linked_) {
     if (other == peer || !OnlyDials(*head_, other)) continue;
     sends.push_back({peer, Wrapped({other, peer, {}}), nullptr});

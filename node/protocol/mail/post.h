@@ -20,6 +20,9 @@
 //       answers use up what honest carriers pass on for the two. [Where an answer had nothing that
 //       others signed, a member that only dials could not show another one what its ECHO names, and
 //       was named for it (echo_watch.h).]
+//   P6  A carrier is a member of this one's head. Attack: guests said of each member in turn that
+//       there is a path, and were told all that is said again, beside the ration that all guests
+//       share (swarm seed 70934).
 //
 // Who carries what is no state of the protocol: nothing waits for it, and no rule asks for it.
 //
@@ -73,7 +76,7 @@ class Post {
   };
   std::optional<PassedOn> PassOn(const PeerId& link, const wire::Forward& forward) const;
   // True if the receiver takes `forward`, which `link` brought: it is addressed to this member by
-  // another key of the run that is not linked with it.
+  // another key of the run that is not linked with it, and `link` may carry (P6).
   bool IsForSelf(const PeerId& link, const wire::Forward& forward) const;
   // For how many members a carrier may bring something to this one, at least 1: all keys, since
   // anybody may have lost its link with this member.

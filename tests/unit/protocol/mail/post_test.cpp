@@ -217,6 +217,7 @@ TEST_F(PostTest, AReceiverTakesWhatIsForItFromAMemberWithoutALink) {
   EXPECT_FALSE(post.IsForSelf(PeerNumber(5), {PeerNumber(4), PeerNumber(1), {1}})) << "linked";
   EXPECT_FALSE(post.IsForSelf(PeerNumber(5), {PeerNumber(5), PeerNumber(1), {1}})) << "itself";
   EXPECT_FALSE(post.IsForSelf(PeerNumber(5), {PeerNumber(1), PeerNumber(1), {1}})) << "in own name";
+  EXPECT_FALSE(post.IsForSelf(PeerNumber(8), {PeerNumber(0), PeerNumber(1), {1}})) << "a guest";
 }
 
 TEST_F(PostTest, ALinkThatComesUpIsToldToThePairsThatItJoins) {
@@ -230,6 +231,7 @@ TEST_F(PostTest, ALinkThatComesUpIsToldToThePairsThatItJoins) {
   EXPECT_EQ(ForwardIn(sends[1]).from, PeerNumber(0));
   EXPECT_TRUE(carrier.Introduce(PeerNumber(3)).empty());
   EXPECT_TRUE(PostOf(2, {0, 1, 3}).Introduce(PeerNumber(0)).empty()) << "it only dials itself";
+  EXPECT_TRUE(PostOf(8, {0, 1, 3}).Introduce(PeerNumber(0)).empty()) << "it is a guest";
 }
 
 }  // namespace
