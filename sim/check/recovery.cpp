@@ -77,6 +77,9 @@ void Recovery::CountAway() {
 
 void Recovery::Note(std::uint32_t index, const protocol::Action& action) {
   Peer& peer = peers_[index];
+  if (Observed<protocol::StepStarted>(action) || Observed<protocol::StepDone>(action)) {
+    begun_ = true;
+  }
   if (const auto* done = Observed<protocol::StepDone>(action)) {
     peer.height = std::max(peer.height, HeightOf(*done->block));
     peer.delta = base::Microseconds(static_cast<std::int64_t>(done->block->delta_us));
@@ -115,7 +118,7 @@ base::Status Recovery::Judge() {
     if (!waits) took_ = since;
     return base::OkStatus();
   }
-  if (nobody_left_) return base::OkStatus();
+  if (nobody_left_ || (!begun_ && byzantine_ > 0)) return base::OkStatus();
   const std::string late =
       waits ? Named(roster_, *waits) + " has " + std::to_string(peers_[*waits].height) + " blocks"
             : std::string("the last honest peer had a new block only");

@@ -44,7 +44,8 @@ class Recovery final : public Checker, public StepObserver {
   std::optional<base::Duration> took() const { return took_; }
   // The run was over before the fault was: whoever had the newest block when the fault ended had
   // finished, so nobody is left who could give it to the others; and it had dropped all of these.
-  // (A member of the newest block must be awaited at the end: Stay.)
+  // (A member of the newest block must be awaited at the end: Stay.) A run that never begins for
+  // want of a Byzantine member's BOOT has nothing to recover.
   bool NobodyIsLeft() const { return nobody_left_; }
   base::Duration bound() const { return RecoveryBound(terms_); }
 
@@ -71,6 +72,7 @@ class Recovery final : public Checker, public StepObserver {
   Slack slack_;
   bool stock_taken_ = false;
   bool nobody_left_ = false;
+  bool begun_ = false;         // some honest peer began
   std::uint64_t highest_ = 0;  // the height of the highest honest peer at `over`
   std::optional<base::Duration> took_;
 };

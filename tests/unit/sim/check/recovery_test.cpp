@@ -76,6 +76,12 @@ TEST_F(RecoveryTest, FiresAfterTheBound) {
   EXPECT_THAT(std::string(base::MessageOf(At(bound + 2, 1, BlockOf(8)))), HasSubstr("only"));
 }
 
+// A colluder that sends no BOOT keeps the run from its beginning (swarm seed 70883).
+TEST_F(RecoveryTest, RunThatNeverBeginsHasNothingToRecover) {
+  EXPECT_TRUE(At(1'000'000, 0, protocol::Away{0, ""}).ok());
+  EXPECT_FALSE(At(1'000'001, 1, protocol::StepStarted{}).ok()) << "one had begun all the same";
+}
+
 TEST_F(RecoveryTest, BoundUsesTheRunsOwnTerms) {
   EXPECT_TRUE(At(-9, 0, BlockOf(9, base::Seconds(4))).ok());
   EXPECT_TRUE(At(-9, 0, BlockOf(10, base::Seconds(2))).ok()) << "the newest block's Delta counts";
