@@ -38,8 +38,13 @@ class SigningKey {
   // Deterministic, for the simulator's keys and key files. REQUIRES: seed.size() == 32.
   static SigningKey FromSeed(ByteView seed);
 
+  virtual ~SigningKey() = default;
+  SigningKey(SigningKey&&) = default;
+  SigningKey& operator=(SigningKey&&) = default;
+
   const PeerId& id() const { return id_; }
-  Signature Sign(const Digest& digest) const;
+  // Ed25519 (RFC 8032). A simulation overrides it to remember what was signed.
+  virtual Signature Sign(const Digest& digest) const;
   // The 32 bytes that FromSeed takes. Only for key files and for the channel's certificate.
   ByteView seed() const;
 

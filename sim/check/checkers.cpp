@@ -210,8 +210,9 @@ NoSelfEquivocation::NoSelfEquivocation(const Roster& roster, std::shared_ptr<wir
 void NoSelfEquivocation::OnStep(const StepRecord& record) {
   const auto* started = std::get_if<protocol::Started>(&record.input);
   if (!started || started->restored) return;
-  std::erase_if(authors_[record.peer].signed_slots,
-                [](const auto& entry) { return wire::MayBeSaidAnew(entry.first); });
+  for (auto& [step, slots] : authors_[record.peer].signed_slots) {
+    std::erase_if(slots, [](const auto& entry) { return wire::MayBeSaidAnew(entry.first); });
+  }
 }
 
 base::Status NoSelfEquivocation::OnAction(std::uint32_t peer, const protocol::Action& action) {
@@ -224,7 +225,8 @@ base::Status NoSelfEquivocation::OnAction(std::uint32_t peer, const protocol::Ac
   const auto& [envelope, signature, digest, frame] = **said;
   Author& author = authors_[peer];
   Forget(author, envelope.slot.step);
-  const auto [known, is_first] = author.signed_slots.try_emplace(envelope.slot, digest);
+  const auto [known, is_first] =
+      author.signed_slots[envelope.slot.step].try_emplace(envelope.slot, digest);
   if (is_first || known->second == digest) return base::OkStatus();
   return base::FailedPrecondition(Named(roster_, peer) + " signed two bodies for step " +
                                   std::to_string(envelope.slot.step) + ", message type " +
@@ -234,9 +236,9 @@ base::Status NoSelfEquivocation::OnAction(std::uint32_t peer, const protocol::Ac
 void NoSelfEquivocation::Forget(Author& author, std::uint64_t step) {
   if (step <= author.newest_step) return;
   author.newest_step = step;
-  std::erase_if(author.signed_slots, [&](const auto& entry) {
-    return entry.first.step + kRememberedSteps < author.newest_step;
-  });
+  if (step < kRememberedSteps) return;
+  author.signed_slots.erase(author.signed_slots.begin(),
+                            author.signed_slots.lower_bound(step - kRememberedSteps));
 }
 
 // --- WriteAhead ---------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ class NoSelfEquivocation final : public Checker, public StepObserver {
 
  private:
   struct Author {
-    std::map<wire::Slot, base::Digest> signed_slots;
+    std::map<std::uint64_t, std::map<wire::Slot, base::Digest>> signed_slots;  // by step
     std::uint64_t newest_step = 0;
   };
   void Forget(Author& author, std::uint64_t step);

@@ -66,9 +66,12 @@ class LineSink final : public StepObserver {
   const TraceSink& sink_;
 };
 
-Keys MakeKeys(const base::Rng& rng, std::uint32_t count) {
+Keys MakeKeys(const base::Rng& rng, std::uint32_t count,
+              const std::shared_ptr<MemoVerifier>& memo) {
   Keys keys;
-  for (std::uint32_t i = 0; i < count; ++i) keys.push_back(DrawKey(rng.Fork("key", i)));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    keys.push_back(std::make_shared<const NotedKey>(DrawKey(rng.Fork("key", i)), memo));
+  }
   std::sort(keys.begin(), keys.end(),
             [](const auto& a, const auto& b) { return a->id() < b->id(); });
   return keys;
@@ -94,9 +97,10 @@ Roster DrawRoster(base::Rng rng, const Keys& keys, const SimOptions& options) {
 }
 
 // Those of the genesis by key, and then those of the guests by key.
-Keys AllKeys(const base::Rng& rng, const SimOptions& options) {
-  Keys keys = MakeKeys(rng, options.peers);
-  const Keys guests = MakeKeys(rng.Fork("guests"), KeysIn(options) - options.peers);
+Keys AllKeys(const base::Rng& rng, const SimOptions& options,
+             const std::shared_ptr<MemoVerifier>& memo) {
+  Keys keys = MakeKeys(rng, options.peers, memo);
+  const Keys guests = MakeKeys(rng.Fork("guests"), KeysIn(options) - options.peers, memo);
   keys.insert(keys.end(), guests.begin(), guests.end());
   return keys;
 }
@@ -230,6 +234,7 @@ class Cluster {
   SimOptions options_;
   base::Rng rng_;
   Training training_;
+  std::shared_ptr<MemoVerifier> verifier_ = std::make_shared<MemoVerifier>();
   Keys keys_;
   Roster roster_;
   FaultPlan faults_;
@@ -264,7 +269,7 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
     : options_(options),
       rng_(base::Rng(options.seed).Fork("cluster")),
       training_(training),
-      keys_(AllKeys(rng_, options)),
+      keys_(AllKeys(rng_, options, verifier_)),
       roster_(DrawRoster(rng_.Fork("byzantine"), keys_, options)),
       faults_(DrawFaults(rng_.Fork("faults"), options, roster_)),
       dialers_(DrawDialers(rng_.Fork("nat"), options)),
@@ -339,12 +344,11 @@ std::function<std::unique_ptr<protocol::Machine>()> Cluster::ReturningAdversary(
 
 base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     const std::vector<float>& values) {
-  const auto verifier = std::make_shared<MemoVerifier>(keys_);
   const auto initial = std::make_shared<const std::vector<float>>(values);
   const auto [revoking, forging] = RevocationsOf(guests_.gatehouse, manifest_);
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
-    protocol::PeerOptions peer{manifest_, keys_[i], verifier,      training_.trainer->layout(),
+    protocol::PeerOptions peer{manifest_, keys_[i], verifier_,     training_.trainer->layout(),
                                initial,   {},       frames_.opener};
     peer.guest_bytes_a_second = GuestBytesOf(options_);
     const bool comes = roster_.Comes(i);

@@ -21,15 +21,15 @@ Pass PassAt(std::uint32_t index, const SimOptions& options) {
 
 }  // namespace
 
-std::shared_ptr<const crypto::SigningKey> DrawKey(base::Rng rng) {
+crypto::SigningKey DrawKey(base::Rng rng) {
   base::Bytes seed(crypto::SigningKey::kSeedSize);
   for (std::uint8_t& byte : seed) byte = static_cast<std::uint8_t>(rng.Next() >> 56);
-  return std::make_shared<const crypto::SigningKey>(crypto::SigningKey::FromSeed(seed));
+  return crypto::SigningKey::FromSeed(seed);
 }
 
 Gatehouse::Gatehouse(const base::Rng& rng, const SimOptions& options, const Keys& guests)
-    : moderator_(DrawKey(rng.Fork("moderator"))),
-      stranger_(DrawKey(rng.Fork("stranger"))),
+    : moderator_(std::make_shared<const crypto::SigningKey>(DrawKey(rng.Fork("moderator")))),
+      stranger_(std::make_shared<const crypto::SigningKey>(DrawKey(rng.Fork("stranger")))),
       public_uses_(
           std::max(1U, StaysOutside(options.attack) ? options.intruders : IntrudersLetIn(options))),
       public_ends_(StaysOutside(options.attack) ? options.steps * 3 / 4
@@ -40,7 +40,7 @@ Gatehouse::Gatehouse(const base::Rng& rng, const SimOptions& options, const Keys
     passes_.push_back(PassAt(i, options));
     base::Rng own = rng.Fork("guest", i);
     starts_.push_back(kAllRun + Latency{{}, base::Duration{run.ns / 3}}.Draw(own));
-    holders_.push_back(DrawKey(own));
+    holders_.push_back(std::make_shared<const crypto::SigningKey>(DrawKey(own)));
   }
 }
 

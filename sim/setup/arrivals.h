@@ -31,7 +31,7 @@ namespace ostraka::sim {
 
 using Keys = std::vector<std::shared_ptr<const crypto::SigningKey>>;
 
-std::shared_ptr<const crypto::SigningKey> DrawKey(base::Rng rng);
+crypto::SigningKey DrawKey(base::Rng rng);
 
 enum class Pass : std::uint8_t {
   kListed,     // in the manifest's list

@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <memory>
-#include <vector>
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
@@ -57,32 +55,25 @@ TEST(MemoVerifier, GoodTripleVouchesForNoOther) {
   }
 }
 
-// With the signing key known, equal inputs give equal verdicts.
-TEST(MemoVerifier, KnownKeysJudgeAsVerifyingDoes) {
-  std::vector<std::shared_ptr<const crypto::SigningKey>> keys;
-  for (std::uint8_t i = 1; i <= 3; ++i) {
-    keys.push_back(std::make_shared<const crypto::SigningKey>(Key(i)));
-  }
-  std::sort(keys.begin(), keys.end(),
-            [](const auto& a, const auto& b) { return a->id() < b->id(); });
-  MemoVerifier verifier(keys);
-  for (const auto& key : keys) {
-    const base::Digest digest = DigestNumber(1);
-    const crypto::Signature signature = key->Sign(digest);
-    EXPECT_TRUE(verifier.Verify(key->id(), digest, signature));
-    EXPECT_EQ(verifier.verified_for_real(), 0U);
-  }
-  const base::Digest digest = DigestNumber(2);
-  EXPECT_FALSE(verifier.Verify(keys[0]->id(), digest, keys[1]->Sign(digest)));
-  EXPECT_FALSE(verifier.Verify(keys[0]->id(), digest, keys[0]->Sign(DigestNumber(3))));
-  EXPECT_TRUE(verifier.Verify(Key(4).id(), digest, Key(4).Sign(digest))) << "a stranger's";
-  EXPECT_FALSE(verifier.Verify(Key(4).id(), digest, keys[0]->Sign(digest)));
-  EXPECT_EQ(verifier.verified_for_real(), 4U);
+TEST(MemoVerifier, WhatANotedKeySignedIsNotVerified) {
+  const auto memo = std::make_shared<MemoVerifier>();
+  const NotedKey key(Key(1), memo);
+  const base::Digest digest = DigestNumber(1);
+  const crypto::Signature signature = key.Sign(digest);
+  EXPECT_EQ(signature, Key(1).Sign(digest));
+  EXPECT_EQ(key.Sign(digest), signature) << "once more";
+  EXPECT_TRUE(memo->Verify(key.id(), digest, signature));
+  EXPECT_EQ(memo->verified_for_real(), 0U);
+  EXPECT_EQ(memo->remembered(), 1U);
+  EXPECT_FALSE(memo->Verify(Key(2).id(), digest, signature));
+  EXPECT_FALSE(memo->Verify(key.id(), DigestNumber(2), signature));
+  EXPECT_TRUE(memo->Verify(Key(2).id(), digest, Key(2).Sign(digest))) << "a stranger's";
+  EXPECT_EQ(memo->verified_for_real(), 3U);
 }
 
 TEST(MemoVerifier, ForgetsTheOldestAndStaysBounded) {
   const crypto::SigningKey key = Key(1);
-  MemoVerifier verifier({}, /*capacity=*/8);
+  MemoVerifier verifier(/*capacity=*/8);
   const auto verify = [&](std::uint64_t i) {
     const base::Digest digest = DigestNumber(i);
     return verifier.Verify(key.id(), digest, key.Sign(digest));
