@@ -155,4 +155,12 @@ void Inbox::CheckInvariants() const {
   OSTRAKA_CHECK(held == by_digest_.size());  // X4
 }
 
+void Inbox::HashInto(crypto::Hasher& hasher) const {
+  for (const auto& [place, items] : places_) {
+    crypto::Feed(hasher, items.size());
+    for (const auto& [sender, item] : items) crypto::Feed(hasher, item);
+  }
+  crypto::Feed(hasher, wanted_);
+}
+
 }  // namespace ostraka::protocol

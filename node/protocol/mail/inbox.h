@@ -72,13 +72,7 @@ class Inbox {
   enum class Outcome : std::uint8_t { kNew, kDuplicate, kRival, kMore };
 
   // A message names its place and its sender.
-  void HashInto(crypto::Hasher& hasher) const {
-    for (const auto& [place, items] : places_) {
-      crypto::Feed(hasher, items.size());
-      for (const auto& [sender, item] : items) crypto::Feed(hasher, item);
-    }
-    crypto::Feed(hasher, wanted_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // What Add would return, without changing anything. Lets a caller skip the signature check of a

@@ -53,7 +53,7 @@ class Journal {
 
   Journal(std::shared_ptr<const crypto::SigningKey> key, const Turn* turn)
       : turn_(turn), signer_(std::move(key)) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, signer_, next_store_, sent_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- saying ---

@@ -109,4 +109,6 @@ std::vector<Send> Post::Introduce(const PeerId& peer) const {
   return sends;
 }
 
+void Post::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, head_, linked_); }
+
 }  // namespace ostraka::protocol

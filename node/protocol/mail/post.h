@@ -57,7 +57,7 @@ class Post {
   // REQUIRES: SetHead is called before anything else.
   Post(const PeerId& self, const Digest& run_id, bool carries = true)
       : self_(self), run_id_(run_id), carries_(carries) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, head_, linked_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   void SetHead(std::shared_ptr<const Block> head) { head_ = std::move(head); }

@@ -126,4 +126,8 @@ void Signer::ForgetBefore(std::uint64_t step) {
   said_.erase(said_.begin(), said_.lower_bound(first));
 }
 
+void Draft::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, envelope, blob, to); }
+
+void Signer::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, pending_, said_); }
+
 }  // namespace ostraka::protocol

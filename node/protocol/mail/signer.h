@@ -39,7 +39,7 @@ struct Draft {
   wire::Envelope envelope;
   SharedBlob blob;         // may be null
   std::vector<PeerId> to;  // may hold the sender itself: delivered locally
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, envelope, blob, to); }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 
 struct SignedDraft {
@@ -55,7 +55,7 @@ base::Bytes SlotKey(const wire::Slot& slot);
 class Signer {
  public:
   explicit Signer(std::shared_ptr<const crypto::SigningKey> key) : key_(std::move(key)) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, pending_, said_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   const PeerId& id() const { return key_->id(); }

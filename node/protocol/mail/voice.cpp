@@ -86,4 +86,8 @@ void Voice::Suspect(const PeerId& peer, std::string check, std::string reason) c
   turn_->Do(Observe{Suspicion{step_, peer, std::move(check), std::move(reason)}});
 }
 
+void Voice::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, step_, was_told_to_leave_, own_);
+}
+
 }  // namespace ostraka::protocol

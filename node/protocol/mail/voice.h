@@ -38,9 +38,7 @@ class Voice {
         turn_(turn),
         journal_(journal),
         declarations_(std::move(declarations)) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, step_, was_told_to_leave_, own_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- signed messages ---

@@ -229,4 +229,6 @@ void Beginning::CheckInvariants() const {
   OSTRAKA_CHECK(replay_.empty() || replays_);  // B1
 }
 
+void Beginning::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, replay_, replays_); }
+
 }  // namespace ostraka::protocol

@@ -47,7 +47,7 @@ class Beginning {
     SharedBlock anchor;  // null: the genesis
   };
   explicit Beginning(Uses uses) : uses_(std::move(uses)) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, replay_, replays_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- genesis ---

@@ -139,4 +139,8 @@ Outcome Ending::End() {
   return Outcome::Halt(Halted::Why::kLeft, LeftText(head, uses_.self));
 }
 
+void Ending::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, stay_, last_block_, is_proven_);
+}
+
 }  // namespace ostraka::protocol

@@ -50,9 +50,7 @@ class Ending {
     Charges* charges;
   };
   explicit Ending(Uses uses) : uses_(std::move(uses)) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, stay_, last_block_, is_proven_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // From the start of the process on.

@@ -392,4 +392,9 @@ void Follower::CheckInvariants() const {
   OSTRAKA_CHECK(!replay_.busy() || catch_up_);
 }
 
+void Follower::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, private_seed_, catch_up_, replay_, said_barred_, unconfirmed_since_,
+               said_unconfirmed_, judged_, left_step_, must_rejoin_, asks_since_, kept_);
+}
+
 }  // namespace ostraka::protocol

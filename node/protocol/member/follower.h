@@ -63,10 +63,7 @@ class Follower {
     std::optional<wire::Credential> credential = {};  // by which it comes in
   };
   explicit Follower(Uses uses) : uses_(std::move(uses)) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, private_seed_, catch_up_, replay_, said_barred_, unconfirmed_since_,
-                 said_unconfirmed_, judged_, left_step_, must_rejoin_, asks_since_, kept_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- what the store knows ---

@@ -119,4 +119,6 @@ void Forks::CheckInvariants() const {
   if (trial_) trial_->CheckInvariants();
 }
 
+void Forks::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, found_, trial_); }
+
 }  // namespace ostraka::protocol

@@ -46,7 +46,7 @@ class Forks {
     ForkWatch* watch;
   };
   explicit Forks(Uses uses) : uses_(std::move(uses)) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, found_, trial_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- while the run is one ---

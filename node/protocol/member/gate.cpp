@@ -268,4 +268,6 @@ void Gate::CheckInvariants() const {
   OSTRAKA_CHECK(ahead_.size() <= KeysIn(*uses_.manifest));
 }
 
+void Gate::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, ahead_, refused_early_); }
+
 }  // namespace ostraka::protocol

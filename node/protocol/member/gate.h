@@ -67,7 +67,7 @@ class Gate {
     Charges* charges;
   };
   explicit Gate(Uses uses) : uses_(std::move(uses)) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, ahead_, refused_early_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // The frame as a message of this run; nullopt if it is none. A request or an answer comes from

@@ -476,4 +476,6 @@ void Intake::OnChunk(const PeerId& from, const wire::Envelope& envelope, const S
   if (result && slot.step == step->number()) step->TakeResult(chunk->index, blob);
 }
 
+void Intake::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, gate_); }
+
 }  // namespace ostraka::protocol

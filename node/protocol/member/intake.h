@@ -40,7 +40,7 @@ class Intake {
     Ending* ending;
   };
   Intake(Uses uses, std::shared_ptr<wire::Opener> opener);
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, gate_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // `step`: null if there is none. kLeave from the genesis: hand the input in again afterwards, as

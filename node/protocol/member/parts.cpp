@@ -75,4 +75,9 @@ void Parts::CheckInvariants() const {
   past_seals.CheckInvariants();
 }
 
+void Parts::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, stage, journal, voice, jobs, chain, inbox, genesis, ration, charges,
+               reports, duties, duty_jobs, followers, past_seals, fork_watch, pace, *post);
+}
+
 }  // namespace ostraka::protocol

@@ -25,10 +25,7 @@ struct Parts {
   explicit Parts(PeerOptions& options);
   Parts(const Parts&) = delete;  // they point at each other
   Parts& operator=(const Parts&) = delete;
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, stage, journal, voice, jobs, chain, inbox, genesis, ration, charges,
-                 reports, duties, duty_jobs, followers, past_seals, fork_watch, pace, *post);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   const PeerId self;

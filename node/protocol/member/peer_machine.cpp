@@ -363,4 +363,9 @@ std::unique_ptr<Machine> MakePeer(PeerOptions options) {
   return std::make_unique<PeerMachine>(std::move(options));
 }
 
+void PeerMachine::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, parts_, forks_, follower_, beginning_, ending_, intake_, step_,
+               private_seed_, resends_);
+}
+
 }  // namespace ostraka::protocol

@@ -37,10 +37,7 @@ namespace ostraka::protocol {
 class PeerMachine final : public Machine {
  public:
   explicit PeerMachine(PeerOptions options);
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, parts_, forks_, follower_, beginning_, ending_, intake_, step_,
-                 private_seed_, resends_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   void Step(Time now, const Input& input, Outbox& out) override;

@@ -103,4 +103,12 @@ void Chain::CheckInvariants() const {
   OSTRAKA_CHECK(served_.size() <= kServedSteps + 1);
 }
 
+void Chain::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, head_, state_, recent_, past_, served_);
+  for (const auto& [step, columns] : results_) {
+    crypto::Feed(hasher, step, columns.size());
+    for (const auto& [column, result] : columns) crypto::Feed(hasher, column);
+  }
+}
+
 }  // namespace ostraka::protocol

@@ -44,13 +44,7 @@ class Chain {
  public:
   Chain(SharedBlock head, ModelState state);
   // The block of its step names the root of a result.
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, head_, state_, recent_, past_, served_);
-    for (const auto& [step, columns] : results_) {
-      crypto::Feed(hasher, step, columns.size());
-      for (const auto& [column, result] : columns) crypto::Feed(hasher, column);
-    }
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- head and state ---

@@ -137,4 +137,8 @@ void Charges::CheckInvariants() const {
   for (const auto& [accused, file] : shown_) OSTRAKA_CHECK(file.size() <= wire::kMaxEvidenceBytes);
 }
 
+void Charges::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, handovers_, shown_, votes_, verdicts_);
+}
+
 }  // namespace ostraka::protocol

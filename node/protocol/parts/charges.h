@@ -45,9 +45,7 @@ class Charges {
         manifest_(std::move(manifest)),
         journal_(journal),
         handovers_(*manifest_, journal) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, handovers_, shown_, votes_, verdicts_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // Stores a file; nothing if none could be made. Not every fault has a file: a message may be bad

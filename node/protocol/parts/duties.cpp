@@ -334,4 +334,8 @@ void Duties::Clear() {
   verdicts_.clear();
 }
 
+void Duties::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, verdicts_, namings_, cross_checking_, exhibit_attempts_);
+}
+
 }  // namespace ostraka::protocol

@@ -41,9 +41,7 @@ class Duties {
  public:
   Duties(const PeerId& self, std::shared_ptr<const Manifest> manifest, const Chain* chain)
       : self_(self), manifest_(std::move(manifest)), chain_(chain) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, verdicts_, namings_, cross_checking_, exhibit_attempts_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- recomputing a gradient: validators, and voters in gradient cases ---

@@ -106,4 +106,8 @@ void DutyJobs::CheckInvariants() const {
   OSTRAKA_CHECK(!look_ || (cross_check_ != look_->id && !votes_.contains(look_->id)));  // B1
 }
 
+void DutyJobs::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, votes_, cross_check_, look_, recomputing_in_, recomputations_);
+}
+
 }  // namespace ostraka::protocol

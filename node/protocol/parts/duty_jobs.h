@@ -32,9 +32,7 @@ namespace ostraka::protocol {
 class DutyJobs {
  public:
   DutyJobs(Duties* duties, JobDesk* desk) : duties_(duties), desk_(desk) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, votes_, cross_check_, look_, recomputing_in_, recomputations_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // Another gradient may be recomputed in step `now`.

@@ -281,4 +281,12 @@ void Followers::CheckInvariants(std::size_t keys) const {
   for (const PeerId& guest : guests_) OSTRAKA_CHECK(rejoins_.contains(guest));
 }
 
+void Followers::HashInto(crypto::Hasher& hasher) const {
+  for (const auto& [peer, asked] : asked_) {
+    crypto::Feed(hasher, peer, asked.at, asked.step, asked.has, asked.probe, asked.probed,
+                 asked.is_near, asked.is_cut_off);
+  }
+  crypto::Feed(hasher, asked_.size(), rejoins_, guests_, looked_at_by_);
+}
+
 }  // namespace ostraka::protocol

@@ -59,13 +59,7 @@ class Followers {
   static constexpr std::size_t kMostGuests = 32;
   static constexpr base::Duration kGuestStay = base::Seconds(120);
 
-  void HashInto(crypto::Hasher& hasher) const {
-    for (const auto& [peer, asked] : asked_) {
-      crypto::Feed(hasher, peer, asked.at, asked.step, asked.has, asked.probe, asked.probed,
-                   asked.is_near, asked.is_cut_off);
-    }
-    crypto::Feed(hasher, asked_.size(), rejoins_, guests_, looked_at_by_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // Asked to follow, in `step` of the run, and has the block of height `has`. Nullopt: what it has

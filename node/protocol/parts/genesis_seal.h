@@ -40,7 +40,7 @@ class GenesisSeal {
   // `head`: the manifest's members and thresholds, before any seal.
   GenesisSeal(const PeerId& self, const Digest& run_id, SharedBlock head, const Inbox* inbox)
       : self_(self), run_id_(run_id), head_(std::move(head)), inbox_(inbox) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, head_, waiting_, echo_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- what comes ---

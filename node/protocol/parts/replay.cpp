@@ -46,4 +46,6 @@ void Replay::CheckInvariants() const {
   OSTRAKA_CHECK(!job_ || !waiting_.empty());  // a job is about the first block that waits
 }
 
+void Replay::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, waiting_, job_); }
+
 }  // namespace ostraka::protocol

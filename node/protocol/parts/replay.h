@@ -35,7 +35,7 @@ class Replay {
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, block, results); }
   };
 
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, waiting_, job_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // REQUIRES: the block follows the last one that waits, if any; a result or null for each column.

@@ -121,4 +121,9 @@ std::vector<std::uint64_t> Reports::LateMsOf(const std::vector<PeerId>& members)
   return stated;
 }
 
+void Reports::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, echoes_, lateness_, asked_at_, lags_, unheard_, silent_, hasty_, unshown_,
+               late_);
+}
+
 }  // namespace ostraka::protocol

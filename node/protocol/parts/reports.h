@@ -39,10 +39,7 @@ namespace ostraka::protocol {
 class Reports {
  public:
   explicit Reports(const PeerId& self) : self_(self) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, echoes_, lateness_, asked_at_, lags_, unheard_, silent_, hasty_, unshown_,
-                 late_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- the seal in progress ---

@@ -74,4 +74,6 @@ void StageNow::Enter(Stage stage) {
   stage_ = stage;
 }
 
+void StageNow::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, stage_); }
+
 }  // namespace ostraka::protocol

@@ -46,7 +46,7 @@ constexpr bool IsSealing(Stage stage) { return stage >= Stage::kCollect && stage
 // The stage of one member. All of its parts see it, and it changes in Enter alone.
 class StageNow {
  public:
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, stage_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   Stage stage() const { return stage_; }

@@ -43,4 +43,6 @@ void VoteRecord::ForgetAllBut(const std::vector<wire::Case>& open) {
   OSTRAKA_CHECK(cases_.size() <= open.size());  // V1
 }
 
+void VoteRecord::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, cases_); }
+
 }  // namespace ostraka::protocol

@@ -40,7 +40,7 @@ namespace ostraka::protocol {
 
 class VoteRecord {
  public:
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, cases_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // The first vote of `voter` in each case of `open` that its PROOF votes in.

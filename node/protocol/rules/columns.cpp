@@ -142,4 +142,9 @@ bool OwesAName(ColumnFate fate) {
   return fate == ColumnFate::kSumCheck || fate == ColumnFate::kSizeCheck;
 }
 
+void SealedStep::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, step, tau, commit_digests, aggregates, faulty_in_a, parameters_root,
+               astray);
+}
+
 }  // namespace ostraka::protocol

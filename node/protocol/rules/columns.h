@@ -46,10 +46,7 @@ struct SealedStep {
 
   // The roles follow from the head; COMMITs and PROOFs count by their digests, those of PROOFs in
   // StepReading::proofs.
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, step, tau, commit_digests, aggregates, faulty_in_a, parameters_root,
-                 astray);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
 
   // True iff the column's sealed AGG gives a result: one that all wait for.
   bool GivesResult(std::size_t column) const;

@@ -208,4 +208,8 @@ void DropDisputed(const std::vector<Dispute>& disputes, const Block& head, std::
   docket.EndPass();
 }
 
+void LivePair::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, index, worker, aggregator, column);
+}
+
 }  // namespace ostraka::protocol

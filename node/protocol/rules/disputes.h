@@ -53,9 +53,7 @@ struct LivePair {
   PeerId worker;
   PeerId aggregator;
   std::uint32_t column = 0;  // owned by the aggregator
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, index, worker, aggregator, column);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 // By index.
 std::vector<LivePair> LivePairsOf(const Block& head, const Roles& roles);

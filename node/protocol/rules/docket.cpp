@@ -89,4 +89,6 @@ void Docket::CheckInvariants() const {
   for (const PeerId& peer : lost_) OSTRAKA_CHECK(losses_.contains(peer));
 }
 
+void Fault::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, reason); }
+
 }  // namespace ostraka::protocol

@@ -49,7 +49,7 @@ struct Fault {
   FaultKind kind = FaultKind::kBan;
   std::string reason;  // one line
   bool operator==(const Fault&) const = default;
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, reason); }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 
 // Faults that the seals themselves prove.

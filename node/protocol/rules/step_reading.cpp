@@ -233,4 +233,9 @@ std::optional<Block> BlockOf(const Block& head, const Manifest& manifest, std::u
   return reading.Judge(head, manifest, input.decision_c, input.norms, fates);
 }
 
+void StepReading::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, sealed, coin_count, absent, two_commits, draw, coins, false_revealers,
+               randomness, commits, proofs, faults, unreadable, false_reveals);
+}
+
 }  // namespace ostraka::protocol

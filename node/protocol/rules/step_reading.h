@@ -41,10 +41,7 @@ using SealedMessages = std::vector<SealedMessage>;
 struct StepReading {
   // Before any seal; every step has as many coins as members.
   StepReading(const Block& head, const Manifest& manifest, std::uint64_t dimension);
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, sealed, coin_count, absent, two_commits, draw, coins, false_revealers,
-                 randomness, commits, proofs, faults, unreadable, false_reveals);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
 
   // COMMITs of all members of `head`, then their AGGs.
   void ReadSealA(const Block& head, const SealedMessages& sealed_a);

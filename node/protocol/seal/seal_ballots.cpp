@@ -85,4 +85,10 @@ const Signers& Locks::For(std::uint32_t iteration, const Digest& value) const {
   return found == groups_.end() ? kNobody : found->second;
 }
 
+void SealLock::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, rank, value); }
+
+void Ballots::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, firsts_, by_value_); }
+
+void Locks::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, groups_); }
+
 }  // namespace ostraka::protocol

@@ -36,7 +36,7 @@ struct SealLock {
   std::uint32_t rank = 0;
   Digest value;
   auto operator<=>(const SealLock&) const = default;
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, rank, value); }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 
 // One frame of each member, all for one value.
@@ -46,7 +46,7 @@ inline const Signers kNobody;
 // ECHOs, or the VOTEs of one iteration.
 class Ballots {
  public:
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, firsts_, by_value_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // True iff the frame is new and kept: the sender's first, or `needed`.
@@ -72,7 +72,7 @@ class Ballots {
 class Locks {
  public:
   static constexpr std::size_t kLocksOfOne = 4;
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, groups_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   struct Group {

@@ -139,4 +139,8 @@ bool SealClock::IsLate(base::Time now) const {
   return now - began_ > base::Duration{delta_.ns / 2};
 }
 
+void SealClock::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, delta_, step_, iteration_, began_, until_, gathered_);
+}
+
 }  // namespace ostraka::protocol

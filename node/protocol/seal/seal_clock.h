@@ -72,9 +72,7 @@ class SealClock {
   };
 
   explicit SealClock(base::Duration delta) : delta_(delta) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, delta_, step_, iteration_, began_, until_, gathered_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // The own ECHO is sent now, and CLOSE is due at `close`. Ignored unless the clock is idle.

@@ -55,4 +55,6 @@ void SealGate::CheckInvariants() const {
   }
 }
 
+void SealGate::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, closers_, passed_); }
+
 }  // namespace ostraka::protocol

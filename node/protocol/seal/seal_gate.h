@@ -46,7 +46,7 @@ class SealGate {
  public:
   // REQUIRES: 0 < quorum; `unmuted` by key.
   SealGate(std::vector<PeerId> unmuted, std::size_t quorum);
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, closers_, passed_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // `frame` is a verified CLOSE. True iff it is the sender's first and the sender is unmuted.

@@ -136,4 +136,8 @@ std::string MergeFault(const SealVector& own, const SealVector& merged,
   return "";
 }
 
+void StatusSeen::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, body, digest, frame); }
+
+void Statuses::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, by_sender_); }
+
 }  // namespace ostraka::protocol

@@ -39,13 +39,13 @@ struct StatusSeen {
   wire::Status body;
   Digest digest;
   base::SharedBytes frame;
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, body, digest, frame); }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 
 // STATUSes of one iteration: the first of each member, and at most one different one (its rival).
 class Statuses {
  public:
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, by_sender_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // True iff it is kept.

@@ -39,7 +39,7 @@ namespace ostraka::protocol {
 class SealTranscript {
  public:
   static constexpr std::size_t kMessagesOfOne = 8;  // of one type
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, shelves_, bytes_, slow_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // True iff the message is kept and was not held before. Two different messages of one slot are

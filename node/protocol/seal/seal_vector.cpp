@@ -92,4 +92,6 @@ std::string DifferenceOf(const wire::Echo& mine, const wire::Echo& theirs, std::
   return "it holds another message of one sender than came here";
 }
 
+void SealEntry::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, state, digest); }
+
 }  // namespace ostraka::protocol

@@ -22,7 +22,7 @@ struct SealEntry {
   State state = State::kAbsent;
   Digest digest;  // of the envelope if present, else zero
   bool operator==(const SealEntry&) const = default;
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, state, digest); }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 
 // vector[e * n + i] is entry e of the i-th member by key, n being the number of members. Seal A has

@@ -128,4 +128,8 @@ void DisputedPairs::CheckInvariants() const {
   OSTRAKA_CHECK(parts == forwarded_parts_.size() && results == forwarded_results_.size());
 }
 
+void DisputedPairs::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, pairs_, forward_until_, forwarded_parts_, forwarded_results_, spoilt_);
+}
+
 }  // namespace ostraka::protocol

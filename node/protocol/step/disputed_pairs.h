@@ -44,9 +44,7 @@ class DisputedPairs {
     ChainServer* server;
   };
   DisputedPairs(Uses uses, const StepFacts* facts);
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, pairs_, forward_until_, forwarded_parts_, forwarded_results_, spoilt_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   const std::vector<LivePair>& all() const { return pairs_; }

@@ -147,4 +147,6 @@ SealedMessages Entries::MessagesOf(const SealVector& vector) const {
 
 void Entries::CheckInvariants() const { OSTRAKA_CHECK(complete_prefix_ <= Count()); }
 
+void Entries::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, phase_, draw_); }
+
 }  // namespace ostraka::protocol

@@ -40,7 +40,7 @@ class Entries final : public SealMessages {
         chain_(chain),
         inbox_(inbox),
         charges_(charges) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, phase_, draw_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- the layout, by the member's index in the head's sealers ---

@@ -23,4 +23,8 @@ wire::Reveal OwnCoins::RevealOf(std::uint32_t draw) const {
   return reveal;
 }
 
+void OwnCoins::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, self, private_seed, step, count);
+}
+
 }  // namespace ostraka::protocol

@@ -22,9 +22,7 @@ struct OwnCoins {
   base::Digest private_seed;
   std::uint64_t step = 0;
   std::uint32_t count = 0;  // coins of the step
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, self, private_seed, step, count);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
 
   crypto::Coin CoinOf(std::uint32_t draw) const;
   // One for each draw; their Merkle root stands in the COMMIT.

@@ -157,4 +157,8 @@ void OwnColumn::CheckInvariants() const {
   for (const auto& [worker, held] : held_) OSTRAKA_CHECK(!refused_.contains(worker));  // O1
 }
 
+void OwnColumn::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, held_, refused_, to_judge_, closed_, started_, job_, parameters_root_);
+}
+
 }  // namespace ostraka::protocol

@@ -62,9 +62,7 @@ class OwnColumn {
 
   // A member that owns no column has an empty one, which does nothing.
   OwnColumn(Uses uses, const StepFacts* facts);
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, held_, refused_, to_judge_, closed_, started_, job_, parameters_root_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   bool owned() const { return facts_->my_part.has_value(); }

@@ -112,4 +112,8 @@ void OwnGradient::CheckInvariants() const {
   OSTRAKA_CHECK(!job_ || parts_.empty());
 }
 
+void OwnGradient::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, coins_, job_, root_job_, parts_, parts_lost_, parameters_root_);
+}
+
 }  // namespace ostraka::protocol

@@ -48,9 +48,7 @@ class OwnGradient {
     const Followers* followers;
   };
   OwnGradient(Uses uses, const StepFacts* facts, const DisputedPairs* pairs, OwnCoins coins);
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, coins_, job_, root_job_, parts_, parts_lost_, parameters_root_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // A worker starts its gradient; another member sends its COMMIT now, or when it has the root of

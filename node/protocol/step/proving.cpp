@@ -164,4 +164,9 @@ void Proving::CheckInvariants() const {
   OSTRAKA_CHECK(started_ || (!prove_ && !numbers_));
 }
 
+void Proving::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, prove_, accuse_, root_, target_, started_, numbers_, accusation_,
+               state_root_, waited_, said_);
+}
+
 }  // namespace ostraka::protocol

@@ -61,10 +61,7 @@ class Proving {
   };
   Proving(Uses uses, const StepFacts* facts, Holdings holdings)
       : uses_(std::move(uses)), facts_(facts), holdings_(holdings) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, prove_, accuse_, root_, target_, started_, numbers_, accusation_,
-                 state_root_, waited_, said_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // As the step begins: a validator recomputes its target's step; every member recomputes the

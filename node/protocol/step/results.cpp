@@ -57,4 +57,6 @@ void Results::CheckInvariants() const {
   }
 }
 
+void Results::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, results_, closed_, expired_); }
+
 }  // namespace ostraka::protocol

@@ -33,7 +33,7 @@ class Results {
   };
   Results(Uses uses, const StepFacts* facts)
       : uses_(uses), facts_(facts), results_(facts->roles().parts.size()) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, results_, closed_, expired_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // The column's sealed AGG gives a result: every member waits for it.

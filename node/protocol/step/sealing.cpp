@@ -378,4 +378,8 @@ void Sealing::CheckInvariants() const {
   entries_->CheckInvariants();
 }
 
+void Sealing::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, seal_, entries_, slot_, overdue_, transcript_, odd_);
+}
+
 }  // namespace ostraka::protocol

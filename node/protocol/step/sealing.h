@@ -53,9 +53,7 @@ class Sealing {
     PullTimer* pull;
   };
   Sealing(Uses uses, const StepFacts* facts) : uses_(std::move(uses)), facts_(facts) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, seal_, entries_, slot_, overdue_, transcript_, odd_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- one seal ---

@@ -227,4 +227,8 @@ void Settling::CheckInvariants() const {
   OSTRAKA_CHECK(!update_ || uses_.chain->head().step == facts_->number());  // B2
 }
 
+void Settling::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, decision_c_, fates_, update_);
+}
+
 }  // namespace ostraka::protocol

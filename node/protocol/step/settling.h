@@ -67,9 +67,7 @@ class Settling {
   };
   Settling(Uses uses, const StepFacts* facts, Holdings holdings)
       : uses_(std::move(uses)), facts_(facts), holdings_(holdings) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, decision_c_, fates_, update_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // Seal C has decided. Decides which aggregates the block still needs.

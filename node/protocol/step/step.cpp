@@ -396,4 +396,9 @@ void Step::CheckInvariants() const {
   settling_.CheckInvariants();
 }
 
+void Step::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, facts_, before_ended_, ended_, pull_, pairs_, gradient_, column_, results_,
+               sealing_, proving_, settling_);
+}
+
 }  // namespace ostraka::protocol

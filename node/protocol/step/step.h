@@ -73,10 +73,7 @@ class Step {
   Step(const Uses& uses, const Digest& private_seed, std::optional<Time> before_ended);
   Step(const Step&) = delete;  // its components point at each other
   Step& operator=(const Step&) = delete;
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, facts_, before_ended_, ended_, pull_, pairs_, gradient_, column_, results_,
-                 sealing_, proving_, settling_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // Opens seal A and starts the work. `refused`: links whose PARTs were refused for lack of room

@@ -37,4 +37,8 @@ const Inbox::Version* Usable(const Inbox& inbox, const StepFacts& facts, const I
   return item == nullptr ? nullptr : item->Naming(facts.ParentOf(place.phase));
 }
 
+void StepFacts::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, reading, parent_a, parent_b, parent_c, my_part, muted);
+}
+
 }  // namespace ostraka::protocol

@@ -14,9 +14,7 @@ namespace ostraka::protocol {
 
 struct StepFacts {
   explicit StepFacts(StepReading before) : reading(std::move(before)) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, reading, parent_a, parent_b, parent_c, my_part, muted);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
 
   StepReading reading;
   // The parent of seal A (the head block), of seal B (the last decision: it changes with each draw)

@@ -66,4 +66,6 @@ void Attestations::CheckInvariants() const {
   }
 }
 
+void Attestations::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, parents_); }
+
 }  // namespace ostraka::protocol

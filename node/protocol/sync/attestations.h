@@ -26,7 +26,7 @@ namespace ostraka::protocol {
 
 class Attestations {
  public:
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, parents_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // `member` signed a COMMIT of `step` that names `parent`. False if that is held already.

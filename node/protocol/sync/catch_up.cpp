@@ -495,4 +495,10 @@ std::string CatchUp::Describe() const {
          "; this run needs a faster line)";
 }
 
+void CatchUp::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, view_, state_, trust_state_, head_, confirmed_, histories_, unproven_,
+               chain_, reported_, kept_, fetch_, fresh_, given_up_, fetched_, liars_, results_,
+               requests_);
+}
+
 }  // namespace ostraka::protocol

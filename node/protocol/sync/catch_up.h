@@ -100,11 +100,7 @@ class CatchUp {
   // process had of a state (C6).
   CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
           bool trust_state, base::Duration patience, std::optional<StateParts> kept = std::nullopt);
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, view_, state_, trust_state_, head_, confirmed_, histories_, unproven_,
-                 chain_, reported_, kept_, fetch_, fresh_, given_up_, fetched_, liars_, results_,
-                 requests_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- answers; any content is safe ---

@@ -51,7 +51,7 @@ struct TwoHistories {
   std::uint64_t height = 0;
   Branch one;
   Branch other;
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, height, one, other); }
+  void HashInto(crypto::Hasher& hasher) const;
   std::string Line() const;  // for people: what differs, who shows which, and what to do
 };
 
@@ -60,9 +60,7 @@ class Histories {
   using CanHear = std::function<bool(const base::PeerId&)>;
 
   explicit Histories(base::Duration patience) : patience_(patience) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, attestations_, landmarks_, found_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- heads ---

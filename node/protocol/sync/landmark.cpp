@@ -74,4 +74,8 @@ void Landmark::CheckInvariants() const {
   }
 }
 
+void Landmark::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, height_, digest_, answers_, asked_, begun_, since_, wake_);
+}
+
 }  // namespace ostraka::protocol

@@ -44,9 +44,7 @@ class Landmark {
   // above it.
   Landmark(std::shared_ptr<const wire::Block> judged_by, std::uint64_t height,
            const base::Digest& digest, base::Duration patience);
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, height_, digest_, answers_, asked_, begun_, since_, wake_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   const wire::Block& judged_by() const { return *judged_by_; }

@@ -268,4 +268,9 @@ void Requests::Rename(const Key& from, const Key& to) {
   open_.insert(std::move(node));
 }
 
+void Requests::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, open_, owed_, turn_, order_, last_, shunned_, hand_overs_left_,
+               all_are_busy_, usual_, answered_, wake_);
+}
+
 }  // namespace ostraka::protocol

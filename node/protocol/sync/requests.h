@@ -73,10 +73,7 @@ class Requests {
   };
 
   explicit Requests(base::Duration patience) : patience_(patience) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, open_, owed_, turn_, order_, last_, shunned_, hand_overs_left_,
-                 all_are_busy_, usual_, answered_, wake_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- asking ---

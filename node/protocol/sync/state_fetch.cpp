@@ -65,4 +65,6 @@ ModelState StateFetch::Finish() const {
   return state;
 }
 
+void StateParts::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step, parts); }
+
 }  // namespace ostraka::protocol

@@ -30,7 +30,7 @@ using crypto::SharedBlob;
 struct StateParts {
   std::uint64_t step = 0;
   std::map<std::uint64_t, SharedBlob> parts;
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step, parts); }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 
 class StateFetch {

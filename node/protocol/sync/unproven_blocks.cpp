@@ -55,4 +55,6 @@ void UnprovenBlocks::BoundThoseOf(const PeerId& from) {
   }
 }
 
+void UnprovenBlocks::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, held_); }
+
 }  // namespace ostraka::protocol

@@ -35,7 +35,7 @@ inline constexpr std::size_t kUnprovenBytes = wire::kMaxBlockBytes;
 
 class UnprovenBlocks {
  public:
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, held_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // `from` sent the block of that digest and height as `encoded`. REQUIRES: it can be decoded.

@@ -29,4 +29,6 @@ std::optional<std::uint64_t> EchoLags::Microseconds() const {
   return lags[rank];
 }
 
+void EchoLags::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kept_); }
+
 }  // namespace ostraka::protocol

@@ -37,7 +37,7 @@ class EchoLags {
  public:
   static constexpr std::size_t kLagsKept = 100;
 
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kept_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // A seal was decided by equal ECHOs. `lags`: how long after the own ECHO that of each other

@@ -98,4 +98,8 @@ std::set<PeerId> EchoWatch::Unshown(const Digest& decided, base::Time now,
   return unshown;
 }
 
+void EchoWatch::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, options_, seen_, gate_, stood_still_, own_, own_at_);
+}
+
 }  // namespace ostraka::protocol

@@ -70,9 +70,7 @@ class EchoWatch {
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, delta, deadline, due); }
   };
   explicit EchoWatch(Options options) : options_(std::move(options)) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, options_, seen_, gate_, stood_still_, own_, own_at_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // The own ECHO, when it is durable and goes out.

@@ -121,4 +121,8 @@ std::string ForkTrial::Line() const {
   return line + "; this node signs nothing more";
 }
 
+void Culprit::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, file, reason); }
+
+void ForkTrial::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, fork_, messages_, culprits_); }
+
 }  // namespace ostraka::protocol

@@ -43,7 +43,7 @@ namespace ostraka::protocol {
 struct Culprit {
   base::Bytes file;    // evidence that proves it
   std::string reason;  // what the file shows, for people
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, file, reason); }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 using Culprits = std::map<base::PeerId, Culprit>;
 
@@ -51,7 +51,7 @@ class ForkTrial {
  public:
   // `self` is never accused: if its key signs elsewhere, others find it.
   ForkTrial(Fork fork, const base::PeerId& self);
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, fork_, messages_, culprits_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   const SealKey& seal() const { return fork_.seal; }

@@ -184,4 +184,18 @@ std::size_t ForkWatch::rival_count() const {
   return count;
 }
 
+void SealKey::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step, phase, draw); }
+
+void Decision::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, parent, value, unmuted, quorum, certificate, messages);
+}
+
+void Fork::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, seal, parent, unmuted, ours, theirs, others);
+}
+
+void ForkWatch::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, seals_, asked_, message_bytes_);
+}
+
 }  // namespace ostraka::protocol

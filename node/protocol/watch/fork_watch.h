@@ -51,7 +51,7 @@ struct SealKey {
   wire::Phase phase = wire::Phase::kA;
   std::uint32_t draw = 0;
   auto operator<=>(const SealKey&) const = default;
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step, phase, draw); }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 inline SealKey SealKeyOf(const wire::Slot& slot) { return {slot.step, slot.phase, slot.draw}; }
 
@@ -67,9 +67,7 @@ struct Decision {
   std::size_t quorum = 0;
   std::vector<base::SharedBytes> certificate;  // Seal::Certificate
   SealTranscript messages = {};                // the messages of the seal, if it was slow
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, parent, value, unmuted, quorum, certificate, messages);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 
 // Two decisions of one seal.
@@ -79,16 +77,12 @@ struct Fork {
   std::set<PeerId> unmuted;  // members unmuted in the seal
   std::vector<base::SharedBytes> ours, theirs;
   std::vector<base::SharedBytes> others;  // other messages of the seal that are held
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, seal, parent, unmuted, ours, theirs, others);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 
 class ForkWatch {
  public:
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, seals_, asked_, message_bytes_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // A seal was decided here. Forgets steps before the last kWatchedSteps.

@@ -194,4 +194,11 @@ std::optional<std::size_t> LateWatch::Slowest() const {
   return slowest;
 }
 
+void LateFigures::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, own, aggregate); }
+
+void LateWatch::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, options_, due_, lacking_, held_, results_ended_, stopped_, slowly_decided_,
+               stood_still_);
+}
+
 }  // namespace ostraka::protocol

@@ -81,7 +81,7 @@ struct LateFigures {
   std::uint64_t own = 0;        // all its messages but AGG; late ECHOs are added (reports.h)
   std::uint64_t aggregate = 0;  // its AGG, beyond that
   auto operator<=>(const LateFigures&) const = default;
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, own, aggregate); }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 
 class LateWatch {
@@ -109,10 +109,7 @@ class LateWatch {
   };
 
   explicit LateWatch(const Options& options) : options_(options) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, options_, due_, lacking_, held_, results_ended_, stopped_, slowly_decided_,
-                 stood_still_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // `author` owes the message, and has `extra` beyond its kind's bar. REQUIRES: not expected yet;

@@ -95,4 +95,6 @@ bool SealAsks::Send(const SealLacks& lacks, bool slow, std::vector<SealAsk>& out
   return more;
 }
 
+void SealAsks::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked_, next_look_); }
+
 }  // namespace ostraka::protocol

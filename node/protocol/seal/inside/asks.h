@@ -40,7 +40,7 @@ class SealAsks {
  public:
   // REQUIRES: `setup` outlives this object.
   explicit SealAsks(const SealSetup& setup) : setup_(setup) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked_, next_look_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // The next look is at `at`, or at the time set before if that is earlier.

@@ -154,4 +154,8 @@ void SealCertificates::CheckInvariants(std::uint32_t current) const {
   locks_.CheckInvariants();
 }
 
+void SealCertificates::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, ballots_, locks_, lock_, named_);
+}
+
 }  // namespace ostraka::protocol

@@ -46,9 +46,7 @@ class SealCertificates {
  public:
   // REQUIRES: quorum > 0.
   explicit SealCertificates(std::size_t quorum);
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, ballots_, locks_, lock_, named_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   void AddEcho(const PeerId& sender, const Digest& value, base::SharedBytes frame);

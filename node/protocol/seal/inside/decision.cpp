@@ -45,4 +45,8 @@ void SealDecision::CheckInvariants() const {
   OSTRAKA_CHECK(!vector_ || made());
 }
 
+void SealDecision::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, value_, certificate_, witnesses_, vector_, asked_, alone_);
+}
+
 }  // namespace ostraka::protocol

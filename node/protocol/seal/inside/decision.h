@@ -30,9 +30,7 @@ namespace ostraka::protocol {
 
 class SealDecision {
  public:
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, value_, certificate_, witnesses_, vector_, asked_, alone_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   bool made() const { return value_.has_value(); }

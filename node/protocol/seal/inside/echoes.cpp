@@ -58,4 +58,9 @@ void SealEchoes::CheckInvariants() const {
   OSTRAKA_CHECK(lags_.size() == echoes_.size() - echoes_.count(setup_.self()));
 }
 
+void SealEchoes::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, wait_ended_at_, sent_at_, own_value_, own_vector_known_, echoes_, lags_,
+               silent_);
+}
+
 }  // namespace ostraka::protocol

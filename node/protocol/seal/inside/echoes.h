@@ -42,10 +42,7 @@ class SealEchoes {
 
   // REQUIRES: `setup` outlives this object.
   explicit SealEchoes(const SealSetup& setup) : setup_(setup) {}
-  void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, wait_ended_at_, sent_at_, own_value_, own_vector_known_, echoes_, lags_,
-                 silent_);
-  }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- the own ECHO ---

@@ -44,7 +44,7 @@ struct SealLack {
   // STATUSes of a proposal: its root; else zero.
   Digest digest;
   auto operator<=>(const SealLack&) const = default;
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, type, member, digest); }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 
 struct SealLacks {

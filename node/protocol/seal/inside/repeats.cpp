@@ -24,4 +24,6 @@ void SealRepeats::Stop() {
   count_ = 0;
 }
 
+void SealRepeats::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, next_, count_); }
+
 }  // namespace ostraka::protocol

@@ -33,7 +33,7 @@ namespace ostraka::protocol {
 
 class SealRepeats {
  public:
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, next_, count_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // This member waits for a quorum since `began`. If it is time to send the own frame again: true,

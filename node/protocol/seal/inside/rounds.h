@@ -40,12 +40,12 @@ struct ProposeSeen {
   wire::Propose body;
   Digest digest;
   base::SharedBytes frame;
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, leader, body, digest, frame); }
+  void HashInto(crypto::Hasher& hasher) const;
 };
 
 class SealRounds {
  public:
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, reached_, rounds_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- how far the members are ---

@@ -210,4 +210,6 @@ void SealSlowPath::CheckInvariants(std::uint32_t current) const {
   rounds_.CheckInvariants(current);
 }
 
+void SealSlowPath::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, certificates_, rounds_); }
+
 }  // namespace ostraka::protocol

@@ -48,7 +48,7 @@ class SealSlowPath {
  public:
   // REQUIRES: `setup` outlives this object.
   explicit SealSlowPath(const SealSetup& setup);
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, certificates_, rounds_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- messages: verified, of unmuted members, of any iteration ---

@@ -51,4 +51,6 @@ void SealValues::CheckInvariants() const {
   }
 }
 
+void SealValues::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, known_); }
+
 }  // namespace ostraka::protocol

@@ -33,7 +33,7 @@ class SealValues {
  public:
   // REQUIRES: `messages` outlives this object.
   SealValues(std::size_t entries, const SealMessages* messages);
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, known_); }
+  void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   const SealMessages& messages() const { return *messages_; }
