@@ -12,7 +12,7 @@ base::Status HonestNeverLate::OnAction(std::uint32_t peer, const protocol::Actio
   const std::vector<base::PeerId>& joined = done->block->joined;
   for (const wire::Lateness& late : done->block->lateness) {
     const auto charged = roster_.IndexOf(late.peer);
-    if (!charged || !roster_.IsHonest(*charged)) continue;
+    if (!charged || !roster_.IsHonest(*charged) || roster_.IsUnlucky(*charged)) continue;
     if (std::find(joined.begin(), joined.end(), late.peer) != joined.end()) {
       begun_with_[late.peer] = late.ms;
     }

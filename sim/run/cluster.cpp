@@ -182,10 +182,11 @@ SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
 // The machine of each key: how long its gradients take, and a second pass.
 std::vector<JobTimes> DrawMachines(base::Rng rng, const SimOptions& options, const Roster& roster,
                                    const JobTimes& slowest) {
-  if (options.waits.fastest_percent == 0) return {};
+  const std::int64_t fastest = options.waits.fastest_percent;
+  if (fastest == 0 && options.waits.stragglers == 0) return {};
   std::vector<JobTimes> machines(roster.ids.size(), slowest);
   for (JobTimes& machine : machines) {
-    const std::int64_t percent = rng.Between(options.waits.fastest_percent, 100);
+    const std::int64_t percent = rng.Between(fastest == 0 ? 100 : fastest, 100);
     machine.gradient.ns = machine.gradient.ns / 100 * percent;
     machine.again_percent = rng.Between(std::min(100U, options.waits.again_percent),
                                         std::max(100U, options.waits.again_percent));
@@ -193,6 +194,9 @@ std::vector<JobTimes> DrawMachines(base::Rng rng, const SimOptions& options, con
   }
   const auto honest = std::find(roster.byzantine.begin(), roster.byzantine.end(), false);
   machines[static_cast<std::size_t>(honest - roster.byzantine.begin())].gradient = slowest.gradient;
+  for (const std::uint32_t peer : StragglersOf(options, roster)) {
+    machines[peer].gradient = options.waits.straggler_time;
+  }
   return machines;
 }
 
@@ -538,6 +542,9 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   result.columns = chronicle_.columns();
   result.suspicions = chronicle_.suspicions();
   result.returned = chronicle_.returned();
+  for (const std::uint32_t peer : StragglersOf(options_, roster_)) {
+    result.stragglers.push_back(roster_.ids[peer]);
+  }
   result.slow_iterations = chronicle_.slow_iterations();
   result.slow_steps = chronicle_.slow_steps();
   result.stood_still = result.ok && !progress_->AllFinished();
@@ -657,7 +664,7 @@ base::StatusOr<Roster> RosterOf(const SimOptions& options) {
   RETURN_IF_ERROR(CheckOptions(options));
   RETURN_IF_ERROR(crypto::Initialize());
   const base::Rng rng = base::Rng(options.seed).Fork("cluster");
-  return DrawRoster(rng.Fork("byzantine"), AllKeys(rng, options), options);
+  return DrawRoster(rng.Fork("byzantine"), AllKeys(rng, options, std::make_shared<MemoVerifier>()), options);
 }
 
 }  // namespace ostraka::sim

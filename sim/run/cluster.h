@@ -42,6 +42,7 @@ struct SimResult {
 
   std::string attack;                   // its name, or "none"
   std::vector<base::PeerId> byzantine;  // by key
+  std::vector<base::PeerId> stragglers;
   std::vector<wire::Removal> removals;  // in the order of the blocks
   std::uint32_t byzantine_removed = 0;
   std::uint32_t honest_removed = 0;

@@ -113,8 +113,10 @@ void SeedsTally::Add(SimResult one, bool twice) {
   all_.steps += one.steps;
   all_.events += one.events;
   const auto count = [&one](const base::PeerId& peer, ByTruth& of) {
-    const auto& byzantine = one.byzantine;
-    ++(std::binary_search(byzantine.begin(), byzantine.end(), peer) ? of.byzantine : of.honest);
+    const auto among = [&peer](const std::vector<base::PeerId>& peers) {
+      return std::find(peers.begin(), peers.end(), peer) != peers.end();
+    };
+    ++(among(one.byzantine) ? of.byzantine : among(one.stragglers) ? of.stragglers : of.honest);
   };
   for (const wire::Removal& removal : one.removals) {
     count(removal.peer, wire::IsBan(removal.kind) ? all_.banned : all_.dropped);

@@ -17,7 +17,8 @@ namespace ostraka::sim {
 // How many members of each kind; a member counts each time.
 struct ByTruth {
   std::uint64_t byzantine = 0;
-  std::uint64_t honest = 0;
+  std::uint64_t honest = 0;  // but for stragglers (SimWaits)
+  std::uint64_t stragglers = 0;
 };
 
 struct SeedsResult {

@@ -113,9 +113,20 @@ FaultPlan DrawFaults(base::Rng rng, const SimOptions& options, const Roster& ros
   return plan;
 }
 
+// The last by key, which is as good as drawn.
+std::vector<std::uint32_t> StragglersOf(const SimOptions& options, const Roster& roster) {
+  std::vector<std::uint32_t> stragglers;
+  for (std::uint32_t peer = options.peers; peer > 0; --peer) {
+    if (stragglers.size() == options.waits.stragglers) break;
+    if (roster.IsHonest(peer - 1)) stragglers.push_back(peer - 1);
+  }
+  return stragglers;
+}
+
 Roster WithUnlucky(Roster roster, const SimOptions& options, const FaultPlan& plan) {
   roster.unlucky.assign(roster.ids.size(), options.cut != "none");
   for (const FaultPlan::Kill& kill : plan.kills) roster.unlucky[kill.peer] = true;
+  for (const std::uint32_t peer : StragglersOf(options, roster)) roster.unlucky[peer] = true;
   return roster;
 }
 

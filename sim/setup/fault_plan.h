@@ -34,7 +34,10 @@ struct FaultPlan {
 
 FaultPlan DrawFaults(base::Rng rng, const SimOptions& options, const Roster& roster);
 
-// The roster, with the peers marked that a fault hits.
+// The honest members of the genesis that are slower than the run waits (SimWaits::stragglers).
+std::vector<std::uint32_t> StragglersOf(const SimOptions& options, const Roster& roster);
+
+// The roster, with the peers marked that a fault hits, and the stragglers.
 Roster WithUnlucky(Roster roster, const SimOptions& options, const FaultPlan& plan);
 
 // `rng` is the run's: flaky links draw from forks of it.

@@ -166,6 +166,8 @@ const std::vector<Field>& Fields() {
       OnlyIfSet(WaitField("gradient_time_ns", &SimWaits::gradient_time)),
       OnlyIfSet(WaitCountField("fastest_percent", &SimWaits::fastest_percent)),
       OnlyIfSet(WaitCountField("again_percent", &SimWaits::again_percent)),
+      OnlyIfSet(WaitCountField("stragglers", &SimWaits::stragglers)),
+      OnlyIfSet(WaitField("straggler_time_ns", &SimWaits::straggler_time)),
       DurationField("time_limit_ns", &SimOptions::time_limit),
   };
   return kFields;
@@ -362,6 +364,17 @@ base::Status CheckWaits(const SimOptions& options) {
                           "fastest_percent must be 0 (machines are alike) or 1..100"));
   RETURN_IF_ERROR(Require(options.waits.again_percent >= 1 && options.waits.again_percent <= 10'000,
                           "again_percent must be 1..10000: what a second pass takes of the first"));
+  const std::uint32_t faulty =
+      options.byzantine + IntrudersLetIn(options) + std::min(options.crashes, 1U);
+  RETURN_IF_ERROR(Require(
+      options.waits.stragglers == 0 || (!options.unprotected && options.waits.stragglers + faulty <=
+                                                                    FaultsBorne(options)),
+      std::to_string(options.waits.stragglers) + " stragglers count as faulty, and " +
+          std::to_string(options.peers) + " peers bear " + std::to_string(FaultsBorne(options)) +
+          " with those that attack or crash: give fewer"));
+  RETURN_IF_ERROR(Require(options.waits.straggler_time.ns >= 0 &&
+                              options.waits.straggler_time <= base::Seconds(600),
+                          "straggler_time must be 0..600 s"));
   return Require(
       options.waits.gradient_time * 4 <= most * 3,
       "gradient_time must be at most 15 s, three quarters of the longest wait for parts");

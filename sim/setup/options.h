@@ -27,6 +27,10 @@ struct SimWaits {
   std::uint32_t fastest_percent = 0;
   // What the second pass of a recomputation that finds a difference takes of the first, at most.
   std::uint32_t again_percent = 100;
+  // So many honest members of the genesis need `straggler_time` for a gradient, which may be more
+  // than the run waits: it may drop them, and they count as faulty.
+  std::uint32_t stragglers = 0;
+  base::Duration straggler_time = base::Seconds(30);
 
   bool operator==(const SimWaits&) const = default;
 };

@@ -229,6 +229,19 @@ void DrawMachines(base::Rng rng, SimOptions& options) {
   if (OneIn(rng, 4) && CheckOptions(checked).ok()) options = std::move(checked);
 }
 
+// In one timely swarm of six whose mode bears it one or two machines need longer for a gradient
+// than the run waits, up to three times as long. Its own stream, as above.
+void DrawStragglers(base::Rng rng, SimOptions& options) {
+  if (options.unprotected || !IsTimely(options) || !OneIn(rng, 6)) return;
+  const base::Duration wait = options.waits.part_floor.ns > 0 ? options.waits.part_floor
+                                                              : protocol::Manifest{}.part_timeout;
+  const auto ms = static_cast<std::uint64_t>(wait.ns / 1'000'000);
+  SimOptions drawn = options;
+  drawn.waits.stragglers = static_cast<std::uint32_t>(1 + rng.Below(2));
+  drawn.waits.straggler_time = DrawMilliseconds(rng, ms, ms * 3);
+  if (CheckOptions(drawn).ok()) options = std::move(drawn);
+}
+
 // In one swarm of three with keys from outside, and in one of eight others, all links of a peer
 // share an uplink. Where keys come and nobody cheats, guests then flood that never come in, up to
 // ten. Its own stream, as above.
@@ -303,6 +316,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   DrawWaits(rng.Fork("waits"), options);
   DrawMachines(rng.Fork("machines"), options);
   DrawUplink(rng.Fork("uplink"), only_attack, options);
+  DrawStragglers(rng.Fork("stragglers"), options);
   OSTRAKA_CHECK(!CheckOptions(base).ok() || CheckOptions(options).ok());
   return options;
 }

@@ -158,6 +158,8 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   ASSIGN_OR_RETURN(result.waits.part_floor, SecondsOf("--part-floor", options.seconds.part_floor));
   ASSIGN_OR_RETURN(result.waits.gradient_time,
                    SecondsOf("--gradient-time", options.seconds.gradient_time));
+  ASSIGN_OR_RETURN(result.waits.straggler_time,
+                   SecondsOf("--straggler-time", options.seconds.straggler_time));
   ASSIGN_OR_RETURN(result.skew, SecondsOf("--skew", options.seconds.skew));
   if (!options.byzantine_given && !options.swarm_test) TakeFewerAttackers(result);
   // Recorded runs have the default, so it stays.
@@ -499,6 +501,15 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
       "--fastest", sim.waits.fastest_percent,
       "machines differ: the fastest may take this percentage of --gradient-time, the "
       "slowest all of it; 0: all are alike");
+  command
+      ->add_option("--stragglers", sim.waits.stragglers,
+                   "number of honest peers, drawn, whose gradients take --straggler-time: they may "
+                   "be dropped, and count as faulty")
+      ->capture_default_str();
+  command
+      ->add_option("--straggler-time", options->seconds.straggler_time,
+                   "seconds; a run waits 20, or less with --part-floor")
+      ->capture_default_str();
   command
       ->add_option(
           "--again", sim.waits.again_percent,

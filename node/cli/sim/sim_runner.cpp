@@ -24,11 +24,13 @@ using nlohmann::json;
 
 constexpr std::uint64_t kTwiceEvery = 20;
 
-// What can happen to a member; each key counts members by "byzantine" and "honest".
+// What can happen to a member; each key counts members by "byzantine", "honest" and "stragglers".
 constexpr std::array<const char*, 3> kFates = {"banned", "dropped", "returned"};
 
 json JsonOf(const sim::ByTruth& counts) {
-  return {{"byzantine", counts.byzantine}, {"honest", counts.honest}};
+  return {{"byzantine", counts.byzantine},
+          {"honest", counts.honest},
+          {"stragglers", counts.stragglers}};
 }
 
 bool RunsTwice(const SimWork& work, std::uint64_t seed) {
@@ -294,6 +296,10 @@ void PrintSimText(const json& result) {
     std::printf("%s%s: %llu Byzantine, %llu honest", fate == kFates.front() ? "\n" : "; ", fate,
                 static_cast<unsigned long long>(Count(result[fate], "byzantine")),
                 static_cast<unsigned long long>(Count(result[fate], "honest")));
+    // Of machines that are slower than their run waits: apart, as nothing else is promised of them.
+    if (const std::uint64_t slow = result[fate].value("stragglers", std::uint64_t{0}); slow > 0) {
+      std::printf(", %llu too slow", static_cast<unsigned long long>(slow));
+    }
   }
   std::printf("\n");
   if (count("seeds") > 0) PrintLoss(result);

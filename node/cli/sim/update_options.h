@@ -23,6 +23,7 @@ struct SimSeconds {
   double delta = 0;
   double part_floor = 0;
   double gradient_time = 0;
+  double straggler_time = 30;
   double cut_at = 5;
   double cut_for = 20;
   double skew = 0;
