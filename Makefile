@@ -84,7 +84,8 @@ uninstall:  ## remove what `make install` installed
 test: deps  ## what a change must pass: build with checks, lint, tests (but those of tests/soak.txt)
 	$(call build_preset,dev)
 	python3 tests/lint.py
-	python3 tests/run.py build/dev -j $(JOBS) -LE soak $(CTEST)
+	@# One test more than cores at once: those of real nodes mostly wait.
+	python3 tests/run.py build/dev -j $$(($(JOBS) + 1)) -LE soak $(CTEST)
 
 check: deps  ## the objects and tests of one room alone, e.g. make check ROOM=node/protocol/rules
 	@python3 tests/check.py -j $(JOBS) "$(ROOM)"
