@@ -1,0 +1,41 @@
+"""Ten guests of one link, on members with slow lines: whether they only follow or flood, no member loses its place."""
+import os
+import time
+
+import harness
+from harness import Running
+from join_case import JoinCase
+
+GUESTS = 10
+STEPS = 40
+RUNS = int(os.environ.get("OSTRAKA_GUEST_RUNS", "1"))  # of each kind
+
+
+class GuestsTest(JoinCase):
+    def train_beside(self, rate, name):
+        """Seconds a step of five members at 600 kB/s beside guests that ask `rate` questions a second."""
+        self.folder = self.folder / name
+        run = self.open_run(STEPS, "--dimension", 20_000, count=5, model="toy")
+        link = self.invite(run, "--uses", GUESTS)
+        nodes = self.start_all(run, "--bandwidth", "600K")
+        guests = [self.running(Running("join", link, "--data-dir", self.folder / f"guest{i}", "--events",
+                                       "--attack", "guest_flood", "--attack-param", f"rate={rate}"))
+                  for i in range(GUESTS)]
+        self.read(guests)
+        began = time.monotonic()
+        reports = self.await_end(nodes)
+        took = (time.monotonic() - began) / STEPS
+        for report in reports:
+            self.assertEqual((report["end"], report["member"], report["removals"]), ("finished", True, []), report)
+        self.folder = self.folder.parent
+        return took
+
+    def test_guests_cost_no_member_its_place(self):
+        for i in range(RUNS):
+            follow = self.train_beside(0, f"follow{i}")
+            flood = self.train_beside(100, f"flood{i}")
+            print(f"{GUESTS} guests: {follow:.2f} s a step where they follow, {flood:.2f} where they flood", flush=True)
+
+
+if __name__ == "__main__":
+    harness.main()
