@@ -2,6 +2,7 @@
 
 import collections
 import os
+import pathlib
 import re
 
 import lint_rules as rules
@@ -248,8 +249,10 @@ def check_fingerprint(tree):
 def _fields_left_out(tree, path, found, used):
     body = found.bodies["HashInto"]
     if not body:
+        near = pathlib.PurePath(path).parent.as_posix()  # another room may have a class of that name
         definitions = [text_of.body_of(text, f"{found.name}::HashInto")
-                       for other, text in tree.texts.items() if other.endswith(".cpp")]
+                       for other, text in sorted(tree.texts.items(), key=lambda one: not one[0].startswith(near))
+                       if other.endswith(".cpp")]
         body = next(filter(None, definitions), "")
     for line, field, kind in found.fields:
         row = f"{found.name}::{field}"

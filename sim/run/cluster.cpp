@@ -664,7 +664,8 @@ base::StatusOr<Roster> RosterOf(const SimOptions& options) {
   RETURN_IF_ERROR(CheckOptions(options));
   RETURN_IF_ERROR(crypto::Initialize());
   const base::Rng rng = base::Rng(options.seed).Fork("cluster");
-  return DrawRoster(rng.Fork("byzantine"), AllKeys(rng, options, std::make_shared<MemoVerifier>()), options);
+  return DrawRoster(rng.Fork("byzantine"), AllKeys(rng, options, std::make_shared<MemoVerifier>()),
+                    options);
 }
 
 }  // namespace ostraka::sim

@@ -367,14 +367,14 @@ base::Status CheckWaits(const SimOptions& options) {
   const std::uint32_t faulty =
       options.byzantine + IntrudersLetIn(options) + std::min(options.crashes, 1U);
   RETURN_IF_ERROR(Require(
-      options.waits.stragglers == 0 || (!options.unprotected && options.waits.stragglers + faulty <=
-                                                                    FaultsBorne(options)),
+      options.waits.stragglers == 0 ||
+          (!options.unprotected && options.waits.stragglers + faulty <= FaultsBorne(options)),
       std::to_string(options.waits.stragglers) + " stragglers count as faulty, and " +
           std::to_string(options.peers) + " peers bear " + std::to_string(FaultsBorne(options)) +
           " with those that attack or crash: give fewer"));
-  RETURN_IF_ERROR(Require(options.waits.straggler_time.ns >= 0 &&
-                              options.waits.straggler_time <= base::Seconds(600),
-                          "straggler_time must be 0..600 s"));
+  RETURN_IF_ERROR(Require(
+      options.waits.straggler_time.ns >= 0 && options.waits.straggler_time <= base::Seconds(600),
+      "straggler_time must be 0..600 s"));
   return Require(
       options.waits.gradient_time * 4 <= most * 3,
       "gradient_time must be at most 15 s, three quarters of the longest wait for parts");

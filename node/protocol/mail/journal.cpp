@@ -161,6 +161,8 @@ void Journal::CheckInvariants() const {
   }
 }
 
-void Journal::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, signer_, next_store_, sent_); }
+void Journal::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, signer_, next_store_, sent_);
+}
 
 }  // namespace ostraka::protocol

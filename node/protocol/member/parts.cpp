@@ -76,8 +76,8 @@ void Parts::CheckInvariants() const {
 }
 
 void Parts::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, stage, journal, voice, jobs, chain, inbox, genesis, ration, charges,
-               reports, duties, duty_jobs, followers, past_seals, fork_watch, pace, *post);
+  crypto::Feed(hasher, stage, journal, voice, jobs, chain, inbox, genesis, ration, charges, reports,
+               duties, duty_jobs, followers, past_seals, fork_watch, pace, *post);
 }
 
 }  // namespace ostraka::protocol

@@ -118,6 +118,8 @@ void GenesisSeal::CheckInvariants() const {
   OSTRAKA_CHECK(!echo_ || (echo_->block != nullptr && echo_->block->genesis));  // G3
 }
 
-void GenesisSeal::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, head_, waiting_, echo_); }
+void GenesisSeal::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, head_, waiting_, echo_);
+}
 
 }  // namespace ostraka::protocol

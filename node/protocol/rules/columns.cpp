@@ -143,8 +143,7 @@ bool OwesAName(ColumnFate fate) {
 }
 
 void SealedStep::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, step, tau, commit_digests, aggregates, faulty_in_a, parameters_root,
-               astray);
+  crypto::Feed(hasher, step, tau, commit_digests, aggregates, faulty_in_a, parameters_root, astray);
 }
 
 }  // namespace ostraka::protocol

@@ -136,7 +136,9 @@ std::string MergeFault(const SealVector& own, const SealVector& merged,
   return "";
 }
 
-void StatusSeen::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, body, digest, frame); }
+void StatusSeen::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, body, digest, frame);
+}
 
 void Statuses::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, by_sender_); }
 

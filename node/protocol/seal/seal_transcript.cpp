@@ -87,6 +87,8 @@ std::vector<base::SharedBytes> SealTranscript::FramesOf(const base::PeerId& sign
   return frames;
 }
 
-void SealTranscript::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, shelves_, bytes_, slow_); }
+void SealTranscript::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, shelves_, bytes_, slow_);
+}
 
 }  // namespace ostraka::protocol

@@ -57,6 +57,8 @@ void Results::CheckInvariants() const {
   }
 }
 
-void Results::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, results_, closed_, expired_); }
+void Results::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, results_, closed_, expired_);
+}
 
 }  // namespace ostraka::protocol

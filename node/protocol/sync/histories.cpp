@@ -170,7 +170,9 @@ void Histories::OnBlock(const PeerId& from, std::uint64_t height, const Digest& 
 
 void Histories::CheckInvariants() const { OSTRAKA_CHECK(landmarks_.size() <= kLandmarks); }
 
-void TwoHistories::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, height, one, other); }
+void TwoHistories::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, height, one, other);
+}
 
 void Histories::HashInto(crypto::Hasher& hasher) const {
   crypto::Feed(hasher, attestations_, landmarks_, found_);

@@ -123,6 +123,8 @@ std::string ForkTrial::Line() const {
 
 void Culprit::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, file, reason); }
 
-void ForkTrial::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, fork_, messages_, culprits_); }
+void ForkTrial::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, fork_, messages_, culprits_);
+}
 
 }  // namespace ostraka::protocol

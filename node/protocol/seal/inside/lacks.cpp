@@ -273,6 +273,8 @@ void Search::Frame(MessageType type, const PeerId& member, const Digest& value,
 
 SealLacks FindLacks(const SealView& seal, base::Time now) { return Search(seal, now).Run(); }
 
-void SealLack::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, type, member, digest); }
+void SealLack::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, kind, type, member, digest);
+}
 
 }  // namespace ostraka::protocol

@@ -123,7 +123,9 @@ void SealRounds::CheckInvariants(std::uint32_t current) const {
   }
 }
 
-void ProposeSeen::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, leader, body, digest, frame); }
+void ProposeSeen::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, leader, body, digest, frame);
+}
 
 void SealRounds::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, reached_, rounds_); }
 

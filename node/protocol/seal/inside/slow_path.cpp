@@ -210,6 +210,8 @@ void SealSlowPath::CheckInvariants(std::uint32_t current) const {
   rounds_.CheckInvariants(current);
 }
 
-void SealSlowPath::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, certificates_, rounds_); }
+void SealSlowPath::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, certificates_, rounds_);
+}
 
 }  // namespace ostraka::protocol
