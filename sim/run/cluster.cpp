@@ -238,7 +238,12 @@ class Cluster {
   SimOptions options_;
   base::Rng rng_;
   Training training_;
-  std::shared_ptr<MemoVerifier> verifier_ = std::make_shared<MemoVerifier>();
+  struct Frames {
+    std::shared_ptr<wire::Opener> opener;
+    std::shared_ptr<std::vector<std::uint64_t>> opened;  // by each honest peer's machine
+    std::shared_ptr<MemoVerifier> verifier;
+  };
+  Frames frames_;
   Keys keys_;
   Roster roster_;
   FaultPlan faults_;
@@ -255,11 +260,6 @@ class Cluster {
   // ECHO.
   std::shared_ptr<Coven> liars_;
   aggregation::SerialExecutor executor_;
-  struct Frames {
-    std::shared_ptr<wire::Opener> opener;
-    std::shared_ptr<std::vector<std::uint64_t>> opened;  // by each honest peer's machine
-  };
-  Frames frames_;
   JobMemo jobs_;
   CheckerSet checkers_;
   Chronicle chronicle_;
@@ -273,15 +273,16 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
     : options_(options),
       rng_(base::Rng(options.seed).Fork("cluster")),
       training_(training),
-      keys_(AllKeys(rng_, options, verifier_)),
+      frames_{std::make_shared<MemoOpener>(),
+              std::make_shared<std::vector<std::uint64_t>>(KeysIn(options), 0),
+              std::make_shared<MemoVerifier>()},
+      keys_(AllKeys(rng_, options, frames_.verifier)),
       roster_(DrawRoster(rng_.Fork("byzantine"), keys_, options)),
       faults_(DrawFaults(rng_.Fork("faults"), options, roster_)),
       dialers_(DrawDialers(rng_.Fork("nat"), options)),
       guests_{Gatehouse(rng_.Fork("gatehouse"), options,
                         Keys(keys_.begin() + options.peers, keys_.end()))},
       manifest_(MakeManifest(options, training.plan, roster_, dialers_, guests_.gatehouse)),
-      frames_{std::make_shared<MemoOpener>(),
-              std::make_shared<std::vector<std::uint64_t>>(keys_.size(), 0)},
       jobs_(
           [this](const protocol::JobSpec& spec, const protocol::GradientFunction& gradients) {
             return protocol::RunJob(spec, gradients, executor_);
@@ -352,7 +353,7 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
   const auto [revoking, forging] = RevocationsOf(guests_.gatehouse, manifest_);
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
-    protocol::PeerOptions peer{manifest_, keys_[i], verifier_,     training_.trainer->layout(),
+    protocol::PeerOptions peer{manifest_, keys_[i], frames_.verifier, training_.trainer->layout(),
                                initial,   {},       frames_.opener};
     peer.guest_bytes_a_second = GuestBytesOf(options_);
     const bool comes = roster_.Comes(i);
@@ -537,13 +538,13 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   result.ok = !result.failure;
   result.replay = FormatOptions(options_);
   result.attack = options_.attack;
-  result.byzantine = coven_->members();
+  result.peers.byzantine = coven_->members();
   result.removals = chronicle_.removals();
   result.columns = chronicle_.columns();
   result.suspicions = chronicle_.suspicions();
   result.returned = chronicle_.returned();
   for (const std::uint32_t peer : StragglersOf(options_, roster_)) {
-    result.stragglers.push_back(roster_.ids[peer]);
+    result.peers.stragglers.push_back(roster_.ids[peer]);
   }
   result.slow_iterations = chronicle_.slow_iterations();
   result.slow_steps = chronicle_.slow_steps();

@@ -40,9 +40,12 @@ struct SimResult {
   std::optional<Failure> failure;  // of the first checker that failed
   std::string replay;              // FormatOptions, the content of a replay file
 
-  std::string attack;                   // its name, or "none"
-  std::vector<base::PeerId> byzantine;  // by key
-  std::vector<base::PeerId> stragglers;
+  std::string attack;  // its name, or "none"
+  struct Peers {
+    std::vector<base::PeerId> byzantine;   // by key
+    std::vector<base::PeerId> stragglers;  // honest (SimWaits)
+  };
+  Peers peers;
   std::vector<wire::Removal> removals;  // in the order of the blocks
   std::uint32_t byzantine_removed = 0;
   std::uint32_t honest_removed = 0;

@@ -116,7 +116,9 @@ void SeedsTally::Add(SimResult one, bool twice) {
     const auto among = [&peer](const std::vector<base::PeerId>& peers) {
       return std::find(peers.begin(), peers.end(), peer) != peers.end();
     };
-    ++(among(one.byzantine) ? of.byzantine : among(one.stragglers) ? of.stragglers : of.honest);
+    ++(among(one.peers.byzantine)    ? of.byzantine
+       : among(one.peers.stragglers) ? of.stragglers
+                                     : of.honest);
   };
   for (const wire::Removal& removal : one.removals) {
     count(removal.peer, wire::IsBan(removal.kind) ? all_.banned : all_.dropped);
@@ -137,7 +139,7 @@ void SeedsTally::Add(SimResult one, bool twice) {
                           .Update(one.trace_digest)
                           .Finish();
   Count(one.faults, all_.faults);
-  if (!one.byzantine.empty()) {
+  if (!one.peers.byzantine.empty()) {
     ++all_.attack_runs[one.attack];
     all_.misdeeds[one.attack] += one.misdeeds;
   }
@@ -148,7 +150,7 @@ void SeedsTally::Add(SimResult one, bool twice) {
   for (const wire::Removal& removal : one.removals) {
     const std::string rule = RuleOf(removal);
     ++all_.rules[rule];
-    if (std::binary_search(one.byzantine.begin(), one.byzantine.end(), removal.peer)) {
+    if (std::binary_search(one.peers.byzantine.begin(), one.peers.byzantine.end(), removal.peer)) {
       ++all_.answers[one.attack][rule];
     }
   }

@@ -59,7 +59,7 @@ void ExpectRemoved(const SimResult& result, RemovalKind kind,
     });
     EXPECT_TRUE(meant) << "step " << removal.step << ": " << removal.reason;
   }
-  EXPECT_EQ(removed.size(), result.byzantine.size());
+  EXPECT_EQ(removed.size(), result.peers.byzantine.size());
   EXPECT_LT(result.loss, 1.5 * HonestLoss());
 }
 
@@ -370,7 +370,7 @@ TEST(ProtocolAttack, LeaderWithTwoProposalsIsBannedByEvidence) {
     ++proven;
     EXPECT_THAT(removal.reason, HasSubstr("signed two different"));
   }
-  EXPECT_EQ(removed.size(), result.byzantine.size());
+  EXPECT_EQ(removed.size(), result.peers.byzantine.size());
   EXPECT_GE(proven, 1U);
 }
 
@@ -445,7 +445,7 @@ TEST(ProtocolAttack, AnAggregateWithheldFromAllIsDropped) {
 TEST(ProtocolAttack, PartWithheldFromOneOwnerIsForwardedByTheOthers) {
   const SimResult result = RunAttack("selective_send");
   ExpectContained(result);
-  EXPECT_LE(result.columns.at("too_few_senders"), result.byzantine.size());
+  EXPECT_LE(result.columns.at("too_few_senders"), result.peers.byzantine.size());
 }
 
 TEST(ProtocolAttack, APartWithheldFromAllIsDroppedInItsDispute) {

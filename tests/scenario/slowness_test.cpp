@@ -2,6 +2,7 @@
 // attacker. (The simulator's checkers watch in every step that no honest member is removed.)
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "node/protocol/ground/manifest.h"
@@ -100,6 +101,29 @@ TEST(FoundSeed, OutageGivesNobodyALongGrace) {
       "validators=2 dimension=197 batch_size=17 delay_min_ns=45000000 delay_max_ns=156000000 "
       "jitter_ns=3000000 bytes_per_second=1600000 fsync_max_ns=3000000 duplicate_permille=63 "
       "cut=halves cut_at_ns=1545000000 cut_for_ns=7029000000 attack.turns=1"));
+}
+
+// Machines that need longer for a gradient than the run waits: the run goes on without them, and
+// they are never taken for cheats. (They come back, as the rules cannot know how fast they are.)
+TEST(Stragglers, AreDroppedAndTheLiarIsBanned) {
+  for (const bool exact : {false, true}) {
+    SimOptions options = OptionsOf({10, 1}, "sign_flip", {});
+    options.exact = exact;
+    options.steps = 60;
+    options.waits.stragglers = 2;
+    options.waits.straggler_time = base::Seconds(exact ? 50 : 22);
+    const auto result = RunSimulation(options);
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
+                            << result->replay;
+    ASSERT_EQ(result->peers.stragglers.size(), 2U);
+    for (const base::PeerId& straggler : result->peers.stragglers) {
+      const auto of_it = [&](const wire::Removal& removal) { return removal.peer == straggler; };
+      EXPECT_TRUE(std::any_of(result->removals.begin(), result->removals.end(), of_it))
+          << result->replay;
+    }
+    EXPECT_EQ(result->byzantine_removed, 1U) << result->replay;
+  }
 }
 
 }  // namespace

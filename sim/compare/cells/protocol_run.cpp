@@ -62,8 +62,8 @@ base::StatusOr<sim::SimOptions> OptionsOf(const Cell& cell) {
 ProtocolFacts FactsOf(const sim::SimResult& run) {
   ProtocolFacts facts;
   for (const wire::Removal& removal : run.removals) {
-    const bool byzantine =
-        std::find(run.byzantine.begin(), run.byzantine.end(), removal.peer) != run.byzantine.end();
+    const bool byzantine = std::find(run.peers.byzantine.begin(), run.peers.byzantine.end(),
+                                     removal.peer) != run.peers.byzantine.end();
     facts.removals.push_back({removal.step, byzantine, wire::RemovalKindName(removal.kind)});
   }
   facts.detection_steps = run.detection_steps;

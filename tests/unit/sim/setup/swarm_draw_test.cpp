@@ -47,6 +47,7 @@ TEST(SwarmDrawTest, EveryOptionIsDrawn) {
     if (o.duplicate_permille > 0) turned_on.insert("duplicates");
     if (o.stall_permille > 0) turned_on.insert("stalls");
     if (o.skew.ns > 0) turned_on.insert("skew");
+    if (o.waits.stragglers > 0) turned_on.insert("stragglers");
     if (o.uplink_bytes_per_second > 0) turned_on.insert("uplink");
     if (o.attack == "guest_flood" && o.intruders > 8) turned_on.insert("many guests");
     if (o.drift_ppm > 0) turned_on.insert("drift");
@@ -66,7 +67,7 @@ TEST(SwarmDrawTest, EveryOptionIsDrawn) {
   EXPECT_EQ(*peers.begin(), 4U);
   EXPECT_EQ(*peers.rbegin(), 32U);
   for (const char* name : {"liars", "loss", "duplicates", "stalls", "skew", "drift", "crashes",
-                           "lost disks", "uplink", "many guests"}) {
+                           "lost disks", "uplink", "many guests", "stragglers"}) {
     EXPECT_TRUE(turned_on.contains(name)) << name;
   }
 }
