@@ -13,7 +13,7 @@ from harness import TestCase, run
 
 SMALL = ["--peers", 4, "--byzantine", 1, "--attack", "sign_flip", "--dimension", 64, "--steps", 15]
 KEYS = {"ok", "seeds", "failures", "steps", "events", "trace_digest", "banned", "dropped",
-        "returned", "detection_steps", "loss", "recovery", "ranges", "slow_steps", "stood_still", "run_twice",
+        "returned", "stragglers", "detection_steps", "loss", "recovery", "ranges", "slow_steps", "stood_still", "run_twice",
         "occurred", "interrupted"}
 
 

@@ -24,13 +24,12 @@ using nlohmann::json;
 
 constexpr std::uint64_t kTwiceEvery = 20;
 
-// What can happen to a member; each key counts members by "byzantine", "honest" and "stragglers".
+// What can happen to a member; each key counts members by "byzantine" and "honest", and those of
+// "stragglers" apart.
 constexpr std::array<const char*, 3> kFates = {"banned", "dropped", "returned"};
 
 json JsonOf(const sim::ByTruth& counts) {
-  return {{"byzantine", counts.byzantine},
-          {"honest", counts.honest},
-          {"stragglers", counts.stragglers}};
+  return {{"byzantine", counts.byzantine}, {"honest", counts.honest}};
 }
 
 bool RunsTwice(const SimWork& work, std::uint64_t seed) {
@@ -193,6 +192,10 @@ base::StatusOr<json> JsonOf(const SimWork& work, const Sweep& sweep) {
       {"banned", JsonOf(result.banned)},
       {"dropped", JsonOf(result.dropped)},
       {"returned", JsonOf(result.returned)},
+      {"stragglers",
+       {{"banned", result.banned.stragglers},
+        {"dropped", result.dropped.stragglers},
+        {"returned", result.returned.stragglers}}},
       {"loss", {{"mean", result.loss_mean}, {"worst", result.loss_worst}}},
       {"detection_steps", {{"mean", result.detection_mean}, {"p95", result.detection_p95}}},
       {"recovery", nullptr},
@@ -259,6 +262,7 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
       all["recovery"] = recovery;
     }
     for (const char* key : kFates) AddCounts(one.at(key), all[key]);
+    AddCounts(one.at("stragglers"), all["stragglers"]);
     AddCounts(one.at("occurred").at("faults"), all["occurred"]["faults"]);
     AddCounts(one.at("occurred").at("rules"), all["occurred"]["rules"]);
     for (const auto& [name, counts] : one.at("occurred").at("attacks").items()) {
@@ -297,7 +301,7 @@ void PrintSimText(const json& result) {
                 static_cast<unsigned long long>(Count(result[fate], "byzantine")),
                 static_cast<unsigned long long>(Count(result[fate], "honest")));
     // Of machines that are slower than their run waits: apart, as nothing else is promised of them.
-    if (const std::uint64_t slow = result[fate].value("stragglers", std::uint64_t{0}); slow > 0) {
+    if (const std::uint64_t slow = Count(result["stragglers"], fate); slow > 0) {
       std::printf(", %llu too slow", static_cast<unsigned long long>(slow));
     }
   }
