@@ -17,6 +17,7 @@ import argparse
 import collections
 import concurrent.futures
 import fnmatch
+import functools
 import hashlib
 import os
 import pathlib
@@ -68,6 +69,7 @@ def check_layers(tree):
                                       f"{own[1]} may not include {other[1]} ({target}): {why}")
 
 
+@functools.cache
 def _library(target):
     """The row of THIRD_PARTY that an include fits, or None."""
     return next((row for row in rules.THIRD_PARTY if matches(row[0], target)), None)

@@ -250,9 +250,10 @@ def _fields_left_out(tree, path, found, used):
     body = found.bodies["HashInto"]
     if not body:
         near = pathlib.PurePath(path).parent.as_posix()  # another room may have a class of that name
-        definitions = [text_of.body_of(text, f"{found.name}::HashInto")
-                       for other, text in sorted(tree.texts.items(), key=lambda one: not one[0].startswith(near))
-                       if other.endswith(".cpp")]
+        name = f"{found.name}::HashInto"
+        sources = sorted((other for other, text in tree.texts.items() if other.endswith(".cpp") and name in text),
+                         key=lambda other: not other.startswith(near))
+        definitions = (text_of.body_of(tree.texts[other], name) for other in sources)
         body = next(filter(None, definitions), "")
     for line, field, kind in found.fields:
         row = f"{found.name}::{field}"

@@ -116,7 +116,7 @@ TEST_P(JoinChurn, VoidsNoColumnAndFillsNoBlock) {
   EXPECT_LT(churned.most_bytes(), calm.most_bytes() + 2 * 512);
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, JoinChurn, testing::Values(8, 15));
+INSTANTIATE_TEST_SUITE_P(Sizes, JoinChurn, testing::ValuesIn(FirstOf<std::uint32_t>({8, 15})));
 
 // --- rotate_keys ---------------------------------------------------------------------------------
 
