@@ -19,6 +19,7 @@ import concurrent.futures
 import fnmatch
 import functools
 import hashlib
+import multiprocessing
 import os
 import pathlib
 import re
@@ -461,6 +462,18 @@ FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check
 SLOW_CHECKS = [check_headers_alone]
 
 
+judged = None  # the tree, in a process of the pool
+
+
+def _judge(tree):
+    global judged
+    judged = tree
+
+
+def _findings_of(check):
+    return list(check(judged))
+
+
 def missing_tools(fast):
     needed = ["git", "clang-format"] + ([] if fast else ["g++"])
     return [tool for tool in needed if shutil.which(tool) is None]
@@ -487,7 +500,9 @@ def main(arguments):
         findings = list(check_format(tree, fix=True))
     else:
         checks = FAST_CHECKS + ([] if options.fast else SLOW_CHECKS)
-        findings = [finding for check in checks for finding in check(tree)]
+        # By process, each of which is forked with the tree.
+        with multiprocessing.get_context("fork").Pool(initializer=_judge, initargs=(tree,)) as pool:
+            findings = [finding for found in pool.imap(_findings_of, checks) for finding in found]
     for finding in findings:
         print(finding)
     broken = sum(finding.fatal for finding in findings)
