@@ -34,18 +34,25 @@ class RunTest(TestCase):
             self.assertEqual((reports[i]["ok"], reports[i]["end"]), (True, "finished"))
             self.assertEqual((reports[i]["peer"], reports[i]["steps"]), (made.ids[i], 12))
         self.assertEqual(len({report["state_root"] for report in reports}), 1)
-        self.started_again_it_has_nothing_to_do(made, reports[0])
+        self.the_folder_is_refused_to_another_key_and_to_another_run(made)
 
-    def started_again_it_has_nothing_to_do(self, made, report):
+    @harness.in_soak  # it waits for the others as long as they may need it
+    def test_started_again_it_has_nothing_to_do(self):
+        made = self.make_run(steps=12)
+        nodes = [self.running(made.start(i)) for i in range(3)]
+        for node in nodes:
+            self.assertEqual(node.finish(), 0, node.text["stderr"])
         before = self.ledger(made, 0)
         again = self.running(made.start(0))
         self.assertEqual(again.finish(), 0, again.text["stderr"])
         self.assertEqual((again.report()["end"], again.report()["reason"]),
                          ("finished", "all steps are done"))
         for key in ("steps", "state_root", "member", "checkpoint"):
-            self.assertEqual(again.report()[key], report[key])
+            self.assertEqual(again.report()[key], nodes[0].report()[key])
         self.assertEqual(self.ledger(made, 0), before)
-        # The folder is refused to another key and to another run.
+
+    def the_folder_is_refused_to_another_key_and_to_another_run(self, made):
+        before = self.ledger(made, 0)
         self.refused(2, ["node", made.manifest, "--key", made.key(1), "--data-dir",
                          made.data_dir(0)], "belongs to the key of " + made.ids[0][:16])
         text = made.manifest.read_text()

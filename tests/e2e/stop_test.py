@@ -18,7 +18,7 @@ import harness
 from harness import OSTRAKA, TestCase, expect_ok, ledger_rows, wait_until
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as nohup leaves it, nodes would ignore it
-STOPS = int(os.environ.get("OSTRAKA_STOPS", "4"))
+STOPS = int(os.environ.get("OSTRAKA_STOPS", "8" if "OSTRAKA_SOAK" in os.environ else "2"))
 NODES = int(os.environ.get("OSTRAKA_STOP_NODES", "4"))
 SEED = int(os.environ.get("OSTRAKA_STOP_SEED", "1"))
 AWAY_S = tuple(map(float, os.environ.get("OSTRAKA_STOP_AWAY", "1,20").split(",")))
