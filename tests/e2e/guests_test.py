@@ -31,7 +31,6 @@ class GuestsTest(JoinCase):
         reports = self.await_end(nodes)
         took = (time.monotonic() - began) / STEPS
         for guest in guests:
-            if guest.process.poll() is not None: print("ENDED", guest.process.returncode, guest.process.stderr.read().decode()[-900:])
             guest.signal(signal.SIGKILL)
         for report in reports:
             self.assertEqual((report["end"], report["member"], report["removals"]), ("finished", True, []), report)

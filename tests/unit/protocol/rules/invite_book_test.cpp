@@ -130,6 +130,10 @@ TEST_F(InviteBookTest, NobodyElseRevokes) {
   forged.by_moderator = Revoked(std::nullopt).by_moderator;
   Next({}, {}, forged);
   EXPECT_TRUE(view_.invites.empty());
+  Revocation moved = Revoked(InviteOf(kHolder + 1));  // the moderator's word about another invite
+  moved.invite = InviteOf();
+  Next({}, {}, moved);
+  EXPECT_TRUE(view_.invites.empty());
   Revocation all{KeyNumber(kModerator)->id(), std::nullopt,
                  SignRevocation(manifest_.run_id, std::nullopt, *KeyNumber(1)).by_moderator};
   Next({}, {}, all);
