@@ -238,6 +238,15 @@ class SimTest(TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual({"equivocate", "lying_echo"}, set(json.loads(ended.stdout)["occurred"]["attacks"]))
         self.refused(2, ["sim", "merge", parts[0], parts[0]], "in two of the results")
+        older = json.loads(parts[0].read_text())
+        del older["stragglers"]  # an older build's
+        other.write_text(json.dumps(older))
+        for files in ([other], [other, parts[1]], [parts[1], other]):
+            ended = run("sim", "merge", *files, cwd=self.folder)
+            self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        del older["banned"]
+        other.write_text(json.dumps(older))
+        self.refused(2, ["sim", "merge", other], "a result lacks a key", "'banned'")
         self.refused(2, ["sim", "merge", self.folder / "one.json", __file__], "give the output of `ostraka sim --json`")
 
     def interrupted(self, *args, seeds_done):

@@ -128,6 +128,15 @@ void PrintTable(const char* title, const json& counts) {
   }
 }
 
+// What a result must have before any of it is printed.
+constexpr std::array<const char*, 15> kMergedKeys = {
+    "ok",          "seeds",           "steps",    "events",   "slow_steps",
+    "stood_still", "run_twice",       "banned",   "dropped",  "returned",
+    "loss",        "detection_steps", "recovery", "occurred", "failures"};
+
+// By fate. Results of older builds have none, as their runs had none.
+json StragglersIn(const json& result) { return result.value("stragglers", json::object()); }
+
 // Adds counts of `from` to `to`, which is an object, or null if nothing was counted yet.
 void AddCounts(const json& from, json& to) {
   if (to.is_null()) to = json::object();
@@ -231,6 +240,7 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
   json all;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   for (const json& one : results) {
+    for (const char* key : kMergedKeys) static_cast<void>(one.at(key));
     for (const json& range : one.at("ranges")) ranges.emplace_back(range.at(0), range.at(1));
     if (all.is_null()) {
       all = one;
@@ -262,7 +272,7 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
       all["recovery"] = recovery;
     }
     for (const char* key : kFates) AddCounts(one.at(key), all[key]);
-    AddCounts(one.at("stragglers"), all["stragglers"]);
+    AddCounts(StragglersIn(one), all["stragglers"]);
     AddCounts(one.at("occurred").at("faults"), all["occurred"]["faults"]);
     AddCounts(one.at("occurred").at("rules"), all["occurred"]["rules"]);
     for (const auto& [name, counts] : one.at("occurred").at("attacks").items()) {
@@ -301,7 +311,7 @@ void PrintSimText(const json& result) {
                 static_cast<unsigned long long>(Count(result[fate], "byzantine")),
                 static_cast<unsigned long long>(Count(result[fate], "honest")));
     // Of machines that are slower than their run waits: apart, as nothing else is promised of them.
-    if (const std::uint64_t slow = Count(result["stragglers"], fate); slow > 0) {
+    if (const auto slow = StragglersIn(result).value(fate, std::uint64_t{0}); slow > 0) {
       std::printf(", %llu too slow", static_cast<unsigned long long>(slow));
     }
   }
