@@ -6,6 +6,7 @@ usage: check.py [--large] [NAME...]   all, or those named; --large: the searches
 A search that came out as expected is not made again before its model, this file or the tools change: a search over all
 states has one outcome. What is known so stands in CACHE.
 """
+import functools
 import hashlib
 import json
 import os
@@ -97,11 +98,15 @@ def check(model, macros):
     return came, int(float(states[1])), seconds
 
 
+@functools.cache
+def tools():
+    return [subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+            for command in (["spin", "-V"], ["gcc", "--version"])]
+
+
 def key_of(model, macros):
     """The file in CACHE for this search: its name says all that the outcome follows from."""
-    tools = [subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-             for command in (["spin", "-V"], ["gcc", "--version"])]
-    texts = [(HERE / f"{model}.pml").read_text(), pathlib.Path(__file__).read_text(), macros, *tools]
+    texts = [(HERE / f"{model}.pml").read_text(), pathlib.Path(__file__).read_text(), macros, *tools()]
     return CACHE / hashlib.sha256(json.dumps(texts).encode()).hexdigest()
 
 
