@@ -27,8 +27,8 @@ struct SimWaits {
   std::uint32_t fastest_percent = 0;
   // What the second pass of a recomputation that finds a difference takes of the first, at most.
   std::uint32_t again_percent = 100;
-  // So many honest members of the genesis need `straggler_time` for a gradient, which may be more
-  // than the run waits: it may drop them, and they count as faulty.
+  // The number of honest genesis members whose gradients take `straggler_time`, which may exceed
+  // the run's wait for parts. The run may drop these members, so they count as faulty.
   std::uint32_t stragglers = 0;
   base::Duration straggler_time = base::Seconds(30);
 
