@@ -1,4 +1,5 @@
 """Ten guests of one link, on members with slow lines: whether they only follow or flood, no member loses its place."""
+import json
 import os
 import signal
 import threading
@@ -25,23 +26,25 @@ class GuestsTest(JoinCase):
         guests = [self.running(Running("join", link, "--data-dir", self.folder / f"guest{i}", "--events",
                                        "--attack", "guest_flood", "--attack-param", f"rate={rate}"))
                   for i in range(GUESTS)]
-        for guest in guests:
-            threading.Thread(target=self.drain, args=(guest,), daemon=True).start()
+        linked = [0] * GUESTS  # the most members that each guest was linked with
+        for i in range(GUESTS):
+            threading.Thread(target=self.watch, args=(guests[i], linked, i), daemon=True).start()
         began = time.monotonic()
         reports = self.await_end(nodes)
         took = (time.monotonic() - began) / STEPS
         for guest in guests:
             guest.signal(signal.SIGKILL)
+        self.assertEqual(linked, [len(nodes)] * GUESTS)
         for report in reports:
             self.assertEqual((report["end"], report["member"], report["removals"]), ("finished", True, []), report)
         self.folder = self.folder.parent
         return took
 
     @staticmethod
-    def drain(guest):
-        """A node whose events nobody reads stops."""
-        for _ in guest.process.stdout:
-            pass
+    def watch(guest, linked, i):
+        """Reads its events to their end, as a node stops whose events nobody reads."""
+        for line in guest.process.stdout:
+            linked[i] = max(linked[i], json.loads(line).get("up", 0))
 
     def test_guests_cost_no_member_its_place(self):
         for i in range(RUNS):
