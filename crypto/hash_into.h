@@ -27,6 +27,7 @@
 
 #include "crypto/hash.h"
 #include "crypto/merkle.h"
+#include "crypto/sign.h"
 #include "node/base/time.h"
 
 namespace ostraka::crypto {
@@ -39,6 +40,8 @@ inline void HashValue(Hasher& hasher, const Blob& blob) {
   const auto& [data, root, leaves] = blob;  // the root stands for data, and data for the leaves
   hasher.Update(root).UpdateU64(data.size());
 }
+
+inline void HashValue(Hasher& hasher, const Signature& signature) { Feed(hasher, signature.bytes); }
 
 namespace internal {
 

@@ -302,7 +302,7 @@ TESTED_ELSEWHERE = [
     (r"node/host/report/node_events\.cpp", "names of ends: tests/e2e reads them in reports"),
     (r"node/os/tcp_probe\.cpp", "`ostraka doctor`, which tests/e2e runs"),
     (r"node/train/torch/[^/]*\.cpp", "one test of the module through its interface"),
-    (r"node/wire/(aggregated_codec|case_codec|proof_body|service_bodies|voucher_codec)\.cpp",
+    (r"node/wire/fields\.cpp",
      "bodies_test.cpp, block_codec_test.cpp and round_trip_test.cpp, through wire/codec.h"),
     (r"proofs/evidence/kinds\.cpp", "evidence_test.cpp goes through all kinds"),
     (r"sim/(adversary/scripted|attacks/((results|messages)/)?[a-z_]+)\.cpp",

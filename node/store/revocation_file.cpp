@@ -27,7 +27,7 @@ base::StatusOr<wire::Revocation> RevocationOf(std::string_view text) {
   const auto bytes =
       text.size() > kLongestLine ? base::InvalidArgument("too long") : crypto::FromBase64Url(text);
   if (bytes.ok()) {
-    auto revocation = wire::DecodeRevocation(*bytes);
+    auto revocation = wire::Decode<wire::Revocation>(*bytes);
     if (revocation.ok()) return revocation;
   }
   return base::InvalidArgument(

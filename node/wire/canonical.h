@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -172,7 +173,9 @@ Status ReadList(List list, std::string_view name, std::size_t max, std::vector<I
 // Checks that `key(item)` ascends strictly.
 template <typename Item, typename Key>
 Status CheckAscending(const std::vector<Item>& items, std::string_view name, Key key) {
-  const auto not_ascending = [&](const Item& a, const Item& b) { return !(key(a) < key(b)); };
+  const auto not_ascending = [&](const Item& a, const Item& b) {
+    return !(std::invoke(key, a) < std::invoke(key, b));
+  };
   if (std::adjacent_find(items.begin(), items.end(), not_ascending) != items.end()) {
     return Refuse(name, "must be strictly ascending");
   }

@@ -17,10 +17,15 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <concepts>
+
 #include "node/base/status.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::wire {
+
+template <typename T, typename... Types>
+concept IsAnyOf = (std::same_as<T, Types> || ...);
 
 // Encodes `envelope` and signs it with `key`.
 // REQUIRES: key.id() == envelope.sender; !IsService(envelope.slot.type).
@@ -44,48 +49,16 @@ base::StatusOr<SignedEnvelope> Open(base::SharedBytes frame);
 base::SharedBytes EncodeUnsigned(const Envelope& envelope);
 base::StatusOr<Envelope> OpenUnsigned(base::ByteView frame);
 
-Bytes Encode(const Boot& body);
-Bytes Encode(const Commit& body);
-Bytes Encode(const Part& body);
-Bytes Encode(const Aggregate& body);
-Bytes Encode(const Result& body);
-Bytes Encode(const Reveal& body);
-Bytes Encode(const Proof& body);
-Bytes Encode(const Echo& body);
-Bytes Encode(const Status& body);
-Bytes Encode(const Propose& body);
-Bytes Encode(const SealVote& body);
-Bytes Encode(const Lock& body);
-Bytes Encode(const Close& body);
-Bytes Encode(const Rejoin& body);
-Bytes Encode(const Pull& body);
-Bytes Encode(const Vector& body);
-Bytes Encode(const BlockMessage& body);
-Bytes Encode(const Chunk& body);
-Bytes Encode(const Forward& body);
+// The records that bytes of their own carry: each MessageType's body, and a revocation, which
+// people pass on outside of a COMMIT too.
+template <typename T>
+concept Body =
+    IsAnyOf<T, Boot, Commit, Part, Aggregate, Result, Reveal, Proof, Echo, Status, Propose,
+            SealVote, Lock, Rejoin, Pull, Vector, BlockMessage, Chunk, Close, Forward, Revocation>;
 
-// As people pass it on, outside of a COMMIT.
-Bytes Encode(const Revocation& revocation);
-base::StatusOr<Revocation> DecodeRevocation(base::ByteView bytes);
-
-base::StatusOr<Boot> DecodeBoot(base::ByteView body);
-base::StatusOr<Commit> DecodeCommit(base::ByteView body);
-base::StatusOr<Part> DecodePart(base::ByteView body);
-base::StatusOr<Aggregate> DecodeAggregate(base::ByteView body);
-base::StatusOr<Result> DecodeResult(base::ByteView body);
-base::StatusOr<Reveal> DecodeReveal(base::ByteView body);
-base::StatusOr<Proof> DecodeProof(base::ByteView body);
-base::StatusOr<Echo> DecodeEcho(base::ByteView body);
-base::StatusOr<Status> DecodeStatus(base::ByteView body);
-base::StatusOr<Propose> DecodePropose(base::ByteView body);
-base::StatusOr<SealVote> DecodeSealVote(base::ByteView body);
-base::StatusOr<Lock> DecodeLock(base::ByteView body);
-base::StatusOr<Close> DecodeClose(base::ByteView body);
-base::StatusOr<Rejoin> DecodeRejoin(base::ByteView body);
-base::StatusOr<Pull> DecodePull(base::ByteView body);
-base::StatusOr<Vector> DecodeVector(base::ByteView body);
-base::StatusOr<BlockMessage> DecodeBlockMessage(base::ByteView body);
-base::StatusOr<Chunk> DecodeChunk(base::ByteView body);
-base::StatusOr<Forward> DecodeForward(base::ByteView body);
+template <Body T>
+Bytes Encode(const T& body);
+template <Body T>
+base::StatusOr<T> Decode(base::ByteView body);
 
 }  // namespace ostraka::wire

@@ -1,9 +1,9 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
-#include "node/wire/canonical.h"
 #include "node/wire/codec.h"
-#include "node/wire/slot_codec.h"
+#include "node/wire/record_codec.h"
+#include "ostraka.capnp.h"
 
 namespace ostraka::wire {
 namespace {
@@ -11,33 +11,11 @@ namespace {
 using crypto::Signature;
 
 Bytes EncodeCore(const Envelope& envelope) {
-  return internal::EncodeCanonical<schema::Envelope>([&](schema::Envelope::Builder root) {
-    internal::WriteSlot(envelope.slot, root.initSlot());
-    root.setEntry(internal::AsData(envelope.entry));
-    root.setSender(internal::AsData(envelope.sender));
-    if (!envelope.body.empty()) root.setBody(internal::AsData(envelope.body));
-  });
-}
-
-// Services are never evidence, so their bodies may be as large as a frame.
-std::size_t MaxBody(MessageType type) {
-  if (type == MessageType::kProof) return kMaxProofBodyBytes;
-  return IsService(type) ? kMaxFrameBytes : kMaxSmallBodyBytes;
-}
-
-base::StatusOr<Envelope> ReadEnvelope(schema::Envelope::Reader root) {
-  Envelope envelope;
-  RETURN_IF_ERROR(internal::ReadSlot(root.getSlot(), envelope.slot));
-  RETURN_IF_ERROR(internal::ReadId(root.getEntry(), "entry", envelope.entry));
-  RETURN_IF_ERROR(internal::ReadId(root.getSender(), "sender", envelope.sender));
-  RETURN_IF_ERROR(
-      internal::ReadBytes(root.getBody(), "body", MaxBody(envelope.slot.type), envelope.body));
-  return envelope;
+  return internal::EncodeRecord<schema::Envelope>(envelope);
 }
 
 base::StatusOr<Envelope> DecodeCore(base::ByteView core) {
-  return internal::DecodeCanonical<schema::Envelope, Envelope>("envelope", core, kMaxFrameBytes,
-                                                               ReadEnvelope, EncodeCore);
+  return internal::DecodeRecord<schema::Envelope, Envelope>("envelope", core, kMaxFrameBytes);
 }
 
 Bytes JoinFrame(const Signature& signature, base::ByteView core) {

@@ -31,6 +31,7 @@ inline constexpr std::uint8_t kEvidenceKindCount = 10;
 const char* EvidenceKindName(EvidenceKind kind);  // as in JSON: equivocation, false_reveal, ...
 
 struct EvidenceFile {
+  std::uint32_t version = kEvidenceVersion;
   EvidenceKind kind = EvidenceKind::kEquivocation;
   PeerId accused;
   Slot slot;                        // of the offence; slot.run_id names the run
@@ -43,6 +44,7 @@ struct EvidenceFile {
 
 // Leads a reader from the members of one view of a run to those of a later block.
 struct Handover {
+  std::uint32_t version = kEvidenceVersion;
   Bytes block;                // EncodeBlock of that block
   std::vector<Bytes> frames;  // COMMITs of the next step, signed frames exactly as received
 };

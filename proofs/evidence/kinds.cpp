@@ -56,11 +56,11 @@ Objections CheckAgainstCommit(const EvidenceFile& file, const Frames& frames, Me
 Objections CheckFalseReveal(const EvidenceFile& file, const Frames& frames) {
   if (auto objection = CheckAgainstCommit(file, frames, MessageType::kReveal)) return objection;
   // An unreadable COMMIT commits to nothing, and no peer relies on its coins.
-  const auto commit = wire::DecodeCommit(frames[0].envelope.body);
+  const auto commit = wire::Decode<wire::Commit>(frames[0].envelope.body);
   if (!commit.ok()) return NotProven(base::MessageOf(commit.status()));
   // A signed, unreadable REVEAL opens nothing. No honest peer signs one: each protocol version has
   // one encoding, and every decoder accepts it.
-  const auto reveal = wire::DecodeReveal(frames[1].envelope.body);
+  const auto reveal = wire::Decode<wire::Reveal>(frames[1].envelope.body);
   if (!reveal.ok()) return std::nullopt;
   if (crypto::VerifyOpening(file.accused, file.slot.step, file.slot.draw, commit->coin_count,
                             commit->coins_root, reveal->opening)) {
@@ -73,9 +73,9 @@ Objections CheckFalseReveal(const EvidenceFile& file, const Frames& frames) {
 // under its COMMIT for the true number; a false one must not lie under it for any number.
 Objections CheckFalsePart(const EvidenceFile& file, const Frames& frames) {
   if (auto objection = CheckAgainstCommit(file, frames, MessageType::kPart)) return objection;
-  const auto commit = wire::DecodeCommit(frames[0].envelope.body);
+  const auto commit = wire::Decode<wire::Commit>(frames[0].envelope.body);
   if (!commit.ok()) return NotProven(base::MessageOf(commit.status()));
-  const auto part = wire::DecodePart(frames[1].envelope.body);
+  const auto part = wire::Decode<wire::Part>(frames[1].envelope.body);
   if (!part.ok()) return NotProven(base::MessageOf(part.status()));
   // A validator's COMMIT promises no gradient, and a validator sends no PART.
   if (!commit->gradient_root) return std::nullopt;
@@ -112,7 +112,7 @@ Objections CheckImpossibleNumbers(const EvidenceFile& file, const Frames& frames
   if (file.slot.type != MessageType::kProof || frames[0].envelope.slot != file.slot) {
     return NotProven("the message is not the proof that the file names");
   }
-  const auto proof = wire::DecodeProof(frames[0].envelope.body);
+  const auto proof = wire::Decode<wire::Proof>(frames[0].envelope.body);
   if (!proof.ok()) return NotProven(base::MessageOf(proof.status()));
   if (!std::any_of(proof->columns.begin(), proof->columns.end(), IsImpossible)) {
     return NotProven("every column's numbers are possible");
@@ -137,9 +137,9 @@ Objections CheckBrokenLock(const EvidenceFile& file, const Frames& frames) {
       lock_slot.iteration >= vote_slot.iteration) {
     return NotProven("the first message is not a lock of an earlier iteration of the same seal");
   }
-  const auto lock = wire::DecodeLock(frames[0].envelope.body);
+  const auto lock = wire::Decode<wire::Lock>(frames[0].envelope.body);
   if (!lock.ok()) return NotProven(base::MessageOf(lock.status()));
-  const auto vote = wire::DecodeSealVote(frames[1].envelope.body);
+  const auto vote = wire::Decode<wire::SealVote>(frames[1].envelope.body);
   if (!vote.ok()) return NotProven(base::MessageOf(vote.status()));
   // A LOCK of iteration k has rank k + 1, and the voter's lock only rises.
   if (vote->rank > lock_slot.iteration) return NotProven("the vote respects the lock");
@@ -156,10 +156,10 @@ Objections CheckFalseStatus(const EvidenceFile& file, const Frames& frames) {
   if (SealOf(word.slot) != SealOf(status.slot) || word.entry != status.entry) {
     return NotProven("the messages are not of the same seal");
   }
-  const auto body = wire::DecodeStatus(status.body);
+  const auto body = wire::Decode<wire::Status>(status.body);
   if (!body.ok()) return NotProven(base::MessageOf(body.status()));
   if (word.slot.type == MessageType::kEcho) {
-    const auto echo = wire::DecodeEcho(word.body);
+    const auto echo = wire::Decode<wire::Echo>(word.body);
     if (!echo.ok()) return NotProven(base::MessageOf(echo.status()));
     if (body->rank > 0) return NotProven("the status states a lock, not an echo");
     if (body->value == echo->vector) return NotProven("the status names what was echoed");
@@ -168,7 +168,7 @@ Objections CheckFalseStatus(const EvidenceFile& file, const Frames& frames) {
   if (word.slot.type != MessageType::kLock || word.slot.iteration >= status.slot.iteration) {
     return NotProven("the first message is no echo, and no lock of an earlier iteration");
   }
-  const auto lock = wire::DecodeLock(word.body);
+  const auto lock = wire::Decode<wire::Lock>(word.body);
   if (!lock.ok()) return NotProven(base::MessageOf(lock.status()));
   // A LOCK of iteration k has rank k + 1, and its signer's lock only rises.
   if (body->rank > word.slot.iteration) return NotProven("the status respects the lock");
@@ -178,7 +178,7 @@ Objections CheckFalseStatus(const EvidenceFile& file, const Frames& frames) {
 // Cases in which a PROOF votes against `accused`; with a run, in such a way that it may be banned.
 base::StatusOr<std::set<wire::CaseId>> CasesAgainst(const PeerId& accused, const Bytes& body,
                                                     const KnownRun* run) {
-  ASSIGN_OR_RETURN(const wire::Proof proof, wire::DecodeProof(body));
+  ASSIGN_OR_RETURN(const wire::Proof proof, wire::Decode<wire::Proof>(body));
   std::set<wire::CaseId> cases;
   for (const wire::Vote& vote : proof.votes) {
     if ((run == nullptr ? CondemnedBy(vote) : BannedBy(vote, *run)) == accused) {
@@ -232,7 +232,7 @@ Objections CheckGradient(const EvidenceFile& file, const Frames& frames) {
   if (commit.slot.step != next || commit.entry != wire::DigestOfBlock(file.block)) {
     return NotProven("the commit does not build on the block");
   }
-  const auto body = wire::DecodeCommit(commit.body);
+  const auto body = wire::Decode<wire::Commit>(commit.body);
   if (!body.ok()) return NotProven(base::MessageOf(body.status()));
   if (!body->gradient_root || !body->parameters_root) {
     return NotProven("the commit names no gradient, or not at which parameters");
@@ -366,29 +366,29 @@ std::optional<PeerId> BannedBy(const wire::Vote& vote, const KnownRun& run) {
 bool IsReadable(const wire::Envelope& envelope) {
   switch (envelope.slot.type) {
     case MessageType::kCommit:
-      return wire::DecodeCommit(envelope.body).ok();
+      return wire::Decode<wire::Commit>(envelope.body).ok();
     case MessageType::kPart:
-      return wire::DecodePart(envelope.body).ok();
+      return wire::Decode<wire::Part>(envelope.body).ok();
     case MessageType::kAggregate:
-      return wire::DecodeAggregate(envelope.body).ok();
+      return wire::Decode<wire::Aggregate>(envelope.body).ok();
     case MessageType::kResult:
-      return wire::DecodeResult(envelope.body).ok();
+      return wire::Decode<wire::Result>(envelope.body).ok();
     case MessageType::kReveal:
-      return wire::DecodeReveal(envelope.body).ok();
+      return wire::Decode<wire::Reveal>(envelope.body).ok();
     case MessageType::kProof:
-      return wire::DecodeProof(envelope.body).ok();
+      return wire::Decode<wire::Proof>(envelope.body).ok();
     case MessageType::kEcho:
-      return wire::DecodeEcho(envelope.body).ok();
+      return wire::Decode<wire::Echo>(envelope.body).ok();
     case MessageType::kStatus:
-      return wire::DecodeStatus(envelope.body).ok();
+      return wire::Decode<wire::Status>(envelope.body).ok();
     case MessageType::kPropose:
-      return wire::DecodePropose(envelope.body).ok();
+      return wire::Decode<wire::Propose>(envelope.body).ok();
     case MessageType::kVote:
-      return wire::DecodeSealVote(envelope.body).ok();
+      return wire::Decode<wire::SealVote>(envelope.body).ok();
     case MessageType::kLock:
-      return wire::DecodeLock(envelope.body).ok();
+      return wire::Decode<wire::Lock>(envelope.body).ok();
     case MessageType::kClose:
-      return wire::DecodeClose(envelope.body).ok();
+      return wire::Decode<wire::Close>(envelope.body).ok();
     case MessageType::kBoot:
     case MessageType::kRejoin:
     case MessageType::kPull:

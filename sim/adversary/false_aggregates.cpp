@@ -23,7 +23,7 @@ protocol::AggregateResult FalseAggregates::Altered(const protocol::AggregateResu
 }
 
 bool FalseAggregates::ChangeBody(const Turn& turn, const Deviation& how, wire::Envelope& own) {
-  auto aggregate = wire::DecodeAggregate(own.body);
+  auto aggregate = wire::Decode<wire::Aggregate>(own.body);
   if (!aggregate.ok() || !ChangesBody(how.what)) return false;
   if (how.what == Do::kFullBitmap) {
     const std::size_t members = turn.round() ? turn.round()->roles.workers.size() : 0;

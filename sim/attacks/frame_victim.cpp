@@ -60,7 +60,7 @@ class FalseWitness final : public SubstitutingEditor {
  private:
   std::optional<base::Bytes> Another(const Turn& turn, const wire::Envelope& own) override {
     const auto victim = victims_.At(turn);
-    auto proof = wire::DecodeProof(own.body);
+    auto proof = wire::Decode<wire::Proof>(own.body);
     if (!victim || !view_ || !proof.ok()) return std::nullopt;
     const std::vector<base::PeerId>& members = view_->members;
     const auto place = std::lower_bound(members.begin(), members.end(), *victim);

@@ -25,7 +25,7 @@ base::Status DepartureChecker::OnAction(std::uint32_t peer, const protocol::Acti
   if (!said.ok() || *said == nullptr) return base::OkStatus();  // another checker's
   const wire::Envelope& envelope = (*said)->envelope;
   if (envelope.slot.type != wire::MessageType::kCommit) return base::OkStatus();
-  const auto commit = wire::DecodeCommit(envelope.body);
+  const auto commit = wire::Decode<wire::Commit>(envelope.body);
   if (commit.ok() && commit->leaving) said_.try_emplace(envelope.sender, envelope.slot.step);
   return base::OkStatus();
 }

@@ -117,7 +117,7 @@ base::Status LockKnown::Judge(const SealWatch::Said& said) const {
   for (const auto& [earlier, value] : watch_->StoryOf(said.seal)->locks) {
     if (earlier >= k) continue;
     if (envelope.slot.type == MessageType::kStatus) {
-      const auto status = wire::DecodeStatus(envelope.body);
+      const auto status = wire::Decode<wire::Status>(envelope.body);
       if (!status.ok() || status->rank >= earlier + 1) continue;
       return base::FailedPrecondition(Named(roster_, said.peer) + " begins iteration " +
                                       std::to_string(k) + " of " + NameOf(said.seal) +
@@ -125,7 +125,7 @@ base::Status LockKnown::Judge(const SealWatch::Said& said) const {
                                       std::to_string(earlier));
     }
     if (envelope.slot.type == MessageType::kVote) {
-      const auto vote = wire::DecodeSealVote(envelope.body);
+      const auto vote = wire::Decode<wire::SealVote>(envelope.body);
       if (!vote.ok() || vote->value == value) continue;
       return base::FailedPrecondition(Named(roster_, said.peer) + " votes in iteration " +
                                       std::to_string(k) + " of " + NameOf(said.seal) +
@@ -158,7 +158,7 @@ base::Status HonestNames::OnAction(std::uint32_t peer, const protocol::Action& a
   if (!std::holds_alternative<protocol::Send>(action)) return base::OkStatus();
   for (const SealWatch::Said& said : watch_->said()) {
     if (said.message->envelope.slot.type != MessageType::kProof || said.peer != peer) continue;
-    const auto proof = wire::DecodeProof(said.message->envelope.body);
+    const auto proof = wire::Decode<wire::Proof>(said.message->envelope.body);
     if (!proof.ok()) continue;
     const auto& members = watch_->ViewOf(said.message->envelope.slot.step).members;
     for (std::size_t i = 0; i < members.size(); ++i) {

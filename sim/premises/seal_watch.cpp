@@ -125,18 +125,18 @@ void SealWatch::OnWord(std::uint32_t peer, const wire::SharedMessage& message) {
   const bool honest = roster_.IsHonest(peer);
   if (IsClose(slot.type) && honest) story.closed.try_emplace(peer, now_);
   if (slot.type == MessageType::kEcho) {
-    const auto echo = wire::DecodeEcho(envelope.body);
+    const auto echo = wire::Decode<wire::Echo>(envelope.body);
     if (honest) story.echoed.try_emplace(peer, now_);
     if (echo.ok()) story.ballots[{0, echo->vector}].insert(peer);
   } else if (slot.type == MessageType::kVote) {
-    const auto vote = wire::DecodeSealVote(envelope.body);
+    const auto vote = wire::Decode<wire::SealVote>(envelope.body);
     if (vote.ok()) story.ballots[{slot.iteration, vote->value}].insert(peer);
   } else if (slot.type == MessageType::kStatus && honest) {
     story.reached[peer] = slot.iteration;
-    const auto status = wire::DecodeStatus(envelope.body);
+    const auto status = wire::Decode<wire::Status>(envelope.body);
     if (status.ok()) story.ranks[peer] = status->rank;
   } else if (slot.type == MessageType::kLock && honest) {
-    const auto lock = wire::DecodeLock(envelope.body);
+    const auto lock = wire::Decode<wire::Lock>(envelope.body);
     if (lock.ok()) story.locks.try_emplace(slot.iteration, lock->value);
   }
 }

@@ -72,7 +72,7 @@ void Reach::OnEcho(const SealWatch::Said& said) {
   const SealStory& story = *watch_->StoryOf(said.seal);
   distances_.echo_skew =
       std::max(distances_.echo_skew, InDeltas(SealStory::Spread(story.echoed), story.delta));
-  const auto echo = wire::DecodeEcho(said.message->envelope.body);
+  const auto echo = wire::Decode<wire::Echo>(said.message->envelope.body);
   if (!echo.ok()) return;
   // In A and C the COMMITs and PROOFs come first. In B a member that need not reveal counts here
   // too, alike in all runs.
@@ -88,7 +88,7 @@ void Reach::OnEcho(const SealWatch::Said& said) {
 }
 
 void Reach::OnProof(const SealWatch::Said& said) {
-  const auto proof = wire::DecodeProof(said.message->envelope.body);
+  const auto proof = wire::Decode<wire::Proof>(said.message->envelope.body);
   if (!proof.ok()) return;
   const std::uint64_t step = said.message->envelope.slot.step;
   const StepView& view = watch_->ViewOf(step);

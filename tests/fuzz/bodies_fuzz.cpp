@@ -24,43 +24,43 @@ void Check(base::ByteView bytes, base::StatusOr<Body> (*decode)(base::ByteView))
 void CheckAs(MessageType type, base::ByteView body) {
   switch (type) {
     case MessageType::kBoot:
-      return Check(body, DecodeBoot);
+      return Check(body, Decode<Boot>);
     case MessageType::kCommit:
-      return Check(body, DecodeCommit);
+      return Check(body, Decode<Commit>);
     case MessageType::kPart:
-      return Check(body, DecodePart);
+      return Check(body, Decode<Part>);
     case MessageType::kAggregate:
-      return Check(body, DecodeAggregate);
+      return Check(body, Decode<Aggregate>);
     case MessageType::kResult:
-      return Check(body, DecodeResult);
+      return Check(body, Decode<Result>);
     case MessageType::kReveal:
-      return Check(body, DecodeReveal);
+      return Check(body, Decode<Reveal>);
     case MessageType::kProof:
-      return Check(body, DecodeProof);
+      return Check(body, Decode<Proof>);
     case MessageType::kEcho:
-      return Check(body, DecodeEcho);
+      return Check(body, Decode<Echo>);
     case MessageType::kStatus:
-      return Check(body, DecodeStatus);
+      return Check(body, Decode<Status>);
     case MessageType::kPropose:
-      return Check(body, DecodePropose);
+      return Check(body, Decode<Propose>);
     case MessageType::kVote:
-      return Check(body, DecodeSealVote);
+      return Check(body, Decode<SealVote>);
     case MessageType::kLock:
-      return Check(body, DecodeLock);
+      return Check(body, Decode<Lock>);
     case MessageType::kClose:
-      return Check(body, DecodeClose);
+      return Check(body, Decode<Close>);
     case MessageType::kRejoin:
-      return Check(body, DecodeRejoin);
+      return Check(body, Decode<Rejoin>);
     case MessageType::kPull:
-      return Check(body, DecodePull);
+      return Check(body, Decode<Pull>);
     case MessageType::kVector:
-      return Check(body, DecodeVector);
+      return Check(body, Decode<Vector>);
     case MessageType::kBlock:
-      return Check(body, DecodeBlockMessage);
+      return Check(body, Decode<BlockMessage>);
     case MessageType::kChunk:
-      return Check(body, DecodeChunk);
+      return Check(body, Decode<Chunk>);
     case MessageType::kForward:
-      return Check(body, DecodeForward);
+      return Check(body, Decode<Forward>);
   }
 }
 

@@ -289,43 +289,43 @@ Bytes ForgeBody(wire::MessageType type, const Bytes& body, const ForgerView& vie
   }
   switch (type) {
     case wire::MessageType::kBoot:
-      return Forged(wire::DecodeBoot(body), view, source);
+      return Forged(wire::Decode<wire::Boot>(body), view, source);
     case wire::MessageType::kCommit:
-      return Forged(wire::DecodeCommit(body), view, source);
+      return Forged(wire::Decode<wire::Commit>(body), view, source);
     case wire::MessageType::kPart:
-      return Forged(wire::DecodePart(body), view, source);
+      return Forged(wire::Decode<wire::Part>(body), view, source);
     case wire::MessageType::kAggregate:
-      return Forged(wire::DecodeAggregate(body), view, source);
+      return Forged(wire::Decode<wire::Aggregate>(body), view, source);
     case wire::MessageType::kResult:
-      return Forged(wire::DecodeResult(body), view, source);
+      return Forged(wire::Decode<wire::Result>(body), view, source);
     case wire::MessageType::kReveal:
-      return Forged(wire::DecodeReveal(body), view, source);
+      return Forged(wire::Decode<wire::Reveal>(body), view, source);
     case wire::MessageType::kProof:
-      return Forged(wire::DecodeProof(body), view, source);
+      return Forged(wire::Decode<wire::Proof>(body), view, source);
     case wire::MessageType::kEcho:
-      return Forged(wire::DecodeEcho(body), view, source);
+      return Forged(wire::Decode<wire::Echo>(body), view, source);
     case wire::MessageType::kStatus:
-      return Forged(wire::DecodeStatus(body), view, source);
+      return Forged(wire::Decode<wire::Status>(body), view, source);
     case wire::MessageType::kPropose:
-      return Forged(wire::DecodePropose(body), view, source);
+      return Forged(wire::Decode<wire::Propose>(body), view, source);
     case wire::MessageType::kVote:
-      return Forged(wire::DecodeSealVote(body), view, source);
+      return Forged(wire::Decode<wire::SealVote>(body), view, source);
     case wire::MessageType::kLock:
-      return Forged(wire::DecodeLock(body), view, source);
+      return Forged(wire::Decode<wire::Lock>(body), view, source);
     case wire::MessageType::kClose:
-      return Forged(wire::DecodeClose(body), view, source);
+      return Forged(wire::Decode<wire::Close>(body), view, source);
     case wire::MessageType::kRejoin:
-      return Forged(wire::DecodeRejoin(body), view, source);
+      return Forged(wire::Decode<wire::Rejoin>(body), view, source);
     case wire::MessageType::kPull:
-      return Forged(wire::DecodePull(body), view, source);
+      return Forged(wire::Decode<wire::Pull>(body), view, source);
     case wire::MessageType::kVector:
-      return Forged(wire::DecodeVector(body), view, source);
+      return Forged(wire::Decode<wire::Vector>(body), view, source);
     case wire::MessageType::kBlock:
-      return Forged(wire::DecodeBlockMessage(body), view, source);
+      return Forged(wire::Decode<wire::BlockMessage>(body), view, source);
     case wire::MessageType::kChunk:
-      return Forged(wire::DecodeChunk(body), view, source);
+      return Forged(wire::Decode<wire::Chunk>(body), view, source);
     case wire::MessageType::kForward:
-      return Forged(wire::DecodeForward(body), view, source);
+      return Forged(wire::Decode<wire::Forward>(body), view, source);
   }
   OSTRAKA_CHECK(false);
 }

@@ -33,7 +33,7 @@ void BanForBody(Step& step, const PeerId& member, const std::string& type) {
 // works.
 void ReadCommit(Step& step, const PeerId& member, const wire::SharedMessage& message) {
   step.commit_digests[member] = message->digest;
-  const auto body = wire::DecodeCommit(message->envelope.body);
+  const auto body = wire::Decode<wire::Commit>(message->envelope.body);
   const bool good = body.ok() && body->coin_count == step.last->members.size() &&
                     body->gradient_root.has_value() == Has(step.roles.workers, member) &&
                     body->parameters_root.has_value() == IsExact(step);
@@ -47,7 +47,7 @@ void ReadCommit(Step& step, const PeerId& member, const wire::SharedMessage& mes
 // protocol.md 3, the row AGG: about the column that the sender owns.
 void ReadAggregate(Step& step, const PeerId& member, std::size_t column,
                    const wire::SharedMessage& message) {
-  const auto body = wire::DecodeAggregate(message->envelope.body);
+  const auto body = wire::Decode<wire::Aggregate>(message->envelope.body);
   if (body.ok() && body->part_index == column) {
     step.aggregates[column] = *body;
   } else {
@@ -106,7 +106,7 @@ void ReadSealA(Step& step, const Sealed& sealed) {
 
 bool OpensItsCommit(const Step& step, const PeerId& member, std::size_t draw,
                     const wire::SharedMessage& message, Digest& coin) {
-  const auto reveal = wire::DecodeReveal(message->envelope.body);
+  const auto reveal = wire::Decode<wire::Reveal>(message->envelope.body);
   if (!reveal.ok()) return false;
   coin = reveal->opening.coin.value;
   const wire::Commit& commit = step.commits.at(member);
@@ -155,7 +155,7 @@ void ReadSealC(Step& step, const Sealed& sealed) {
     if (step.absent.contains(member) || step.two_commits.contains(member)) continue;
     JudgeEntry(step, member, sealed.proofs[i], "PROOF");
     if (sealed.proofs[i].state != State::kPresent) continue;
-    const auto body = wire::DecodeProof(sealed.proofs[i].message->envelope.body);
+    const auto body = wire::Decode<wire::Proof>(sealed.proofs[i].message->envelope.body);
     const std::size_t owed = Has(step.roles.workers, member) ? step.columns() : 0;
     if (body.ok() && body->columns.size() == owed) {
       step.proofs[member] = *body;

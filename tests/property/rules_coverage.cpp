@@ -370,7 +370,7 @@ std::vector<wire::Proof> ProofsOf(const naive::Sealed& sealed) {
   std::vector<wire::Proof> proofs;
   for (const naive::Entry& entry : sealed.proofs) {
     if (entry.state != naive::Entry::State::kPresent) continue;
-    auto proof = wire::DecodeProof(entry.message->envelope.body);
+    auto proof = wire::Decode<wire::Proof>(entry.message->envelope.body);
     if (proof.ok()) proofs.push_back(*std::move(proof));
   }
   return proofs;

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "node/protocol/rules/step_reading.h"
-#include "tests/property/block_difference.h"
 #include "tests/property/rules_coverage.h"
 #include "tests/property/world/sealed_world.h"
+#include "tests/unit/wire/show.h"
 
 namespace ostraka::protocol::rules_property_test {
 namespace {
@@ -53,7 +53,7 @@ std::string PlayStep(SealedWorld& world, Coverage& coverage, bool& goes_on) {
   goes_on = block.has_value();
   if (block.has_value() != naive.has_value()) return "one of the writings finds no coin";
   if (!block) return {};
-  const std::string difference = FirstDifference(*block, *naive);
+  const std::string difference = wire::FirstDifference("block", *block, *naive);
   if (!difference.empty()) return "step " + std::to_string(block->step) + ": " + difference;
   if (block->members.size() > SeatsIn(world.manifest())) return "more members than seats";
   NoteSituations(head, world.manifest(), sealed, *block, coverage);

@@ -26,11 +26,11 @@ constexpr std::size_t kStepsRefused = 3;
 std::optional<std::string> BlobFault(const wire::Envelope& envelope, const SharedBlob& blob) {
   Digest announced;
   if (envelope.slot.type == MessageType::kPart) {
-    const auto part = wire::DecodePart(envelope.body);
+    const auto part = wire::Decode<wire::Part>(envelope.body);
     if (!part.ok()) return "sent a malformed PART: " + base::MessageOf(part.status());
     announced = part->root;
   } else {
-    const auto result = wire::DecodeResult(envelope.body);
+    const auto result = wire::Decode<wire::Result>(envelope.body);
     if (!result.ok()) return "sent a malformed RESULT: " + base::MessageOf(result.status());
     announced = result->root;
   }

@@ -191,7 +191,7 @@ void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
   const bool guest = parts_.followers.IsGuest(sender);
   if (stranger && !guest && !parts_.ration.TakeStranger(now, sender)) return;
   if (!parts_.check.VerifiedOdd(message, from)) return;  // one of the next step is new each time
-  const auto rejoin = wire::DecodeRejoin(message.envelope.body);
+  const auto rejoin = wire::Decode<wire::Rejoin>(message.envelope.body);
   if (!rejoin.ok()) return Malformed(from, rejoin.status());
   const std::uint64_t step = HeightOf(head);
   Followers::Request request{asked_in, message.envelope.entry, std::nullopt};
@@ -295,7 +295,7 @@ Outcome Intake::OnService(const PeerId& from, const wire::Envelope& envelope,
                           const SharedBlob& blob, Step* step) {
   const wire::Slot& slot = envelope.slot;
   if (slot.type == MessageType::kPull) {
-    const auto pull = wire::DecodePull(envelope.body);
+    const auto pull = wire::Decode<wire::Pull>(envelope.body);
     const std::size_t first = parts_.turn.done();
     Outcome outcome = Outcome::Wait();
     if (pull.ok()) outcome = OnPull(from, slot, *pull, step);
@@ -303,7 +303,7 @@ Outcome Intake::OnService(const PeerId& from, const wire::Envelope& envelope,
     SendBack(first, from, Rationed::kYes);
     return outcome.what == Outcome::What::kWait ? LeaveIfAsksAhead(from, slot, step) : outcome;
   } else if (slot.type == MessageType::kVector) {
-    const auto vector = wire::DecodeVector(envelope.body);
+    const auto vector = wire::Decode<wire::Vector>(envelope.body);
     if (!vector.ok()) Malformed(from, vector.status());
     if (vector.ok() && step != nullptr) step->sealing().OnVector(slot, *vector);
   } else if (slot.type == MessageType::kBlock) {
@@ -311,7 +311,7 @@ Outcome Intake::OnService(const PeerId& from, const wire::Envelope& envelope,
   } else if (slot.type == MessageType::kChunk) {
     OnChunk(from, envelope, blob, step);
   } else if (slot.type == MessageType::kForward) {
-    const auto forward = wire::DecodeForward(envelope.body);
+    const auto forward = wire::Decode<wire::Forward>(envelope.body);
     if (forward.ok() && blob == nullptr) return OnForward(from, *forward, step);
     Malformed(from, forward.ok() ? base::InvalidArgument("FORWARD: bulk data") : forward.status());
   }
@@ -468,7 +468,7 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
 void Intake::OnChunk(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob,
                      Step* step) {
   const wire::Slot& slot = envelope.slot;
-  const auto chunk = wire::DecodeChunk(envelope.body);
+  const auto chunk = wire::Decode<wire::Chunk>(envelope.body);
   if (!chunk.ok()) return Malformed(from, chunk.status());
   if (blob == nullptr) return;
   if (parts_.stage.is(Stage::kFollow)) return uses_.follower->OnChunk(from, slot, *chunk, blob);

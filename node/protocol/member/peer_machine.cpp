@@ -97,7 +97,7 @@ void PeerMachine::On(const Started& input) {
     for (const wire::SignedEnvelope& message : own) {
       TakeIn(wire::Share(message), nullptr);
       if (message.envelope.slot.type != MessageType::kEcho) continue;
-      const auto echo = wire::DecodeEcho(message.envelope.body);
+      const auto echo = wire::Decode<wire::Echo>(message.envelope.body);
       if (echo.ok()) parts_.genesis.OnOwnEcho(*echo);
       if (!echo.ok()) status = echo.status();
     }

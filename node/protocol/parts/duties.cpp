@@ -213,7 +213,7 @@ bool Duties::IsExhibit(const wire::Envelope& part, const SharedBlob& blob) const
   if (!wanted) return false;
   const PastStep& past = *chain_->Past(slot.step);
   const auto commit = past.commits.find(key.author);
-  const auto body = wire::DecodePart(part.body);
+  const auto body = wire::Decode<wire::Part>(part.body);
   if (commit == past.commits.end() || !commit->second.gradient_root || !body.ok()) return false;
   return body->root == blob->root &&
          crypto::VerifyMerklePath(*commit->second.gradient_root, body->root, key.column,

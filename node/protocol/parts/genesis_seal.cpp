@@ -30,7 +30,7 @@ bool GenesisSeal::Wants(const wire::Envelope& envelope) const {
 
 bool GenesisSeal::CountsIfRelayed(const wire::Envelope& envelope) const {
   if (envelope.slot.type != MessageType::kEcho || !echo_) return false;
-  const auto echo = wire::DecodeEcho(envelope.body);
+  const auto echo = wire::Decode<wire::Echo>(envelope.body);
   return echo.ok() && echo->vector == echo_->vector;
 }
 
@@ -66,7 +66,7 @@ void GenesisSeal::OnOwnEcho(const wire::Echo& echo) {
 bool GenesisSeal::HasEchoed(const PeerId& member) const {
   const Inbox::Item* item = Held(MessageType::kEcho, member);
   if (item == nullptr) return false;
-  const auto echo = wire::DecodeEcho(item->message->envelope.body);
+  const auto echo = wire::Decode<wire::Echo>(item->message->envelope.body);
   return echo.ok() && echo->vector == echo_->vector;
 }
 

@@ -47,7 +47,7 @@ void StepReading::NoteEntry(Phase phase, const PeerId& member, SealedMessage::St
 
 void StepReading::ReadCommit(const PeerId& member, const wire::SharedMessage& message) {
   sealed.commit_digests[member] = message->digest;
-  auto body = wire::DecodeCommit(message->envelope.body);
+  auto body = wire::Decode<wire::Commit>(message->envelope.body);
   if (body.ok() && IsComplete(member, *body)) {
     sealed.commits.emplace(member, std::move(body).value());
     commits.emplace(member, message);
@@ -60,7 +60,7 @@ void StepReading::ReadCommit(const PeerId& member, const wire::SharedMessage& me
 
 void StepReading::ReadAggregate(const PeerId& member, std::uint32_t column,
                                 const wire::SharedMessage& message) {
-  auto body = wire::DecodeAggregate(message->envelope.body);
+  auto body = wire::Decode<wire::Aggregate>(message->envelope.body);
   if (body.ok() && body->part_index == column) {
     sealed.aggregates[column] = std::move(body).value();
     return;
@@ -131,7 +131,7 @@ std::size_t StepReading::RevealersLeft(const Block& head) const {
 }
 
 bool StepReading::RevealIsGood(const PeerId& peer, const wire::SignedEnvelope& message) {
-  const auto reveal = wire::DecodeReveal(message.envelope.body);
+  const auto reveal = wire::Decode<wire::Reveal>(message.envelope.body);
   if (!reveal.ok()) return false;
   const wire::Commit& commit = sealed.commits.at(peer);
   if (!crypto::VerifyOpening(peer, sealed.step, draw, commit.coin_count, commit.coins_root,
@@ -180,7 +180,7 @@ void StepReading::ReadSealC(const Block& head, const SealedMessages& sealed_c) {
       continue;
     }
     const wire::SharedMessage& message = sealed_c[i].message;
-    auto body = wire::DecodeProof(message->envelope.body);
+    auto body = wire::Decode<wire::Proof>(message->envelope.body);
     const std::size_t columns = sealed.roles.IsWorker(member) ? sealed.roles.parts.size() : 0;
     if (body.ok() && body->columns.size() == columns) {
       sealed.proofs.emplace(member, std::move(body).value());

@@ -11,7 +11,7 @@ namespace {
 
 std::uint32_t ReachOf(const wire::Envelope& envelope) {
   if (envelope.slot.type != wire::MessageType::kVote) return 0;
-  const auto vote = wire::DecodeSealVote(envelope.body);
+  const auto vote = wire::Decode<wire::SealVote>(envelope.body);
   if (!vote.ok() || vote->rank >= envelope.slot.iteration) return 0;
   return envelope.slot.iteration - vote->rank;
 }

@@ -40,7 +40,7 @@ void OwnColumn::Judge() {
 }
 
 bool OwnColumn::HasOwnParameters(const Inbox::Version& commit) const {
-  const auto body = wire::DecodeCommit(commit.message->envelope.body);
+  const auto body = wire::Decode<wire::Commit>(commit.message->envelope.body);
   return body.ok() && body->parameters_root == parameters_root_;
 }
 

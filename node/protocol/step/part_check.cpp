@@ -16,8 +16,8 @@ wire::TensorHeader RawHeaderOf(const PartRange& range) {
 std::optional<std::string> PartFault(const Inbox::Version& commit, const Inbox::Version& item,
                                      std::uint32_t column, const std::vector<PartRange>& parts) {
   OSTRAKA_CHECK(item.blob != nullptr);  // the member takes no PART in without bulk data
-  const auto commitment = wire::DecodeCommit(commit.message->envelope.body);
-  const auto part = wire::DecodePart(item.message->envelope.body);
+  const auto commitment = wire::Decode<wire::Commit>(commit.message->envelope.body);
+  const auto part = wire::Decode<wire::Part>(item.message->envelope.body);
   if (!commitment.ok() || !commitment->gradient_root) return "sent a COMMIT without a gradient";
   if (!part.ok()) return "sent a malformed PART: " + base::MessageOf(part.status());
   if (part->header != RawHeaderOf(parts[column]))

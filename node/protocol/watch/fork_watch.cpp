@@ -81,12 +81,12 @@ void ForkWatch::ForgetMessages() {
 
 std::optional<ForkWatch::Group> ForkWatch::GroupOf(const wire::Envelope& envelope) {
   if (envelope.slot.type == MessageType::kEcho) {
-    const auto echo = wire::DecodeEcho(envelope.body);
+    const auto echo = wire::Decode<wire::Echo>(envelope.body);
     if (!echo.ok()) return std::nullopt;
     return Group{MessageType::kEcho, 0, echo->vector};
   }
   if (envelope.slot.type == MessageType::kLock) {
-    const auto lock = wire::DecodeLock(envelope.body);
+    const auto lock = wire::Decode<wire::Lock>(envelope.body);
     if (!lock.ok()) return std::nullopt;
     return Group{MessageType::kLock, envelope.slot.iteration, lock->value};
   }

@@ -31,7 +31,7 @@ class ComeAndGo final : public Editor {
 
  private:
   static bool SaysSo(const wire::Envelope& envelope) {
-    const auto commit = wire::DecodeCommit(envelope.body);
+    const auto commit = wire::Decode<wire::Commit>(envelope.body);
     return commit.ok() && commit->leaving;
   }
 

@@ -63,7 +63,7 @@ class Equivocate final : public Editor {
   void MakeRival(Turn& turn, const wire::SignedEnvelope& original) {
     if (rival_ && original.frame == rival_of_) return;
     wire::Envelope envelope = original.envelope;
-    auto commit = wire::DecodeCommit(envelope.body);
+    auto commit = wire::Decode<wire::Commit>(envelope.body);
     OSTRAKA_CHECK(commit.ok());
     commit->coins_root.bytes[0] ^= 1;
     envelope.body = wire::Encode(*commit);

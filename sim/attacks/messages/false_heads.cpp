@@ -87,7 +87,7 @@ class StaleHead final : public Editor {
   };
   static bool ShowsHead(const wire::SignedEnvelope& message) {
     if (message.envelope.slot.type != MessageType::kBlock) return false;
-    const auto block = wire::DecodeBlockMessage(message.envelope.body);
+    const auto block = wire::Decode<wire::BlockMessage>(message.envelope.body);
     return block.ok() && block->head;
   }
 
@@ -132,7 +132,7 @@ class LongRange final : public Editor {
     if (message == nullptr) return std::nullopt;
     if (message->envelope.slot.type == MessageType::kRejoin) return received.from;
     if (message->envelope.slot.type != MessageType::kPull) return std::nullopt;
-    const auto pull = wire::DecodePull(message->envelope.body);
+    const auto pull = wire::Decode<wire::Pull>(message->envelope.body);
     const bool asks = pull.ok() && (pull->kind == wire::PullKind::kFollow ||
                                     pull->kind == wire::PullKind::kBlock);
     return asks ? std::optional(received.from) : std::nullopt;
@@ -205,7 +205,7 @@ class FalsePast final : public Editor {
     if (message == nullptr || message->envelope.slot.type != MessageType::kPull) {
       return std::nullopt;
     }
-    const auto pull = wire::DecodePull(message->envelope.body);
+    const auto pull = wire::Decode<wire::Pull>(message->envelope.body);
     const bool asks = pull.ok() && pull->kind == wire::PullKind::kBlock;
     return asks ? std::optional(message->envelope.slot.step) : std::nullopt;
   }

@@ -75,7 +75,7 @@ class FalseCarrier final : public Editor {
     if (message == nullptr || message->envelope.slot.type != wire::MessageType::kForward) {
       return false;
     }
-    const auto forward = wire::DecodeForward(message->envelope.body);
+    const auto forward = wire::Decode<wire::Forward>(message->envelope.body);
     return forward.ok() && forward->from != turn.self();
   }
 

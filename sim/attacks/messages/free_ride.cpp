@@ -300,7 +300,7 @@ class AfterGate final : public Base {
     while (digests_.size() > 16) digests_.erase(digests_.begin());
   }
   std::optional<wire::Echo> Lie(const Turn& turn, const wire::SignedEnvelope& own) {
-    const auto echo = wire::DecodeEcho(own.envelope.body);
+    const auto echo = wire::Decode<wire::Echo>(own.envelope.body);
     if (!echo.ok()) return std::nullopt;
     const wire::Slot& slot = own.envelope.slot;
     const std::size_t n = members_.size();
@@ -325,7 +325,7 @@ class AfterGate final : public Base {
     return lie;
   }
   bool Answered(Turn& turn, const wire::SignedEnvelope& asked) {
-    const auto pull = wire::DecodePull(asked.envelope.body);
+    const auto pull = wire::Decode<wire::Pull>(asked.envelope.body);
     if (!pull.ok() || pull->kind != wire::PullKind::kVector || pull->digests.empty()) return false;
     const auto shown = shown_.find(pull->digests[0]);
     if (shown == shown_.end()) return false;
@@ -653,7 +653,7 @@ class SlowestLie final : public Base {
     if (!named || turn.step() < from_step_) return;
     substitutes_.Prepare(store, [&](wire::Envelope& own) {
       if (own.slot.type != MessageType::kAggregate) return false;
-      auto body = wire::DecodeAggregate(own.body);
+      auto body = wire::Decode<wire::Aggregate>(own.body);
       if (!body.ok()) return false;
       body->slowest = *named;
       own.body = wire::Encode(*body);

@@ -46,7 +46,7 @@ class GoneDonor final : public Editor {
   static bool IsPiece(const wire::SignedEnvelope& message) {
     const wire::Slot& slot = message.envelope.slot;
     if (slot.type != wire::MessageType::kChunk || slot.phase != protocol::kStateChunk) return false;
-    const auto chunk = wire::DecodeChunk(message.envelope.body);
+    const auto chunk = wire::Decode<wire::Chunk>(message.envelope.body);
     return chunk.ok() && chunk->index > 0;
   }
 

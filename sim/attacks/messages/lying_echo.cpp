@@ -42,7 +42,7 @@ class LyingEcho : public Editor {
 
  private:
   static base::Bytes Lie(const base::Bytes& body) {
-    auto echo = wire::DecodeEcho(body);
+    auto echo = wire::Decode<wire::Echo>(body);
     OSTRAKA_CHECK(echo.ok());
     echo->vector.bytes[0] ^= 1;
     for (std::uint8_t& byte : echo->present) byte = 0;
@@ -75,7 +75,7 @@ class DoublePropose final : public LyingEcho {
   }
 
   static base::Bytes OtherValue(const base::Bytes& body) {
-    auto propose = wire::DecodePropose(body);
+    auto propose = wire::Decode<wire::Propose>(body);
     OSTRAKA_CHECK(propose.ok());
     propose->value.bytes[0] ^= 1;
     return wire::Encode(*propose);
@@ -135,7 +135,7 @@ class StaleLock final : public LyingEcho {
   }
 
   static base::Bytes ByEchoes(const base::Bytes& body) {
-    auto propose = wire::DecodePropose(body);
+    auto propose = wire::Decode<wire::Propose>(body);
     OSTRAKA_CHECK(propose.ok());
     return wire::Encode(wire::Propose{1, propose->value, {}, {}});
   }

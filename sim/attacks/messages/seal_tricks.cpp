@@ -148,7 +148,7 @@ class Trick : public Editor {
   void Prepare(const Turn& turn, const protocol::Store& store) {
     substitutes_.Prepare(store, [&](wire::Envelope& own) {
       if (own.slot.type != MessageType::kProof) return false;
-      const auto proof = wire::DecodeProof(own.body);
+      const auto proof = wire::Decode<wire::Proof>(own.body);
       const auto other = proof.ok() ? OtherProof(turn, own, *proof) : std::nullopt;
       if (other) own.body = wire::Encode(*other);
       return other.has_value();
@@ -162,7 +162,7 @@ class Trick : public Editor {
 };
 
 wire::Envelope WithVector(wire::Envelope envelope, std::uint8_t change) {
-  auto echo = wire::DecodeEcho(envelope.body);
+  auto echo = wire::Decode<wire::Echo>(envelope.body);
   if (echo.ok()) {
     echo->vector.bytes[0] ^= change;
     envelope.body = wire::Encode(*echo);
@@ -255,7 +255,7 @@ class SpoiltCopy final : public Trick {
       const base::Duration wait = manifest_->part_timeout + delta_ * 2;
       return SayLater(turn, *opened_a_ + Share(0.97, wait), std::move(send));
     }
-    auto part = wire::DecodePart(envelope.body);
+    auto part = wire::Decode<wire::Part>(envelope.body);
     if (!part.ok()) return;
     part->header.shape.push_back(1);
     wire::Envelope spoilt = envelope;
@@ -285,7 +285,7 @@ class LateResult : public Trick {
     const bool result = slot.type == MessageType::kResult && envelope.sender == plan_->owner;
     bool chunk = false;
     if (slot.type == MessageType::kChunk && slot.phase == Phase::kA) {
-      const auto body = wire::DecodeChunk(envelope.body);
+      const auto body = wire::Decode<wire::Chunk>(envelope.body);
       chunk = body.ok() && body->index == plan_->column;
     }
     if (!result && !chunk) return false;

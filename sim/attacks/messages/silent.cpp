@@ -118,7 +118,7 @@ class WithholdResult final : public Editor {
     if (slot.type == wire::MessageType::kResult) return true;
     // The answer to a request for any column; those of other owners pass.
     if (slot.type != wire::MessageType::kChunk || slot.step != turn.step()) return false;
-    const auto chunk = wire::DecodeChunk(message->envelope.body);
+    const auto chunk = wire::Decode<wire::Chunk>(message->envelope.body);
     return chunk.ok() && turn.round()->roles.PartOwnedBy(turn.self()) == chunk->index;
   }
 

@@ -111,7 +111,7 @@ class OtherAggregate final : public Editor {
     substitutes_.Prepare(store, [&](wire::Envelope& own) {
       if (own.slot.type != wire::MessageType::kAggregate || own.slot.step < from_step_)
         return false;
-      auto body = wire::DecodeAggregate(own.body);
+      auto body = wire::Decode<wire::Aggregate>(own.body);
       if (!body.ok()) return false;
       Spoil(turn, own.slot.step, *body);
       own.body = wire::Encode(*body);

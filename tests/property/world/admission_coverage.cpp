@@ -164,7 +164,7 @@ void AdmissionNotes::OfUser(const PeerId& peer, const wire::Voucher& voucher) {
 void AdmissionNotes::OfRevoked(const wire::UsedInvite& used) {
   for (const naive::Entry& entry : sealed_.commits) {
     if (entry.message == nullptr) continue;
-    const auto commit = wire::DecodeCommit(entry.message->envelope.body);
+    const auto commit = wire::Decode<wire::Commit>(entry.message->envelope.body);
     if (!commit.ok() || !commit->revokes || !commit->revokes->invite) continue;
     const wire::Invite& invite = *commit->revokes->invite;
     If(InviteDigest(manifest_.run_id, invite) == used.invite && used.used >= invite.uses,

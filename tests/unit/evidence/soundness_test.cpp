@@ -72,7 +72,7 @@ HonestHistory AnyHistory() {
     if (envelope.slot.type == wire::MessageType::kReveal) continue;
     history.Sign(envelope);
     if (envelope.slot.type != wire::MessageType::kRejoin) continue;
-    envelope.body = Encode(wire::AnyRejoin());
+    envelope.body = Encode(wire::Any<wire::Rejoin>());
     history.Sign(envelope);
   }
   return history;
@@ -82,7 +82,7 @@ HonestHistory AnyHistory() {
 bool PassesOverLock(const Bytes& lock, const Bytes& vote) {
   const auto first = wire::Open(std::make_shared<const Bytes>(lock));
   const auto second = wire::Open(std::make_shared<const Bytes>(vote));
-  const auto body = wire::DecodeSealVote(second->envelope.body);
+  const auto body = wire::Decode<wire::SealVote>(second->envelope.body);
   return body.ok() && body->rank <= first->envelope.slot.iteration;
 }
 
@@ -120,7 +120,7 @@ RC_GTEST_PROP(SoundnessTest, NoPairOfHonestMessagesConvicts, ()) {
 
 RC_GTEST_PROP(SoundnessTest, NoFileAroundHonestMessagesConvicts, ()) {
   const std::vector<Bytes> frames = AnyHistory().frames();
-  EvidenceFile file = wire::AnyEvidenceFile();
+  EvidenceFile file = wire::Any<wire::EvidenceFile>();
   file.accused = HonestKey().id();
   const Bytes a = *rc::gen::elementOf(frames);
   const Bytes b = *rc::gen::elementOf(frames);

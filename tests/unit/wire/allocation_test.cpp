@@ -35,7 +35,7 @@ TEST(AllocationTest, TheCounterCounts) {
 
 TEST(AllocationTest, Bombs) {
   for (const Bomb& bomb : ProofBombs()) {
-    ExpectFrugal(bomb.name, bomb.proof, DecodeProof);
+    ExpectFrugal(bomb.name, bomb.proof, Decode<Proof>);
     ExpectFrugal(bomb.name, bomb.proof, DecodeBlock);
     ExpectFrugal(bomb.name, bomb.proof, DecodeEvidence);
     ExpectFrugal(bomb.name, bomb.proof, OpenUnsigned);
@@ -44,24 +44,24 @@ TEST(AllocationTest, Bombs) {
 
 TEST(AllocationTest, SamplesAsEveryType) {
   for (const NamedBytes& sample : AllSamples()) {
-    ExpectFrugal(sample.name, sample.bytes, DecodeBoot);
-    ExpectFrugal(sample.name, sample.bytes, DecodeCommit);
-    ExpectFrugal(sample.name, sample.bytes, DecodePart);
-    ExpectFrugal(sample.name, sample.bytes, DecodeAggregate);
-    ExpectFrugal(sample.name, sample.bytes, DecodeResult);
-    ExpectFrugal(sample.name, sample.bytes, DecodeReveal);
-    ExpectFrugal(sample.name, sample.bytes, DecodeProof);
-    ExpectFrugal(sample.name, sample.bytes, DecodeEcho);
-    ExpectFrugal(sample.name, sample.bytes, DecodeStatus);
-    ExpectFrugal(sample.name, sample.bytes, DecodePropose);
-    ExpectFrugal(sample.name, sample.bytes, DecodeSealVote);
-    ExpectFrugal(sample.name, sample.bytes, DecodeLock);
-    ExpectFrugal(sample.name, sample.bytes, DecodeRejoin);
-    ExpectFrugal(sample.name, sample.bytes, DecodePull);
-    ExpectFrugal(sample.name, sample.bytes, DecodeVector);
-    ExpectFrugal(sample.name, sample.bytes, DecodeBlockMessage);
-    ExpectFrugal(sample.name, sample.bytes, DecodeChunk);
-    ExpectFrugal(sample.name, sample.bytes, DecodeForward);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Boot>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Commit>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Part>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Aggregate>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Result>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Reveal>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Proof>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Echo>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Status>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Propose>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<SealVote>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Lock>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Rejoin>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Pull>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Vector>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<BlockMessage>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Chunk>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<Forward>);
     ExpectFrugal(sample.name, sample.bytes, DecodeBlock);
     ExpectFrugal(sample.name, sample.bytes, DecodeEvidence);
     ExpectFrugal(sample.name, sample.bytes, OpenUnsigned);
@@ -97,16 +97,16 @@ void ExpectFrugalWithEmptyStructs(const Bytes& sample, std::uint32_t count, Deco
 }
 
 TEST(AllocationTest, GreedyPointersEverywhere) {
-  ExpectFrugalWithGreedyPointers(Encode(SampleProof()), DecodeProof);
-  ExpectFrugalWithGreedyPointers(Encode(SamplePull()), DecodePull);
-  ExpectFrugalWithGreedyPointers(Encode(SampleVector()), DecodeVector);
+  ExpectFrugalWithGreedyPointers(Encode(SampleProof()), Decode<Proof>);
+  ExpectFrugalWithGreedyPointers(Encode(SamplePull()), Decode<Pull>);
+  ExpectFrugalWithGreedyPointers(Encode(SampleVector()), Decode<Vector>);
   ExpectFrugalWithGreedyPointers(EncodeBlock(SampleBlock()), DecodeBlock);
 }
 
 TEST(AllocationTest, EmptyStructsEverywhere) {
   for (const std::size_t count : {kMaxParts, kMaxCases}) {
     const auto elements = static_cast<std::uint32_t>(count);
-    ExpectFrugalWithEmptyStructs(Encode(SampleProof()), elements, DecodeProof);
+    ExpectFrugalWithEmptyStructs(Encode(SampleProof()), elements, Decode<Proof>);
     ExpectFrugalWithEmptyStructs(EncodeBlock(SampleBlock()), elements, DecodeBlock);
   }
 }

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "node/wire/limits.h"
-#include "tests/unit/wire/fields.h"
 #include "tests/unit/wire/samples.h"
+#include "tests/unit/wire/show.h"
 
 namespace ostraka::wire::bodies_test {
 namespace {
@@ -18,7 +18,7 @@ std::string Judge(const Body& body, Decoder decode) {
     EXPECT_EQ(decoded.status().code(), absl::StatusCode::kInvalidArgument);
     return base::MessageOf(decoded.status());
   }
-  EXPECT_TRUE(Fields(*decoded) == Fields(body));
+  EXPECT_TRUE(AreEqual(*decoded, body));
   return "";
 }
 
@@ -34,7 +34,7 @@ void ExpectEveryBitMatters(const Body& body, Decoder decode) {
     Bytes flipped = bytes;
     flipped[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
     const auto decoded = decode(flipped);
-    EXPECT_FALSE(decoded.ok() && Fields(*decoded) == Fields(body)) << bit;
+    EXPECT_FALSE(decoded.ok() && AreEqual(*decoded, body)) << bit;
   }
 }
 
@@ -48,64 +48,64 @@ std::vector<PeerId> AscendingPeers(std::size_t count) {
 }
 
 TEST(BodiesTest, EveryBitMatters) {
-  ExpectEveryBitMatters(SampleBoot(), DecodeBoot);
-  ExpectEveryBitMatters(SampleCommit(), DecodeCommit);
-  ExpectEveryBitMatters(SampleValidatorCommit(), DecodeCommit);
-  ExpectEveryBitMatters(SampleExactCommit(), DecodeCommit);
-  ExpectEveryBitMatters(SamplePart(), DecodePart);
-  ExpectEveryBitMatters(SampleAggregate(), DecodeAggregate);
-  ExpectEveryBitMatters(SampleResult(), DecodeResult);
-  ExpectEveryBitMatters(SampleReveal(), DecodeReveal);
-  ExpectEveryBitMatters(SampleProof(), DecodeProof);
-  ExpectEveryBitMatters(Proof{}, DecodeProof);
-  ExpectEveryBitMatters(SampleEcho(), DecodeEcho);
-  ExpectEveryBitMatters(SampleStatus(), DecodeStatus);
-  ExpectEveryBitMatters(SamplePropose(), DecodePropose);
-  ExpectEveryBitMatters(SampleSealVote(), DecodeSealVote);
-  ExpectEveryBitMatters(SampleLock(), DecodeLock);
-  ExpectEveryBitMatters(SampleRejoin(), DecodeRejoin);
-  ExpectEveryBitMatters(SampleGuestRejoin(), DecodeRejoin);
-  ExpectEveryBitMatters(SampleObservingRejoin(), DecodeRejoin);
-  ExpectEveryBitMatters(SamplePull(), DecodePull);
-  ExpectEveryBitMatters(SampleVector(), DecodeVector);
-  ExpectEveryBitMatters(SampleBlockMessage(), DecodeBlockMessage);
-  ExpectEveryBitMatters(SampleChunk(), DecodeChunk);
-  ExpectEveryBitMatters(SampleForward(), DecodeForward);
-  ExpectEveryBitMatters(SampleDialerCommit(), DecodeCommit);
-  ExpectEveryBitMatters(SampleLockedPropose(), DecodePropose);
-  ExpectEveryBitMatters(Vector{}, DecodeVector);
+  ExpectEveryBitMatters(SampleBoot(), Decode<Boot>);
+  ExpectEveryBitMatters(SampleCommit(), Decode<Commit>);
+  ExpectEveryBitMatters(SampleValidatorCommit(), Decode<Commit>);
+  ExpectEveryBitMatters(SampleExactCommit(), Decode<Commit>);
+  ExpectEveryBitMatters(SamplePart(), Decode<Part>);
+  ExpectEveryBitMatters(SampleAggregate(), Decode<Aggregate>);
+  ExpectEveryBitMatters(SampleResult(), Decode<Result>);
+  ExpectEveryBitMatters(SampleReveal(), Decode<Reveal>);
+  ExpectEveryBitMatters(SampleProof(), Decode<Proof>);
+  ExpectEveryBitMatters(Proof{}, Decode<Proof>);
+  ExpectEveryBitMatters(SampleEcho(), Decode<Echo>);
+  ExpectEveryBitMatters(SampleStatus(), Decode<Status>);
+  ExpectEveryBitMatters(SamplePropose(), Decode<Propose>);
+  ExpectEveryBitMatters(SampleSealVote(), Decode<SealVote>);
+  ExpectEveryBitMatters(SampleLock(), Decode<Lock>);
+  ExpectEveryBitMatters(SampleRejoin(), Decode<Rejoin>);
+  ExpectEveryBitMatters(SampleGuestRejoin(), Decode<Rejoin>);
+  ExpectEveryBitMatters(SampleObservingRejoin(), Decode<Rejoin>);
+  ExpectEveryBitMatters(SamplePull(), Decode<Pull>);
+  ExpectEveryBitMatters(SampleVector(), Decode<Vector>);
+  ExpectEveryBitMatters(SampleBlockMessage(), Decode<BlockMessage>);
+  ExpectEveryBitMatters(SampleChunk(), Decode<Chunk>);
+  ExpectEveryBitMatters(SampleForward(), Decode<Forward>);
+  ExpectEveryBitMatters(SampleDialerCommit(), Decode<Commit>);
+  ExpectEveryBitMatters(SampleLockedPropose(), Decode<Propose>);
+  ExpectEveryBitMatters(Vector{}, Decode<Vector>);
 }
 
 TEST(BodiesTest, CoinCountHasBounds) {
   Commit commit = SampleCommit();
   commit.coin_count = 0;
-  EXPECT_THAT(Judge(commit, DecodeCommit), HasSubstr("coin count"));
+  EXPECT_THAT(Judge(commit, Decode<Commit>), HasSubstr("coin count"));
   commit.coin_count = kMaxCoins;
-  EXPECT_EQ(Judge(commit, DecodeCommit), "");
+  EXPECT_EQ(Judge(commit, Decode<Commit>), "");
   commit.coin_count = kMaxCoins + 1;
-  EXPECT_THAT(Judge(commit, DecodeCommit), HasSubstr("coin count"));
+  EXPECT_THAT(Judge(commit, Decode<Commit>), HasSubstr("coin count"));
 }
 
 TEST(BodiesTest, ShapeAndPathHaveBounds) {
   Part part = SamplePart();
   part.header.shape.assign(kMaxTensorRank, ~std::uint64_t{0});
   part.path.assign(kMaxMerklePath, Filled(1));
-  EXPECT_EQ(Judge(part, DecodePart), "");
+  EXPECT_EQ(Judge(part, Decode<Part>), "");
   part.header.shape.push_back(1);
-  EXPECT_THAT(Judge(part, DecodePart), HasSubstr("shape: too many"));
+  EXPECT_THAT(Judge(part, Decode<Part>), HasSubstr("shape: too many"));
   part = SamplePart();
   part.path.assign(kMaxMerklePath + 1, Filled(1));
-  EXPECT_THAT(Judge(part, DecodePart), HasSubstr("path: too many"));
+  EXPECT_THAT(Judge(part, Decode<Part>), HasSubstr("path: too many"));
 
   Result result = SampleResult();
   result.header.shape.assign(kMaxTensorRank + 1, 1);
-  EXPECT_THAT(Judge(result, DecodeResult), HasSubstr("shape: too many"));
+  EXPECT_THAT(Judge(result, Decode<Result>), HasSubstr("shape: too many"));
 
   Reveal reveal = SampleReveal();
   reveal.opening.path.assign(kMaxMerklePath, Filled(1));
-  EXPECT_EQ(Judge(reveal, DecodeReveal), "");
+  EXPECT_EQ(Judge(reveal, Decode<Reveal>), "");
   reveal.opening.path.push_back(Filled(1));
-  EXPECT_THAT(Judge(reveal, DecodeReveal), HasSubstr("path: too many"));
+  EXPECT_THAT(Judge(reveal, Decode<Reveal>), HasSubstr("path: too many"));
 }
 
 // Every message within its limits fits in an envelope.
@@ -128,7 +128,7 @@ TEST(BodiesTest, TheLargestBodiesAreSmall) {
   EXPECT_LE(Encode(SampleBoot()).size(), kMaxSmallBodyBytes);
   Propose propose = SamplePropose();
   propose.statuses.assign(kMaxPeers / 8, 0xff);
-  EXPECT_EQ(Judge(propose, DecodePropose), "");
+  EXPECT_EQ(Judge(propose, Decode<Propose>), "");
   EXPECT_LE(Encode(propose).size(), kMaxSmallBodyBytes);
   EXPECT_LE(Encode(SampleStatus()).size(), kMaxSmallBodyBytes);
   EXPECT_LE(Encode(SampleSealVote()).size(), kMaxSmallBodyBytes);
@@ -139,34 +139,34 @@ TEST(BodiesTest, TheLargestBodiesAreSmall) {
 TEST(BodiesTest, UnknownTensorKindsAreRefused) {
   Result result = SampleResult();
   result.header.element = static_cast<ElementType>(kElementTypeCount);
-  EXPECT_THAT(Judge(result, DecodeResult), HasSubstr("element type: unknown"));
+  EXPECT_THAT(Judge(result, Decode<Result>), HasSubstr("element type: unknown"));
   result = SampleResult();
   result.header.codec = static_cast<Codec>(kCodecCount);
-  EXPECT_THAT(Judge(result, DecodeResult), HasSubstr("codec: unknown"));
+  EXPECT_THAT(Judge(result, Decode<Result>), HasSubstr("codec: unknown"));
 }
 
 TEST(BodiesTest, AggregateHasBounds) {
   Aggregate aggregate = SampleAggregate();
   aggregate.part_index = kMaxParts - 1;
   aggregate.included.assign(kMaxPeers / 8, 0xff);
-  EXPECT_EQ(Judge(aggregate, DecodeAggregate), "");
+  EXPECT_EQ(Judge(aggregate, Decode<Aggregate>), "");
   aggregate.part_index = kMaxParts;
-  EXPECT_THAT(Judge(aggregate, DecodeAggregate), HasSubstr("part index"));
+  EXPECT_THAT(Judge(aggregate, Decode<Aggregate>), HasSubstr("part index"));
   aggregate.part_index = 0;
   aggregate.included.push_back(0);
-  EXPECT_THAT(Judge(aggregate, DecodeAggregate), HasSubstr("included: too long"));
+  EXPECT_THAT(Judge(aggregate, Decode<Aggregate>), HasSubstr("included: too long"));
 }
 
 TEST(BodiesTest, EchoBitmapsHaveBounds) {
   Echo echo = SampleEcho();
   echo.present.assign(kMaxBitmapBytes, 0xff);
   echo.equivocated.assign(kMaxBitmapBytes, 0xff);
-  EXPECT_EQ(Judge(echo, DecodeEcho), "");
+  EXPECT_EQ(Judge(echo, Decode<Echo>), "");
   echo.present.push_back(0);
-  EXPECT_THAT(Judge(echo, DecodeEcho), HasSubstr("present: too long"));
+  EXPECT_THAT(Judge(echo, Decode<Echo>), HasSubstr("present: too long"));
   echo = SampleEcho();
   echo.equivocated.assign(kMaxBitmapBytes + 1, 0);
-  EXPECT_THAT(Judge(echo, DecodeEcho), HasSubstr("equivocated: too long"));
+  EXPECT_THAT(Judge(echo, Decode<Echo>), HasSubstr("equivocated: too long"));
 }
 
 // Everything at its limit at once still fits in a frame; one more of anything is refused.
@@ -186,70 +186,70 @@ TEST(BodiesTest, ProofListsHaveBounds) {
   full.accusation = SampleProof().accusation;
   full.naming = SampleProof().naming;
   full.state_root = Filled(1);
-  EXPECT_EQ(Judge(full, DecodeProof), "");
+  EXPECT_EQ(Judge(full, Decode<Proof>), "");
   Envelope envelope = SampleEnvelope(MessageType::kProof);
   envelope.body = Encode(full);
   EXPECT_TRUE(Open(Seal(envelope, SampleKey(1)).frame).ok());
 
   Proof over = full;
   over.columns.emplace_back();
-  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("columns: too many"));
+  EXPECT_THAT(Judge(over, Decode<Proof>), HasSubstr("columns: too many"));
   over = full;
   over.votes.push_back(full.votes[0]);
-  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("votes: too many"));
+  EXPECT_THAT(Judge(over, Decode<Proof>), HasSubstr("votes: too many"));
   over = full;
   over.evidence.emplace_back();
-  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("evidence: too many"));
+  EXPECT_THAT(Judge(over, Decode<Proof>), HasSubstr("evidence: too many"));
   over = full;
   over.evidence[0].push_back(7);
-  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("evidence: too long"));
+  EXPECT_THAT(Judge(over, Decode<Proof>), HasSubstr("evidence: too long"));
   over = full;
   over.held.push_back(0);
-  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("held: too long"));
+  EXPECT_THAT(Judge(over, Decode<Proof>), HasSubstr("held: too long"));
   over = full;
   over.silent.push_back(0);
-  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("silent: too long"));
+  EXPECT_THAT(Judge(over, Decode<Proof>), HasSubstr("silent: too long"));
   over = full;
   over.joins = AscendingPeers(kMaxPeers + 1);
-  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("joins: too many"));
+  EXPECT_THAT(Judge(over, Decode<Proof>), HasSubstr("joins: too many"));
 }
 
 TEST(BodiesTest, JoinsAscend) {
   Proof proof = SampleProof();
   std::swap(proof.joins[0], proof.joins[1]);
-  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("joins: must be strictly ascending"));
+  EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("joins: must be strictly ascending"));
   proof.joins[0] = proof.joins[1];
-  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("joins: must be strictly ascending"));
+  EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("joins: must be strictly ascending"));
 }
 
 TEST(BodiesTest, ArrivalsAreBoundedAscendAndAreNoJoins) {
   Proof proof = SampleArrivalProof();
   std::swap(proof.arrivals[0], proof.arrivals[1]);
-  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("arrivals: must be strictly ascending"));
+  EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("arrivals: must be strictly ascending"));
   proof.arrivals = {{.peer = proof.joins[1]}};
-  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("arrivals: names a key of joins"));
+  EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("arrivals: names a key of joins"));
   proof.arrivals.assign(kMaxArrivals + 1, {});
-  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("arrivals: too many"));
+  EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("arrivals: too many"));
 }
 
 TEST(BodiesTest, UsesAreFromOneToTheLimit) {
   for (const std::uint32_t uses : {0U, kMaxInviteUses + 1}) {
     Rejoin rejoin = SampleGuestRejoin();
     rejoin.credential->invite.uses = uses;
-    EXPECT_THAT(Judge(rejoin, DecodeRejoin), HasSubstr("uses: out of range")) << uses;
+    EXPECT_THAT(Judge(rejoin, Decode<Rejoin>), HasSubstr("uses: out of range")) << uses;
     Proof proof = SampleArrivalProof();
     proof.arrivals[0].voucher->uses = uses;
-    EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("uses: out of range")) << uses;
+    EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("uses: out of range")) << uses;
   }
 }
 
 TEST(BodiesTest, AnInviteHasAKindThatIsKnown) {
   Rejoin rejoin = SampleGuestRejoin();
   rejoin.credential->invite.kind = static_cast<InviteKind>(kInviteKindCount);
-  EXPECT_THAT(Judge(rejoin, DecodeRejoin), HasSubstr("invite kind: unknown value"));
+  EXPECT_THAT(Judge(rejoin, Decode<Rejoin>), HasSubstr("invite kind: unknown value"));
   Proof proof = SampleArrivalProof();
   proof.arrivals[0].voucher->kind = static_cast<InviteKind>(kInviteKindCount);
-  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("invite kind: unknown value"));
+  EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("invite kind: unknown value"));
 }
 
 // Otherwise one case would have several names, and votes on it would not add up.
@@ -259,24 +259,24 @@ TEST(BodiesTest, ACaseHasOneName) {
     CaseId& about = proof.votes[0].about;
     about.kind = static_cast<CaseKind>(i);
     about.column = 0;
-    EXPECT_EQ(Judge(proof, DecodeProof), "");
+    EXPECT_EQ(Judge(proof, Decode<Proof>), "");
     about.column = kMaxParts - 1;
     const bool has_column = about.kind != CaseKind::kGradient;
-    EXPECT_EQ(Judge(proof, DecodeProof) == "", has_column) << CaseKindName(about.kind);
+    EXPECT_EQ(Judge(proof, Decode<Proof>) == "", has_column) << CaseKindName(about.kind);
     about.column = kMaxParts;
-    EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("column: out of range"));
+    EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("column: out of range"));
   }
   proof.votes[0].about = SampleCaseId();
   proof.votes[0].about.kind = static_cast<CaseKind>(kCaseKindCount);
-  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("case kind: unknown"));
+  EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("case kind: unknown"));
 }
 
 TEST(BodiesTest, NamingIsOfAColumn) {
   Proof proof = SampleProof();
   proof.naming->column = kMaxParts - 1;
-  EXPECT_EQ(Judge(proof, DecodeProof), "");
+  EXPECT_EQ(Judge(proof, Decode<Proof>), "");
   proof.naming->column = kMaxParts;
-  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("column: out of range"));
+  EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("column: out of range"));
 }
 
 TEST(BodiesTest, RanksHaveBounds) {
@@ -284,81 +284,81 @@ TEST(BodiesTest, RanksHaveBounds) {
   Propose propose = SampleLockedPropose();
   SealVote vote = SampleSealVote();
   status.rank = propose.rank = vote.rank = 1 + kMaxIterations;
-  EXPECT_EQ(Judge(status, DecodeStatus), "");
-  EXPECT_EQ(Judge(propose, DecodePropose), "");
-  EXPECT_EQ(Judge(vote, DecodeSealVote), "");
+  EXPECT_EQ(Judge(status, Decode<Status>), "");
+  EXPECT_EQ(Judge(propose, Decode<Propose>), "");
+  EXPECT_EQ(Judge(vote, Decode<SealVote>), "");
   status.rank = propose.rank = vote.rank = 2 + kMaxIterations;
-  EXPECT_THAT(Judge(status, DecodeStatus), HasSubstr("rank: out of range"));
-  EXPECT_THAT(Judge(propose, DecodePropose), HasSubstr("rank: out of range"));
-  EXPECT_THAT(Judge(vote, DecodeSealVote), HasSubstr("rank: out of range"));
+  EXPECT_THAT(Judge(status, Decode<Status>), HasSubstr("rank: out of range"));
+  EXPECT_THAT(Judge(propose, Decode<Propose>), HasSubstr("rank: out of range"));
+  EXPECT_THAT(Judge(vote, Decode<SealVote>), HasSubstr("rank: out of range"));
 }
 
 TEST(BodiesTest, AProposalOfALockedValueNamesNoStatuses) {
   Propose propose = SampleLockedPropose();
   propose.statuses = {0x01};
-  EXPECT_THAT(Judge(propose, DecodePropose), HasSubstr("only with rank 0"));
+  EXPECT_THAT(Judge(propose, Decode<Propose>), HasSubstr("only with rank 0"));
   propose = SampleLockedPropose();
   propose.statuses_root = Filled(1);
-  EXPECT_THAT(Judge(propose, DecodePropose), HasSubstr("only with rank 0"));
+  EXPECT_THAT(Judge(propose, Decode<Propose>), HasSubstr("only with rank 0"));
   propose = SamplePropose();
   propose.statuses.assign(kMaxPeers / 8 + 1, 0xff);
-  EXPECT_THAT(Judge(propose, DecodePropose), HasSubstr("statuses: too long"));
+  EXPECT_THAT(Judge(propose, Decode<Propose>), HasSubstr("statuses: too long"));
 }
 
 TEST(BodiesTest, PullHasBounds) {
   Pull pull = SamplePull();
   pull.members.assign(kMaxPeers / 8, 0xff);
   pull.digests.assign(kMaxPullDigests, Filled(1));
-  EXPECT_EQ(Judge(pull, DecodePull), "");
+  EXPECT_EQ(Judge(pull, Decode<Pull>), "");
   pull.members.push_back(0);
-  EXPECT_THAT(Judge(pull, DecodePull), HasSubstr("members: too long"));
+  EXPECT_THAT(Judge(pull, Decode<Pull>), HasSubstr("members: too long"));
   pull = SamplePull();
   pull.digests.assign(kMaxPullDigests + 1, Filled(1));
-  EXPECT_THAT(Judge(pull, DecodePull), HasSubstr("digests: too many"));
+  EXPECT_THAT(Judge(pull, Decode<Pull>), HasSubstr("digests: too many"));
   pull = SamplePull();
   pull.kind = static_cast<PullKind>(kPullKindCount);
-  EXPECT_THAT(Judge(pull, DecodePull), HasSubstr("pull kind: unknown"));
+  EXPECT_THAT(Judge(pull, Decode<Pull>), HasSubstr("pull kind: unknown"));
   pull = SamplePull();
   pull.type = static_cast<MessageType>(kMessageTypeCount);
-  EXPECT_THAT(Judge(pull, DecodePull), HasSubstr("type: unknown"));
+  EXPECT_THAT(Judge(pull, Decode<Pull>), HasSubstr("type: unknown"));
 }
 
 TEST(BodiesTest, TheLargestVectorFitsInAFrame) {
   Vector vector;
   vector.entries.assign(kMaxVectorEntries, {.state = 1, .digest = Filled(0xff)});
-  EXPECT_EQ(Judge(vector, DecodeVector), "");
+  EXPECT_EQ(Judge(vector, Decode<Vector>), "");
   Envelope envelope = SampleEnvelope(MessageType::kVector);
   envelope.body = Encode(vector);
   EXPECT_TRUE(Open(EncodeService(envelope)).ok());
   vector.entries.emplace_back();
-  EXPECT_THAT(Judge(vector, DecodeVector), HasSubstr("too many"));
+  EXPECT_THAT(Judge(vector, Decode<Vector>), HasSubstr("too many"));
 }
 
 TEST(BodiesTest, VectorEntriesAreEncodedAsHashed) {
   Vector vector = SampleVector();
   vector.entries[1].state = 3;
-  EXPECT_THAT(Judge(vector, DecodeVector), HasSubstr("state: unknown"));
+  EXPECT_THAT(Judge(vector, Decode<Vector>), HasSubstr("state: out of range"));
   for (const std::uint8_t state : {0, 2}) {
     vector.entries[1] = {.state = state, .digest = Filled(1)};
-    EXPECT_THAT(Judge(vector, DecodeVector), HasSubstr("only of entries that are present"));
+    EXPECT_THAT(Judge(vector, Decode<Vector>), HasSubstr("only of entries that are present"));
   }
 }
 
 TEST(BodiesTest, ForwardedFrameHasABound) {
   Forward forward = SampleForward();
   forward.frame.assign(kMaxForwardedBytes, 1);
-  EXPECT_EQ(Judge(forward, DecodeForward), "");
+  EXPECT_EQ(Judge(forward, Decode<Forward>), "");
   forward.frame.push_back(1);
-  EXPECT_THAT(Judge(forward, DecodeForward), HasSubstr("frame"));
+  EXPECT_THAT(Judge(forward, Decode<Forward>), HasSubstr("frame"));
 }
 
 TEST(BodiesTest, ChunkIndexIsBelowItsCount) {
   Chunk chunk = SampleChunk();
   chunk.index = chunk.count - 1;
-  EXPECT_EQ(Judge(chunk, DecodeChunk), "");
+  EXPECT_EQ(Judge(chunk, Decode<Chunk>), "");
   chunk.index = chunk.count;
-  EXPECT_THAT(Judge(chunk, DecodeChunk), HasSubstr("beyond"));
-  EXPECT_THAT(Judge(Chunk{}, DecodeChunk), HasSubstr("beyond"));
+  EXPECT_THAT(Judge(chunk, Decode<Chunk>), HasSubstr("beyond"));
+  EXPECT_THAT(Judge(Chunk{}, Decode<Chunk>), HasSubstr("beyond"));
 }
 
 // A list of all-zero structs has no bytes in canonical form, and must not count as a bomb. A worker
@@ -366,20 +366,20 @@ TEST(BodiesTest, ChunkIndexIsBelowItsCount) {
 TEST(BodiesTest, AllZeroColumnsDecode) {
   Proof proof;
   proof.columns.resize(kMaxParts);
-  EXPECT_EQ(Judge(proof, DecodeProof), "");
+  EXPECT_EQ(Judge(proof, Decode<Proof>), "");
 }
 
 TEST(BodiesTest, MissingColumnsHaveNoNumbers) {
   Proof proof;
   proof.columns.resize(1);
   proof.columns[0].missing = true;
-  EXPECT_EQ(Judge(proof, DecodeProof), "");
+  EXPECT_EQ(Judge(proof, Decode<Proof>), "");
   proof.columns[0].norm = -0.0;
-  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("must be zero"));
+  EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("must be zero"));
   proof.columns[0].norm = 0;
   for (double& s : proof.columns[0].s) {
     s = 1;
-    EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("must be zero"));
+    EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("must be zero"));
     s = 0;
   }
 }
@@ -387,36 +387,36 @@ TEST(BodiesTest, MissingColumnsHaveNoNumbers) {
 TEST(BodiesTest, UnknownVerdictsAreRefused) {
   Proof proof = SampleProof();
   proof.votes[1].verdict = static_cast<Verdict>(kVerdictCount);
-  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("verdict: unknown"));
+  EXPECT_THAT(Judge(proof, Decode<Proof>), HasSubstr("verdict: unknown"));
 }
 
 TEST(BodiesTest, BodyOfOneTypeDoesNotDecodeAsAnother) {
-  EXPECT_FALSE(DecodeCommit(Encode(SampleProof())).ok());
-  EXPECT_FALSE(DecodeProof(Encode(SampleCommit())).ok());
-  EXPECT_FALSE(DecodeReveal(Encode(SampleEcho())).ok());
-  EXPECT_FALSE(DecodeBoot(Encode(SampleAggregate())).ok());
+  EXPECT_FALSE(Decode<Commit>(Encode(SampleProof())).ok());
+  EXPECT_FALSE(Decode<Proof>(Encode(SampleCommit())).ok());
+  EXPECT_FALSE(Decode<Reveal>(Encode(SampleEcho())).ok());
+  EXPECT_FALSE(Decode<Boot>(Encode(SampleAggregate())).ok());
 }
 
 TEST(BodiesTest, EmptyInputIsRefused) {
-  EXPECT_FALSE(DecodeBoot({}).ok());
-  EXPECT_FALSE(DecodeCommit({}).ok());
-  EXPECT_FALSE(DecodePart({}).ok());
-  EXPECT_FALSE(DecodeAggregate({}).ok());
-  EXPECT_FALSE(DecodeResult({}).ok());
-  EXPECT_FALSE(DecodeReveal({}).ok());
-  EXPECT_FALSE(DecodeProof({}).ok());
-  EXPECT_FALSE(DecodeEcho({}).ok());
-  EXPECT_FALSE(DecodeStatus({}).ok());
-  EXPECT_FALSE(DecodePropose({}).ok());
-  EXPECT_FALSE(DecodeSealVote({}).ok());
-  EXPECT_FALSE(DecodeLock({}).ok());
-  EXPECT_FALSE(DecodeClose({}).ok());
-  EXPECT_FALSE(DecodeRejoin({}).ok());
-  EXPECT_FALSE(DecodePull({}).ok());
-  EXPECT_FALSE(DecodeVector({}).ok());
-  EXPECT_FALSE(DecodeBlockMessage({}).ok());
-  EXPECT_FALSE(DecodeChunk({}).ok());
-  EXPECT_FALSE(DecodeForward({}).ok());
+  EXPECT_FALSE(Decode<Boot>({}).ok());
+  EXPECT_FALSE(Decode<Commit>({}).ok());
+  EXPECT_FALSE(Decode<Part>({}).ok());
+  EXPECT_FALSE(Decode<Aggregate>({}).ok());
+  EXPECT_FALSE(Decode<Result>({}).ok());
+  EXPECT_FALSE(Decode<Reveal>({}).ok());
+  EXPECT_FALSE(Decode<Proof>({}).ok());
+  EXPECT_FALSE(Decode<Echo>({}).ok());
+  EXPECT_FALSE(Decode<Status>({}).ok());
+  EXPECT_FALSE(Decode<Propose>({}).ok());
+  EXPECT_FALSE(Decode<SealVote>({}).ok());
+  EXPECT_FALSE(Decode<Lock>({}).ok());
+  EXPECT_FALSE(Decode<Close>({}).ok());
+  EXPECT_FALSE(Decode<Rejoin>({}).ok());
+  EXPECT_FALSE(Decode<Pull>({}).ok());
+  EXPECT_FALSE(Decode<Vector>({}).ok());
+  EXPECT_FALSE(Decode<BlockMessage>({}).ok());
+  EXPECT_FALSE(Decode<Chunk>({}).ok());
+  EXPECT_FALSE(Decode<Forward>({}).ok());
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include "node/base/rng.h"
 #include "node/wire/limits.h"
-#include "tests/unit/wire/fields.h"
 #include "tests/unit/wire/hostile.h"
 #include "tests/unit/wire/samples.h"
 
@@ -14,12 +13,12 @@ namespace {
 using testing::HasSubstr;
 
 std::string WhyNotProof(const Bytes& bytes) {
-  const auto decoded = DecodeProof(bytes);
+  const auto decoded = Decode<Proof>(bytes);
   return decoded.ok() ? "decoded" : base::MessageOf(decoded.status());
 }
 
 std::string WhyNotBoot(const Words& words) {
-  const auto decoded = DecodeBoot(ToBytes(words));
+  const auto decoded = Decode<Boot>(ToBytes(words));
   return decoded.ok() ? "decoded" : base::MessageOf(decoded.status());
 }
 
@@ -41,7 +40,7 @@ TEST(CanonicalTest, HandMadeBootIsTheEncodedOne) {
 
 TEST(CanonicalTest, BombsAreRefused) {
   for (const Bomb& bomb : ProofBombs()) {
-    const auto decoded = DecodeProof(bomb.proof);
+    const auto decoded = Decode<Proof>(bomb.proof);
     ASSERT_FALSE(decoded.ok()) << bomb.name;
     EXPECT_EQ(decoded.status().code(), absl::StatusCode::kInvalidArgument) << bomb.name;
     EXPECT_LT(base::MessageOf(decoded.status()).size(), 200u) << bomb.name;
@@ -100,8 +99,11 @@ TEST(CanonicalTest, FarPointersAreRefused) {
 }
 
 TEST(CanonicalTest, EmptyIsNullNotAnEmptyList) {
-  const Words words = {StructPointer(0, 0, 5), 0, 0, 0, 0, ListPointer(0, ElementSize::kByte, 0)};
-  EXPECT_THAT(WhyNotProof(ToBytes(words)), HasSubstr("canonical"));
+  const std::uint64_t empty = ListPointer(0, ElementSize::kByte, 0);
+  const Words held = {StructPointer(0, 0, 7), 0, 0, 0, 0, 0, 0, empty};
+  EXPECT_THAT(WhyNotProof(ToBytes(held)), HasSubstr("canonical"));
+  const Words state_root = {StructPointer(0, 0, 5), 0, 0, 0, 0, empty};
+  EXPECT_THAT(WhyNotProof(ToBytes(state_root)), HasSubstr("state root: must be 32 bytes"));
 }
 
 TEST(CanonicalTest, TheStreamFramingIsRefused) {
@@ -123,7 +125,7 @@ TEST(CanonicalTest, OutOfBoundsPointersAreRefused) {
 TEST(CanonicalTest, LengthIsWholeWords) {
   Bytes bytes = ToBytes(BootWords());
   bytes.push_back(0);
-  EXPECT_THAT(base::MessageOf(DecodeBoot(bytes).status()), HasSubstr("multiple of 8"));
+  EXPECT_THAT(base::MessageOf(Decode<Boot>(bytes).status()), HasSubstr("multiple of 8"));
 }
 
 TEST(CanonicalTest, LengthLimitComesFirst) {
@@ -145,7 +147,7 @@ TEST(CanonicalTest, DamagedSamplesReencodeToTheirBytesOrAreRefused) {
     for (std::uint64_t edits = 1 + rng.Below(3); edits > 0; --edits) {
       bytes[rng.Below(bytes.size())] = static_cast<std::uint8_t>(rng.Next());
     }
-    const auto decoded = DecodeProof(bytes);
+    const auto decoded = Decode<Proof>(bytes);
     if (!decoded.ok()) continue;
     ++decoded_count;
     ASSERT_EQ(Encode(*decoded), bytes) << round;

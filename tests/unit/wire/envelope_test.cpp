@@ -4,8 +4,8 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/wire/limits.h"
-#include "tests/unit/wire/fields.h"
 #include "tests/unit/wire/samples.h"
+#include "tests/unit/wire/show.h"
 
 namespace ostraka::wire::envelope_test {
 namespace {
@@ -33,7 +33,7 @@ TEST(EnvelopeTest, SealSignsTheDigestOfTheCore) {
   EXPECT_EQ(sealed.digest, crypto::Hash(crypto::kDomainEnvelope, core));
   EXPECT_EQ(sealed.digest, DigestOf(envelope));
   EXPECT_EQ(Bytes(core.begin(), core.end()), *EncodeUnsigned(envelope));
-  EXPECT_TRUE(Fields(sealed.envelope) == Fields(envelope));
+  EXPECT_TRUE(AreEqual(sealed.envelope, envelope));
 }
 
 TEST(EnvelopeTest, OpenKeepsTheGivenFrame) {
@@ -103,7 +103,7 @@ TEST_P(EnvelopeFrameTest, AlignmentDoesNotMatter) {
     shifted.insert(shifted.end(), core.begin(), core.end());
     const auto opened = OpenUnsigned(base::ByteView(shifted).subspan(shift));
     ASSERT_TRUE(opened.ok()) << shift << opened.status();
-    EXPECT_TRUE(Fields(*opened) == Fields(*aligned)) << shift;
+    EXPECT_TRUE(AreEqual(*opened, *aligned)) << shift;
   }
 }
 

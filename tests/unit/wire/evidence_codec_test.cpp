@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "node/wire/limits.h"
-#include "tests/unit/wire/fields.h"
 #include "tests/unit/wire/samples.h"
+#include "tests/unit/wire/show.h"
 
 namespace ostraka::wire::evidence_codec_test {
 namespace {
@@ -15,7 +15,7 @@ using testing::HasSubstr;
 std::string Judge(const EvidenceFile& file) {
   const auto decoded = DecodeEvidence(EncodeEvidence(file));
   if (!decoded.ok()) return base::MessageOf(decoded.status());
-  EXPECT_TRUE(Fields(*decoded) == Fields(file));
+  EXPECT_TRUE(AreEqual(*decoded, file));
   return "";
 }
 
@@ -38,7 +38,7 @@ TEST(EvidenceCodecTest, ListsHaveBounds) {
   EXPECT_THAT(Judge(file), HasSubstr("attachments: too many"));
   file = SampleEvidence();
   file.frames[0].assign(kMaxFrameBytes + 1, 1);
-  EXPECT_THAT(Judge(file), HasSubstr("frame: too long"));
+  EXPECT_THAT(Judge(file), HasSubstr("frames: too long"));
   file.frames.assign(kMaxEvidenceFrames, Bytes(8, 1));
   EXPECT_EQ(Judge(file), "");
   file.frames.push_back(Bytes(8, 1));

@@ -10,31 +10,11 @@ namespace ostraka::wire {
 Digest AnyDigest();
 PeerId AnyPeer();
 Bytes AnyBytes(std::size_t max);
-// A slot in which messages of some type are sent; AnySignedSlot: of a signed type.
-Slot AnySlot();
-Slot AnySignedSlot();
 
-Boot AnyBoot();
-Commit AnyCommit();
-Part AnyPart();
-Aggregate AnyAggregate();
-Result AnyResult();
-Reveal AnyReveal();
-Proof AnyProof();
-Echo AnyEcho();
-Status AnyStatus();
-Propose AnyPropose();
-SealVote AnySealVote();
-Lock AnyLock();
-Rejoin AnyRejoin();
-Pull AnyPull();
-Vector AnyVector();
-BlockMessage AnyBlockMessage();
-Chunk AnyChunk();
-Forward AnyForward();
-Envelope AnyEnvelope();
+// A body, an Envelope, a Block, an EvidenceFile or a Handover that decodes once it is encoded.
+template <typename Record>
+Record Any();
+// One of a type that is signed.
 Envelope AnySignedEnvelope();
-Block AnyBlock();
-EvidenceFile AnyEvidenceFile();
 
 }  // namespace ostraka::wire

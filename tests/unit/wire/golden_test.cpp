@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/wire/fields.h"
 #include "tests/unit/wire/samples.h"
+#include "tests/unit/wire/show.h"
 #include "tests/unit/wire/vector_file.h"
 
 namespace ostraka::wire::golden_test {
@@ -23,48 +23,48 @@ void ExpectVector(const std::string& name, const Value& value, const Bytes& enco
   EXPECT_EQ(base::ToHex(encoded), base::ToHex(golden)) << name;
   const auto decoded = decode(golden);
   ASSERT_TRUE(decoded.ok()) << name << ": " << decoded.status();
-  EXPECT_TRUE(Fields(*decoded) == Fields(value)) << name;
+  EXPECT_TRUE(AreEqual(*decoded, value)) << name;
 }
 
 TEST(GoldenTest, Bodies) {
-  ExpectVector("boot", SampleBoot(), Encode(SampleBoot()), DecodeBoot);
-  ExpectVector("commit", SampleCommit(), Encode(SampleCommit()), DecodeCommit);
+  ExpectVector("boot", SampleBoot(), Encode(SampleBoot()), Decode<Boot>);
+  ExpectVector("commit", SampleCommit(), Encode(SampleCommit()), Decode<Commit>);
   ExpectVector("commit_validator", SampleValidatorCommit(), Encode(SampleValidatorCommit()),
-               DecodeCommit);
-  ExpectVector("commit_exact", SampleExactCommit(), Encode(SampleExactCommit()), DecodeCommit);
-  ExpectVector("part", SamplePart(), Encode(SamplePart()), DecodePart);
-  ExpectVector("aggregate", SampleAggregate(), Encode(SampleAggregate()), DecodeAggregate);
-  ExpectVector("result", SampleResult(), Encode(SampleResult()), DecodeResult);
-  ExpectVector("reveal", SampleReveal(), Encode(SampleReveal()), DecodeReveal);
-  ExpectVector("proof", SampleProof(), Encode(SampleProof()), DecodeProof);
-  ExpectVector("proof_arrival", SampleArrivalProof(), Encode(SampleArrivalProof()), DecodeProof);
-  ExpectVector("proof_empty", Proof{}, Encode(Proof{}), DecodeProof);
-  ExpectVector("echo", SampleEcho(), Encode(SampleEcho()), DecodeEcho);
+               Decode<Commit>);
+  ExpectVector("commit_exact", SampleExactCommit(), Encode(SampleExactCommit()), Decode<Commit>);
+  ExpectVector("part", SamplePart(), Encode(SamplePart()), Decode<Part>);
+  ExpectVector("aggregate", SampleAggregate(), Encode(SampleAggregate()), Decode<Aggregate>);
+  ExpectVector("result", SampleResult(), Encode(SampleResult()), Decode<Result>);
+  ExpectVector("reveal", SampleReveal(), Encode(SampleReveal()), Decode<Reveal>);
+  ExpectVector("proof", SampleProof(), Encode(SampleProof()), Decode<Proof>);
+  ExpectVector("proof_arrival", SampleArrivalProof(), Encode(SampleArrivalProof()), Decode<Proof>);
+  ExpectVector("proof_empty", Proof{}, Encode(Proof{}), Decode<Proof>);
+  ExpectVector("echo", SampleEcho(), Encode(SampleEcho()), Decode<Echo>);
 }
 
 TEST(GoldenTest, SlowPathAndServices) {
-  ExpectVector("status", SampleStatus(), Encode(SampleStatus()), DecodeStatus);
-  ExpectVector("propose", SamplePropose(), Encode(SamplePropose()), DecodePropose);
-  ExpectVector("vote", SampleSealVote(), Encode(SampleSealVote()), DecodeSealVote);
-  ExpectVector("lock", SampleLock(), Encode(SampleLock()), DecodeLock);
-  ExpectVector("close", Close{}, Encode(Close{}), DecodeClose);
-  ExpectVector("rejoin", SampleRejoin(), Encode(SampleRejoin()), DecodeRejoin);
-  ExpectVector("rejoin_guest", SampleGuestRejoin(), Encode(SampleGuestRejoin()), DecodeRejoin);
+  ExpectVector("status", SampleStatus(), Encode(SampleStatus()), Decode<Status>);
+  ExpectVector("propose", SamplePropose(), Encode(SamplePropose()), Decode<Propose>);
+  ExpectVector("vote", SampleSealVote(), Encode(SampleSealVote()), Decode<SealVote>);
+  ExpectVector("lock", SampleLock(), Encode(SampleLock()), Decode<Lock>);
+  ExpectVector("close", Close{}, Encode(Close{}), Decode<Close>);
+  ExpectVector("rejoin", SampleRejoin(), Encode(SampleRejoin()), Decode<Rejoin>);
+  ExpectVector("rejoin_guest", SampleGuestRejoin(), Encode(SampleGuestRejoin()), Decode<Rejoin>);
   ExpectVector("rejoin_observing", SampleObservingRejoin(), Encode(SampleObservingRejoin()),
-               DecodeRejoin);
-  ExpectVector("pull", SamplePull(), Encode(SamplePull()), DecodePull);
-  ExpectVector("vector", SampleVector(), Encode(SampleVector()), DecodeVector);
+               Decode<Rejoin>);
+  ExpectVector("pull", SamplePull(), Encode(SamplePull()), Decode<Pull>);
+  ExpectVector("vector", SampleVector(), Encode(SampleVector()), Decode<Vector>);
   ExpectVector("block_message", SampleBlockMessage(), Encode(SampleBlockMessage()),
-               DecodeBlockMessage);
-  ExpectVector("chunk", SampleChunk(), Encode(SampleChunk()), DecodeChunk);
-  ExpectVector("forward", SampleForward(), Encode(SampleForward()), DecodeForward);
+               Decode<BlockMessage>);
+  ExpectVector("chunk", SampleChunk(), Encode(SampleChunk()), Decode<Chunk>);
+  ExpectVector("forward", SampleForward(), Encode(SampleForward()), Decode<Forward>);
   ExpectVector("commit_revoking", SampleRevokingCommit(), Encode(SampleRevokingCommit()),
-               DecodeCommit);
+               Decode<Commit>);
   ExpectVector("commit_revoking_all", SampleRevokingAllCommit(), Encode(SampleRevokingAllCommit()),
-               DecodeCommit);
+               Decode<Commit>);
   ExpectVector("propose_locked", SampleLockedPropose(), Encode(SampleLockedPropose()),
-               DecodePropose);
-  ExpectVector("vector_empty", Vector{}, Encode(Vector{}), DecodeVector);
+               Decode<Propose>);
+  ExpectVector("vector_empty", Vector{}, Encode(Vector{}), Decode<Vector>);
 }
 
 TEST(GoldenTest, BlockAndEvidence) {
@@ -93,8 +93,8 @@ TEST(GoldenTest, BytesOfVersion1) {
     EXPECT_EQ(base::ToHex(encode(*decoded)), base::ToHex(golden)) << name;
   };
   const auto encode = [](const auto& body) { return Encode(body); };
-  same("aggregate", DecodeAggregate, encode);
-  same("proof", DecodeProof, encode);
+  same("aggregate", Decode<Aggregate>, encode);
+  same("proof", Decode<Proof>, encode);
   same("block", DecodeBlock, EncodeBlock);
 }
 
@@ -112,7 +112,7 @@ TEST_P(GoldenFrameTest, FrameOfType) {
   EXPECT_EQ(base::ToHex(*SampleFrame(GetParam())), base::ToHex(golden));
   const auto opened = Open(std::make_shared<const Bytes>(golden));
   ASSERT_TRUE(opened.ok()) << opened.status();
-  EXPECT_TRUE(Fields(opened->envelope) == Fields(envelope));
+  EXPECT_TRUE(AreEqual(opened->envelope, envelope));
   EXPECT_EQ(opened->digest, DigestOf(envelope));
   crypto::PlainVerifier verifier;
   EXPECT_EQ(verifier.Verify(opened->envelope.sender, opened->digest, opened->signature),

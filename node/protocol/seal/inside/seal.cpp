@@ -55,7 +55,7 @@ void Seal::Impl::OnMessage(base::Time now, const wire::SignedEnvelope& message, 
       TakeSlow(now, message, out);
       break;
     case MessageType::kClose:
-      if (wire::DecodeClose(message.envelope.body).ok()) gate_.Add(sender, message.frame);
+      if (wire::Decode<wire::Close>(message.envelope.body).ok()) gate_.Add(sender, message.frame);
       break;
     default:
       return;
@@ -99,7 +99,7 @@ std::optional<base::Time> Seal::Impl::wake() const {
 void Seal::Impl::Remember(base::Time now, const wire::SignedEnvelope& own) {
   const wire::Slot& slot = own.envelope.slot;
   if (slot.type == MessageType::kEcho) {
-    const auto echo = wire::DecodeEcho(own.envelope.body);
+    const auto echo = wire::Decode<wire::Echo>(own.envelope.body);
     if (!echo.ok() || !echoes_.Recall(now, echo->vector)) return;
     slow_path_.NameOwnEcho(echo->vector);
     if (!decision_.made()) clock_.Echoed(now, CloseTime::kAfterEcho);  // why it ended is forgotten
@@ -135,7 +135,7 @@ void Seal::Impl::RebuildOwnVector() {
 }
 
 void Seal::Impl::TakeEcho(base::Time now, const wire::SignedEnvelope& message) {
-  auto echo = wire::DecodeEcho(message.envelope.body);
+  auto echo = wire::Decode<wire::Echo>(message.envelope.body);
   if (!echo.ok()) return;
   const PeerId& sender = message.envelope.sender;
   slow_path_.AddEcho(sender, echo->vector, message.frame);

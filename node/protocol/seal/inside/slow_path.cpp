@@ -24,7 +24,7 @@ SealSlowPath::StatusTaken SealSlowPath::OnStatus(const wire::SignedEnvelope& mes
   const std::uint32_t k = message.envelope.slot.iteration;
   const PeerId& sender = message.envelope.sender;
   StatusTaken taken;
-  const auto status = wire::DecodeStatus(message.envelope.body);
+  const auto status = wire::Decode<wire::Status>(message.envelope.body);
   if (!status.ok() || !InWindow(k, current)) return taken;
   if (!rounds_.AddStatus(k, sender, {*status, message.digest, message.frame})) return taken;
   const Statuses& statuses = rounds_.StatusesOf(k);
@@ -40,7 +40,7 @@ const wire::Propose* SealSlowPath::OnPropose(const wire::SignedEnvelope& message
                                              std::uint32_t current) {
   const std::uint32_t k = message.envelope.slot.iteration;
   const PeerId& sender = message.envelope.sender;
-  auto propose = wire::DecodePropose(message.envelope.body);
+  auto propose = wire::Decode<wire::Propose>(message.envelope.body);
   if (!propose.ok() || !InWindow(k, current) || sender != setup_.LeaderOf(k)) return nullptr;
   if (!rounds_.AddProposal(k,
                            {sender, std::move(propose).value(), message.digest, message.frame})) {
@@ -55,7 +55,7 @@ const wire::Propose* SealSlowPath::OnPropose(const wire::SignedEnvelope& message
 
 void SealSlowPath::OnVote(const wire::SignedEnvelope& message, std::uint32_t current) {
   const std::uint32_t k = message.envelope.slot.iteration;
-  const auto vote = wire::DecodeSealVote(message.envelope.body);
+  const auto vote = wire::Decode<wire::SealVote>(message.envelope.body);
   if (!vote.ok()) return;
   if (!InWindow(k, current) && !certificates_.IsNeeded(k, vote->value)) return;
   certificates_.AddVote(k, message.envelope.sender, vote->value, message.frame);
@@ -63,7 +63,7 @@ void SealSlowPath::OnVote(const wire::SignedEnvelope& message, std::uint32_t cur
 
 bool SealSlowPath::OnLock(const wire::SignedEnvelope& message, std::uint32_t current) {
   const std::uint32_t k = message.envelope.slot.iteration;
-  const auto lock = wire::DecodeLock(message.envelope.body);
+  const auto lock = wire::Decode<wire::Lock>(message.envelope.body);
   if (!lock.ok()) return false;
   return certificates_.AddLock(k, message.envelope.sender, lock->value, message.frame, current) &&
          InWindow(k, current);
@@ -72,10 +72,10 @@ bool SealSlowPath::OnLock(const wire::SignedEnvelope& message, std::uint32_t cur
 void SealSlowPath::Recall(const wire::SignedEnvelope& own, std::uint32_t current) {
   const wire::Slot& slot = own.envelope.slot;
   if (slot.type == MessageType::kStatus) {
-    const auto status = wire::DecodeStatus(own.envelope.body);
+    const auto status = wire::Decode<wire::Status>(own.envelope.body);
     if (status.ok()) certificates_.Raise({status->rank, status->value}, current);
   } else if (slot.type == MessageType::kLock) {
-    const auto lock = wire::DecodeLock(own.envelope.body);
+    const auto lock = wire::Decode<wire::Lock>(own.envelope.body);
     if (lock.ok()) certificates_.Raise({slot.iteration + 1, lock->value}, current);
   }
 }

@@ -40,7 +40,7 @@ wire::Forward ForwardIn(const Send& send) {
   const auto opened = wire::Open(send.frame);
   EXPECT_TRUE(opened.ok());
   EXPECT_EQ(opened->envelope.slot.type, wire::MessageType::kForward);
-  return *wire::DecodeForward(opened->envelope.body);
+  return *wire::Decode<wire::Forward>(opened->envelope.body);
 }
 
 class PostTest : public testing::Test {

@@ -171,7 +171,7 @@ TEST_F(VoiceTest, RequestsAreOfThisRunUnsignedAndNeverStored) {
   EXPECT_EQ(envelope.slot.draw, 2u);
   EXPECT_EQ(envelope.slot.iteration, 0u);
   EXPECT_EQ(envelope.sender, Self());
-  EXPECT_EQ(wire::DecodePull(envelope.body)->kind, wire::PullKind::kVector);
+  EXPECT_EQ(wire::Decode<wire::Pull>(envelope.body)->kind, wire::PullKind::kVector);
 }
 
 TEST_F(VoiceTest, NothingIsAskedOfThisMemberItself) {
@@ -182,7 +182,7 @@ TEST_F(VoiceTest, NothingIsAskedOfThisMemberItself) {
   ASSERT_EQ(sends.size(), 2u);
   for (const Send& send : sends) {
     const auto envelope = wire::Open(send.frame)->envelope;
-    EXPECT_EQ(wire::DecodePull(envelope.body)->kind, wire::PullKind::kHead);
+    EXPECT_EQ(wire::Decode<wire::Pull>(envelope.body)->kind, wire::PullKind::kHead);
     EXPECT_EQ(envelope.slot.step, 5u);
   }
 }

@@ -289,7 +289,7 @@ TEST_F(AnswersTest, VectorOfAPastSealIsGivenByItsHash) {
   const auto sends = Taken<Send>();
   ASSERT_EQ(sends.size(), 1u);
   EXPECT_EQ(EnvelopeOf(sends[0]).slot.type, MessageType::kVector);
-  EXPECT_EQ(VectorOf(wire::DecodeVector(EnvelopeOf(sends[0]).body).value()), vector);
+  EXPECT_EQ(VectorOf(wire::Decode<wire::Vector>(EnvelopeOf(sends[0]).body).value()), vector);
   UseUp(IdOf(4));
   ask({EchoOf(vector).vector});
   EXPECT_TRUE(Taken<Send>().empty());

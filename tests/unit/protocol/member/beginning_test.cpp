@@ -45,7 +45,7 @@ class BeginningTest : public MemberTest {
     }
   }
   Digest BootIdOf(const std::vector<Record>& slots) {
-    return wire::DecodeBoot(wire::OpenUnsigned(slots.at(0).value)->body)->boot_id;
+    return wire::Decode<wire::Boot>(wire::OpenUnsigned(slots.at(0).value)->body)->boot_id;
   }
 
   // --- a store ---

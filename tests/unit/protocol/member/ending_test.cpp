@@ -63,7 +63,7 @@ TEST_F(EndingTest, MemberSaysOneCommitMoreThatNamesTheLastBlock) {
     EXPECT_EQ(commit.slot.type, MessageType::kCommit);
     EXPECT_EQ(commit.slot.step, kStep);
     EXPECT_EQ(commit.entry, LastBlock());
-    EXPECT_TRUE(wire::DecodeCommit(commit.body).ok());
+    EXPECT_TRUE(wire::Decode<wire::Commit>(commit.body).ok());
   }
 }
 

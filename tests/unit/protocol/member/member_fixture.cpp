@@ -64,7 +64,7 @@ wire::Envelope MemberTest::EnvelopeOf(const Send& send) {
 }
 
 wire::Pull MemberTest::PullOf(const Send& send) {
-  return wire::DecodePull(EnvelopeOf(send).body).value();
+  return wire::Decode<wire::Pull>(EnvelopeOf(send).body).value();
 }
 
 base::Bytes MemberTest::PartBody(const SharedBlob& blob) {

@@ -49,7 +49,7 @@ TEST_F(NewcomerTest, ShowsFirstByWhatItMayComeIn) {
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0].slot.step, kHeight);
   EXPECT_EQ(said[0].entry, Digest{}) << "it asks for nothing yet";
-  const auto rejoin = wire::DecodeRejoin(said[0].body);
+  const auto rejoin = wire::Decode<wire::Rejoin>(said[0].body);
   ASSERT_TRUE(rejoin.ok() && rejoin->credential);
   crypto::PlainVerifier verifier;
   EXPECT_TRUE(IsSigned(manifest_->run_id, *rejoin->credential, Self(), verifier));
@@ -79,7 +79,7 @@ TEST_F(NewcomerTest, AsksToComeInWithTheNewestBlock) {
   const auto said = Rejoins();
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0].entry, wire::BlockDigest(parts().chain.head()));
-  EXPECT_TRUE(wire::DecodeRejoin(said[0].body)->credential);
+  EXPECT_TRUE(wire::Decode<wire::Rejoin>(said[0].body)->credential);
   EXPECT_TRUE(follower_.MustBeAdmitted());
 }
 

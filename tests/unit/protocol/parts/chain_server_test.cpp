@@ -128,7 +128,7 @@ TEST_F(ChainServerTest, HeadIsShownWithTheCommitsThatAttestToIt) {
   EXPECT_EQ(head.slot.type, MessageType::kBlock);
   EXPECT_EQ(head.slot.step, kHead);
   EXPECT_EQ(head.slot.phase, Phase::kC);
-  const auto body = wire::DecodeBlockMessage(head.body);
+  const auto body = wire::Decode<wire::BlockMessage>(head.body);
   ASSERT_TRUE(body.ok());
   EXPECT_TRUE(body->head);
   EXPECT_EQ(body->digest, wire::BlockDigest(chain_.head()));
@@ -194,7 +194,7 @@ TEST_F(ChainServerTest, BlocksAreServedBackwardsFromTheOneAskedFor) {
   EXPECT_EQ(EnvelopeOf(sends[0]).slot.step, 3u);
   EXPECT_EQ(EnvelopeOf(sends[1]).slot.step, 2u);
   EXPECT_EQ(sends[0].blob->data, wire::EncodeBlock(*BlockOf(3)));
-  EXPECT_FALSE(wire::DecodeBlockMessage(EnvelopeOf(sends[0]).body)->head);
+  EXPECT_FALSE(wire::Decode<wire::BlockMessage>(EnvelopeOf(sends[0]).body)->head);
 }
 
 TEST_F(ChainServerTest, NoMoreBlocksAreServedThanOneAnswerMayHold) {
@@ -242,7 +242,7 @@ TEST_F(ChainServerTest, ResultIsServedIfItIsKept) {
   const wire::Envelope envelope = EnvelopeOf(sends[0]);
   EXPECT_EQ(envelope.slot.type, MessageType::kChunk);
   EXPECT_EQ(envelope.slot.phase, kResultChunk);
-  EXPECT_EQ(wire::DecodeChunk(envelope.body)->index, 2u);
+  EXPECT_EQ(wire::Decode<wire::Chunk>(envelope.body)->index, 2u);
   EXPECT_EQ(sends[0].blob, result);
   UseUp(Peer(2), 0);
   server_->AnswerResult(Peer(2), kHead, 2);
@@ -259,7 +259,7 @@ TEST_F(ChainServerTest, StateIsServedAsItsLeavesAndItsPieces) {
     const auto sends = Sent();
     ASSERT_EQ(sends.size(), 1u) << index;
     EXPECT_EQ(EnvelopeOf(sends[0]).slot.phase, kStateChunk);
-    const auto chunk = wire::DecodeChunk(EnvelopeOf(sends[0]).body);
+    const auto chunk = wire::Decode<wire::Chunk>(EnvelopeOf(sends[0]).body);
     EXPECT_EQ(chunk->count, pieces.size() + 1);
     if (index > 0) {
       EXPECT_TRUE(PieceMatches(pieces[index - 1], sends[0].blob->data, leaves)) << index;

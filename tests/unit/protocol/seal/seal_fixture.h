@@ -187,7 +187,8 @@ class SealTest : public testing::Test, public SealMessages {
     SplitOthersAndEnter(k);
   }
   wire::Propose ProposalOfMine() const {
-    return wire::DecodePropose(Said(wire::MessageType::kPropose, seal_->iteration())->body).value();
+    return wire::Decode<wire::Propose>(Said(wire::MessageType::kPropose, seal_->iteration())->body)
+        .value();
   }
   // A merge by another leader of iteration k over the STATUSes of members 1 to 3.
   wire::SignedEnvelope MergeBy(std::uint32_t leader, std::uint32_t k, const SealVector& merged) {

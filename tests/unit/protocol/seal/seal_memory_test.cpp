@@ -122,7 +122,7 @@ TEST(SealMemoryBoundTest, NoFrameIsLargerThanItSays) {
   propose.statuses_root = DigestOf(2);
   propose.statuses = base::Bytes(wire::kMaxPeers / 8, 0xff);
   const base::Bytes echo = wire::Encode(wire::Echo{DigestOf(1), bitmap, bitmap});
-  ASSERT_TRUE(wire::DecodeEcho(echo).ok());
+  ASSERT_TRUE(wire::Decode<wire::Echo>(echo).ok());
   for (const auto& message : {Frame(1, MessageType::kEcho, 0, echo),
                               Frame(1, MessageType::kPropose, 1, wire::Encode(propose))}) {
     EXPECT_LE(message.frame->size() + crypto::Signature::kSize, kMostFrameBytes);

@@ -142,7 +142,7 @@ TEST_F(SealTest, AfterARestartNoSlotIsFilledAgainAndTheLockIsKept) {
   Until(7'999);
   EXPECT_TRUE(said_.empty());
   Until(8'000);  // four steps of iteration 2
-  const auto status = wire::DecodeStatus(Said(MessageType::kStatus, 3)->body).value();
+  const auto status = wire::Decode<wire::Status>(Said(MessageType::kStatus, 3)->body).value();
   EXPECT_EQ(status.rank, 3u);
   EXPECT_EQ(status.value, DigestOf(5));
 }

@@ -64,7 +64,7 @@ class OwnColumnTest : public testing::Test {
   std::optional<wire::Aggregate> SaidAgg() {
     for (const auto& message : w_.UtterAndHear()) {
       if (message->envelope.slot.type != MessageType::kAggregate) continue;
-      return wire::DecodeAggregate(message->envelope.body).value();
+      return wire::Decode<wire::Aggregate>(message->envelope.body).value();
     }
     return std::nullopt;
   }
@@ -271,7 +271,7 @@ TEST_F(OwnColumnTest, AggNamesTheSlowestSenderButNeverThisMember) {
     column.Try();
     const auto own = w.Utter();
     ASSERT_EQ(own.size(), 1u);
-    const auto agg = wire::DecodeAggregate(own[0].message->envelope.body).value();
+    const auto agg = wire::Decode<wire::Aggregate>(own[0].message->envelope.body).value();
     EXPECT_EQ(agg.slowest, last == kSelf ? std::nullopt : std::optional(w.Id(last)));
   }
 }

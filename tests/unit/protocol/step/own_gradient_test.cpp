@@ -149,7 +149,7 @@ TEST_F(NoGradientTest, MemberThatIsNoWorkerCommitsToItsCoinsAtOnce) {
   EXPECT_TRUE(w_.Taken<StartJob>().empty());
   const auto own = w_.Utter();
   ASSERT_EQ(own.size(), 1u);
-  const auto commit = wire::DecodeCommit(own[0].message->envelope.body);
+  const auto commit = wire::Decode<wire::Commit>(own[0].message->envelope.body);
   ASSERT_TRUE(commit.ok());
   EXPECT_FALSE(commit->gradient_root);
   EXPECT_EQ(commit->coins_root, w_.CommitBody(kSelf).coins_root);
@@ -188,7 +188,7 @@ TEST_F(ExactGradientTest, CommitNamesTheParametersAndWaitsForBoth) {
   const auto own = w_.Utter();
   ASSERT_FALSE(own.empty());
   EXPECT_EQ(own[0].message->envelope.body, w_.Commit(kSelf)->envelope.body);
-  EXPECT_EQ(wire::DecodeCommit(own[0].message->envelope.body)->parameters_root,
+  EXPECT_EQ(wire::Decode<wire::Commit>(own[0].message->envelope.body)->parameters_root,
             gradient_.parameters_root());
 }
 
@@ -217,7 +217,7 @@ TEST_F(ExactValidatorTest, MemberWithoutAGradientNamesItsParametersToo) {
   EXPECT_FALSE(RunNext());
   const auto own = w_.Utter();
   ASSERT_EQ(own.size(), 1u);
-  const auto commit = wire::DecodeCommit(own[0].message->envelope.body);
+  const auto commit = wire::Decode<wire::Commit>(own[0].message->envelope.body);
   EXPECT_FALSE(commit->gradient_root);
   EXPECT_EQ(commit->parameters_root, crypto::ParametersRoot(*w_.chain.state().parameters));
 }

@@ -65,7 +65,7 @@ class ProvingTest : public testing::Test {
     const auto said = w_.UtterAndHear();
     if (said.size() != 1 || said[0]->envelope.slot.type != MessageType::kProof) return {};
     EXPECT_EQ(said[0]->envelope.entry, w_.facts.parent_c);
-    return wire::DecodeProof(said[0]->envelope.body).value();
+    return wire::Decode<wire::Proof>(said[0]->envelope.body).value();
   }
   // Step kPast is held, with a PROOF of every member and `result` in each column.
   void RememberStep(const SharedBlob& result) {

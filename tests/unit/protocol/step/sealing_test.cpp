@@ -224,7 +224,7 @@ TEST_F(SealingTest, AtTheDeadlineMemberEchoesWhatItHoldsAndCloses) {
   const auto said = Utter();
   ASSERT_EQ(said.size(), 2u);
   EXPECT_EQ(said[1]->envelope.slot.type, MessageType::kClose);
-  const auto echo = wire::DecodeEcho(said[0]->envelope.body);
+  const auto echo = wire::Decode<wire::Echo>(said[0]->envelope.body);
   ASSERT_TRUE(echo.ok());
   EXPECT_EQ(StateIn(*echo, 1), SealEntry::State::kPresent);
   EXPECT_EQ(StateIn(*echo, 2), SealEntry::State::kAbsent);

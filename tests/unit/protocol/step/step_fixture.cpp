@@ -345,7 +345,7 @@ std::vector<SentFrame> StepWorld::Sent(MessageType type) {
 std::vector<std::pair<PeerId, wire::Pull>> StepWorld::Pulls() {
   std::vector<std::pair<PeerId, wire::Pull>> pulls;
   for (const SentFrame& frame : Sent(MessageType::kPull)) {
-    pulls.emplace_back(frame.to, wire::DecodePull(frame.envelope.body).value());
+    pulls.emplace_back(frame.to, wire::Decode<wire::Pull>(frame.envelope.body).value());
   }
   return pulls;
 }

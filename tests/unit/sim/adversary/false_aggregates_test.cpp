@@ -91,7 +91,7 @@ TEST_F(FalseAggregatesTest, SignsAllMessagesOfAChangedStore) {
   const auto aggregate = wire::Open((*frames)[1]);
   ASSERT_TRUE(result.ok() && aggregate.ok());
   EXPECT_EQ(result->envelope.body, base::Bytes{5});
-  const auto body = wire::DecodeAggregate(aggregate->envelope.body);
+  const auto body = wire::Decode<wire::Aggregate>(aggregate->envelope.body);
   ASSERT_TRUE(body.ok());
   EXPECT_EQ(body->included, (base::Bytes{0xff, 0b1})) << "the nine workers";
   EXPECT_EQ(lies_.Take(0, 7), std::nullopt) << "once";
@@ -103,7 +103,7 @@ TEST_F(FalseAggregatesTest, ChangesTheRootOfTheCommits) {
   ASSERT_TRUE(frames.has_value());
   const auto opened = wire::Open(frames->front());
   ASSERT_TRUE(opened.ok());
-  EXPECT_EQ(wire::DecodeAggregate(opened->envelope.body)->commits_root.bytes[0], 7);
+  EXPECT_EQ(wire::Decode<wire::Aggregate>(opened->envelope.body)->commits_root.bytes[0], 7);
 }
 
 TEST_F(FalseAggregatesTest, LeavesOtherStoresAlone) {

@@ -222,7 +222,7 @@ TEST_F(FrameVictimTest, FalseWitnessTestifiesOnlyAgainstTheVictim) {
   ASSERT_EQ(said.size(), 5U);
   const auto frame = wire::Open(std::get<protocol::Send>(said[0]).frame);
   ASSERT_TRUE(frame.ok());
-  const auto lie = wire::DecodeProof(frame->envelope.body);
+  const auto lie = wire::Decode<wire::Proof>(frame->envelope.body);
   ASSERT_TRUE(lie.ok());
   EXPECT_EQ(lie->lag_us, 5U);
   for (std::size_t i = 0; i < 6; ++i) {

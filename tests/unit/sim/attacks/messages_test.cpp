@@ -131,7 +131,7 @@ TEST(Flood, RequestsEverythingFromHonestMembersAndSignsNothingThatCounts) {
       if (!opened.ok()) continue;
       const wire::Envelope& envelope = opened->envelope;
       if (envelope.slot.type == MessageType::kPull) {
-        kinds.insert(wire::DecodePull(envelope.body)->kind);
+        kinds.insert(wire::Decode<wire::Pull>(envelope.body)->kind);
       } else if (!wire::IsService(envelope.slot.type) && envelope.sender == wrapped.self()) {
         const bool of_the_past = envelope.slot.step <= 3;
         EXPECT_TRUE(!of_the_past || envelope.slot.type == MessageType::kStatus)

@@ -244,7 +244,7 @@ TEST(CheatTest, BanInTheClosingStepHasItsFileToo) {
     if (from != kCheat || slot.step != kClosingStep || wire::IsService(slot.type)) return true;
     if (slot.type != MessageType::kCommit) return false;
     const auto malformed = [](wire::Envelope& envelope) {
-      auto commit = *wire::DecodeCommit(envelope.body);
+      auto commit = *wire::Decode<wire::Commit>(envelope.body);
       commit.coin_count += 1;
       envelope.body = wire::Encode(commit);
     };
@@ -287,7 +287,7 @@ TEST(CheatTest, AFalseRevealCostsAnIdentityAndBuysOneRedraw) {
     if (slot.type == MessageType::kReveal && cluster.IndexOf(send.to) != kCheat) {
       cluster.Deliver(cluster.IndexOf(send.to), kCheat,
                       Resigned(send.frame, *cluster.node(kCheat).key, [](wire::Envelope& e) {
-                        auto reveal = *wire::DecodeReveal(e.body);
+                        auto reveal = *wire::Decode<wire::Reveal>(e.body);
                         reveal.opening.coin.value.bytes[0] ^= 1;
                         e.body = wire::Encode(reveal);
                       }));

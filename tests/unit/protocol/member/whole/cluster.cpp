@@ -305,7 +305,7 @@ void Cluster::CheckSend(const Node& node, const Send& send) const {
   ASSERT_NE(record, node.durable.end()) << "sent before its slot record was stored";
   ASSERT_EQ(record->second.value, *wire::EncodeUnsigned(envelope));
   if (opened->envelope.slot.type == wire::MessageType::kProof) {
-    const auto proof = wire::DecodeProof(opened->envelope.body);
+    const auto proof = wire::Decode<wire::Proof>(opened->envelope.body);
     ASSERT_TRUE(proof.ok()) << base::MessageOf(proof.status());
   }
 }

@@ -201,7 +201,7 @@ TEST_F(HostileBytesTest, MoreOfTheNextStepThanItsPartsCanHave) {
     const auto blob = crypto::MakeBlob(base::Bytes(floats * sizeof(float)));
     return Give(Edited(MessageType::kPart,
                        [&](wire::Envelope& e) {
-                         wire::Part part = *wire::DecodePart(e.body);
+                         wire::Part part = *wire::Decode<wire::Part>(e.body);
                          part.root = blob->root;
                          part.header.shape = {floats};
                          e.body = type == MessageType::kPart

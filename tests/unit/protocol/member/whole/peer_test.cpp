@@ -230,7 +230,7 @@ TEST(SilenceTest, AnAbsenceEndsWhatWasMeasuredBefore) {
     const bool seal_a = slot.step == 2 && slot.phase == wire::Phase::kA;
     const bool to_0 = cluster.IndexOf(send.to) == 0;
     if (from == 0 && slot.type == MessageType::kProof && slot.step > 2) {
-      said.push_back(wire::DecodeProof(scene::EnvelopeOf(send.frame).body).value());
+      said.push_back(wire::Decode<wire::Proof>(scene::EnvelopeOf(send.frame).body).value());
     }
     // Seal A begins without ECHOs, so it is slow; then member 0 hears of it no more.
     cut = cut || (from == 0 && seal_a && slot.type == MessageType::kStatus);
