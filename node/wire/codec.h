@@ -38,11 +38,11 @@ base::SharedBytes EncodeService(const Envelope& envelope);
 // signature exists.
 Digest DigestOf(const Envelope& envelope);
 
-// Decodes and bounds-checks a frame (null is refused) and computes its digest. Checks only the
-// length of the body and leaves it encoded. Does NOT verify the signature: the caller verifies it
-// before it trusts the message, so that cheap checks come first. A frame with 64 zero bytes in
-// place of a signature opens if and only if it is a service's, so the type alone tells whether
-// there is a signature to verify.
+// Decodes and bounds-checks a frame (null is refused) and its body, and computes its digest. A
+// frame with an unreadable body opens: its signer is to blame. Does NOT verify the signature: the
+// caller verifies it before it trusts the message, so that cheap checks come first. A frame with 64
+// zero bytes in place of a signature opens if and only if it is a service's, so the type alone
+// tells whether there is a signature to verify.
 base::StatusOr<SignedEnvelope> Open(base::SharedBytes frame);
 
 // Only for runs with `swarm --unprotected`: the bare core bytes, no signature, no hash.
@@ -52,13 +52,15 @@ base::StatusOr<Envelope> OpenUnsigned(base::ByteView frame);
 // The records that bytes of their own carry: each MessageType's body, and a revocation, which
 // people pass on outside of a COMMIT too.
 template <typename T>
-concept Body =
+concept Encodable =
     IsAnyOf<T, Boot, Commit, Part, Aggregate, Result, Reveal, Proof, Echo, Status, Propose,
             SealVote, Lock, Rejoin, Pull, Vector, BlockMessage, Chunk, Close, Forward, Revocation>;
 
-template <Body T>
+template <Encodable T>
 Bytes Encode(const T& body);
-template <Body T>
+template <Encodable T>
 base::StatusOr<T> Decode(base::ByteView body);
+// Decodes a body of any type; Unreadable with the reason if it is none.
+Body DecodeBody(MessageType type, base::ByteView body);
 
 }  // namespace ostraka::wire

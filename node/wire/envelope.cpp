@@ -46,6 +46,7 @@ SignedEnvelope Seal(Envelope envelope, const crypto::SigningKey& key) {
   sealed.signature = key.Sign(sealed.digest);
   sealed.frame = std::make_shared<const Bytes>(JoinFrame(sealed.signature, core));
   sealed.envelope = std::move(envelope);
+  sealed.body = DecodeBody(sealed.envelope.slot.type, sealed.envelope.body);
   return sealed;
 }
 
@@ -69,6 +70,7 @@ base::StatusOr<SignedEnvelope> Open(base::SharedBytes frame) {
   std::copy_n(frame->begin(), Signature::kSize, opened.signature.bytes.begin());
   RETURN_IF_ERROR(CheckSignedness(opened));
   opened.digest = crypto::Hash(crypto::kDomainEnvelope, core);
+  opened.body = DecodeBody(opened.envelope.slot.type, opened.envelope.body);
   opened.frame = std::move(frame);
   return opened;
 }

@@ -9,7 +9,11 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "crypto/commitment.h"
@@ -89,22 +93,8 @@ struct Envelope {
   Digest entry;  // the parent: the decision that opened this message's seal; chains every message
                  // to it
   PeerId sender;
-  Bytes body;  // encoded body of slot.type
+  Bytes body;  // the encoded Body of slot.type
 };
-
-// A received or own envelope with its signature and the exact bytes that the signature covers.
-struct SignedEnvelope {
-  Envelope envelope;
-  crypto::Signature signature;
-  Digest digest;            // H(kDomainEnvelope, core bytes): what the signature covers
-  base::SharedBytes frame;  // signature | core bytes, exactly as received or sent
-};
-
-// A message with several holders. Shared, not copied: a PROOF has one set of numbers per part.
-using SharedMessage = std::shared_ptr<const SignedEnvelope>;
-inline SharedMessage Share(SignedEnvelope message) {
-  return std::make_shared<const SignedEnvelope>(std::move(message));
-}
 
 enum class ElementType : std::uint8_t { kFloat32 = 0 };
 inline constexpr std::uint8_t kElementTypeCount = 1;
@@ -417,5 +407,41 @@ struct Chunk {
   std::uint64_t index = 0;
   std::uint64_t count = 0;  // chunks of the state
 };
+
+// --- a message that was opened ------------------------------------------------------------------
+
+// The body of a message whose bytes are none of its type. Signed ones are evidence.
+struct Unreadable {
+  std::string why;
+};
+
+// What a message says, in the order of MessageType.
+using Body = std::variant<Unreadable, Boot, Commit, Part, Aggregate, Result, Reveal, Proof, Echo,
+                          Status, Propose, SealVote, Lock, Rejoin, Pull, Vector, BlockMessage,
+                          Chunk, Close, Forward>;
+
+// A received or own envelope with its signature and the exact bytes that the signature covers.
+struct SignedEnvelope {
+  Envelope envelope;
+  crypto::Signature signature;
+  Digest digest;            // H(kDomainEnvelope, core bytes): what the signature covers
+  base::SharedBytes frame;  // signature | core bytes, exactly as received or sent
+  Body body;                // envelope.body, decoded once for all readers
+
+  // The body, or null if the message is of another type or unreadable.
+  template <typename T>
+  const T* As() const {
+    return std::get_if<T>(&body);
+  }
+  bool IsReadable() const { return !std::holds_alternative<Unreadable>(body); }
+  // REQUIRES: !IsReadable().
+  const std::string& WhyUnreadable() const { return std::get<Unreadable>(body).why; }
+};
+
+// A message with several holders. Shared, not copied: a PROOF has one set of numbers per part.
+using SharedMessage = std::shared_ptr<const SignedEnvelope>;
+inline SharedMessage Share(SignedEnvelope message) {
+  return std::make_shared<const SignedEnvelope>(std::move(message));
+}
 
 }  // namespace ostraka::wire

@@ -86,8 +86,8 @@ Objections CheckGradient(const wire::EvidenceFile& file, const Frames& frames,
     return NotProven("the evidence is of another run than the manifest");
   }
   auto block = wire::DecodeBlock(file.block);
-  const auto commit = wire::Decode<wire::Commit>(frames[0].envelope.body);
-  OSTRAKA_CHECK(block.ok() && commit.ok());  // CheckKind has read both
+  const auto* commit = frames[0].As<wire::Commit>();
+  OSTRAKA_CHECK(block.ok() && commit != nullptr);  // CheckKind has read both
   const GradientClaim claim{file.accused, file.slot.step, *commit->parameters_root,
                             std::move(block).value()};
   const auto honest = (*reader.honest)(claim);

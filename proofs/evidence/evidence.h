@@ -133,10 +133,6 @@ using HonestRoot = std::function<base::StatusOr<std::optional<Digest>>(const Gra
 // that is proven but for the gradient itself. REQUIRES: there is a view.
 Finding VerifyByComputing(ByteView file, const Views& views, const HonestRoot& honest);
 
-// False if the body of slot.type does not decode, which no honest peer signs. Types that are never
-// evidence count as readable.
-bool IsReadable(const wire::Envelope& envelope);
-
 // Makes a file that proves that the sender of two frames of one slot signed both. The order of the
 // frames does not affect the file. InvalidArgument with the reason if they prove nothing.
 base::StatusOr<Bytes> MakeEquivocation(ByteView frame_a, ByteView frame_b);

@@ -56,12 +56,12 @@ Objections CheckAgainstCommit(const EvidenceFile& file, const Frames& frames, Me
 Objections CheckFalseReveal(const EvidenceFile& file, const Frames& frames) {
   if (auto objection = CheckAgainstCommit(file, frames, MessageType::kReveal)) return objection;
   // An unreadable COMMIT commits to nothing, and no peer relies on its coins.
-  const auto commit = wire::Decode<wire::Commit>(frames[0].envelope.body);
-  if (!commit.ok()) return NotProven(base::MessageOf(commit.status()));
+  const auto* commit = frames[0].As<wire::Commit>();
+  if (commit == nullptr) return NotProven(frames[0].WhyUnreadable());
   // A signed, unreadable REVEAL opens nothing. No honest peer signs one: each protocol version has
   // one encoding, and every decoder accepts it.
-  const auto reveal = wire::Decode<wire::Reveal>(frames[1].envelope.body);
-  if (!reveal.ok()) return std::nullopt;
+  const auto* reveal = frames[1].As<wire::Reveal>();
+  if (reveal == nullptr) return std::nullopt;
   if (crypto::VerifyOpening(file.accused, file.slot.step, file.slot.draw, commit->coin_count,
                             commit->coins_root, reveal->opening)) {
     return NotProven("the revealed coin is the one that was committed to");
@@ -73,10 +73,10 @@ Objections CheckFalseReveal(const EvidenceFile& file, const Frames& frames) {
 // under its COMMIT for the true number; a false one must not lie under it for any number.
 Objections CheckFalsePart(const EvidenceFile& file, const Frames& frames) {
   if (auto objection = CheckAgainstCommit(file, frames, MessageType::kPart)) return objection;
-  const auto commit = wire::Decode<wire::Commit>(frames[0].envelope.body);
-  if (!commit.ok()) return NotProven(base::MessageOf(commit.status()));
-  const auto part = wire::Decode<wire::Part>(frames[1].envelope.body);
-  if (!part.ok()) return NotProven(base::MessageOf(part.status()));
+  const auto* commit = frames[0].As<wire::Commit>();
+  if (commit == nullptr) return NotProven(frames[0].WhyUnreadable());
+  const auto* part = frames[1].As<wire::Part>();
+  if (part == nullptr) return NotProven(frames[1].WhyUnreadable());
   // A validator's COMMIT promises no gradient, and a validator sends no PART.
   if (!commit->gradient_root) return std::nullopt;
   const std::size_t index = file.slot.iteration;
@@ -92,7 +92,7 @@ Objections CheckUnreadable(const EvidenceFile& file, const Frames& frames) {
   if (frames[0].envelope.slot != file.slot) {
     return NotProven("the message is not of the slot that the file names");
   }
-  if (IsReadable(frames[0].envelope)) return NotProven("the body can be read");
+  if (frames[0].IsReadable()) return NotProven("the body can be read");
   return std::nullopt;
 }
 
@@ -112,8 +112,8 @@ Objections CheckImpossibleNumbers(const EvidenceFile& file, const Frames& frames
   if (file.slot.type != MessageType::kProof || frames[0].envelope.slot != file.slot) {
     return NotProven("the message is not the proof that the file names");
   }
-  const auto proof = wire::Decode<wire::Proof>(frames[0].envelope.body);
-  if (!proof.ok()) return NotProven(base::MessageOf(proof.status()));
+  const auto* proof = frames[0].As<wire::Proof>();
+  if (proof == nullptr) return NotProven(frames[0].WhyUnreadable());
   if (!std::any_of(proof->columns.begin(), proof->columns.end(), IsImpossible)) {
     return NotProven("every column's numbers are possible");
   }
@@ -137,10 +137,10 @@ Objections CheckBrokenLock(const EvidenceFile& file, const Frames& frames) {
       lock_slot.iteration >= vote_slot.iteration) {
     return NotProven("the first message is not a lock of an earlier iteration of the same seal");
   }
-  const auto lock = wire::Decode<wire::Lock>(frames[0].envelope.body);
-  if (!lock.ok()) return NotProven(base::MessageOf(lock.status()));
-  const auto vote = wire::Decode<wire::SealVote>(frames[1].envelope.body);
-  if (!vote.ok()) return NotProven(base::MessageOf(vote.status()));
+  const auto* lock = frames[0].As<wire::Lock>();
+  if (lock == nullptr) return NotProven(frames[0].WhyUnreadable());
+  const auto* vote = frames[1].As<wire::SealVote>();
+  if (vote == nullptr) return NotProven(frames[1].WhyUnreadable());
   // A LOCK of iteration k has rank k + 1, and the voter's lock only rises.
   if (vote->rank > lock_slot.iteration) return NotProven("the vote respects the lock");
   return std::nullopt;
@@ -156,11 +156,11 @@ Objections CheckFalseStatus(const EvidenceFile& file, const Frames& frames) {
   if (SealOf(word.slot) != SealOf(status.slot) || word.entry != status.entry) {
     return NotProven("the messages are not of the same seal");
   }
-  const auto body = wire::Decode<wire::Status>(status.body);
-  if (!body.ok()) return NotProven(base::MessageOf(body.status()));
+  const auto* body = frames[1].As<wire::Status>();
+  if (body == nullptr) return NotProven(frames[1].WhyUnreadable());
   if (word.slot.type == MessageType::kEcho) {
-    const auto echo = wire::Decode<wire::Echo>(word.body);
-    if (!echo.ok()) return NotProven(base::MessageOf(echo.status()));
+    const auto* echo = frames[0].As<wire::Echo>();
+    if (echo == nullptr) return NotProven(frames[0].WhyUnreadable());
     if (body->rank > 0) return NotProven("the status states a lock, not an echo");
     if (body->value == echo->vector) return NotProven("the status names what was echoed");
     return std::nullopt;
@@ -168,17 +168,16 @@ Objections CheckFalseStatus(const EvidenceFile& file, const Frames& frames) {
   if (word.slot.type != MessageType::kLock || word.slot.iteration >= status.slot.iteration) {
     return NotProven("the first message is no echo, and no lock of an earlier iteration");
   }
-  const auto lock = wire::Decode<wire::Lock>(word.body);
-  if (!lock.ok()) return NotProven(base::MessageOf(lock.status()));
+  const auto* lock = frames[0].As<wire::Lock>();
+  if (lock == nullptr) return NotProven(frames[0].WhyUnreadable());
   // A LOCK of iteration k has rank k + 1, and its signer's lock only rises.
   if (body->rank > word.slot.iteration) return NotProven("the status respects the lock");
   return std::nullopt;
 }
 
 // Cases in which a PROOF votes against `accused`; with a run, in such a way that it may be banned.
-base::StatusOr<std::set<wire::CaseId>> CasesAgainst(const PeerId& accused, const Bytes& body,
-                                                    const KnownRun* run) {
-  ASSIGN_OR_RETURN(const wire::Proof proof, wire::Decode<wire::Proof>(body));
+std::set<wire::CaseId> CasesAgainst(const PeerId& accused, const wire::Proof& proof,
+                                    const KnownRun* run) {
   std::set<wire::CaseId> cases;
   for (const wire::Vote& vote : proof.votes) {
     if ((run == nullptr ? CondemnedBy(vote) : BannedBy(vote, *run)) == accused) {
@@ -193,7 +192,9 @@ base::StatusOr<std::set<wire::CaseId>> CommonCases(const PeerId& accused, const 
                                                    const KnownRun* run) {
   std::optional<std::set<wire::CaseId>> common;
   for (const wire::SignedEnvelope& frame : frames) {
-    ASSIGN_OR_RETURN(auto cases, CasesAgainst(accused, frame.envelope.body, run));
+    const auto* proof = frame.As<wire::Proof>();
+    if (proof == nullptr) return base::InvalidArgument(frame.WhyUnreadable());
+    const auto cases = CasesAgainst(accused, *proof, run);
     if (!common) common = cases;
     std::erase_if(*common, [&](const wire::CaseId& id) { return !cases.contains(id); });
   }
@@ -232,8 +233,8 @@ Objections CheckGradient(const EvidenceFile& file, const Frames& frames) {
   if (commit.slot.step != next || commit.entry != wire::DigestOfBlock(file.block)) {
     return NotProven("the commit does not build on the block");
   }
-  const auto body = wire::Decode<wire::Commit>(commit.body);
-  if (!body.ok()) return NotProven(base::MessageOf(body.status()));
+  const auto* body = frames[0].As<wire::Commit>();
+  if (body == nullptr) return NotProven(frames[0].WhyUnreadable());
   if (!body->gradient_root || !body->parameters_root) {
     return NotProven("the commit names no gradient, or not at which parameters");
   }
@@ -361,44 +362,6 @@ std::optional<PeerId> BannedBy(const wire::Vote& vote, const KnownRun& run) {
   const bool suspends = run.suspending.contains(vote.about.kind);
   if (suspends && vote.verdict != wire::Verdict::kTwice) return std::nullopt;
   return CondemnedBy(vote);
-}
-
-bool IsReadable(const wire::Envelope& envelope) {
-  switch (envelope.slot.type) {
-    case MessageType::kCommit:
-      return wire::Decode<wire::Commit>(envelope.body).ok();
-    case MessageType::kPart:
-      return wire::Decode<wire::Part>(envelope.body).ok();
-    case MessageType::kAggregate:
-      return wire::Decode<wire::Aggregate>(envelope.body).ok();
-    case MessageType::kResult:
-      return wire::Decode<wire::Result>(envelope.body).ok();
-    case MessageType::kReveal:
-      return wire::Decode<wire::Reveal>(envelope.body).ok();
-    case MessageType::kProof:
-      return wire::Decode<wire::Proof>(envelope.body).ok();
-    case MessageType::kEcho:
-      return wire::Decode<wire::Echo>(envelope.body).ok();
-    case MessageType::kStatus:
-      return wire::Decode<wire::Status>(envelope.body).ok();
-    case MessageType::kPropose:
-      return wire::Decode<wire::Propose>(envelope.body).ok();
-    case MessageType::kVote:
-      return wire::Decode<wire::SealVote>(envelope.body).ok();
-    case MessageType::kLock:
-      return wire::Decode<wire::Lock>(envelope.body).ok();
-    case MessageType::kClose:
-      return wire::Decode<wire::Close>(envelope.body).ok();
-    case MessageType::kBoot:
-    case MessageType::kRejoin:
-    case MessageType::kPull:
-    case MessageType::kVector:
-    case MessageType::kBlock:
-    case MessageType::kChunk:
-    case MessageType::kForward:
-      return true;  // never evidence: CheckExempt has refused them
-  }
-  return true;
 }
 
 }  // namespace ostraka::evidence

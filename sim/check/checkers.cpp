@@ -222,7 +222,8 @@ base::Status NoSelfEquivocation::OnAction(std::uint32_t peer, const protocol::Ac
                                     base::MessageOf(said.status()));
   }
   if (*said == nullptr) return base::OkStatus();
-  const auto& [envelope, signature, digest, frame] = **said;
+  const wire::Envelope& envelope = (*said)->envelope;
+  const base::Digest& digest = (*said)->digest;
   Author& author = authors_[peer];
   Forget(author, envelope.slot.step);
   const auto [known, is_first] =

@@ -172,8 +172,8 @@ base::Status Columns::JudgeSums(const wire::Block& block, std::size_t column) co
     const auto proofs = said->second.proofs.find(sender);
     // One of the two PROOFs that it signed is sealed, and the block does not say which.
     if (proofs == said->second.proofs.end() || proofs->second.size() != 1) return base::OkStatus();
-    const auto proof = wire::Decode<wire::Proof>(proofs->second.front()->envelope.body);
-    if (!proof.ok() || proof->columns.size() != block.columns.size() ||
+    const auto* proof = proofs->second.front()->As<wire::Proof>();
+    if (proof == nullptr || proof->columns.size() != block.columns.size() ||
         proof->columns[column].missing) {
       return base::FailedPrecondition(ColumnOf(block, column) + " is applied without numbers of " +
                                       sender.Short());

@@ -70,8 +70,8 @@ bool Queues::IsAnswer(std::uint32_t from, std::uint32_t to, const base::SharedBy
 bool Queues::IsCarried(const base::PeerId& link, const base::SharedBytes& frame) const {
   const auto opened = opener_->Open(frame);
   if (!opened.ok() || (*opened)->envelope.slot.type != wire::MessageType::kForward) return false;
-  const auto forward = wire::Decode<wire::Forward>((*opened)->envelope.body);
-  return forward.ok() && forward->from != link;
+  const auto* forward = (*opened)->As<wire::Forward>();
+  return forward != nullptr && forward->from != link;
 }
 
 void Queues::OnStep(const StepRecord& record) {

@@ -158,8 +158,8 @@ base::Status HonestNames::OnAction(std::uint32_t peer, const protocol::Action& a
   if (!std::holds_alternative<protocol::Send>(action)) return base::OkStatus();
   for (const SealWatch::Said& said : watch_->said()) {
     if (said.message->envelope.slot.type != MessageType::kProof || said.peer != peer) continue;
-    const auto proof = wire::Decode<wire::Proof>(said.message->envelope.body);
-    if (!proof.ok()) continue;
+    const auto* proof = said.message->As<wire::Proof>();
+    if (proof == nullptr) continue;
     const auto& members = watch_->ViewOf(said.message->envelope.slot.step).members;
     for (std::size_t i = 0; i < members.size(); ++i) {
       const auto named = roster_.IndexOf(members[i]);

@@ -72,8 +72,8 @@ void Reach::OnEcho(const SealWatch::Said& said) {
   const SealStory& story = *watch_->StoryOf(said.seal);
   distances_.echo_skew =
       std::max(distances_.echo_skew, InDeltas(SealStory::Spread(story.echoed), story.delta));
-  const auto echo = wire::Decode<wire::Echo>(said.message->envelope.body);
-  if (!echo.ok()) return;
+  const auto* echo = said.message->As<wire::Echo>();
+  if (echo == nullptr) return;
   // In A and C the COMMITs and PROOFs come first. In B a member that need not reveal counts here
   // too, alike in all runs.
   if (said.seal.phase == static_cast<std::uint8_t>(Phase::kB)) return;
@@ -88,8 +88,8 @@ void Reach::OnEcho(const SealWatch::Said& said) {
 }
 
 void Reach::OnProof(const SealWatch::Said& said) {
-  const auto proof = wire::Decode<wire::Proof>(said.message->envelope.body);
-  if (!proof.ok()) return;
+  const auto* proof = said.message->As<wire::Proof>();
+  if (proof == nullptr) return;
   const std::uint64_t step = said.message->envelope.slot.step;
   const StepView& view = watch_->ViewOf(step);
   for (std::size_t i = 0; i < view.members.size(); ++i) {

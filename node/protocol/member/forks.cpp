@@ -27,7 +27,7 @@ Forks::Finding Forks::Watch(const wire::SignedEnvelope& message, const PeerId& f
   // COMMIT, AGG and what seals them name the block that their sender's step began with.
   const bool parted =
       envelope.slot.phase == Phase::kA && IsOtherHistory(envelope.slot.step, envelope.entry, step);
-  const bool rival = uses_.watch->IsRival(envelope);
+  const bool rival = uses_.watch->IsRival(message);
   if (!parted && !rival) return Finding::kNone;
   if (!uses_.check->VerifiedOdd(message, from)) return Finding::kForged;
   if (parted) Trace(from, envelope.slot.step);

@@ -23,17 +23,10 @@ constexpr std::uint32_t kIterationsAhead = 8;
 constexpr std::size_t kStepsRefused = 3;
 
 // Why the bulk data cannot be what the message announces; nullopt if it is.
-std::optional<std::string> BlobFault(const wire::Envelope& envelope, const SharedBlob& blob) {
-  Digest announced;
-  if (envelope.slot.type == MessageType::kPart) {
-    const auto part = wire::Decode<wire::Part>(envelope.body);
-    if (!part.ok()) return "sent a malformed PART: " + base::MessageOf(part.status());
-    announced = part->root;
-  } else {
-    const auto result = wire::Decode<wire::Result>(envelope.body);
-    if (!result.ok()) return "sent a malformed RESULT: " + base::MessageOf(result.status());
-    announced = result->root;
-  }
+std::optional<std::string> BlobFault(const wire::SignedEnvelope& message, const SharedBlob& blob) {
+  if (!message.IsReadable()) return "sent a malformed message: " + message.WhyUnreadable();
+  const auto* part = message.As<wire::Part>();
+  const Digest& announced = part != nullptr ? part->root : message.As<wire::Result>()->root;
   if (announced != blob->root) return "sent bulk data other than its message announces";
   return std::nullopt;
 }
@@ -77,7 +70,8 @@ std::uint64_t Gate::ExpectedStep(const Step* step) const {
 
 // --- whom it concerns ---------------------------------------------------------------------------
 
-Fate Gate::Sort(const wire::Envelope& envelope, const PeerId& from, const Step* step) const {
+Fate Gate::Sort(const wire::SignedEnvelope& message, const PeerId& from, const Step* step) const {
+  const wire::Envelope& envelope = message.envelope;
   const wire::Slot& slot = envelope.slot;
   // A case may be about a part of a member that is banned already.
   if (slot.type == MessageType::kPart && slot.step < ExpectedStep(step)) return Fate::kExhibit;
@@ -91,7 +85,7 @@ Fate Gate::Sort(const wire::Envelope& envelope, const PeerId& from, const Step* 
     return Fate::kGenesisQuestion;
   }
   const bool own_word = envelope.sender == from && IsFirstHand(from);
-  return own_word || uses_.genesis->CountsIfRelayed(envelope) ? Fate::kTakeIn : Fate::kNothing;
+  return own_word || uses_.genesis->CountsIfRelayed(message) ? Fate::kTakeIn : Fate::kNothing;
 }
 
 bool Gate::IsFirstHand(const PeerId& from) const {
@@ -180,7 +174,7 @@ bool Gate::InStepWindow(const wire::Slot& slot, const Step& step) const {
 // out of the inbox, so that it may come again and again.
 void Gate::KeepUnreadable(const wire::SignedEnvelope& message, const PeerId& from) {
   const PeerId& sender = message.envelope.sender;
-  if (evidence::IsReadable(message.envelope) || sender == uses_.self) return;
+  if (message.IsReadable() || sender == uses_.self) return;
   if (uses_.charges->Against(sender) || !uses_.check->VerifiedOdd(message, from)) return;
   uses_.charges->Show(sender, evidence::MakeUnreadable(*message.frame));
 }
@@ -188,7 +182,7 @@ void Gate::KeepUnreadable(const wire::SignedEnvelope& message, const PeerId& fro
 bool Gate::BlobIsWanted(const wire::SignedEnvelope& message, const MessageReceived& input,
                         const Step* step) {
   const wire::Envelope& envelope = message.envelope;
-  if (const auto fault = BlobFault(envelope, input.blob)) {
+  if (const auto fault = BlobFault(message, input.blob)) {
     KeepUnreadable(message, input.from);
     SuspectLink(input.from, "blob", *fault);
     return false;

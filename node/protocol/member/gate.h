@@ -77,7 +77,7 @@ class Gate {
   bool HasItsBlob(const wire::Envelope& envelope, const MessageReceived& input) const;
 
   // Whom the message concerns: kTakeIn if Judge is to be asked. `step`: null if there is none.
-  Fate Sort(const wire::Envelope& envelope, const PeerId& from, const Step* step) const;
+  Fate Sort(const wire::SignedEnvelope& message, const PeerId& from, const Step* step) const;
   // REQUIRES: Sort gave kTakeIn.
   Fate Judge(const wire::SharedMessage& shared, const MessageReceived& input, Step* step);
   // The run is over here: two things still matter. One is a member that finishes; the other is a

@@ -56,7 +56,7 @@ Outcome Intake::Take(const MessageReceived& input, Step* step) {
     return Outcome::Wait();
   }
   if (wire::IsService(envelope.slot.type)) {
-    return OnService(input.from, envelope, input.blob, step);
+    return OnService(input.from, **shared, input.blob, step);
   }
   if (parts_.stage.is(Stage::kFrozen)) {
     uses_.forks->Hear(**shared, input.from);
@@ -90,7 +90,7 @@ Outcome Intake::OnSigned(const wire::SharedMessage& shared, const MessageReceive
     case Forks::Finding::kSplit:
       return Outcome::Freeze();
   }
-  Fate fate = gate_.Sort(shared->envelope, input.from, step);
+  Fate fate = gate_.Sort(*shared, input.from, step);
   if (fate == Fate::kTakeIn) {
     if (parts_.stage.is(Stage::kFollow)) uses_.follower->NoteAttestation(*shared, input.from);
     fate = gate_.Judge(shared, input, step);
@@ -160,7 +160,7 @@ Outcome Intake::LeaveIfAsksAhead(const PeerId& from, const wire::Slot& slot, con
 
 void Intake::OnExhibit(const wire::SignedEnvelope& message, const MessageReceived& input) {
   if (!parts_.stage.in_step()) return;
-  if (!parts_.duties.IsExhibit(message.envelope, input.blob)) return;
+  if (!parts_.duties.IsExhibit(message, input.blob)) return;
   if (!parts_.check.Verified(message, input.from)) return;  // it is passed on as its author's
   const wire::Slot& slot = message.envelope.slot;
   parts_.chain.KeepPart(slot.step, {slot.iteration, message.envelope.sender},
@@ -191,8 +191,8 @@ void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
   const bool guest = parts_.followers.IsGuest(sender);
   if (stranger && !guest && !parts_.ration.TakeStranger(now, sender)) return;
   if (!parts_.check.VerifiedOdd(message, from)) return;  // one of the next step is new each time
-  const auto rejoin = wire::Decode<wire::Rejoin>(message.envelope.body);
-  if (!rejoin.ok()) return Malformed(from, rejoin.status());
+  const auto* rejoin = message.As<wire::Rejoin>();
+  if (rejoin == nullptr) return Malformed(from, message.WhyUnreadable());
   const std::uint64_t step = HeightOf(head);
   Followers::Request request{asked_in, message.envelope.entry, std::nullopt};
   // What a member that may return shows is not looked at. Attack: its seat ends while its REJOIN is
@@ -275,7 +275,7 @@ Outcome Intake::KeepEquivocation(const Inbox::Item& item) {
 // What a message of a seal proves by itself, or with another one of its signer.
 void Intake::KeepFaultOfSeal(const wire::SignedEnvelope& message) {
   const PeerId& sender = message.envelope.sender;
-  if (!evidence::IsReadable(message.envelope)) {
+  if (!message.IsReadable()) {
     parts_.charges.Show(sender, evidence::MakeUnreadable(*message.frame));
   }
   if (parts_.charges.FindBrokenLock(parts_.inbox, message)) {
@@ -285,35 +285,31 @@ void Intake::KeepFaultOfSeal(const wire::SignedEnvelope& message) {
 
 // --- requests and answers -----------------------------------------------------------------------
 
-void Intake::Malformed(const PeerId& from, const base::Status& status) const {
+void Intake::Malformed(const PeerId& from, const std::string& why) const {
   if (parts_.ration.carries()) return;  // of two, nobody here knows which one spoilt it
-  parts_.voice.Suspect(from, "service",
-                       "sent a malformed request or answer: " + base::MessageOf(status));
+  parts_.voice.Suspect(from, "service", "sent a malformed request or answer: " + why);
 }
 
-Outcome Intake::OnService(const PeerId& from, const wire::Envelope& envelope,
+Outcome Intake::OnService(const PeerId& from, const wire::SignedEnvelope& message,
                           const SharedBlob& blob, Step* step) {
-  const wire::Slot& slot = envelope.slot;
+  const wire::Slot& slot = message.envelope.slot;
+  if (!message.IsReadable()) Malformed(from, message.WhyUnreadable());
   if (slot.type == MessageType::kPull) {
-    const auto pull = wire::Decode<wire::Pull>(envelope.body);
     const std::size_t first = parts_.turn.done();
     Outcome outcome = Outcome::Wait();
-    if (pull.ok()) outcome = OnPull(from, slot, *pull, step);
-    if (!pull.ok()) Malformed(from, pull.status());
+    if (const auto* pull = message.As<wire::Pull>()) outcome = OnPull(from, slot, *pull, step);
     SendBack(first, from, Rationed::kYes);
     return outcome.what == Outcome::What::kWait ? LeaveIfAsksAhead(from, slot, step) : outcome;
-  } else if (slot.type == MessageType::kVector) {
-    const auto vector = wire::Decode<wire::Vector>(envelope.body);
-    if (!vector.ok()) Malformed(from, vector.status());
-    if (vector.ok() && step != nullptr) step->sealing().OnVector(slot, *vector);
+  }
+  if (const auto* vector = message.As<wire::Vector>()) {
+    if (step != nullptr) step->sealing().OnVector(slot, *vector);
   } else if (slot.type == MessageType::kBlock) {
     return OnBlock(from, blob, step);
   } else if (slot.type == MessageType::kChunk) {
-    OnChunk(from, envelope, blob, step);
-  } else if (slot.type == MessageType::kForward) {
-    const auto forward = wire::Decode<wire::Forward>(envelope.body);
-    if (forward.ok() && blob == nullptr) return OnForward(from, *forward, step);
-    Malformed(from, forward.ok() ? base::InvalidArgument("FORWARD: bulk data") : forward.status());
+    OnChunk(from, message, blob, step);
+  } else if (const auto* forward = message.As<wire::Forward>()) {
+    if (blob == nullptr) return OnForward(from, *forward, step);
+    Malformed(from, "FORWARD: bulk data");
   }
   return Outcome::Wait();
 }
@@ -446,7 +442,7 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
   }
   auto block = DecodeShown(blob);
   if (!block.ok()) {
-    Malformed(from, block.status());
+    Malformed(from, base::MessageOf(block.status()));
     return Outcome::Wait();
   }
   if (stage.is(Stage::kFollow)) {
@@ -465,12 +461,11 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
   return behind ? LeaveIfBehind(from) : Outcome::Wait();
 }
 
-void Intake::OnChunk(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob,
-                     Step* step) {
-  const wire::Slot& slot = envelope.slot;
-  const auto chunk = wire::Decode<wire::Chunk>(envelope.body);
-  if (!chunk.ok()) return Malformed(from, chunk.status());
-  if (blob == nullptr) return;
+void Intake::OnChunk(const PeerId& from, const wire::SignedEnvelope& message,
+                     const SharedBlob& blob, Step* step) {
+  const wire::Slot& slot = message.envelope.slot;
+  const auto* chunk = message.As<wire::Chunk>();
+  if (chunk == nullptr || blob == nullptr) return;
   if (parts_.stage.is(Stage::kFollow)) return uses_.follower->OnChunk(from, slot, *chunk, blob);
   const bool result = parts_.stage.in_step() && slot.phase == kResultChunk;
   if (result && slot.step == step->number()) step->TakeResult(chunk->index, blob);

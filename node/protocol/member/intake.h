@@ -74,13 +74,13 @@ class Intake {
   void OnRejoin(const wire::SignedEnvelope& message, const PeerId& from);
   void AskHowFar(const PeerId& peer, const Followers::Request& request);
   void OnExhibit(const wire::SignedEnvelope& message, const MessageReceived& input);
-  Outcome OnService(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob,
+  Outcome OnService(const PeerId& from, const wire::SignedEnvelope& message, const SharedBlob& blob,
                     Step* step);
   Outcome OnPull(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
                  const Step* step);
   Outcome OnBlock(const PeerId& from, const SharedBlob& blob, const Step* step);
   base::StatusOr<Block> DecodeShown(const SharedBlob& blob) const;
-  void OnChunk(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob,
+  void OnChunk(const PeerId& from, const wire::SignedEnvelope& message, const SharedBlob& blob,
                Step* step);
   Outcome OnForward(const PeerId& link, const wire::Forward& forward, Step* step);
   Outcome OnCarried(const wire::Forward& forward, Step* step);
@@ -88,7 +88,7 @@ class Intake {
   // one did (Post, P5).
   enum class Rationed : std::uint8_t { kNo, kYes };
   void SendBack(std::size_t first, const PeerId& from, Rationed rationed);
-  void Malformed(const PeerId& from, const base::Status& status) const;
+  void Malformed(const PeerId& from, const std::string& why) const;
   Outcome LeaveIfAsksAhead(const PeerId& from, const wire::Slot& slot, const Step* step);
   Outcome LeaveIfBehind(const PeerId& sender);
   const StepFacts* FactsInStep(const Step* step) const;

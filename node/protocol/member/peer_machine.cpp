@@ -97,9 +97,9 @@ void PeerMachine::On(const Started& input) {
     for (const wire::SignedEnvelope& message : own) {
       TakeIn(wire::Share(message), nullptr);
       if (message.envelope.slot.type != MessageType::kEcho) continue;
-      const auto echo = wire::Decode<wire::Echo>(message.envelope.body);
-      if (echo.ok()) parts_.genesis.OnOwnEcho(*echo);
-      if (!echo.ok()) status = echo.status();
+      const auto* echo = message.As<wire::Echo>();
+      if (echo != nullptr) parts_.genesis.OnOwnEcho(*echo);
+      if (echo == nullptr) status = base::InvalidArgument(message.WhyUnreadable());
     }
   }
   if (!status.ok()) {

@@ -203,9 +203,9 @@ std::vector<Duties::Ask> Duties::AskForExhibits() {
   return asks;
 }
 
-bool Duties::IsExhibit(const wire::Envelope& part, const SharedBlob& blob) const {
-  const wire::Slot& slot = part.slot;
-  const PartKey key{slot.iteration, part.sender};
+bool Duties::IsExhibit(const wire::SignedEnvelope& part, const SharedBlob& blob) const {
+  const wire::Slot& slot = part.envelope.slot;
+  const PartKey key{slot.iteration, part.envelope.sender};
   const auto& cases = chain_->head().cases;
   const bool wanted = std::any_of(cases.begin(), cases.end(), [&](const Case& open) {
     return open.id.step == slot.step && ExhibitMissing(open) && ExhibitOf(open.id) == key;
@@ -213,8 +213,9 @@ bool Duties::IsExhibit(const wire::Envelope& part, const SharedBlob& blob) const
   if (!wanted) return false;
   const PastStep& past = *chain_->Past(slot.step);
   const auto commit = past.commits.find(key.author);
-  const auto body = wire::Decode<wire::Part>(part.body);
-  if (commit == past.commits.end() || !commit->second.gradient_root || !body.ok()) return false;
+  const auto* body = part.As<wire::Part>();
+  if (commit == past.commits.end() || !commit->second.gradient_root || body == nullptr)
+    return false;
   return body->root == blob->root &&
          crypto::VerifyMerklePath(*commit->second.gradient_root, body->root, key.column,
                                   past.columns.size(), body->path) &&

@@ -73,7 +73,7 @@ class Duties {
   bool AwaitsExhibits() const;
   // The PART is an exhibit that is missing, under its author's sealed COMMIT. Its signature is not
   // looked at.
-  bool IsExhibit(const wire::Envelope& part, const SharedBlob& blob) const;
+  bool IsExhibit(const wire::SignedEnvelope& part, const SharedBlob& blob) const;
   // Cases whose exhibits are there, with the job that judges each. Numbers that do not follow from
   // the part that is shown are guilty in either kind of case.
   std::vector<std::pair<wire::CaseId, CrossCheckSpec>> ExhibitsToJudge();

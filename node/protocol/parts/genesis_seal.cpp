@@ -28,10 +28,9 @@ bool GenesisSeal::Wants(const wire::Envelope& envelope) const {
   return !echo_ || !(boot || HasEchoed(envelope.sender));
 }
 
-bool GenesisSeal::CountsIfRelayed(const wire::Envelope& envelope) const {
-  if (envelope.slot.type != MessageType::kEcho || !echo_) return false;
-  const auto echo = wire::Decode<wire::Echo>(envelope.body);
-  return echo.ok() && echo->vector == echo_->vector;
+bool GenesisSeal::CountsIfRelayed(const wire::SignedEnvelope& message) const {
+  const auto* echo = message.As<wire::Echo>();
+  return echo != nullptr && echo_ && echo->vector == echo_->vector;
 }
 
 std::optional<wire::Echo> GenesisSeal::TryEcho() const {
@@ -66,8 +65,8 @@ void GenesisSeal::OnOwnEcho(const wire::Echo& echo) {
 bool GenesisSeal::HasEchoed(const PeerId& member) const {
   const Inbox::Item* item = Held(MessageType::kEcho, member);
   if (item == nullptr) return false;
-  const auto echo = wire::Decode<wire::Echo>(item->message->envelope.body);
-  return echo.ok() && echo->vector == echo_->vector;
+  const auto* echo = item->message->As<wire::Echo>();
+  return echo != nullptr && echo->vector == echo_->vector;
 }
 
 std::size_t GenesisSeal::CountBegun(bool as_echoed) const {

@@ -53,7 +53,7 @@ class GenesisSeal {
   bool Wants(const wire::Envelope& envelope) const;
   // An ECHO that another member passes on counts if it equals the own one: its signer has said it,
   // whatever else it says. A BOOT that is passed on may be an old one and never counts.
-  bool CountsIfRelayed(const wire::Envelope& envelope) const;
+  bool CountsIfRelayed(const wire::SignedEnvelope& message) const;
 
   // --- what this member does ---
   // The ECHO to sign, once all wait and their BOOTs are there (G1). REQUIRES: not echoed.

@@ -47,9 +47,9 @@ void StepReading::NoteEntry(Phase phase, const PeerId& member, SealedMessage::St
 
 void StepReading::ReadCommit(const PeerId& member, const wire::SharedMessage& message) {
   sealed.commit_digests[member] = message->digest;
-  auto body = wire::Decode<wire::Commit>(message->envelope.body);
-  if (body.ok() && IsComplete(member, *body)) {
-    sealed.commits.emplace(member, std::move(body).value());
+  const auto* body = message->As<wire::Commit>();
+  if (body != nullptr && IsComplete(member, *body)) {
+    sealed.commits.emplace(member, *body);
     commits.emplace(member, message);
     return;
   }
@@ -60,9 +60,9 @@ void StepReading::ReadCommit(const PeerId& member, const wire::SharedMessage& me
 
 void StepReading::ReadAggregate(const PeerId& member, std::uint32_t column,
                                 const wire::SharedMessage& message) {
-  auto body = wire::Decode<wire::Aggregate>(message->envelope.body);
-  if (body.ok() && body->part_index == column) {
-    sealed.aggregates[column] = std::move(body).value();
+  const auto* body = message->As<wire::Aggregate>();
+  if (body != nullptr && body->part_index == column) {
+    sealed.aggregates[column] = *body;
     return;
   }
   NoteFault(faults, member, FaultKind::kBan, "its AGG is malformed");
@@ -131,8 +131,8 @@ std::size_t StepReading::RevealersLeft(const Block& head) const {
 }
 
 bool StepReading::RevealIsGood(const PeerId& peer, const wire::SignedEnvelope& message) {
-  const auto reveal = wire::Decode<wire::Reveal>(message.envelope.body);
-  if (!reveal.ok()) return false;
+  const auto* reveal = message.As<wire::Reveal>();
+  if (reveal == nullptr) return false;
   const wire::Commit& commit = sealed.commits.at(peer);
   if (!crypto::VerifyOpening(peer, sealed.step, draw, commit.coin_count, commit.coins_root,
                              reveal->opening)) {
@@ -180,10 +180,10 @@ void StepReading::ReadSealC(const Block& head, const SealedMessages& sealed_c) {
       continue;
     }
     const wire::SharedMessage& message = sealed_c[i].message;
-    auto body = wire::Decode<wire::Proof>(message->envelope.body);
+    const auto* body = message->As<wire::Proof>();
     const std::size_t columns = sealed.roles.IsWorker(member) ? sealed.roles.parts.size() : 0;
-    if (body.ok() && body->columns.size() == columns) {
-      sealed.proofs.emplace(member, std::move(body).value());
+    if (body != nullptr && body->columns.size() == columns) {
+      sealed.proofs.emplace(member, *body);
       proofs.emplace(member, message);
     } else {
       // Else a worker could void every column for ever: without numbers it is nobody's target.

@@ -9,11 +9,10 @@
 namespace ostraka::protocol {
 namespace {
 
-std::uint32_t ReachOf(const wire::Envelope& envelope) {
-  if (envelope.slot.type != wire::MessageType::kVote) return 0;
-  const auto vote = wire::Decode<wire::SealVote>(envelope.body);
-  if (!vote.ok() || vote->rank >= envelope.slot.iteration) return 0;
-  return envelope.slot.iteration - vote->rank;
+std::uint32_t ReachOf(const wire::SignedEnvelope& message) {
+  const auto* vote = message.As<wire::SealVote>();
+  const std::uint32_t iteration = message.envelope.slot.iteration;
+  return vote == nullptr || vote->rank >= iteration ? 0 : iteration - vote->rank;
 }
 
 }  // namespace
@@ -23,7 +22,7 @@ bool SealTranscript::Add(const wire::SignedEnvelope& message) {
   Messages& messages = shelves_[{message.envelope.sender, slot.type}];
   const Place place{slot.iteration, message.digest};
   if (messages.contains(place) || CountOf(messages, slot.iteration) >= 2) return false;
-  messages.emplace(place, Kept{message.frame, ReachOf(message.envelope)});
+  messages.emplace(place, Kept{message.frame, ReachOf(message)});
   bytes_ += message.frame->size();
   slow_ |= slot.type != wire::MessageType::kEcho;
   if (messages.size() <= kMessagesOfOne) return true;

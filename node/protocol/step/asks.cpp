@@ -57,8 +57,8 @@ void Asks::AskMessages(const PeerId& whom, const wire::Slot& slot, MessageType t
 bool Asks::ForEntries(const Sealing& sealing) const {
   std::vector<std::pair<PeerId, wire::Echo>> shown;
   for (const auto& [sender, item] : uses_.inbox->At(Inbox::PlaceOf(sealing.slot()))) {
-    auto echo = wire::Decode<wire::Echo>(item.message->envelope.body);
-    if (echo.ok() && sender != uses_.self) shown.emplace_back(sender, std::move(echo).value());
+    const auto* echo = item.message->As<wire::Echo>();
+    if (echo != nullptr && sender != uses_.self) shown.emplace_back(sender, *echo);
   }
   if (shown.empty()) return false;
   std::map<std::pair<PeerId, MessageType>, std::vector<PeerId>> wanted;

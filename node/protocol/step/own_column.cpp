@@ -40,8 +40,8 @@ void OwnColumn::Judge() {
 }
 
 bool OwnColumn::HasOwnParameters(const Inbox::Version& commit) const {
-  const auto body = wire::Decode<wire::Commit>(commit.message->envelope.body);
-  return body.ok() && body->parameters_root == parameters_root_;
+  const auto* body = commit.message->As<wire::Commit>();
+  return body != nullptr && body->parameters_root == parameters_root_;
 }
 
 void OwnColumn::JudgePartOf(const PeerId& worker) {

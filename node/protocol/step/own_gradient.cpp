@@ -62,8 +62,8 @@ void OwnGradient::TryCommit() {
   const Inbox::Item* said =
       uses_.inbox->Find(facts_->PlaceOf(Phase::kA, MessageType::kCommit), uses_.self);
   if (said != nullptr) {  // before a crash
-    const auto commit = wire::Decode<wire::Commit>(said->message->envelope.body);
-    parts_lost_ = !commit.ok() || commit->gradient_root != root ||
+    const auto* commit = said->message->As<wire::Commit>();
+    parts_lost_ = commit == nullptr || commit->gradient_root != root ||
                   commit->parameters_root != parameters_root_;
     if (parts_lost_) return;
   }

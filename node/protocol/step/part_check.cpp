@@ -16,10 +16,11 @@ wire::TensorHeader RawHeaderOf(const PartRange& range) {
 std::optional<std::string> PartFault(const Inbox::Version& commit, const Inbox::Version& item,
                                      std::uint32_t column, const std::vector<PartRange>& parts) {
   OSTRAKA_CHECK(item.blob != nullptr);  // the member takes no PART in without bulk data
-  const auto commitment = wire::Decode<wire::Commit>(commit.message->envelope.body);
-  const auto part = wire::Decode<wire::Part>(item.message->envelope.body);
-  if (!commitment.ok() || !commitment->gradient_root) return "sent a COMMIT without a gradient";
-  if (!part.ok()) return "sent a malformed PART: " + base::MessageOf(part.status());
+  const auto* commitment = commit.message->As<wire::Commit>();
+  const auto* part = item.message->As<wire::Part>();
+  if (commitment == nullptr || !commitment->gradient_root)
+    return "sent a COMMIT without a gradient";
+  if (part == nullptr) return "sent a malformed PART: " + item.message->WhyUnreadable();
   if (part->header != RawHeaderOf(parts[column]))
     return "sent a part of another type, codec or shape";
   if (!crypto::VerifyMerklePath(*commitment->gradient_root, part->root, column, parts.size(),

@@ -243,8 +243,8 @@ void Sealing::Feed(const wire::SignedEnvelope& message) {
   Perform(std::move(output));
   if (message.envelope.slot.type != MessageType::kEcho) return;
   const PeerId& sender = message.envelope.sender;
-  const auto echo = wire::Decode<wire::Echo>(message.envelope.body);
-  if (echo.ok()) uses_.reports->OnEcho(sender, *echo, uses_.turn->now());
+  const auto* echo = message.As<wire::Echo>();
+  if (echo != nullptr) uses_.reports->OnEcho(sender, *echo, uses_.turn->now());
   if (sender != uses_.self) uses_.pull->Arm(MomentOf(*uses_.manifest));
 }
 

@@ -33,7 +33,7 @@ void ForkWatch::Remember(const SealKey& seal, Decision decision) {
   // Rivals that came before the decision here are part of the other branch's proof.
   for (const SharedBytes& frame : watched.decision.messages.Frames()) {
     const auto message = wire::Open(frame);
-    if (message.ok() && IsRival(message->envelope)) KeepRival(watched, *message);
+    if (message.ok() && IsRival(*message)) KeepRival(watched, *message);
   }
   if (seal.step >= kWatchedSteps) ForgetBefore(seal.step - kWatchedSteps + 1);
   ForgetMessages();
@@ -79,27 +79,24 @@ void ForkWatch::ForgetMessages() {
   }
 }
 
-std::optional<ForkWatch::Group> ForkWatch::GroupOf(const wire::Envelope& envelope) {
-  if (envelope.slot.type == MessageType::kEcho) {
-    const auto echo = wire::Decode<wire::Echo>(envelope.body);
-    if (!echo.ok()) return std::nullopt;
+std::optional<ForkWatch::Group> ForkWatch::GroupOf(const wire::SignedEnvelope& message) {
+  if (const auto* echo = message.As<wire::Echo>()) {
     return Group{MessageType::kEcho, 0, echo->vector};
   }
-  if (envelope.slot.type == MessageType::kLock) {
-    const auto lock = wire::Decode<wire::Lock>(envelope.body);
-    if (!lock.ok()) return std::nullopt;
-    return Group{MessageType::kLock, envelope.slot.iteration, lock->value};
+  if (const auto* lock = message.As<wire::Lock>()) {
+    return Group{MessageType::kLock, message.envelope.slot.iteration, lock->value};
   }
   return std::nullopt;
 }
 
-bool ForkWatch::IsRival(const wire::Envelope& envelope) const {
+bool ForkWatch::IsRival(const wire::SignedEnvelope& message) const {
+  const wire::Envelope& envelope = message.envelope;
   const auto watched = seals_.find(SealKeyOf(envelope.slot));
   if (watched == seals_.end()) return false;
   const Decision& decision = watched->second.decision;
   if (envelope.entry != decision.parent || !decision.unmuted.contains(envelope.sender))
     return false;
-  const auto group = GroupOf(envelope);
+  const auto group = GroupOf(message);
   return group && group->value != decision.value;
 }
 
@@ -108,7 +105,7 @@ bool ForkWatch::IsRival(const wire::Envelope& envelope) const {
 // after the decision, kept a colluder's true LOCK out of every proof, and the split was never
 // found.
 const Signers& ForkWatch::KeepRival(Watched& watched, const wire::SignedEnvelope& message) {
-  const auto group = GroupOf(message.envelope);
+  const auto group = GroupOf(message);
   OSTRAKA_CHECK(group);
   const PeerId& sender = message.envelope.sender;
   Signers& signers = watched.rivals[*group];

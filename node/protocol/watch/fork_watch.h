@@ -90,7 +90,7 @@ class ForkWatch {
 
   // True for an ECHO or LOCK for another value than the decided one, of a member that was unmuted
   // in that seal, naming the seal's parent. Does not check the signature.
-  bool IsRival(const wire::Envelope& envelope) const;
+  bool IsRival(const wire::SignedEnvelope& message) const;
   // Keeps a rival. Returns the fork once the rivals prove one. REQUIRES: IsRival, and the signature
   // verified.
   std::optional<Fork> Note(const wire::SignedEnvelope& message);
@@ -127,7 +127,7 @@ class ForkWatch {
       crypto::Feed(hasher, decided, decision.messages.bytes(), rivals, said);
     }
   };
-  static std::optional<Group> GroupOf(const wire::Envelope& envelope);
+  static std::optional<Group> GroupOf(const wire::SignedEnvelope& message);
   static void CheckRivals(const Watched& watched);
   static const Signers& KeepRival(Watched& watched, const wire::SignedEnvelope& message);
   void ForgetBefore(std::uint64_t step);

@@ -87,8 +87,8 @@ class StaleHead final : public Editor {
   };
   static bool ShowsHead(const wire::SignedEnvelope& message) {
     if (message.envelope.slot.type != MessageType::kBlock) return false;
-    const auto block = wire::Decode<wire::BlockMessage>(message.envelope.body);
-    return block.ok() && block->head;
+    const auto* block = message.As<wire::BlockMessage>();
+    return block != nullptr && block->head;
   }
 
   std::uint64_t from_step_;
@@ -132,9 +132,9 @@ class LongRange final : public Editor {
     if (message == nullptr) return std::nullopt;
     if (message->envelope.slot.type == MessageType::kRejoin) return received.from;
     if (message->envelope.slot.type != MessageType::kPull) return std::nullopt;
-    const auto pull = wire::Decode<wire::Pull>(message->envelope.body);
-    const bool asks = pull.ok() && (pull->kind == wire::PullKind::kFollow ||
-                                    pull->kind == wire::PullKind::kBlock);
+    const auto* pull = message->As<wire::Pull>();
+    const bool asks = pull != nullptr && (pull->kind == wire::PullKind::kFollow ||
+                                          pull->kind == wire::PullKind::kBlock);
     return asks ? std::optional(received.from) : std::nullopt;
   }
 
@@ -205,8 +205,8 @@ class FalsePast final : public Editor {
     if (message == nullptr || message->envelope.slot.type != MessageType::kPull) {
       return std::nullopt;
     }
-    const auto pull = wire::Decode<wire::Pull>(message->envelope.body);
-    const bool asks = pull.ok() && pull->kind == wire::PullKind::kBlock;
+    const auto* pull = message->As<wire::Pull>();
+    const bool asks = pull != nullptr && pull->kind == wire::PullKind::kBlock;
     return asks ? std::optional(message->envelope.slot.step) : std::nullopt;
   }
 

@@ -75,8 +75,8 @@ class FalseCarrier final : public Editor {
     if (message == nullptr || message->envelope.slot.type != wire::MessageType::kForward) {
       return false;
     }
-    const auto forward = wire::Decode<wire::Forward>(message->envelope.body);
-    return forward.ok() && forward->from != turn.self();
+    const auto* forward = message->As<wire::Forward>();
+    return forward != nullptr && forward->from != turn.self();
   }
 
   Mode mode_;

@@ -300,8 +300,8 @@ class AfterGate final : public Base {
     while (digests_.size() > 16) digests_.erase(digests_.begin());
   }
   std::optional<wire::Echo> Lie(const Turn& turn, const wire::SignedEnvelope& own) {
-    const auto echo = wire::Decode<wire::Echo>(own.envelope.body);
-    if (!echo.ok()) return std::nullopt;
+    const auto* echo = own.As<wire::Echo>();
+    if (echo == nullptr) return std::nullopt;
     const wire::Slot& slot = own.envelope.slot;
     const std::size_t n = members_.size();
     const std::size_t entries = slot.phase == Phase::kA ? 2 * n : n;
@@ -325,8 +325,9 @@ class AfterGate final : public Base {
     return lie;
   }
   bool Answered(Turn& turn, const wire::SignedEnvelope& asked) {
-    const auto pull = wire::Decode<wire::Pull>(asked.envelope.body);
-    if (!pull.ok() || pull->kind != wire::PullKind::kVector || pull->digests.empty()) return false;
+    const auto* pull = asked.As<wire::Pull>();
+    if (pull == nullptr || pull->kind != wire::PullKind::kVector || pull->digests.empty())
+      return false;
     const auto shown = shown_.find(pull->digests[0]);
     if (shown == shown_.end()) return false;
     wire::Slot slot = asked.envelope.slot;

@@ -46,8 +46,8 @@ class GoneDonor final : public Editor {
   static bool IsPiece(const wire::SignedEnvelope& message) {
     const wire::Slot& slot = message.envelope.slot;
     if (slot.type != wire::MessageType::kChunk || slot.phase != protocol::kStateChunk) return false;
-    const auto chunk = wire::Decode<wire::Chunk>(message.envelope.body);
-    return chunk.ok() && chunk->index > 0;
+    const auto* chunk = message.As<wire::Chunk>();
+    return chunk != nullptr && chunk->index > 0;
   }
 
   std::uint64_t from_step_;

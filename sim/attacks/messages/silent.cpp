@@ -118,8 +118,8 @@ class WithholdResult final : public Editor {
     if (slot.type == wire::MessageType::kResult) return true;
     // The answer to a request for any column; those of other owners pass.
     if (slot.type != wire::MessageType::kChunk || slot.step != turn.step()) return false;
-    const auto chunk = wire::Decode<wire::Chunk>(message->envelope.body);
-    return chunk.ok() && turn.round()->roles.PartOwnedBy(turn.self()) == chunk->index;
+    const auto* chunk = message->As<wire::Chunk>();
+    return chunk != nullptr && turn.round()->roles.PartOwnedBy(turn.self()) == chunk->index;
   }
 
   std::uint64_t from_step_;

@@ -146,8 +146,8 @@ class Unwatched final : public Editor {
   static void NoteCoin(const Turn& turn, const wire::SignedEnvelope& message) {
     const wire::Slot& slot = message.envelope.slot;
     if (slot.type != wire::MessageType::kReveal || slot.step != turn.step()) return;
-    const auto reveal = wire::Decode<wire::Reveal>(message.envelope.body);
-    if (!reveal.ok()) return;
+    const auto* reveal = message.As<wire::Reveal>();
+    if (reveal == nullptr) return;
     turn.coven().whispers(slot.step).coins[slot.draw][message.envelope.sender] =
         reveal->opening.coin.value;
   }

@@ -55,7 +55,7 @@ void Seal::Impl::OnMessage(base::Time now, const wire::SignedEnvelope& message, 
       TakeSlow(now, message, out);
       break;
     case MessageType::kClose:
-      if (wire::Decode<wire::Close>(message.envelope.body).ok()) gate_.Add(sender, message.frame);
+      if (message.As<wire::Close>() != nullptr) gate_.Add(sender, message.frame);
       break;
     default:
       return;
@@ -99,8 +99,8 @@ std::optional<base::Time> Seal::Impl::wake() const {
 void Seal::Impl::Remember(base::Time now, const wire::SignedEnvelope& own) {
   const wire::Slot& slot = own.envelope.slot;
   if (slot.type == MessageType::kEcho) {
-    const auto echo = wire::Decode<wire::Echo>(own.envelope.body);
-    if (!echo.ok() || !echoes_.Recall(now, echo->vector)) return;
+    const auto* echo = own.As<wire::Echo>();
+    if (echo == nullptr || !echoes_.Recall(now, echo->vector)) return;
     slow_path_.NameOwnEcho(echo->vector);
     if (!decision_.made()) clock_.Echoed(now, CloseTime::kAfterEcho);  // why it ended is forgotten
     asks_.LookAt(now + Half(setup_.delta()));
@@ -135,11 +135,11 @@ void Seal::Impl::RebuildOwnVector() {
 }
 
 void Seal::Impl::TakeEcho(base::Time now, const wire::SignedEnvelope& message) {
-  auto echo = wire::Decode<wire::Echo>(message.envelope.body);
-  if (!echo.ok()) return;
+  const auto* echo = message.As<wire::Echo>();
+  if (echo == nullptr) return;
   const PeerId& sender = message.envelope.sender;
   slow_path_.AddEcho(sender, echo->vector, message.frame);
-  if (!echoes_.Add(sender, std::move(echo).value(), now)) return;
+  if (!echoes_.Add(sender, *echo, now)) return;
   if (sender != setup_.self()) asks_.LookAt(now + setup_.moment());
 }
 

@@ -24,8 +24,8 @@ SealSlowPath::StatusTaken SealSlowPath::OnStatus(const wire::SignedEnvelope& mes
   const std::uint32_t k = message.envelope.slot.iteration;
   const PeerId& sender = message.envelope.sender;
   StatusTaken taken;
-  const auto status = wire::Decode<wire::Status>(message.envelope.body);
-  if (!status.ok() || !InWindow(k, current)) return taken;
+  const auto* status = message.As<wire::Status>();
+  if (status == nullptr || !InWindow(k, current)) return taken;
   if (!rounds_.AddStatus(k, sender, {*status, message.digest, message.frame})) return taken;
   const Statuses& statuses = rounds_.StatusesOf(k);
   if (statuses.TwoFaced(sender)) {  // show both to all, so that no leader relies on the sender
@@ -40,10 +40,9 @@ const wire::Propose* SealSlowPath::OnPropose(const wire::SignedEnvelope& message
                                              std::uint32_t current) {
   const std::uint32_t k = message.envelope.slot.iteration;
   const PeerId& sender = message.envelope.sender;
-  auto propose = wire::Decode<wire::Propose>(message.envelope.body);
-  if (!propose.ok() || !InWindow(k, current) || sender != setup_.LeaderOf(k)) return nullptr;
-  if (!rounds_.AddProposal(k,
-                           {sender, std::move(propose).value(), message.digest, message.frame})) {
+  const auto* propose = message.As<wire::Propose>();
+  if (propose == nullptr || !InWindow(k, current) || sender != setup_.LeaderOf(k)) return nullptr;
+  if (!rounds_.AddProposal(k, {sender, *propose, message.digest, message.frame})) {
     return nullptr;
   }
   const wire::Propose& body = rounds_.ProposalsOf(k).back().body;
@@ -55,16 +54,16 @@ const wire::Propose* SealSlowPath::OnPropose(const wire::SignedEnvelope& message
 
 void SealSlowPath::OnVote(const wire::SignedEnvelope& message, std::uint32_t current) {
   const std::uint32_t k = message.envelope.slot.iteration;
-  const auto vote = wire::Decode<wire::SealVote>(message.envelope.body);
-  if (!vote.ok()) return;
+  const auto* vote = message.As<wire::SealVote>();
+  if (vote == nullptr) return;
   if (!InWindow(k, current) && !certificates_.IsNeeded(k, vote->value)) return;
   certificates_.AddVote(k, message.envelope.sender, vote->value, message.frame);
 }
 
 bool SealSlowPath::OnLock(const wire::SignedEnvelope& message, std::uint32_t current) {
   const std::uint32_t k = message.envelope.slot.iteration;
-  const auto lock = wire::Decode<wire::Lock>(message.envelope.body);
-  if (!lock.ok()) return false;
+  const auto* lock = message.As<wire::Lock>();
+  if (lock == nullptr) return false;
   return certificates_.AddLock(k, message.envelope.sender, lock->value, message.frame, current) &&
          InWindow(k, current);
 }
@@ -72,11 +71,11 @@ bool SealSlowPath::OnLock(const wire::SignedEnvelope& message, std::uint32_t cur
 void SealSlowPath::Recall(const wire::SignedEnvelope& own, std::uint32_t current) {
   const wire::Slot& slot = own.envelope.slot;
   if (slot.type == MessageType::kStatus) {
-    const auto status = wire::Decode<wire::Status>(own.envelope.body);
-    if (status.ok()) certificates_.Raise({status->rank, status->value}, current);
+    const auto* status = own.As<wire::Status>();
+    if (status != nullptr) certificates_.Raise({status->rank, status->value}, current);
   } else if (slot.type == MessageType::kLock) {
-    const auto lock = wire::Decode<wire::Lock>(own.envelope.body);
-    if (lock.ok()) certificates_.Raise({slot.iteration + 1, lock->value}, current);
+    const auto* lock = own.As<wire::Lock>();
+    if (lock != nullptr) certificates_.Raise({slot.iteration + 1, lock->value}, current);
   }
 }
 

@@ -24,7 +24,7 @@ class GateTest : public MemberTest {
     return Judge(Sign(saying), IdOf(saying.from), std::move(blob));
   }
   Fate Sort(const Saying& saying, std::uint32_t link) {
-    return gate_.Sort(Sign(saying)->envelope, IdOf(link), step_.get());
+    return gate_.Sort(*Sign(saying), IdOf(link), step_.get());
   }
   // The check for which a link was suspected; "" if none was.
   std::string SuspectedOf(const PeerId& link) {

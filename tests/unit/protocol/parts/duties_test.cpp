@@ -91,7 +91,7 @@ TEST_F(DutiesTest, MemberThatHoldsNothingAbstains) {
 
 TEST_F(DutiesTest, OnlyTheExactProfileAsksForTheRootOfTheCommit) {
   wire::SignedEnvelope message;
-  message.envelope.body = wire::Encode(honest_.ProofOf(PeerNumber(2)));
+  message.body = honest_.ProofOf(PeerNumber(2));
   target_proof_ = wire::Share(std::move(message));
   commits_[PeerNumber(2)].gradient_root = scene::DigestOf(77);
   commits_[PeerNumber(2)].parameters_root = scene::DigestOf(78);
@@ -116,7 +116,7 @@ class ExactDutiesTest : public DutiesTest {
   // Member 2 is found guilty of step kStep by this member.
   void FindGuilty() {
     wire::SignedEnvelope message;
-    message.envelope.body = wire::Encode(honest_.ProofOf(PeerNumber(2)));
+    message.body = honest_.ProofOf(PeerNumber(2));
     target_proof_ = wire::Share(std::move(message));
     commits_[PeerNumber(2)].gradient_root = scene::DigestOf(77);
     commits_[PeerNumber(2)].parameters_root = scene::DigestOf(78);

@@ -150,15 +150,15 @@ TEST_F(GenesisSealTest, OneLiarsBlockMakesNobodyLeave) {
 
 TEST_F(GenesisSealTest, OnlyAnEchoThatEqualsTheOwnOneCountsWhenPassedOn) {
   const auto boot = Message(1, Phase::kGenesis, MessageType::kBoot, wire::Encode(wire::Boot{}));
-  EXPECT_FALSE(seal_->CountsIfRelayed(boot->envelope));
+  EXPECT_FALSE(seal_->CountsIfRelayed(*boot));
   const wire::Echo echo = EchoHere();
-  EXPECT_FALSE(seal_->CountsIfRelayed(boot->envelope));
+  EXPECT_FALSE(seal_->CountsIfRelayed(*boot));
   const auto same = Message(1, Phase::kGenesis, MessageType::kEcho, wire::Encode(echo));
-  EXPECT_TRUE(seal_->CountsIfRelayed(same->envelope));
+  EXPECT_TRUE(seal_->CountsIfRelayed(*same));
   wire::Echo changed = echo;
   changed.vector = DigestOf(5);
   const auto other = Message(1, Phase::kGenesis, MessageType::kEcho, wire::Encode(changed));
-  EXPECT_FALSE(seal_->CountsIfRelayed(other->envelope));
+  EXPECT_FALSE(seal_->CountsIfRelayed(*other));
 }
 
 TEST_F(GenesisSealTest, EchoesOfOthersAreShownToThirdMembers) {

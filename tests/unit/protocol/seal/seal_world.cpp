@@ -111,6 +111,7 @@ wire::SignedEnvelope World::Sign(std::uint32_t node, MessageType type, std::uint
   message.envelope.entry = DigestOf(2);
   message.envelope.sender = IdOf(node);
   message.envelope.body = std::move(body);
+  message.body = wire::DecodeBody(type, message.envelope.body);
   crypto::Hasher hasher(crypto::kDomainEnvelope);
   hasher.UpdateU64(static_cast<std::uint64_t>(type))
       .UpdateU64(iteration)

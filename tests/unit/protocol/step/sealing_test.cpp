@@ -369,8 +369,8 @@ TEST_F(SealingTest, MutedMemberIsNoWitnessOfAFork) {
   ASSERT_TRUE(sealing_.Drive(true));
   sealing_.TakeWatches();
   sealing_.Close();
-  EXPECT_TRUE(w_.forks.IsRival(rival_of_4->envelope));
-  EXPECT_FALSE(w_.forks.IsRival(rival_of_5->envelope));
+  EXPECT_TRUE(w_.forks.IsRival(*rival_of_4));
+  EXPECT_FALSE(w_.forks.IsRival(*rival_of_5));
 }
 
 TEST_F(SealingTest, NothingReachesASealThatIsClosed) {

@@ -50,7 +50,7 @@ class ForkWatchTest : public ::testing::Test {
     return Sign(member, MessageType::kEcho, 0, 1, wire::Encode(echo), kStep);
   }
   std::optional<Fork> Hear(const wire::SignedEnvelope& message) {
-    EXPECT_TRUE(watch_.IsRival(message.envelope));
+    EXPECT_TRUE(watch_.IsRival(message));
     return watch_.Note(message);
   }
 
@@ -77,13 +77,13 @@ TEST_F(ForkWatchTest, EchoesAreOneOnlyIfAllThatWereAwakeSentThem) {
 }
 
 TEST_F(ForkWatchTest, WhatCanProveNothingIsNoRival) {
-  EXPECT_FALSE(watch_.IsRival(Lock(0, 10).envelope)) << "the value that was decided";
-  EXPECT_FALSE(watch_.IsRival(Lock(0, 20, 1, 2).envelope)) << "another entry";
-  EXPECT_FALSE(watch_.IsRival(Lock(4, 20).envelope)) << "one who slept";
-  EXPECT_FALSE(watch_.IsRival(Lock(9, 20).envelope)) << "no member";
-  EXPECT_FALSE(watch_.IsRival(Lock(0, 20, 1, 1, kStep + 1).envelope)) << "not decided here";
-  EXPECT_FALSE(watch_.IsRival(Sign(0, MessageType::kLock, 1, 1, {1, 2}, kStep).envelope)) << "junk";
-  EXPECT_FALSE(watch_.IsRival(Sign(0, MessageType::kVote, 1, 1, {1}, kStep).envelope));
+  EXPECT_FALSE(watch_.IsRival(Lock(0, 10))) << "the value that was decided";
+  EXPECT_FALSE(watch_.IsRival(Lock(0, 20, 1, 2))) << "another entry";
+  EXPECT_FALSE(watch_.IsRival(Lock(4, 20))) << "one who slept";
+  EXPECT_FALSE(watch_.IsRival(Lock(9, 20))) << "no member";
+  EXPECT_FALSE(watch_.IsRival(Lock(0, 20, 1, 1, kStep + 1))) << "not decided here";
+  EXPECT_FALSE(watch_.IsRival(Sign(0, MessageType::kLock, 1, 1, {1, 2}, kStep))) << "junk";
+  EXPECT_FALSE(watch_.IsRival(Sign(0, MessageType::kVote, 1, 1, {1}, kStep)));
 }
 
 TEST_F(ForkWatchTest, OneMembersManyKeepNobodyElsesOut) {

@@ -46,6 +46,7 @@ inline wire::SignedEnvelope Message(std::uint32_t sender, wire::MessageType type
   message.envelope.slot.iteration = iteration;
   message.envelope.sender = scene::PeerNumber(sender);
   message.envelope.body = std::move(body);
+  message.body = wire::DecodeBody(type, message.envelope.body);
   message.digest = wire::DigestOf(message.envelope);
   message.frame = wire::EncodeUnsigned(message.envelope);
   return message;
