@@ -125,6 +125,7 @@ struct DhtKind {
   using Transport = DatagramsAndQuestions;
   using Jobs = machine::NoJobs;
   using Disk = machine::StoreOf<KeptContacts>;
+  using Owner = machine::NoOwner;
   using Observation = dht::Observation;
   using Progress = dht::Progress;
   static bool IsLast(const dht::Observation&) { return false; }  // until the process ends

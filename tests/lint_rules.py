@@ -330,7 +330,6 @@ NOT_HASHED = {
     "Signer::key_": _FIXED,
     "Voice::self_": _FIXED,
     "Voice::run_id_": _FIXED,
-    "Voice::declarations_": _FIXED,
     "Post::self_": _FIXED,
     "Post::run_id_": _FIXED,
     "Post::carries_": _FIXED,

@@ -15,7 +15,6 @@
 #include "node/protocol/ground/state.h"
 #include "node/protocol/member/peer.h"
 #include "node/protocol/parts/followers.h"
-#include "node/protocol/rules/invite_book.h"
 #include "node/protocol/rules/leaving.h"
 #include "node/protocol/rules/recomputing.h"
 #include "node/protocol/seal/seal_bounds.h"
@@ -135,10 +134,7 @@ base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
   return transport;
 }
 
-base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train::Trainer& trainer,
-                                         bool is_found,
-                                         const std::shared_ptr<NodeOptions::Leaving>& leaving,
-                                         const std::shared_ptr<RevocationFile>& revocations) {
+base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train::Trainer& trainer) {
   protocol::PeerOptions peer;
   peer.manifest = options.manifest;
   peer.key = options.key;
@@ -155,19 +151,6 @@ base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train:
   }
   peer.credential = options.credential;
   peer.anchor = options.anchor;
-  std::optional<bool> reachable = options.network.reachable;
-  if (!reachable && !is_found && !IsOfManifest(*options.manifest, options.key->id())) {
-    reachable = false;
-  }
-  if (reachable) {
-    peer.declarations.only_dials = [dials = !*reachable](bool) { return dials; };
-  }
-  peer.declarations.leaving = [leaving](std::uint64_t) { return leaving->asked; };
-  if (revocations != nullptr) {
-    peer.declarations.revokes = [revocations, manifest = options.manifest](const auto& head) {
-      return protocol::RevocationToState(head, *manifest, revocations->held());
-    };
-  }
   return MachineMaker([peer = std::move(peer), plain = options.unprotected] {
     return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
   });
@@ -231,13 +214,11 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   const std::uint64_t dimension = base::ElementCount(layout);
   RETURN_IF_ERROR(config::CheckDimension(dimension, protocol::SeatsIn(manifest)));
   ASSIGN_OR_RETURN(node.transport, TransportOf(options, layout));
-  const auto leaving = std::make_shared<NodeOptions::Leaving>();
-  leaving->possible = [manifest = options.manifest, self](const wire::Block& head) {
-    const bool is_listed = protocol::IsMember(head.leaving, self);  // an earlier process said so
-    return is_listed || protocol::MayBeListed(self, head, *manifest);
-  };
   if (!options.unprotected) {
-    node.leaving = leaving;
+    node.may_leave = [manifest = options.manifest, self](const wire::Block& head) {
+      const bool is_listed = protocol::IsMember(head.leaving, self);  // an earlier process said so
+      return is_listed || protocol::MayBeListed(self, head, *manifest);
+    };
     node.waits = [manifest = options.manifest](const auto& head) {
       return StepWaitsOf(head, *manifest);
     };
@@ -250,8 +231,12 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   // Others that came later learn an address from the DHT alone. [Two that listened, and could not
   // find each other, disputed.]
   const bool is_found = listens && options.network.dht.mode != net::DhtMode::kOff;
-  ASSIGN_OR_RETURN(const MachineMaker honest,
-                   HonestMaker(options, *node.trainer, is_found, leaving, node.revocations));
+  ASSIGN_OR_RETURN(const MachineMaker honest, HonestMaker(options, *node.trainer));
+  if (options.network.reachable) {
+    node.wishes.only_dials = !*options.network.reachable;
+  } else if (!is_found && !IsOfManifest(manifest, self)) {
+    node.wishes.only_dials = true;
+  }
   if (options.machine) {
     ASSIGN_OR_RETURN(node.machine, options.machine(honest, layout));
   } else {

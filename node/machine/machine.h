@@ -14,11 +14,12 @@
 //     using Transport = Datagrams<Address>; // or Links; any struct with Inputs and Actions
 //     using Jobs = NoJobs;                  // or JobsOf<Spec, Result>
 //     using Disk = StoreOf<EchoRecord>;     // or NoStore
+//     using Owner = OwnerOf<EchoTold>;      // or NoOwner
 //     using Observation = EchoSeen;         // for people and checkers
 //     using Progress = EchoProgress;        // for people: what the machine waits for
 //     static bool IsLast(const EchoSeen&);  // after it the machine only sends (rule 5)
 //   };
-//   InputOf<EchoKind>  = Started | DatagramReceived | TimerFired | Stored
+//   InputOf<EchoKind>  = Started | DatagramReceived | TimerFired | Stored | EchoTold
 //   ActionOf<EchoKind> = SendDatagram | SetTimer | CancelTimer | Store | Observe
 //                        (with jobs: StartJob | StopJob before Store)
 //
@@ -40,7 +41,11 @@
 //      must be safe for the machine.
 //   7  Each SetTimer comes back as one TimerFired with its id, at `at` or later, unless a
 //      CancelTimer or another SetTimer of the id comes first.
-//   A restart is a new machine: what was in flight for the old one does not come back.
+//   8  The owner's word comes at any time after Started. A machine has no other way to learn what
+//   its
+//      owner wants, so the inputs alone decide what it does.
+//   A restart is a new machine: what was in flight for the old one does not come back, and the
+//   driver tells it again what the owner wants.
 //
 // Promises:
 //   O1  An Outbox holds actions in the order in which they were added.
@@ -82,13 +87,15 @@ concept Kind = requires(const typename K::Observation& seen) {
   typename K::Jobs::Actions;
   typename K::Disk::Inputs;
   typename K::Disk::Actions;
+  typename K::Owner::Inputs;
   { K::IsLast(seen) } -> std::same_as<bool>;
 };
 
 template <Kind K>
-using InputOf = typename internal::Join<Types<typename K::Started>, typename K::Transport::Inputs,
-                                        Types<TimerFired>, typename K::Jobs::Inputs,
-                                        typename K::Disk::Inputs>::Variant;
+using InputOf =
+    typename internal::Join<Types<typename K::Started>, typename K::Transport::Inputs,
+                            Types<TimerFired>, typename K::Jobs::Inputs, typename K::Disk::Inputs,
+                            typename K::Owner::Inputs>::Variant;
 template <Kind K>
 using ActionOf =
     typename internal::Join<typename K::Transport::Actions, Types<SetTimer, CancelTimer>,

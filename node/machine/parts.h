@@ -1,9 +1,9 @@
 // What machines of every kind have in common below their transport: timers, jobs, a store, and
 // observations. A kind (node/machine/machine.h) chooses among them and fills in its own types.
 //
-// Each part lists the inputs and the actions that it adds to a kind. A kind without jobs or without
-// a store names NoJobs or NoStore, and its variants then lack those alternatives: such a machine
-// cannot start a job, and a driver without a job pool can run it.
+// Each part lists the inputs and the actions that it adds to a kind. A kind without jobs, a store
+// or an owner names NoJobs, NoStore or NoOwner, and its variants then lack those alternatives: such
+// a machine cannot start a job, and a driver without a job pool can run it.
 //
 // Thread safety: plain values; specs and results are immutable once shared.
 #pragma once
@@ -86,6 +86,17 @@ struct StoreOf {
 struct NoStore {
   using Inputs = Types<>;
   using Actions = Types<>;
+};
+
+// --- people -------------------------------------------------------------------------------------
+
+// What its owner tells the machine while it runs, in the kind's own form.
+template <typename Told>
+struct OwnerOf {
+  using Inputs = Types<Told>;
+};
+struct NoOwner {
+  using Inputs = Types<>;
 };
 
 // --- observations -------------------------------------------------------------------------------

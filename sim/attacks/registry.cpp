@@ -731,8 +731,11 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
     inside = std::make_unique<AdversarialMachine>(options.key->id(), std::move(inside),
                                                   std::move(one), options.coven);
   }
-  if (options.post == nullptr) return inside;
-  return std::make_unique<RoutedMachine>(std::move(inside), std::move(options.post));
+  if (options.routed_from == nullptr) return inside;
+  protocol::Post post(options.key->id(), editor.manifest->run_id,
+                      protocol::CountsReach(*editor.manifest));
+  post.SetHead(std::move(options.routed_from));
+  return std::make_unique<RoutedMachine>(std::move(inside), std::move(post));
 }
 
 }  // namespace ostraka::sim

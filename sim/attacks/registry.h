@@ -90,13 +90,13 @@ struct AdversaryOptions {
   // The gradients of a trainer over flipped labels (sim/attacks/results/flipped_labels.h), for
   // attacks that FlipsLabels names. Called in the machine's Step.
   protocol::GradientFunction flipped_gradients = {};
-  // PeerOptions::post of the machine inside, whose messages are routed after the attack has changed
-  // them; null: the machine routes them itself.
-  std::shared_ptr<protocol::Post> post = nullptr;
+  // The block after which the machine inside begins, if it does not route what it sends
+  // (PeerOptions::routes): carriers get it after the attack has changed it. Null: it routes itself.
+  std::shared_ptr<const wire::Block> routed_from = nullptr;
 };
 
 // True for the attack whose machine is to declare the opposite of what the run says of it
-// (Declarations::only_dials).
+// (Told::only_dials).
 bool FlipsReach(std::string_view name);
 
 // True for the attacks that consist in when their machines leave and come back

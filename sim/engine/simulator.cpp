@@ -154,6 +154,15 @@ void Simulator::ScheduleRestart(base::Time at, std::uint32_t peer, bool lose_dis
   queue_.Push(at, FateOf(peer, peer, fate));
 }
 
+void Simulator::Tell(std::uint32_t peer, protocol::Told told) {
+  queue_.Push(now_, {.peer = peer,
+                     .from = peer,
+                     .ticket = 0,
+                     .input = std::move(told),
+                     .job = nullptr,
+                     .life = peers_[peer].life});
+}
+
 void Simulator::CutOrHeal(std::uint32_t a, std::uint32_t b, bool cut) {
   network_.SetCut(a, b, cut);
   if (network_.IsUp(a, b) != cut) return;  // no change, or not connected yet
@@ -271,6 +280,8 @@ bool Simulator::PrepareInput(Event& event) {
     peer.disk.Apply(store.mapped());
   } else if (std::holds_alternative<protocol::MessageReceived>(event.input)) {
     return event.ticket == network_.Epoch(event.from, event.peer);
+  } else if (std::holds_alternative<protocol::Told>(event.input)) {
+    return event.life == peer.life;
   }
   return true;
 }

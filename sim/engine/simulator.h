@@ -108,6 +108,8 @@ class Simulator {
   // Restarts `peer` from its disk, or with `lose_disk` from an empty one. No effect if the peer is
   // running at `at`. REQUIRES: `at` is not in the past; the member has `remake`.
   void ScheduleRestart(base::Time at, std::uint32_t peer, bool lose_disk = false);
+  // The owner of `peer` tells it something now. No effect if its process is down.
+  void Tell(std::uint32_t peer, protocol::Told told);
   // Holds messages that `from` sends to `to` within [begin, end) until `end`: a network that is
   // slow in one direction.
   void ScheduleHold(base::Time begin, base::Time end, std::uint32_t from, std::uint32_t to) {

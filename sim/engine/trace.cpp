@@ -75,6 +75,7 @@ void Trace::PutInput(const protocol::Input& input) {
                    Put(job.result->index());
                  },
                  [this](const protocol::Stored& stored) { Put(stored.id); },
+                 [](const protocol::Told&) {},  // what it does shows in COMMITs
              },
              input);
 }
@@ -296,6 +297,7 @@ std::string DescribeInput(const protocol::Input& input) {
           [](const protocol::TimerFired& timer) { return "timer " + std::to_string(timer.id); },
           [](const protocol::JobDone& job) { return "job " + std::to_string(job.id) + " done"; },
           [](const protocol::Stored& stored) { return "stored " + std::to_string(stored.id); },
+          [](const protocol::Told&) { return std::string("told what its owner wants"); },
       },
       input);
 }

@@ -41,6 +41,7 @@
 #include "sim/setup/departures.h"
 #include "sim/setup/fault_plan.h"
 #include "sim/setup/models.h"
+#include "sim/setup/prompter.h"
 #include "sim/setup/travels.h"
 #include "sim/setup/turnover.h"
 #include "sim/trainers/trainers.h"
@@ -55,6 +56,12 @@ protocol::GradientFunction GradientsOf(train::Trainer& trainer) {
     return spec.again ? trainer.GradientAgain(*spec.parameters, spec.batch_seed)
                       : trainer.Gradient(*spec.parameters, spec.batch_seed);
   };
+}
+
+// The block after which a machine of these options begins.
+std::shared_ptr<const wire::Block> HeadOf(const protocol::PeerOptions& peer) {
+  if (peer.anchor != nullptr) return peer.anchor;
+  return std::make_shared<const wire::Block>(protocol::GenesisHead(*peer.manifest));
 }
 
 class LineSink final : public StepObserver {
@@ -103,19 +110,6 @@ Keys AllKeys(const base::Rng& rng, const SimOptions& options,
   const Keys guests = MakeKeys(rng.Fork("guests"), KeysIn(options) - options.peers, memo);
   keys.insert(keys.end(), guests.begin(), guests.end());
   return keys;
-}
-
-using Revokes = std::function<std::optional<wire::Revocation>(const wire::Block& head)>;
-// What honest members pass on of the moderators' revocations, and what attackers forge, in turn.
-std::pair<Revokes, Revokes> RevocationsOf(
-    const Gatehouse& gatehouse, const std::shared_ptr<const protocol::Manifest>& manifest) {
-  if (!protocol::IsOpen(*manifest)) return {};
-  return {[held = gatehouse.Revocations(manifest->run_id), manifest](const wire::Block& head) {
-            return protocol::RevocationToState(head, *manifest, held);
-          },
-          [forged = gatehouse.ForgedRevocations(manifest->run_id)](const wire::Block& head) {
-            return std::optional(forged[head.step % forged.size()]);
-          }};
 }
 
 // Which members only dial: a uniform choice, as that of the Byzantine ones.
@@ -226,6 +220,8 @@ class Cluster {
   Cluster(const SimOptions& options, const Training& training);
   base::StatusOr<std::vector<Simulator::Member>> MakeMembers(const std::vector<float>& initial);
   AdversaryOptions AdversaryAt(std::uint32_t peer) const;
+  bool Cheats(std::uint32_t peer) const;
+  void AddWishes(Prompter& prompter) const;
   std::function<std::unique_ptr<protocol::Machine>()> ReturningAdversary(
       std::uint32_t index, protocol::PeerOptions peer) const;
   void AddCheckers(Simulator& simulator);
@@ -338,52 +334,74 @@ AdversaryOptions Cluster::AdversaryAt(std::uint32_t peer) const {
 std::function<std::unique_ptr<protocol::Machine>()> Cluster::ReturningAdversary(
     std::uint32_t index, protocol::PeerOptions peer) const {
   return [adversary = AdversaryAt(index), peer = std::move(peer)]() mutable {
-    peer.post = std::make_shared<protocol::Post>(peer.key->id(), peer.manifest->run_id,
-                                                 protocol::CountsReach(*peer.manifest));
-    adversary.post = peer.post;
+    adversary.routed_from = HeadOf(peer);
     auto machine = MakeAdversary(adversary, protocol::MakePeer(peer));
     OSTRAKA_CHECK(machine.ok());  // CheckOptions
     return *std::move(machine);
   };
 }
 
+bool Cluster::Cheats(std::uint32_t peer) const {
+  return roster_.byzantine[peer] && peer < options_.peers + options_.comes + options_.intruders;
+}
+
+void Cluster::AddWishes(Prompter& prompter) const {
+  std::vector<wire::Revocation> held;
+  std::vector<wire::Revocation> forged;
+  if (protocol::IsOpen(*manifest_)) {
+    held = guests_.gatehouse.Revocations(manifest_->run_id);
+    forged = guests_.gatehouse.ForgedRevocations(manifest_->run_id);
+  }
+  for (std::uint32_t i = 0; i < keys_.size(); ++i) {
+    if (const auto leaves = faults_.departures.find(i); leaves != faults_.departures.end()) {
+      const auto leave = LeavingFrom(leaves->second, roster_.IsHonest(i));
+      prompter.Add(i, [leave](auto, const auto*, protocol::Told& told) { told.leave = leave; });
+    }
+    if (guests_.travels != nullptr && Cheats(i)) {
+      prompter.Add(i, [this, i](std::uint64_t step, const auto*, protocol::Told& told) {
+        if (guests_.travels->MustLeave(i, step)) told.leave = {step, step + 1};
+      });
+    }
+    if (guests_.turnover != nullptr && roster_.IsHonest(i)) {
+      prompter.Add(i, [this, i](auto, const auto*, protocol::Told& told) {
+        if (guests_.turnover->MustLeave(i)) told.leave.emplace();
+      });
+    }
+    if (Cheats(i) && FlipsReach(AdversaryAt(i).name)) {
+      prompter.Add(i, [this, i](auto, const wire::Block* head, protocol::Told& told) {
+        told.only_dials =
+            head == nullptr ? !dialers_[i] : !protocol::OnlyDials(*head, keys_[i]->id());
+      });
+    }
+    // Honest members pass on what the moderators revoked; attackers what they forge, in turn.
+    if (!forged.empty() && Cheats(i)) {
+      prompter.Add(i, [forged](std::uint64_t step, const auto*, protocol::Told& told) {
+        told.revocations = {forged[step % forged.size()]};
+      });
+    } else if (!held.empty()) {
+      prompter.Add(i, [held](std::uint64_t step, const auto*, protocol::Told& told) {
+        if (step == 0) told.revocations = held;
+      });
+    }
+  }
+}
+
 base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     const std::vector<float>& values) {
   const auto initial = std::make_shared<const std::vector<float>>(values);
-  const auto [revoking, forging] = RevocationsOf(guests_.gatehouse, manifest_);
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
     protocol::PeerOptions peer{manifest_, keys_[i], frames_.verifier, training_.trainer->layout(),
                                initial,   {},       frames_.opener};
     peer.guest_bytes_a_second = GuestBytesOf(options_);
     const bool comes = roster_.Comes(i);
-    const bool cheats =
-        roster_.byzantine[i] && i < options_.peers + options_.comes + options_.intruders;
+    const bool cheats = Cheats(i);
     if (!roster_.byzantine[i])
       peer.opener = std::make_shared<CountingOpener>(frames_.opener, &(*frames_.opened)[i]);
     if (comes)
       peer.credential = guests_.gatehouse.CredentialOf(manifest_->run_id, i - options_.peers);
-    if (cheats) {
-      peer.post = std::make_shared<protocol::Post>(keys_[i]->id(), manifest_->run_id,
-                                                   protocol::CountsReach(*manifest_));
-      if (FlipsReach(AdversaryAt(i).name))
-        peer.declarations.only_dials = [](bool so_far) { return !so_far; };
-    }
-    if (const auto leaves = faults_.departures.find(i); leaves != faults_.departures.end()) {
-      peer.declarations.leaving = LeavingFrom(leaves->second, roster_.IsHonest(i));
-    }
-    if (guests_.travels != nullptr && cheats) {
-      peer.declarations.leaving = [travels = guests_.travels, i](std::uint64_t step) {
-        return travels->MustLeave(i, step);
-      };
-    }
-    peer.declarations.revokes = cheats ? forging : revoking;
+    peer.routes = !cheats;
     const bool takes_turn = i >= KeysIn(options_) - options_.turnover;
-    if (guests_.turnover != nullptr && roster_.IsHonest(i)) {
-      peer.declarations.leaving = [turnover = guests_.turnover, i](std::uint64_t) {
-        return turnover->MustLeave(i);
-      };
-    }
     const auto make = [peer, turnover = takes_turn ? guests_.turnover : nullptr,
                        plain = options_.unprotected] {
       protocol::PeerOptions of_now = peer;
@@ -400,7 +418,7 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     if (cheats) {
       AdversaryOptions adversary = AdversaryAt(i);
       adversary.another = make;
-      if (!options_.unprotected) adversary.post = peer.post;
+      if (!options_.unprotected) adversary.routed_from = HeadOf(peer);
       if (training_.flipped != nullptr)
         adversary.flipped_gradients = GradientsOf(*training_.flipped);
       ASSIGN_OR_RETURN(member.machine,
@@ -504,6 +522,9 @@ SimResult Cluster::Run(const TraceSink& trace, StepObserver* observer) {
     if (guests_.travels != nullptr && guests_.travels->Starts(i)) continue;
     simulator.ScheduleRestart(guests_.gatehouse.starts()[i - options_.peers], i);
   }
+  Prompter prompter(&simulator);
+  if (!options_.unprotected) AddWishes(prompter);
+  simulator.AddObserver(&prompter);
   Homecoming homecoming(roster_, options_.leave_for, &simulator);
   if (guests_.turnover == nullptr) simulator.AddObserver(&homecoming);
   if (guests_.travels != nullptr) {

@@ -27,10 +27,11 @@ Departures DrawDepartures(base::Rng rng, const SimOptions& options, const Roster
   return departures;
 }
 
-std::function<bool(std::uint64_t step)> LeavingFrom(std::uint64_t step, bool honest) {
-  return [step, honest](std::uint64_t now) {
-    return now >= step && (!honest || now < step + kStepsOfSaying);
-  };
+protocol::Told::Leave LeavingFrom(std::uint64_t step, bool honest) {
+  protocol::Told::Leave leave;
+  leave.from = step;
+  if (honest) leave.until = step + kStepsOfSaying;
+  return leave;
 }
 
 void Homecoming::OnStep(const StepRecord& record) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 
 #include "node/base/rng.h"
@@ -19,9 +18,9 @@ namespace ostraka::sim {
 using Departures = std::map<std::uint32_t, std::uint64_t>;
 Departures DrawDepartures(base::Rng rng, const SimOptions& options, const Roster& roster);
 
-// What such a peer declares (node/protocol/mail/declarations.h). An honest one says so in a few
-// steps, as it may be sealed absent in one, and not again after its return; an attacker for ever.
-std::function<bool(std::uint64_t step)> LeavingFrom(std::uint64_t step, bool honest);
+// What such a peer is told. An honest one says so in a few steps, as it may be sealed absent in
+// one, and not again after its return; an attacker for ever.
+protocol::Told::Leave LeavingFrom(std::uint64_t step, bool honest);
 
 // Starts an honest peer again some time after the run has let it go.
 class Homecoming final : public StepObserver {

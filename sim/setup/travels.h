@@ -33,7 +33,8 @@ class Travels final : public StepObserver {
   // REQUIRES: before the run; the simulator outlives this.
   void Watch(Simulator* simulator) { simulator_ = simulator; }
 
-  // What an attacker declares in the COMMIT of `step`. Equal answers to equal questions.
+  // Whether an attacker says in the COMMIT of `step` that it leaves. Equal answers to equal
+  // questions.
   bool MustLeave(std::uint32_t peer, std::uint64_t step) const;
   // Whether this object starts that guest, at its turn.
   bool Starts(std::uint32_t peer) const;

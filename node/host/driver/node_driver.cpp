@@ -33,15 +33,6 @@ void AddFailure(const std::string& why, NodeOutcome& outcome) {
   }
 }
 
-// False if it was asked before, or the run cannot do without this node.
-bool AskToLeave(NodeOptions::Leaving* leaving, const wire::Block* last) {
-  if (leaving == nullptr || leaving->asked || last == nullptr || !leaving->possible(*last)) {
-    return false;
-  }
-  leaving->asked = true;
-  return true;
-}
-
 std::string LeavingText(const std::string& by, const base::PeerId& self, const wire::Block& last) {
   const wire::Standing* standing = protocol::StandingOf(last.standings, self);
   const bool is_barred = standing != nullptr && protocol::LeavesTooSoon(*standing, last.step + 2);
@@ -93,7 +84,8 @@ NodeDriver::Impl::Plan::Plan(NodeOptions& options)
       flush_timeout(options.flush_timeout),
       started{options.coin_seed, crypto::RandomSeed(), std::move(options.restored)},
       genesis(std::move(options.genesis)),
-      leaving(std::move(options.leaving)),
+      may_leave(std::move(options.may_leave)),
+      wishes(std::move(options.wishes)),
       waits(std::move(options.waits)),
       revocations(std::move(options.revocations)) {}
 
@@ -240,6 +232,7 @@ void NodeDriver::Impl::Start(Ended ended) {
     // would be lost. [It echoed without what it had to wait for, and was dropped.]
     open_ = restored == nullptr || restored->blocks.empty();
     if (open_) transport_->Start();
+    plan_.started.wishes = plan_.wishes;
     Feed(std::exchange(plan_.started, {}));
     Look();
   });
@@ -258,20 +251,34 @@ void NodeDriver::Impl::Look() {
   if (plan_.revocations != nullptr) {
     const base::Status read = plan_.revocations->Refresh();
     if (!read.ok()) reporter_.Notice(net::NoticeLevel::kWarning, base::MessageOf(read));
+    const std::vector<wire::Revocation>& held = plan_.revocations->held();
+    if (held != plan_.wishes.revocations) {
+      plan_.wishes.revocations = held;
+      Feed(protocol::Told{.revocations = held});
+    }
   }
   reporter_.Advise(
       net::DialBackAdvice(finder_->dialed_back(), seen.only_dial.contains(plan_.self)));
   look_timer_.Start(kLookEvery, [this] { inlet_.Enter([this] { Look(); }); });
 }
 
+// False if it was asked before, or the run cannot do without this node.
+bool NodeDriver::Impl::AskToLeave() {
+  const auto& last = reporter_.report().last_block;
+  const bool may = plan_.may_leave && last != nullptr && plan_.may_leave(*last);
+  if (plan_.wishes.leave || !may) return false;
+  plan_.wishes.leave.emplace();
+  Feed(protocol::Told{.leave = plan_.wishes.leave});
+  return true;
+}
+
 void NodeDriver::Impl::Stop(const std::string& by, How how) {
   using Phase = StopSequence::Phase;
   inlet_.Enter([&] {
     if (stop_.phase() >= Phase::kClosing) return;
-    const bool asked = plan_.leaving != nullptr && plan_.leaving->asked;
+    const bool asked = plan_.wishes.leave.has_value();
     const bool works = stop_.phase() == Phase::kRunning && seat_.progress().at_work;
-    if (how == How::kLeaving && works && !stop_wait_.begun() &&
-        AskToLeave(plan_.leaving.get(), reporter_.report().last_block.get())) {
+    if (how == How::kLeaving && works && !stop_wait_.begun() && AskToLeave()) {
       reporter_.Notice(net::NoticeLevel::kWarning,
                        LeavingText(by, plan_.self, *reporter_.report().last_block));
       return;

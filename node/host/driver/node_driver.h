@@ -76,12 +76,9 @@ struct NodeOptions {
   // The states that are kept. Nullopt: none. `failed` is replaced (NodeEvents::OnCheckpointFailed).
   std::optional<store::CheckpointWriterOptions> states = std::nullopt;
   base::Digest coin_seed;  // crypto::CoinSeed of the node's key and run
-  // How it leaves the run. Null: it cannot.
-  struct Leaving {
-    bool asked = false;  // Leave sets it, and the machine's declarations say so
-    std::function<bool(const wire::Block& head)> possible;
-  };
-  std::shared_ptr<Leaving> leaving = nullptr;
+  // Whether the run can let it go after `head`. Empty: it cannot leave.
+  std::function<bool(const wire::Block& head)> may_leave = {};
+  protocol::Told wishes = {};  // as the machine starts
   // How long the step after `head` waits. Empty: not known, and people are told no price of an end.
   std::function<StepWaits(const wire::Block& head)> waits = {};
   // What it passes on of the moderators' revocations, read anew once a second. Null: nothing.

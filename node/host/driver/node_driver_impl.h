@@ -54,7 +54,8 @@ class NodeDriver::Impl {
     base::Duration flush_timeout;
     protocol::Started started;  // until Start
     std::shared_ptr<const wire::Block> genesis;
-    std::shared_ptr<NodeOptions::Leaving> leaving;
+    std::function<bool(const wire::Block&)> may_leave;
+    protocol::Told wishes;
     std::function<StepWaits(const wire::Block&)> waits;
     std::shared_ptr<store::RevocationFile> revocations;
     std::uint16_t port = 0;  // from Bind on
@@ -77,6 +78,7 @@ class NodeDriver::Impl {
   NodeStatus Seen(bool brief = false) const;
   // Once a second while the machine runs.
   void Look();
+  bool AskToLeave();
 
   // --- the machine ---
   void Feed(const protocol::Input& input);

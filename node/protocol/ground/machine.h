@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@
 #include "node/machine/machine.h"
 #include "node/protocol/ground/jobs.h"
 #include "node/protocol/ground/observation.h"
+#include "node/wire/messages.h"
 
 namespace ostraka::protocol {
 
@@ -81,6 +83,24 @@ struct Restored {
   std::vector<Record> state_parts;          // of one height, by key
 };
 
+// The member says that it leaves in the COMMITs of the steps [from, until)
+// (node/protocol/rules/leaving.h).
+struct LeaveSteps {
+  std::uint64_t from = 0;
+  std::uint64_t until = std::numeric_limits<std::uint64_t>::max();
+};
+
+// What the owner wants, from the next COMMIT on. A field that is set replaces what was told before.
+struct Told {
+  // The member declares that it cannot be dialed from outside, or that it can be (reach.h). Not
+  // told: what the run says of it.
+  std::optional<bool> only_dials = {};
+  using Leave = LeaveSteps;
+  std::optional<Leave> leave = {};
+  // What it passes on of the moderators' revocations, while no block states them.
+  std::optional<std::vector<wire::Revocation>> revocations = {};
+};
+
 struct Started {
   // 32 secret bytes for this member's coins. Equal at every start of a key in a run, so that a
   // restarted member can open its commitments.
@@ -89,6 +109,7 @@ struct Started {
   // BOOT keeps the nonce in it.
   std::uint64_t store_nonce = 0;
   std::shared_ptr<const Restored> restored = nullptr;  // null: the store is empty
+  Told wishes = {};                                    // at the start
 };
 
 // --- the kind -----------------------------------------------------------------------------------
@@ -98,6 +119,7 @@ struct MemberKind {
   using Transport = machine::Links;
   using Jobs = machine::JobsOf<JobSpec, JobResult>;
   using Disk = machine::StoreOf<Record>;
+  using Owner = machine::OwnerOf<Told>;
   using Observation = protocol::Observation;
   using Progress = protocol::Progress;
   static bool IsLast(const Observation& seen) { return std::holds_alternative<Halted>(seen); }
@@ -125,7 +147,7 @@ using Machine = machine::Machine<MemberKind>;
 
 // Traces of the simulator name inputs and actions by their place.
 static_assert(std::is_same_v<Input, std::variant<Started, MessageReceived, LinkChanged, TimerFired,
-                                                 JobDone, Stored>>);
+                                                 JobDone, Stored, Told>>);
 static_assert(
     std::is_same_v<Action,
                    std::variant<Send, SetTimer, CancelTimer, StartJob, StopJob, Store, Observe>>);

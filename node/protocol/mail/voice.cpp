@@ -86,8 +86,6 @@ void Voice::Suspect(const PeerId& peer, std::string check, std::string reason) c
   turn_->Do(Observe{Suspicion{step_, peer, std::move(check), std::move(reason)}});
 }
 
-void Voice::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, step_, was_told_to_leave_, own_);
-}
+void Voice::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step_, wishes_, own_); }
 
 }  // namespace ostraka::protocol

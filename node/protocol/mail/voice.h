@@ -22,22 +22,17 @@
 #include <vector>
 
 #include "node/base/check.h"
-#include "node/protocol/mail/declarations.h"
 #include "node/protocol/mail/journal.h"
 #include "node/protocol/mail/turn.h"
+#include "node/protocol/mail/wishes.h"
 #include "node/wire/hash_into.h"
 
 namespace ostraka::protocol {
 
 class Voice {
  public:
-  Voice(const PeerId& self, const Digest& run_id, const Turn* turn, Journal* journal,
-        Declarations declarations = {})
-      : self_(self),
-        run_id_(run_id),
-        turn_(turn),
-        journal_(journal),
-        declarations_(std::move(declarations)) {}
+  Voice(const PeerId& self, const Digest& run_id, const Turn* turn, Journal* journal)
+      : self_(self), run_id_(run_id), turn_(turn), journal_(journal) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -56,19 +51,14 @@ class Voice {
   // The next own message to take in; nullopt if there is none.
   std::optional<Journal::Own> NextOwn();
   bool HasOwn() const { return !own_.empty(); }
-  // What a COMMIT declares of its sender.
-  const Declarations& declarations() const { return declarations_; }
-  // Whether the COMMIT of `step` says that this member leaves.
-  bool SaysItLeaves(std::uint64_t step) {
-    const bool leaves = declarations_.Leaving(step);
-    was_told_to_leave_ = was_told_to_leave_ || leaves;
-    return leaves;
-  }
-  // Whether this process has been told to leave by `step`: a leave that an earlier one asked for is
-  // not this one's wish.
-  bool WasToldToLeave(std::uint64_t step) { return SaysItLeaves(step) || was_told_to_leave_; }
+  // What a COMMIT says of its sender.
+  Wishes& wishes() { return wishes_; }
+  const Wishes& wishes() const { return wishes_; }
   // Between two calls of the machine: nothing that was said is still to be taken in (V2).
-  void CheckInvariants() const { OSTRAKA_CHECK(own_.empty()); }
+  void CheckInvariants() const {
+    OSTRAKA_CHECK(own_.empty());
+    wishes_.CheckInvariants();
+  }
 
   // --- requests and answers ---
   void SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob = nullptr) const;
@@ -88,9 +78,8 @@ class Voice {
   Digest run_id_;
   const Turn* turn_;
   Journal* journal_;
-  Declarations declarations_;
+  Wishes wishes_;
   std::uint64_t step_ = 0;
-  bool was_told_to_leave_ = false;
   std::deque<Journal::Own> own_;
 };
 

@@ -130,7 +130,7 @@ Outcome Ending::End() {
   const Block& head = uses_.chain->head();
   if (wire::RunIsOver(head)) return Outcome::Halt(Halted::Why::kFinished, kAllDone);
   // Perhaps since its COMMIT. [It came back, left again, and was barred.]
-  if (!uses_.voice->WasToldToLeave(HeightOf(head))) {
+  if (!uses_.voice->wishes().WasToldToLeave(HeightOf(head))) {
     stay_.Break();
     last_block_.reset();
     is_proven_ = false;

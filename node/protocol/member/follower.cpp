@@ -144,7 +144,7 @@ void Follower::SayHowFar() {
 
 Follower::Links Follower::CountLinks() const {
   const Block& newest = *catch_up_->head();
-  const bool only_dials = uses_.voice->declarations().OnlyDials(false);
+  const bool only_dials = uses_.voice->wishes().OnlyDials(false);
   Links links{.may_lack = FaultBound(newest.thresholds)};
   for (const PeerId& member : only_dials ? ReachableIn(newest) : newest.members) {
     if (member == uses_.self) continue;

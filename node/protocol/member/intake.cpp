@@ -318,13 +318,13 @@ Outcome Intake::OnForward(const PeerId& link, const wire::Forward& forward, Step
   const Block& head = parts_.chain.head();
   if (parts_.ration.carries()) return Outcome::Wait();  // one within another
   if (!IsKey(head, forward.from) || !IsKey(head, forward.to)) return Outcome::Wait();
-  if (parts_.post->IsForSelf(link, forward)) {
-    parts_.ration.Carry(forward.from, link, parts_.post->CarriedFor());
+  if (parts_.post.IsForSelf(link, forward)) {
+    parts_.ration.Carry(forward.from, link, parts_.post.CarriedFor());
     const Outcome outcome = OnCarried(forward, step);
     parts_.ration.EndCarry();
     return outcome;
   }
-  const auto passed_on = parts_.post->PassOn(link, forward);
+  const auto passed_on = parts_.post.PassOn(link, forward);
   const bool may = passed_on && parts_.ration.TakeForward(parts_.turn.now(), link, forward.to,
                                                           forward.frame.size(), passed_on->service);
   if (may) parts_.turn.Do(passed_on->send);
@@ -347,7 +347,7 @@ void Intake::SendBack(std::size_t first, const PeerId& from, Rationed rationed) 
   // Where somebody else routes, an adversary has yet to change what is said.
   if (!parts_.ration.carries() || !parts_.routes) return;
   for (const Send& send : parts_.turn.TakeBack(first, from)) {
-    const auto back = parts_.post->ByWayOf(parts_.ration.carrier(), send);
+    const auto back = parts_.post.ByWayOf(parts_.ration.carrier(), send);
     if (!back) continue;  // nobody could have carried it
     const bool free = rationed == Rationed::kNo;
     const std::size_t bytes = send.frame->size();
@@ -359,7 +359,7 @@ void Intake::SendBack(std::size_t first, const PeerId& from, Rationed rationed) 
 void Intake::Greet(const PeerId& peer) {
   if (!parts_.ration.TakeRepeat(parts_.turn.now(), peer)) return;
   if (!parts_.ration.carries()) {
-    for (const Send& send : parts_.post->Introduce(peer)) parts_.turn.Do(send);
+    for (const Send& send : parts_.post.Introduce(peer)) parts_.turn.Do(send);
   }
   if (parts_.stage.is(Stage::kFrozen)) return uses_.forks->Show(peer);
   parts_.journal.Repeat(peer);

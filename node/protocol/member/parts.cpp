@@ -40,7 +40,7 @@ Parts::Parts(PeerOptions& options)
       manifest(options.manifest),
       layout(options.layout),
       journal(options.key, &turn),
-      voice(self, manifest->run_id, &turn, &journal, options.declarations),
+      voice(self, manifest->run_id, &turn, &journal),
       jobs(&turn),
       chain(std::make_shared<const Block>(GenesisHead(*manifest)), FirstState(options)),
       genesis(self, manifest->run_id, chain.shared_head(), &inbox),
@@ -51,11 +51,9 @@ Parts::Parts(PeerOptions& options)
       reports(self),
       duties(self, manifest, &chain),
       duty_jobs(&duties, &jobs),
-      post(options.post != nullptr
-               ? options.post
-               : std::make_shared<Post>(self, manifest->run_id, CountsReach(*manifest))),
-      routes(options.post == nullptr) {
-  post->SetHead(chain.shared_head());
+      post(self, manifest->run_id, CountsReach(*manifest)),
+      routes(options.routes) {
+  post.SetHead(chain.shared_head());
   OSTRAKA_CHECK(Validate(*manifest).ok());
   OSTRAKA_CHECK(IsMember(chain.head().members, self) || IsOpen(*manifest));
 }
@@ -77,7 +75,7 @@ void Parts::CheckInvariants() const {
 
 void Parts::HashInto(crypto::Hasher& hasher) const {
   crypto::Feed(hasher, stage, journal, voice, jobs, chain, inbox, genesis, ration, charges, reports,
-               duties, duty_jobs, followers, past_seals, fork_watch, pace, *post);
+               duties, duty_jobs, followers, past_seals, fork_watch, pace, post);
 }
 
 }  // namespace ostraka::protocol

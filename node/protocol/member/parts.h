@@ -50,7 +50,7 @@ struct Parts {
   PastSeals past_seals;
   ForkWatch fork_watch;
   OwnPace pace;
-  const std::shared_ptr<Post> post;
+  Post post;
   const bool routes;  // false: the driver routes what this machine sends
 
   void CheckInvariants() const;

@@ -14,8 +14,6 @@
 #include "node/base/tensor_layout.h"
 #include "node/protocol/ground/machine.h"
 #include "node/protocol/ground/manifest.h"
-#include "node/protocol/mail/declarations.h"
-#include "node/protocol/mail/post.h"
 #include "node/wire/opener.h"
 
 namespace ostraka::protocol {
@@ -33,10 +31,9 @@ struct PeerOptions {
   SharedVector initial_parameters;
   std::vector<StateSlot> initial_slots = {};  // empty: zero; else those of the run's optimizer
   std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>();
-  Declarations declarations = {};
-  // Null: the machine routes what it sends to members without a link. Else whoever drives it does
-  // so with this post, after it has changed what the machine sends (sim/adversary).
-  std::shared_ptr<Post> post = nullptr;
+  // The machine gives what it sends to members without a link to carriers. False: whoever drives it
+  // does so, after it has changed what the machine sends (sim/adversary).
+  bool routes = true;
   // By which a key comes in that the manifest does not name.
   std::optional<wire::Credential> credential = {};
   // A later block than the genesis, of a source as good as the manifest's: where a key that comes

@@ -26,7 +26,7 @@ PeerMachine::PeerMachine(PeerOptions options)
               &parts_.fork_watch}),
       follower_({parts_.self, parts_.manifest, parts_.layout, &parts_.turn, &parts_.voice,
                  &parts_.journal, &parts_.jobs, &parts_.chain, &parts_.inbox, &parts_.check,
-                 parts_.post.get(), std::move(options.credential)}),
+                 &parts_.post, std::move(options.credential)}),
       beginning_({parts_.self, parts_.manifest, &parts_.turn, &parts_.voice, &parts_.journal,
                   &parts_.jobs, &parts_.chain, &parts_.genesis, &follower_, &parts_.charges,
                   std::move(options.anchor)}),
@@ -37,7 +37,7 @@ PeerMachine::PeerMachine(PeerOptions options)
 void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
   const std::size_t before = out.actions().size();
   parts_.turn.Begin(now, out);
-  parts_.post->SetHead(parts_.chain.shared_head());
+  parts_.post.SetHead(parts_.chain.shared_head());
   if (!parts_.stage.is(Stage::kHalted)) {
     std::visit([this](const auto& event) { On(event); }, input);
     Advance();
@@ -47,8 +47,8 @@ void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
     On(*stored);  // last messages
   }
   parts_.turn.End();
-  parts_.post->SetHead(parts_.chain.shared_head());
-  if (parts_.routes) parts_.post->Route(out, before);
+  parts_.post.SetHead(parts_.chain.shared_head());
+  if (parts_.routes) parts_.post.Route(out, before);
 }
 
 void PeerMachine::Advance() {
@@ -71,6 +71,7 @@ void PeerMachine::On(const Started& input) {
   OSTRAKA_CHECK(parts_.stage.is(Stage::kUnstarted));
   private_seed_ = input.private_seed;
   follower_.Begin(input.private_seed);
+  On(input.wishes);
   std::vector<wire::SignedEnvelope> own;
   base::Status status = base::OkStatus();
   if (input.restored != nullptr) {
@@ -109,7 +110,7 @@ void PeerMachine::On(const Started& input) {
 }
 
 void PeerMachine::On(const LinkChanged& input) {
-  parts_.post->OnLink(input.peer, input.up);
+  parts_.post.OnLink(input.peer, input.up);
   if (!input.up) {
     parts_.genesis.OnLinkDown(input.peer);
     parts_.followers.OnLinkDown(input.peer);

@@ -53,6 +53,7 @@ class PeerMachine final : public Machine {
   void On(const TimerFired& input);
   void On(const JobDone& input);
   void On(const Stored& input);
+  void On(const Told& input) { parts_.voice.wishes().Tell(input); }
   void OnDutyJob(const JobDone& input, const JobDesk::Job& job);
   void Advance();
   bool TryAdvance();

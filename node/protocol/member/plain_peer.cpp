@@ -60,6 +60,7 @@ class PlainPeer final : public Machine {
   void On(const TimerFired& input);
   void On(const JobDone& input);
   void On(const Stored&) {}
+  void On(const Told&) {}
 
   void BeginStep();
   void TryAdvance();

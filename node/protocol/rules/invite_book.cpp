@@ -178,6 +178,7 @@ void InviteBook::CheckInvariants() const {
 
 std::optional<Revocation> RevocationToState(const Block& head, const Manifest& manifest,
                                             const std::vector<Revocation>& held) {
+  if (held.empty()) return std::nullopt;
   const std::uint64_t step = HeightOf(head);
   const InviteBook book(head, step);
   for (const bool all : {true, false}) {

@@ -5,6 +5,7 @@
 
 #include "node/base/check.h"
 #include "node/protocol/ground/reach.h"
+#include "node/protocol/rules/invite_book.h"
 #include "node/protocol/step/part_check.h"
 #include "node/wire/codec.h"
 
@@ -76,13 +77,14 @@ Draft OwnGradient::CommitDraft(std::optional<Digest> gradient_root) const {
   commit.coins_root = crypto::MerkleRoot(coins_.Commitments());
   commit.gradient_root = gradient_root;
   commit.parameters_root = parameters_root_;
-  const Declarations& declares = uses_.voice->declarations();
-  commit.only_dials = declares.OnlyDials(OnlyDials(uses_.chain->head(), uses_.self));
-  commit.leaving = uses_.voice->SaysItLeaves(facts_->number());
-  commit.revokes = declares.Revokes(uses_.chain->head());
+  const Block& head = uses_.chain->head();
+  Wishes& wishes = uses_.voice->wishes();
+  commit.only_dials = wishes.OnlyDials(OnlyDials(head, uses_.self));
+  commit.leaving = wishes.SaysItLeaves(facts_->number());
+  commit.revokes = RevocationToState(head, *uses_.manifest, wishes.revocations());
   return uses_.voice->MakeDraft(
       uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kCommit), facts_->parent_a,
-      wire::Encode(commit), uses_.followers->Audience(uses_.chain->head()));
+      wire::Encode(commit), uses_.followers->Audience(head));
 }
 
 void OwnGradient::Commit(std::optional<Digest> gradient_root,

@@ -45,6 +45,7 @@ struct TallyKind {
   using Transport = Datagrams<std::uint16_t>;
   using Jobs = NoJobs;
   using Disk = StoreOf<TallyRecord>;
+  using Owner = NoOwner;
   using Observation = std::variant<TallyTold, TallyFull>;
   using Progress = std::uint8_t;  // the count
   static bool IsLast(const Observation& seen) { return std::holds_alternative<TallyFull>(seen); }
@@ -109,6 +110,7 @@ struct SquareKind {
   using Transport = Links;
   using Jobs = JobsOf<std::uint8_t, std::uint16_t>;
   using Disk = NoStore;
+  using Owner = NoOwner;
   using Observation = SquareDone;
   using Progress = std::monostate;
   static bool IsLast(const Observation&) { return false; }

@@ -92,7 +92,10 @@ struct FingerprintProbe {
   static void OfVoice() {
     Voice voice({}, {}, nullptr, nullptr);
     EXPECT_FEEDS(voice, step_);
-    EXPECT_FEEDS(voice, was_told_to_leave_);
+    EXPECT_FEEDS(voice, wishes_.only_dials_);
+    EXPECT_FEEDS(voice, wishes_.leave_);
+    EXPECT_FEEDS(voice, wishes_.said_);
+    EXPECT_FEEDS(voice, wishes_.revocations_);
     EXPECT_FEEDS(voice, own_);
     EXPECT_FEEDS_AFTER(voice, voice.own_[0].message = wire::Share({}));
     EXPECT_FEEDS_AFTER(voice, voice.own_[0].blob = crypto::MakeBlob({1}));

@@ -45,7 +45,7 @@ TEST_F(FollowerTest, LinkThatComesUpIsAskedAlone) {
 }
 
 TEST_F(FollowerTest, NothingIsAskedOfAMemberWithoutALink) {
-  for (std::uint32_t i = 1; i < kMemberCount; ++i) parts().post->OnLink(IdOf(i), i == 2);
+  for (std::uint32_t i = 1; i < kMemberCount; ++i) parts().post.OnLink(IdOf(i), i == 2);
   follower_.Leave(std::nullopt, false);
   Taken<Send>();
   Show(RootedBlock(StateOf(5)));
@@ -53,8 +53,8 @@ TEST_F(FollowerTest, NothingIsAskedOfAMemberWithoutALink) {
   const auto sends = Taken<Send>();
   EXPECT_FALSE(sends.empty());
   for (const Send& send : sends) EXPECT_EQ(send.to, IdOf(2));
-  parts().post->OnLink(IdOf(2), false);
-  parts().post->OnLink(IdOf(3), true);
+  parts().post.OnLink(IdOf(2), false);
+  parts().post.OnLink(IdOf(3), true);
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
   EXPECT_EQ(Taken<Send>().size(), sends.size()) << "what was open goes to the other one";
 }
@@ -171,7 +171,7 @@ TEST_F(FollowerTest, InAnOpenRunItAsksOnItsWayToTheHead) {
     Follower follower(Follower::Uses{parts().self, std::make_shared<const Manifest>(manifest),
                                      parts().layout, &parts().turn, &parts().voice,
                                      &parts().journal, &parts().jobs, &parts().chain,
-                                     &parts().inbox, &parts().check, parts().post.get()});
+                                     &parts().inbox, &parts().check, &parts().post});
     follower.Begin(DigestOf(900));
     follower.Leave(std::nullopt, true);
     const Block next = NextBlock();
@@ -202,7 +202,7 @@ TEST_F(FollowerTest, ACandidateOfTheHeadIsNotRefused) {
     Follower follower(Follower::Uses{parts().self, std::make_shared<const Manifest>(manifest),
                                      parts().layout, &parts().turn, &parts().voice,
                                      &parts().journal, &parts().jobs, &parts().chain,
-                                     &parts().inbox, &parts().check, parts().post.get()});
+                                     &parts().inbox, &parts().check, &parts().post});
     const Block& newest = parts().chain.head();
     follower.Begin(DigestOf(900));
     follower.Leave(std::nullopt, true);

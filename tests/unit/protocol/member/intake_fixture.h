@@ -65,7 +65,7 @@ class IntakeTest : public MemberTest {
                            &parts().server, &parts().fork_watch}};
   Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
                                     &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
-                                    &parts().inbox, &parts().check, parts().post.get()}};
+                                    &parts().inbox, &parts().check, &parts().post}};
   Beginning beginning_{Beginning::Uses{parts().self, manifest_, &parts().turn, &parts().voice,
                                        &parts().journal, &parts().jobs, &parts().chain,
                                        &parts().genesis, &follower_, &parts().charges, nullptr}};

@@ -158,8 +158,8 @@ class CarriedQuestionTest : public IntakeTest {
  protected:
   CarriedQuestionTest() {
     BeginStep();
-    parts().post->SetHead(parts().chain.shared_head());
-    for (const std::uint32_t link : {1U, 2U, 3U}) parts().post->OnLink(IdOf(link), true);
+    parts().post.SetHead(parts().chain.shared_head());
+    for (const std::uint32_t link : {1U, 2U, 3U}) parts().post.OnLink(IdOf(link), true);
     On(Sign(Commit(1, 1)), 1);
     ForgetActions();
   }

@@ -87,7 +87,7 @@ TEST_F(NewcomerTest, AsksToComeInWithTheNewestBlock) {
 TEST_F(NewcomerTest, AsksOnlyWhileItIsLinkedWithAllMembersButThoseThatMayBeAtFault) {
   const std::size_t bound = FaultBound(HeadBlock().thresholds);
   for (std::uint32_t i = 0; i <= bound; ++i) {
-    parts().post->OnLink(parts().chain.head().members[i], false);
+    parts().post.OnLink(parts().chain.head().members[i], false);
   }
   EXPECT_EQ(AtHead(HeadBlock()).what, Outcome::What::kWait);
   Show(NextBlock());
@@ -95,7 +95,7 @@ TEST_F(NewcomerTest, AsksOnlyWhileItIsLinkedWithAllMembersButThoseThatMayBeAtFau
   FinishUpdate();
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
   for (const wire::Envelope& said : Rejoins()) EXPECT_TRUE(said.entry.is_zero());
-  parts().post->OnLink(parts().chain.head().members[0], true);
+  parts().post.OnLink(parts().chain.head().members[0], true);
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
   const auto said = Rejoins();
   ASSERT_EQ(said.size(), 1u);

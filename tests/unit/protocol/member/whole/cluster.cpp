@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "crypto/hash_into.h"
 #include "node/base/check.h"
 #include "node/protocol/mail/signer.h"
 #include "node/wire/limits.h"
@@ -52,6 +53,34 @@ std::vector<float> ToyGradient(const GradientSpec& spec) {
   return gradient;
 }
 
+// Of all that a driver acts on.
+Digest ActionsDigest(const std::vector<Action>& actions) {
+  crypto::Hasher hasher("test/actions");
+  const auto feed = [&](const auto&... values) { crypto::Feed(hasher, values...); };
+  for (const Action& action : actions) {
+    feed(action.index());
+    if (const auto* send = std::get_if<Send>(&action)) {
+      feed(send->to, *send->frame, send->blob != nullptr);
+      if (send->blob != nullptr) feed(send->blob->root);
+    } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
+      feed(timer->id, timer->at);
+    } else if (const auto* cancel = std::get_if<CancelTimer>(&action)) {
+      feed(cancel->id);
+    } else if (const auto* job = std::get_if<StartJob>(&action)) {
+      feed(job->id, job->spec->index());
+    } else if (const auto* stop = std::get_if<StopJob>(&action)) {
+      feed(stop->id);
+    } else if (const auto* store = std::get_if<Store>(&action)) {
+      feed(store->id);
+      for (const Record& record : store->records) feed(record.kind, record.key, record.value);
+    } else if (const auto* observe = std::get_if<Observe>(&action)) {
+      feed(observe->what.index());
+      if (const auto* done = std::get_if<StepDone>(&observe->what)) feed(BlockDigest(*done->block));
+    }
+  }
+  return hasher.Finish();
+}
+
 }  // namespace
 
 Cluster::Cluster(ClusterOptions options)
@@ -78,15 +107,12 @@ std::unique_ptr<Machine> Cluster::MakeMachine(const Node& node) const {
   PeerOptions peer{manifest_, node.key, verifier_, {{"x", {options_.dimension}}}, initial};
   peer.credential = node.invited.credential;
   peer.anchor = node.invited.anchor;
-  const std::size_t index = IndexOf(node.id());
-  peer.declarations.leaving = [this, index](std::uint64_t step) {
-    return leaves && leaves(index, step);
-  };
   return options_.plain ? MakePlainPeer(std::move(peer)) : MakePeer(std::move(peer));
 }
 
 void Cluster::Start() {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) Feed(i, Started{SeedOf(i), nodes_[i].starts++});
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    Feed(i, Started{SeedOf(i), nodes_[i].lives.starts++, nullptr, wishes[i]});
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     for (std::size_t j = 0; j < nodes_.size(); ++j) {
       if (j != i) Feed(i, LinkChanged{nodes_[j].id(), true});
@@ -103,7 +129,7 @@ std::size_t Cluster::Join(const std::shared_ptr<const crypto::SigningKey>& key,
   node.invited.credential = credential;
   node.invited.anchor = std::move(anchor);
   node.machine = MakeMachine(node);
-  Feed(index, Started{SeedOf(index), node.starts++});
+  Feed(index, Started{SeedOf(index), node.lives.starts++});
   LinkAll(index);
   return index;
 }
@@ -136,7 +162,7 @@ void Cluster::Restart(std::size_t index) {
   OSTRAKA_CHECK(node.machine == nullptr);
   node.machine = MakeMachine(node);
   node.halted.reset();
-  Feed(index, Started{SeedOf(index), node.starts++, RestoredOf(index)});
+  Feed(index, Started{SeedOf(index), node.lives.starts++, RestoredOf(index), wishes[index]});
   LinkAll(index);
 }
 
@@ -175,12 +201,32 @@ std::shared_ptr<const Restored> Cluster::RestoredOf(std::size_t index) const {
 // --------------------------------------------------------------------------------------
 
 std::vector<Action> Cluster::Feed(std::size_t index, const Input& input) {
-  if (nodes_[index].machine == nullptr) return {};
+  Node& node = nodes_[index];
+  if (node.machine == nullptr) return {};
   Outbox out;
-  nodes_[index].machine->Step(now_, input, out);
-  nodes_[index].machine->CheckInvariants();
+  node.machine->Step(now_, input, out);
+  node.machine->CheckInvariants();
+  if (options_.records) {
+    if (std::holds_alternative<Started>(input)) node.lives.recorded.emplace_back();
+    node.lives.recorded.back().push_back({now_, input, ActionsDigest(out.actions())});
+  }
   for (const Action& action : out.actions()) Perform(index, action);
   return std::move(out.actions());
+}
+
+void Cluster::ExpectReplays() const {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    for (std::size_t life = 0; life < nodes_[i].lives.recorded.size(); ++life) {
+      const auto machine = MakeMachine(nodes_[i]);
+      for (const Node::Turn& turn : nodes_[i].lives.recorded[life]) {
+        Outbox out;
+        machine->Step(turn.at, turn.input, out);
+        ASSERT_EQ(ActionsDigest(out.actions()), turn.actions)
+            << "node " << i << ", life " << life << ", input " << turn.input.index() << " at "
+            << turn.at.ns << " ns";
+      }
+    }
+  }
 }
 
 void Cluster::Deliver(std::size_t to, std::size_t from, base::SharedBytes frame, SharedBlob blob) {

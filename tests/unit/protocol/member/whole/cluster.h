@@ -29,6 +29,7 @@ struct ClusterOptions {
   std::uint64_t dimension = 64;
   std::uint64_t steps = 6;  // the last kSettleSteps of them with learning rate 0
   bool plain = false;
+  bool records = false;  // for ExpectReplays
   std::function<void(Manifest&)> edit = [](Manifest&) {};
 };
 
@@ -47,7 +48,6 @@ class Cluster {
     std::unique_ptr<Machine> machine;  // null: killed
     std::map<TimerId, Time> timers;
     std::map<std::pair<RecordKind, base::Bytes>, Record> durable;
-    std::uint64_t starts = 0;
     std::map<StoreId, std::vector<Record>> storing;
     std::vector<JobDone> hanging;
     // As observed, in order. A machine that replays after a restart does not tell of those steps.
@@ -63,6 +63,17 @@ class Cluster {
     std::vector<Back> back;
     std::optional<Halted> halted;
     std::size_t evidence_stored = 0;
+    // Of each machine, in order: what it was given, and a digest of what it asked for.
+    struct Turn {
+      Time at;
+      Input input;
+      base::Digest actions;
+    };
+    struct Lives {
+      std::uint64_t starts = 0;
+      std::vector<std::vector<Turn>> recorded;
+    };
+    Lives lives;
     PeerId id() const { return key->id(); }
   };
 
@@ -78,8 +89,7 @@ class Cluster {
   std::function<bool(std::size_t node, const JobSpec&)> job_hangs;
   // Rations are of a second, so keys that are no members get no answers for long in no time.
   base::Duration delivery_takes;
-  // Whether a machine of that node says in its COMMIT of that step that it leaves.
-  std::function<bool(std::size_t node, std::uint64_t step)> leaves;
+  std::map<std::size_t, Told> wishes;  // by node: of its machines, as they start
   // If set: messages are delivered in a drawn order, each up to three times.
   std::optional<base::Rng> disorder;
 
@@ -122,6 +132,9 @@ class Cluster {
   // two of them told, bit for bit; and that all told of the last one.
   void ExpectAgreement(const std::vector<std::size_t>& nodes) const;
   void ExpectAgreement() const;
+  // Asserts that new machines of the same options, given the recorded inputs at the same times, ask
+  // for the same. REQUIRES: ClusterOptions::records.
+  void ExpectReplays() const;
 
  private:
   struct Event {

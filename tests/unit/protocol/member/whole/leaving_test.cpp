@@ -32,9 +32,7 @@ void KillWhenItIsListed(Cluster& cluster) {
 
 TEST(LeavingTest, MemberThatWasToldToLeaveEndsWhenTheRunHasLetItGo) {
   Cluster cluster(EightFor(20));
-  cluster.leaves = [](std::size_t node, std::uint64_t step) {
-    return node == kLeaver && step >= kSaysSo;
-  };
+  cluster.wishes[kLeaver].leave = {.from = kSaysSo};
   cluster.Start();
   cluster.RunToEnd();
   ASSERT_TRUE(cluster.node(kLeaver).halted);
@@ -45,12 +43,10 @@ TEST(LeavingTest, MemberThatWasToldToLeaveEndsWhenTheRunHasLetItGo) {
 // [It came back, left again as it still wished to, and was barred.]
 TEST(LeavingTest, MemberThatIsToldToLeaveWhenItsLastCommitIsOutEnds) {
   Cluster cluster(EightFor(40));
-  std::uint64_t from = kSaysSo;
-  cluster.leaves = [&](std::size_t node, std::uint64_t step) {
-    return node == kLeaver && step >= from;
-  };
+  cluster.wishes[kLeaver].leave = {.from = kSaysSo};
   KillWhenItIsListed(cluster);
-  from = cluster.node(0).blocks.back()->step + 2;  // no COMMIT of it says so
+  // No COMMIT of it says so.
+  cluster.wishes[kLeaver].leave = {.from = cluster.node(0).blocks.back()->step + 2};
   cluster.Restart(kLeaver);
   cluster.RunToEnd();
   ASSERT_TRUE(cluster.node(kLeaver).halted);
@@ -62,12 +58,9 @@ TEST(LeavingTest, MemberThatIsToldToLeaveWhenItsLastCommitIsOutEnds) {
 TEST(LeavingTest, MemberThatWasToldSoBeforeItWasStartedAgainComesBack) {
   Cluster cluster(EightFor(40));
   cluster.delivery_takes = base::Microseconds(20);
-  bool is_told = true;
-  cluster.leaves = [&](std::size_t node, std::uint64_t step) {
-    return node == kLeaver && step >= kSaysSo && is_told;
-  };
+  cluster.wishes[kLeaver].leave = {.from = kSaysSo};
   KillWhenItIsListed(cluster);
-  is_told = false;
+  cluster.wishes.clear();
   cluster.Restart(kLeaver);
   cluster.RunToEnd();
   EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
