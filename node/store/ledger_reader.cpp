@@ -21,15 +21,6 @@ base::StatusOr<Id> ParseId(const std::string& path, const std::string& hex) {
   return *id;
 }
 
-base::StatusOr<wire::RemovalKind> ParseKind(const std::string& path, const std::string& name) {
-  using wire::RemovalKind;
-  for (const RemovalKind kind : {RemovalKind::kVerdict, RemovalKind::kEvidence, RemovalKind::kDrop,
-                                 RemovalKind::kEliminate}) {
-    if (name == wire::RemovalKindName(kind)) return kind;
-  }
-  return Damaged(path, "'" + name + "' is no kind of removal");
-}
-
 }  // namespace
 
 base::Status CheckLedgerSchema(sqlite::Database& database, const std::string& path) {
@@ -124,13 +115,16 @@ base::Status LedgerReader::ForEachBlock(std::uint64_t first_height,
   for (;;) {
     ASSIGN_OR_RETURN(const bool found, rows.Step());
     if (!found) return base::OkStatus();
-    const auto block = wire::DecodeBlock(rows.Blob(1));
-    if (!block.ok()) {
-      return Damaged(path_, "block " + std::to_string(rows.Integer(0)) + ": " +
-                                base::MessageOf(block.status()));
-    }
-    if (!visit(*block)) return base::OkStatus();
+    ASSIGN_OR_RETURN(const wire::Block block, BlockIn(rows));
+    if (!visit(block)) return base::OkStatus();
   }
+}
+
+base::StatusOr<wire::Block> LedgerReader::BlockIn(const sqlite::Statement& row) const {
+  auto block = wire::DecodeBlock(row.Blob(1));
+  if (block.ok()) return block;
+  return Damaged(
+      path_, "block " + std::to_string(row.Integer(0)) + ": " + base::MessageOf(block.status()));
 }
 
 base::StatusOr<std::uint64_t> LedgerReader::FirstHeightWithin(std::uint64_t most_bytes) {
@@ -161,22 +155,22 @@ base::StatusOr<wire::Block> LedgerReader::LastBlock() {
   return *std::move(block);
 }
 
+// From the blocks, which have more than the rows: pruning leaves each block with a removal.
 base::StatusOr<std::vector<wire::Removal>> LedgerReader::Removals(
     const std::optional<base::PeerId>& peer) {
   ASSIGN_OR_RETURN(sqlite::Statement rows,
-                   database_.Prepare("SELECT step, peer, kind, reason FROM removals "
-                                     "WHERE ?1 = '' OR peer = ?1 ORDER BY height, rowid"));
+                   database_.Prepare("SELECT height, block FROM blocks WHERE height IN (SELECT "
+                                     "height FROM removals WHERE ?1 = '' OR peer = ?1) "
+                                     "ORDER BY height"));
   rows.Bind(1, peer ? peer->Hex() : std::string());
   std::vector<wire::Removal> removals;
   for (;;) {
     ASSIGN_OR_RETURN(const bool found, rows.Step());
     if (!found) return removals;
-    wire::Removal removal;
-    removal.step = static_cast<std::uint64_t>(rows.Integer(0));
-    ASSIGN_OR_RETURN(removal.peer, ParseId<base::PeerId>(path_, rows.Text(1)));
-    ASSIGN_OR_RETURN(removal.kind, ParseKind(path_, rows.Text(2)));
-    removal.reason = rows.Text(3);
-    removals.push_back(std::move(removal));
+    ASSIGN_OR_RETURN(const wire::Block block, BlockIn(rows));
+    for (const wire::Removal& removal : block.removals) {
+      if (!peer || removal.peer == *peer) removals.push_back(removal);
+    }
   }
 }
 

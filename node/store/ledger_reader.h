@@ -89,6 +89,8 @@ class LedgerReader {
 
  private:
   base::Status ReadNames(LedgerSummary& summary);
+  // Of a row of (height, block).
+  base::StatusOr<wire::Block> BlockIn(const sqlite::Statement& row) const;
 
   LedgerReader(std::string path, sqlite::Database database);
 

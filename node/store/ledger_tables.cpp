@@ -284,7 +284,7 @@ base::Status LedgerTables::InsertRemovals(const wire::Block& block, std::uint64_
                         .Bind(2, Signed(block.step))
                         .Bind(3, removal.peer.Hex())
                         .Bind(4, wire::RemovalKindName(removal.kind))
-                        .Bind(5, removal.reason)
+                        .Bind(5, wire::TextOf(removal.reason))
                         .Run());
   }
   return base::OkStatus();

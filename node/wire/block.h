@@ -19,11 +19,66 @@ const char* RemovalKindName(RemovalKind kind);  // as in JSON: verdict, evidence
 // kVerdict and kEvidence are permanent bans; after the other kinds a member may return.
 bool IsBan(RemovalKind kind);
 
+// Why a peer was removed, in the order of the passes (docs/protocol.md, 6). Numbers of the wire: a
+// cause is never renumbered.
+enum class Cause : std::uint8_t {
+  kOldText = 0,  // of a block of version 12 or before: Reason::old_text says it
+  kAbsent = 1,
+  kTwoMessages = 2,
+  kOtherParameters = 3,
+  kMalformed = 4,
+  kFalseReveal = 5,
+  kEvidence = 6,
+  kForeignSender = 7,
+  kImpossibleNumbers = 8,
+  kFalseGradient = 9,
+  kFalseNumbers = 10,
+  kHidNumbers = 11,
+  kFalseAccusation = 12,
+  kFalseNaming = 13,
+  kUndecidedAccusation = 14,
+  kUnshownNaming = 15,
+  kUnshownCover = 16,
+  kNamedNobody = 17,
+  kVoidedColumns = 18,
+  kWithheldAggregate = 19,
+  kWithheldEcho = 20,
+  kHastyEcho = 21,
+  kUnshownEcho = 22,
+  kSlow = 23,
+  kLeftOutPart = 24,
+  kWithheldPart = 25,
+  kClaimsToMiss = 26,
+  kWithheldFromOne = 27,
+  kTooManyDisputes = 28,
+};
+inline constexpr std::uint8_t kCauseCount = 29;
+const char* CauseName(Cause cause);  // as in JSON: old_text, absent, two_messages, ...
+
+// A reason is data that all members derive alike; people read TextOf. Fields that a cause does not
+// use are zero.
+struct Reason {
+  Cause cause = Cause::kOldText;
+  MessageType entry = MessageType::kBoot;  // kAbsent, kTwoMessages, kMalformed: of which message
+  bool first_fault = false;                // a suspension by verdict
+  std::optional<PeerId> other = {};        // the accuser, the accused, or the other of a pair
+  std::uint64_t step = 0;                  // of what was done wrong
+  std::uint32_t part = 0;
+  // Ballots, columns, members, ms beyond the allowance, blocks; kEvidence: the EvidenceKind;
+  // kNamedNobody: the ColumnFate.
+  std::uint64_t count = 0;
+  std::uint32_t of = 0;       // ballots of so many that could vote
+  std::string old_text = {};  // kOldText: one line without control characters; else empty
+  bool operator==(const Reason&) const = default;
+};
+// One line. Peers by their first 16 digits.
+std::string TextOf(const Reason& reason);
+
 struct Removal {
   PeerId peer;
   RemovalKind kind = RemovalKind::kVerdict;
   std::uint64_t step = 0;  // the block that removed it
-  std::string reason;      // one line without control characters; equal on all peers
+  Reason reason;
 };
 
 // Why a column's coordinates were or were not updated.

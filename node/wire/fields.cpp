@@ -75,9 +75,9 @@ static_assert(AreSound<Slot, Envelope, TensorHeader, Invite, Revocation, Credent
 static_assert(AreSound<Boot, Commit, Part, Aggregate, Result, crypto::Coin, crypto::CoinOpening,
                        Reveal, Proof, Echo, Status, Propose, SealVote, Lock, Close, Rejoin, Pull,
                        VectorEntry, Vector, BlockMessage, Chunk, Forward>());
-static_assert(
-    AreSound<Removal, Covering, Case::Ballot, Case, Block::Column, Assignment, Dispute, Standing,
-             Candidate, UsedInvite, Moderator, Lateness, Voids, Reach, Thresholds, Block>());
+static_assert(AreSound<Removal, Reason, Covering, Case::Ballot, Case, Block::Column, Assignment,
+                       Dispute, Standing, Candidate, UsedInvite, Moderator, Lateness, Voids, Reach,
+                       Thresholds, Block>());
 static_assert(AreSound<EvidenceFile, Handover>());
 
 // SEAL's slow path: STATUS, PROPOSE, VOTE and LOCK.
@@ -194,9 +194,11 @@ base::Status Check(const Chunk& chunk) {
   return chunk.index < chunk.count ? base::OkStatus() : Refuse("index", "beyond the last chunk");
 }
 
-// Reasons appear on terminals and in logs: no line breaks and control characters.
-base::Status Check(const Removal& removal) {
-  const bool plain = std::all_of(removal.reason.begin(), removal.reason.end(), [](char c) {
+base::Status Check(const Reason& reason) {
+  const std::string& text = reason.old_text;
+  if (reason.cause != Cause::kOldText && !text.empty()) return Refuse("reason", "is a text");
+  // It appears on terminals and in logs.
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte >= 0x20 && byte != 0x7f;
   });

@@ -338,11 +338,20 @@ FIELDS(Forward) {
 // --- the block ----------------------------------------------------------------------------------
 
 FIELDS(Removal) {
-  return std::tuple(
-      FIELD("removed peer", peer, Peer), FIELD("removal kind", kind, Kind).Below(kRemovalKindCount),
-      FIELD("step", step, Step), FIELD("reason", reason, Reason).AtMost(kMaxReasonBytes));
+  return std::tuple(FIELD("removed peer", peer, Peer),
+                    FIELD("removal kind", kind, Kind).Below(kRemovalKindCount),
+                    FIELD("step", step, Step), FIELD_AS("reason", reason, Inline{}));
 }
-base::Status Check(const Removal& removal);
+
+FIELDS(Reason) {
+  return std::tuple(FIELD("cause", cause, Cause).Below(kCauseCount),
+                    FIELD("entry", entry, Entry).Below(kMessageTypeCount),
+                    FIELD("first fault", first_fault, FirstFault), FIELD("other", other, Other),
+                    FIELD("step of the fault", step, FaultStep), FIELD("part", part, Part),
+                    FIELD("count", count, Count), FIELD("of", of, Of),
+                    FIELD("reason", old_text, Reason).AtMost(kMaxReasonBytes));
+}
+base::Status Check(const Reason& reason);
 
 FIELDS(Covering) {
   return std::tuple(FIELD("column", column, Column).Below(kMaxParts), FIELD("owner", owner, Owner));

@@ -50,6 +50,39 @@ const char* CaseKindName(CaseKind kind) {
   return NameOf(kind, kNames);
 }
 
+const char* CauseName(Cause cause) {
+  static constexpr const char* kNames[kCauseCount] = {"old_text",
+                                                      "absent",
+                                                      "two_messages",
+                                                      "other_parameters",
+                                                      "malformed",
+                                                      "false_reveal",
+                                                      "evidence",
+                                                      "foreign_sender",
+                                                      "impossible_numbers",
+                                                      "false_gradient",
+                                                      "false_numbers",
+                                                      "hid_numbers",
+                                                      "false_accusation",
+                                                      "false_naming",
+                                                      "undecided_accusation",
+                                                      "unshown_naming",
+                                                      "unshown_cover",
+                                                      "named_nobody",
+                                                      "voided_columns",
+                                                      "withheld_aggregate",
+                                                      "withheld_echo",
+                                                      "hasty_echo",
+                                                      "unshown_echo",
+                                                      "slow",
+                                                      "left_out_part",
+                                                      "withheld_part",
+                                                      "claims_to_miss",
+                                                      "withheld_from_one",
+                                                      "too_many_disputes"};
+  return NameOf(cause, kNames);
+}
+
 const char* RemovalKindName(RemovalKind kind) {
   static constexpr const char* kNames[kRemovalKindCount] = {"verdict", "evidence", "drop",
                                                             "eliminate"};

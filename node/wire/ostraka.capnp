@@ -353,11 +353,52 @@ enum ColumnFate {
   blind @8;
 }
 
+# Why a peer was removed: docs/protocol.md, 6.
+enum Cause {
+  oldText @0;
+  absent @1;
+  twoMessages @2;
+  otherParameters @3;
+  malformed @4;
+  falseReveal @5;
+  evidence @6;
+  foreignSender @7;
+  impossibleNumbers @8;
+  falseGradient @9;
+  falseNumbers @10;
+  hidNumbers @11;
+  falseAccusation @12;
+  falseNaming @13;
+  undecidedAccusation @14;
+  unshownNaming @15;
+  unshownCover @16;
+  namedNobody @17;
+  voidedColumns @18;
+  withheldAggregate @19;
+  withheldEcho @20;
+  hastyEcho @21;
+  unshownEcho @22;
+  slow @23;
+  leftOutPart @24;
+  withheldPart @25;
+  claimsToMiss @26;
+  withheldFromOne @27;
+  tooManyDisputes @28;
+}
+
 struct Removal {
   peer @0 :Data;
   kind @1 :RemovalKind;
   step @2 :UInt64;
-  reason @3 :Text;  # one line
+  reason @3 :Text;        # of version 12 and before: one line; else empty
+  cause @4 :Cause;
+  entry @5 :MessageType;
+  firstFault @6 :Bool;    # a suspension by verdict
+  other @7 :Data;         # a peer id; empty: none
+  faultStep @8 :UInt64;
+  part @9 :UInt32;
+  count @10 :UInt64;
+  of @11 :UInt32;
 }
 
 # An open case. Ballot k is voter k of `voters` and byte k of `verdicts`.

@@ -150,7 +150,7 @@ BODIES = {
 # that are no block prove nothing.
 REMOVAL_KINDS = ["verdict", "evidence", "drop", "eliminate"]
 BANS = {"verdict", "evidence"}
-COLUMN_FATES, VERDICTS = 9, 4
+COLUMN_FATES, VERDICTS, CAUSES, MESSAGE_TYPES = 9, 4, 29, 19
 CLOSING_STEPS = 8
 VOTES, CASES = ["abstain", "guilty", "innocent", "twice"], ["gradient", "numbers", "cover"]
 
@@ -158,6 +158,8 @@ VOTES, CASES = ["abstain", "guilty", "innocent", "twice"], ["gradient", "numbers
 def one_line(removal):
     """Text ends in a zero byte, and one without content is a null pointer."""
     text = removal["reason"]
+    if text and removal["cause"]:
+        raise Refused("reason: is a text")
     if text and (len(text) == 1 or text[-1] or any(byte < 0x20 or byte == 0x7F for byte in text[:-1])):
         raise Refused("reason: not one line")
 
@@ -212,8 +214,12 @@ def check_block(block):
     check_aggregated(block)
 
 
-REMOVAL = Struct("removal", [Field("kind", 0, 16, len(REMOVAL_KINDS) - 1), Field("step", 64, 64)],
-                 [Id("peer"), Bytes("reason", 256 + 1)], one_line)
+# Blocks of version 12 and before have their reasons as texts, and cause 0.
+REMOVAL = Struct("removal", [Field("kind", 0, 16, len(REMOVAL_KINDS) - 1), Field("cause", 16, 16, CAUSES - 1),
+                             Field("entry", 32, 16, MESSAGE_TYPES - 1), Field("first_fault", 48, 1), Field("step", 64, 64),
+                             Field("fault_step", 128, 64), Field("part", 192, 32), Field("of", 224, 32),
+                             Field("count", 256, 64)],
+                 [Id("peer"), Bytes("reason", 256 + 1), OptionalId("other")], one_line)
 COVERING = Struct("covering", [Field("column", 0, 32, MAX_PEERS - 1)], [Id("owner")])
 OPEN_CASE = Struct("open case", [Field("opened_step", 0, 64), Field("fault_bound", 64, 32)],
                    [One("id", CASE), Ids("voters", MAX_PEERS), Bytes("verdicts", MAX_PEERS),

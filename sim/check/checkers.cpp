@@ -65,7 +65,7 @@ base::Status HonestNeverRemoved::OnAction(std::uint32_t peer, const protocol::Ac
     return base::FailedPrecondition(Named(roster_, peer) + " removed honest " +
                                     Named(roster_, *removed) + " in " + StepName(*done->block) +
                                     ": " + wire::RemovalKindName(removal.kind) + ", " +
-                                    removal.reason);
+                                    wire::TextOf(removal.reason));
   }
   // A fault may cost an honest peer its place, and never marks it as one that computed falsely.
   for (const wire::Standing& standing : done->block->standings) {

@@ -67,7 +67,7 @@ std::string ChangesTable(const ReportInput& input) {
                  RowOf(input, input.roster.IndexOf(removal.peer), removal.step,
                        ban ? std::string("banned by ") + wire::RemovalKindName(removal.kind)
                            : std::string("dropped"),
-                       removal.reason));
+                       wire::TextOf(removal.reason)));
   }
   for (const History::Return& one : input.history.returns) {
     rows.emplace(one.step, RowOf(input, one.peer, one.step, "returned", ""));

@@ -107,7 +107,7 @@ void StepRecorder::OnBlock(const StepRecord& record, const wire::Block& block) {
     const std::string how = wire::IsBan(removal.kind) ? " banned by " : " dropped: ";
     const std::string kind =
         wire::IsBan(removal.kind) ? std::string(wire::RemovalKindName(removal.kind)) + ": " : "";
-    Note(record, block.step, removal.peer.Short() + how + kind + removal.reason);
+    Note(record, block.step, removal.peer.Short() + how + kind + wire::TextOf(removal.reason));
     NoteRemoved(block.step, removal.peer);
   }
   Note(record, block.step, "block, " + std::to_string(block.members.size()) + " members");

@@ -104,7 +104,8 @@ std::string WithoutNumbers(const std::string& text) {
 }
 
 std::string RuleOf(const wire::Removal& removal) {
-  return std::string(wire::RemovalKindName(removal.kind)) + ": " + WithoutNumbers(removal.reason);
+  return std::string(wire::RemovalKindName(removal.kind)) + ": " +
+         WithoutNumbers(wire::TextOf(removal.reason));
 }
 
 void SeedsTally::Add(SimResult one, bool twice) {

@@ -179,14 +179,14 @@ def change_block(rng, file, others):
         return False
     block = decode(messages.BLOCK, file["block"])
     removal = rng.choice(block["removals"])
-    name = rng.choice(["peer", "kind", "step", "tau", "reason"])
+    name = rng.choice(["peer", "kind", "step", "tau", "count"])
     if name == "tau":
         block["tau"] ^= 1 << rng.randrange(64)
     elif name == "peer":
         at = 32 * rng.randrange(len(block["members"]) // 32)
         removal["peer"] = block["members"][at:at + 32]
-    elif name == "reason":
-        removal["reason"] += b"."
+    elif name == "count":
+        removal["count"] += 1
     else:
         removal[name] = (removal[name] + 1) % 4
     file["block"] = encode(messages.BLOCK, block)

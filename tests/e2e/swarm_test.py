@@ -69,7 +69,7 @@ class BanishTest(TestCase):
         self.assertEqual(sorted(removal["peer"] for removal in self.result["removals"]),
                          sorted(self.result["byzantine"]))
         for removal in self.result["removals"]:
-            self.assertEqual(set(removal), {"peer", "step", "kind", "reason"})
+            self.assertEqual(set(removal), {"peer", "step", "kind", "cause", "reason"})
             self.assertEqual(len(removal["peer"]), harness.ID_DIGITS)
             self.assertEqual(removal["kind"], "verdict")
             self.assertIn("does not follow from its batch", removal["reason"])
@@ -97,7 +97,7 @@ class BanishTest(TestCase):
     def test_explain_agrees_and_finds_a_peer_by_its_first_digits(self):
         for node in self.honest:
             removals = json.loads(expect_ok("ledger", "explain", "--json", node))["removals"]
-            plain = [{key: entry[key] for key in ("peer", "step", "kind", "reason")}
+            plain = [{key: entry[key] for key in ("peer", "step", "kind", "cause", "reason")}
                      for entry in removals]
             self.assertEqual(plain, self.result["removals"])
             for entry in removals:

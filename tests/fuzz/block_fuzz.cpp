@@ -28,7 +28,7 @@ void CheckBlock(base::ByteView bytes) {
   for (const ColumnFate fate : block->columns) OSTRAKA_CHECK(*ColumnFateName(fate) != '\0');
   for (const Removal& removal : block->removals) {
     OSTRAKA_CHECK(*RemovalKindName(removal.kind) != '\0');
-    OSTRAKA_CHECK(removal.reason.find('\n') == std::string::npos);
+    OSTRAKA_CHECK(wire::TextOf(removal.reason).find('\n') == std::string::npos);
   }
 }
 

@@ -356,7 +356,7 @@ std::vector<wire::Removal> RemovalsOf(const Step& step) {
     for (const PeerId& peer : Losers(step)) {
       const Loss* worst = WorstOf(step, peer);
       if ((worst->gravity == Gravity::kBan) != bans) continue;
-      removals.push_back({peer, worst->kind, step.number, worst->reason});
+      removals.push_back({peer, worst->kind, step.number, {.old_text = worst->reason}});
     }
   }
   return removals;

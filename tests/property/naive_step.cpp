@@ -172,7 +172,9 @@ void ReadEvidence(Step& step, crypto::Verifier& verifier) {
       const evidence::Finding finding = evidence::Verify(file, verifier);
       const bool proven = finding.outcome == evidence::Outcome::kProven;
       if (!proven || finding.slot.run_id != step.manifest->run_id) continue;
-      Ban(step, kSeals, finding.accused, wire::RemovalKind::kEvidence, finding.reason);
+      Ban(step, kSeals, finding.accused, wire::RemovalKind::kEvidence,
+          wire::TextOf({.cause = wire::Cause::kEvidence,
+                        .count = static_cast<std::uint64_t>(finding.kind)}));
     }
   }
 }

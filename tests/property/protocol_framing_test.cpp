@@ -113,7 +113,7 @@ void World::Commit() {
     std::uint64_t place = silent ? rng_.Below(5) : 5;
     if (Bad(member) && Luck(malice_.conspire / 8)) place = 1;
     if (place == 0) {  // COMMIT
-      NoteFault(judged_.faults, member, FaultKind::kDrop, "absent");
+      NoteFault(judged_.faults, member, FaultKind::kDrop, {.cause = wire::Cause::kAbsent});
       sealed_.faulty_in_a.insert(member);
       continue;
     }
@@ -121,20 +121,20 @@ void World::Commit() {
     wire::Commit& commit = sealed_.commits[member];
     if (sealed_.roles.IsWorker(member)) commit.gradient_root = DigestOf(1);
     if (place == 1 && sealed_.roles.PartOwnedBy(member)) {  // AGG
-      NoteFault(judged_.faults, member, FaultKind::kDrop, "absent");
+      NoteFault(judged_.faults, member, FaultKind::kDrop, {.cause = wire::Cause::kAbsent});
       sealed_.faulty_in_a.insert(member);
       continue;
     }
     if (place == 2) {  // REVEAL
-      NoteFault(judged_.faults, member, FaultKind::kDropAtReveal, "silent");
+      NoteFault(judged_.faults, member, FaultKind::kDropAtReveal, {.cause = wire::Cause::kAbsent});
       continue;
     }
     if (place == 3) {  // PROOF
-      NoteFault(judged_.faults, member, FaultKind::kDrop, "absent");
+      NoteFault(judged_.faults, member, FaultKind::kDrop, {.cause = wire::Cause::kAbsent});
       continue;
     }
     if (place == 4 && Luck(20)) {
-      NoteFault(judged_.faults, member, FaultKind::kBan, "signed twice");
+      NoteFault(judged_.faults, member, FaultKind::kBan, {.cause = wire::Cause::kTwoMessages});
       continue;
     }
     sealed_.proofs[member];
@@ -403,7 +403,7 @@ void World::SpeakAtWill(const PeerId& member, wire::Proof& proof) {
 
 void World::CheckBlock(const Block& block) const {
   for (const wire::Removal& removal : block.removals) {
-    Demand(Bad(removal.peer), "an honest member loses: " + removal.reason);
+    Demand(Bad(removal.peer), "an honest member loses: " + wire::TextOf(removal.reason));
   }
   const auto faults =
       static_cast<std::uint32_t>(std::count_if(block.members.begin(), block.members.end(),
@@ -477,8 +477,8 @@ void World::PlayStep() {
                     [](const Case& open) { return open.id.kind == CaseKind::kCover; }));
   disputes += block.disputes.size();
   for (const wire::Removal& removal : block.removals) {
-    const bool again = removal.reason.find("in dispute") != std::string::npos ||
-                       removal.reason.find("which others") != std::string::npos;
+    const bool again = wire::TextOf(removal.reason).find("in dispute") != std::string::npos ||
+                       wire::TextOf(removal.reason).find("which others") != std::string::npos;
     second_failures += again ? 1 : 0;
   }
   view_ = block;

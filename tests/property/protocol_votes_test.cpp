@@ -216,7 +216,7 @@ SealedFaults AnyFaults(std::uint32_t n) {
     NoteFault(faults, PeerNumber(*rc::gen::inRange<std::uint32_t>(0, n)),
               *rc::gen::weightedElement<FaultKind>(
                   {{4, FaultKind::kDrop}, {1, FaultKind::kDropAtReveal}, {1, FaultKind::kBan}}),
-              "fault");
+              {.cause = wire::Cause::kAbsent});
   }
   return faults;
 }

@@ -172,7 +172,7 @@ void Notes::OfRemovals() {
   for (const wire::Removal& removal : block_.removals) {
     bool known = false;
     for (const Reason& reason : kReasons) {
-      const bool found = removal.reason.find(reason.text) != std::string::npos;
+      const bool found = wire::TextOf(removal.reason).find(reason.text) != std::string::npos;
       If(found, reason.name);
       known = known || found;
     }
@@ -184,21 +184,23 @@ void Notes::OfRemovals() {
     const bool exact = manifest_.compute_profile == kExact;
     const wire::Standing* before = EntryOf(head_.standings, removal.peer);
     const bool erred = before != nullptr && before->erred;
-    const bool of_gradient = removal.reason.find("its gradient of step") == 0;
+    const bool of_gradient = wire::TextOf(removal.reason).find("its gradient of step") == 0;
     If(exact && verdict && of_gradient && !erred,
        "removal: banned in profile exact/1 for two gradients");
     If(exact && verdict && erred, "removal: banned in profile exact/1 after a suspension");
     if (wire::IsBan(removal.kind)) continue;
-    const bool suspended = removal.reason.find(": a first fault") != std::string::npos;
+    const bool suspended =
+        wire::TextOf(removal.reason).find(": a first fault") != std::string::npos;
     If(suspended, "removal: suspended");
     If(suspended && left, "removal: suspended after it had left");
-    const bool of_numbers = removal.reason.find("its numbers for") == 0 ||
-                            removal.reason.find("falsely of part") != std::string::npos;
+    const bool of_numbers =
+        wire::TextOf(removal.reason).find("its numbers for") == 0 ||
+        wire::TextOf(removal.reason).find("falsely of part") != std::string::npos;
     If(suspended && of_numbers, "removal: suspended in a numbers case");
     if (suspended) continue;
     ++drops;
     const wire::Standing& standing = *EntryOf(block_.standings, removal.peer);
-    const bool at_reveal = removal.reason.find("REVEAL") != std::string::npos;
+    const bool at_reveal = wire::TextOf(removal.reason).find("REVEAL") != std::string::npos;
     const bool barred = standing.barred_until == block_.step + 1000;
     If(standing.drops == 1 && !barred, "standing: first drop");
     If(standing.drops > 1 && barred, "standing: later drop, barred");

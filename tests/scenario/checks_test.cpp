@@ -62,7 +62,7 @@ TEST(Checks, ValidatorsConvictAFalseGradient) {
   EXPECT_EQ(result.byzantine_removed, 3U);
   for (const wire::Removal& removal : result.removals) {
     EXPECT_EQ(removal.kind, wire::RemovalKind::kVerdict);
-    EXPECT_THAT(removal.reason, testing::HasSubstr("does not follow from its batch"));
+    EXPECT_THAT(wire::TextOf(removal.reason), testing::HasSubstr("does not follow from its batch"));
   }
 }
 
@@ -72,7 +72,7 @@ TEST(Checks, AFalseAccusationBansTheAccuser) {
   EXPECT_EQ(result.byzantine_removed, 3U);
   for (const wire::Removal& removal : result.removals) {
     EXPECT_EQ(removal.kind, wire::RemovalKind::kVerdict);
-    EXPECT_THAT(removal.reason, testing::HasSubstr("falsely"));
+    EXPECT_THAT(wire::TextOf(removal.reason), testing::HasSubstr("falsely"));
   }
 }
 

@@ -98,7 +98,8 @@ INSTANTIATE_TEST_SUITE_P(Swarms, LargeTest, testing::ValuesIn(Swarms()), NameOfP
 TEST(SizeAttack, OwnerOfAnAggregateLargerThanItsRowsIsDropped) {
   const SimResult result = RunWithoutHarm(OptionsOf({8, 1}, "wrong_aggregate", {{"scale", "1e8"}}));
   ASSERT_FALSE(result.removals.empty());
-  EXPECT_THAT(result.removals[0].reason, HasSubstr("failed the size check and it named nobody"));
+  EXPECT_THAT(wire::TextOf(result.removals[0].reason),
+              HasSubstr("failed the size check and it named nobody"));
   EXPECT_FALSE(result.columns.contains("blind"));
 }
 
@@ -107,9 +108,10 @@ TEST(SizeAttack, WorkerThatStatesAFalseSizeIsNamedAndBannedByVerdict) {
     const SimResult result = RunWithoutHarm(OptionsOf({8, 3}, "false_size", {{"scale", scale}}));
     EXPECT_EQ(MembersRemoved(result), 3U) << scale;
     for (const wire::Removal& removal : result.removals) {
-      EXPECT_EQ(removal.kind, wire::RemovalKind::kVerdict) << removal.reason;
-      EXPECT_THAT(removal.reason, AnyOf(HasSubstr("do not follow from what it sent: named by"),
-                                        HasSubstr("does not follow from its batch")));
+      EXPECT_EQ(removal.kind, wire::RemovalKind::kVerdict) << wire::TextOf(removal.reason);
+      EXPECT_THAT(wire::TextOf(removal.reason),
+                  AnyOf(HasSubstr("do not follow from what it sent: named by"),
+                        HasSubstr("does not follow from its batch")));
     }
     EXPECT_LT(result.loss, 1.1 * HonestLoss({8, 3}));
   }
@@ -132,10 +134,10 @@ TEST_P(VoidTest, OwnerIsDroppedAtItsThirdVoidColumn) {
     EXPECT_LE(Voids(result), 2 * 4 * size.byzantine)
         << "content " << content << ": " << testing::PrintToString(result.columns);
     for (const wire::Removal& removal : result.removals) {
-      EXPECT_EQ(removal.kind, wire::RemovalKind::kDrop) << removal.reason;
+      EXPECT_EQ(removal.kind, wire::RemovalKind::kDrop) << wire::TextOf(removal.reason);
       // After a colluder is gone fewer senders are enough, and then the sum lacks the attacker's
       // own part.
-      EXPECT_THAT(removal.reason,
+      EXPECT_THAT(wire::TextOf(removal.reason),
                   AnyOf(HasSubstr("columns by its own word"), HasSubstr("failed the sum check")));
     }
     // Over 100 steps. The steps in which columns rest have the largest learning rates.

@@ -66,13 +66,14 @@ TEST(GptRun, OneWrongBitIsNoBanAndOneInEveryStepIs) {
     once.seed = seed;
     once.validators = 3;
     for (const wire::Removal& removal : RunWithoutHarm(once).removals) {
-      EXPECT_FALSE(wire::IsBan(removal.kind)) << removal.reason;
+      EXPECT_FALSE(wire::IsBan(removal.kind)) << wire::TextOf(removal.reason);
     }
     SimOptions always = Gpt("slip", 1, {{"steps", "1000"}});
     always.seed = seed;
     const SimResult result = RunWithoutHarm(always);
     ASSERT_EQ(result.removals.size(), 1U);
-    EXPECT_TRUE(wire::IsBan(result.removals.front().kind)) << result.removals.front().reason;
+    EXPECT_TRUE(wire::IsBan(result.removals.front().kind))
+        << wire::TextOf(result.removals.front().reason);
   }
 }
 

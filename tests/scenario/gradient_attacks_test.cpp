@@ -195,7 +195,8 @@ TEST(ExactProfile, FalseNumbersStepAfterStepAreABan) {
     EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message;
     EXPECT_EQ(result->honest_removed, 0U);
     for (const wire::Removal& removal : result->removals) {
-      EXPECT_EQ(removal.reason.find("a first fault"), std::string::npos) << removal.reason;
+      EXPECT_EQ(wire::TextOf(removal.reason).find("a first fault"), std::string::npos)
+          << wire::TextOf(removal.reason);
       bans += wire::IsBan(removal.kind) ? 1 : 0;
     }
   }

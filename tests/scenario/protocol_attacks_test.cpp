@@ -53,11 +53,11 @@ void ExpectRemoved(const SimResult& result, RemovalKind kind,
   std::set<base::PeerId> removed;
   for (const wire::Removal& removal : result.removals) {
     removed.insert(removal.peer);
-    EXPECT_EQ(removal.kind, kind) << removal.reason;
+    EXPECT_EQ(removal.kind, kind) << wire::TextOf(removal.reason);
     const bool meant = std::any_of(reasons.begin(), reasons.end(), [&](const std::string& reason) {
-      return removal.reason.find(reason) != std::string::npos;
+      return wire::TextOf(removal.reason).find(reason) != std::string::npos;
     });
-    EXPECT_TRUE(meant) << "step " << removal.step << ": " << removal.reason;
+    EXPECT_TRUE(meant) << "step " << removal.step << ": " << wire::TextOf(removal.reason);
   }
   EXPECT_EQ(removed.size(), result.peers.byzantine.size());
   EXPECT_LT(result.loss, 1.5 * HonestLoss());
@@ -93,8 +93,9 @@ TEST(ProtocolAttack, SevenOfSixteenLiarsAboutTheirNumbersAreBannedByTheVerdict) 
   EXPECT_EQ(result.byzantine_removed, 7U);
   EXPECT_EQ(result.returned.size(), 0U) << "nobody was dropped first";
   for (const wire::Removal& removal : result.removals) {
-    EXPECT_EQ(removal.kind, RemovalKind::kVerdict) << removal.reason;
-    EXPECT_THAT(removal.reason, HasSubstr("do not follow from what it sent: named by"));
+    EXPECT_EQ(removal.kind, RemovalKind::kVerdict) << wire::TextOf(removal.reason);
+    EXPECT_THAT(wire::TextOf(removal.reason),
+                HasSubstr("do not follow from what it sent: named by"));
   }
 }
 
@@ -119,9 +120,10 @@ TEST(ProtocolAttack, ACoveredAggregateCostsBothTheirPlace) {
   const SimResult result = RunAttack("cover_up", {}, 3, 2);
   ExpectRemoved(result, RemovalKind::kVerdict,
                 {"does not follow from its batch", "it hid that the numbers of"});
-  EXPECT_TRUE(std::any_of(
-      result.removals.begin(), result.removals.end(),
-      [](const wire::Removal& r) { return r.reason.find("it hid") != std::string::npos; }))
+  EXPECT_TRUE(std::any_of(result.removals.begin(), result.removals.end(),
+                          [](const wire::Removal& r) {
+                            return wire::TextOf(r.reason).find("it hid") != std::string::npos;
+                          }))
       << "somebody was banned for covering";
 }
 
@@ -140,7 +142,7 @@ TEST(ProtocolAttack, OwnerThatHidesTheConvictedWorkersPartIsDropped) {
       std::find_if(result.removals.begin(), result.removals.end(),
                    [](const wire::Removal& removal) { return removal.kind == RemovalKind::kDrop; });
   ASSERT_NE(dropped, result.removals.end());
-  EXPECT_THAT(dropped->reason, HasSubstr("did not show part"));
+  EXPECT_THAT(wire::TextOf(dropped->reason), HasSubstr("did not show part"));
 }
 
 // --- who adapts ---------------------------------------------------------------------------------
@@ -163,7 +165,7 @@ TEST(ProtocolAttack, AttackerThatLeavesBeforeTheAccusationIsBanned) {
     std::size_t left = 0;
     for (const wire::Removal& removal : result.removals) {
       if (removal.kind != RemovalKind::kDrop) continue;
-      EXPECT_THAT(removal.reason, HasSubstr("its COMMIT did not come"));
+      EXPECT_THAT(wire::TextOf(removal.reason), HasSubstr("its COMMIT did not come"));
       ++left;
     }
     EXPECT_EQ(left, 3U) << "silence does cost the place first";
@@ -203,7 +205,8 @@ TEST(ProtocolAttack, EachWithheldCoinCostsAnIdentity) {
   std::size_t kept = 0;
   for (const wire::Removal& removal : result.removals) {
     removed.insert(removal.peer);
-    kept += removal.reason.find("its REVEAL did not come") != std::string::npos ? 1 : 0;
+    kept +=
+        wire::TextOf(removal.reason).find("its REVEAL did not come") != std::string::npos ? 1 : 0;
   }
   EXPECT_EQ(removed.size(), 3U);
   EXPECT_GE(kept, 1U);
@@ -310,8 +313,8 @@ TEST(ProtocolAttack, IdentitiesThatShareOneGradientAreBannedByVerdict) {
   const SimResult result = RunAttack("sybil");
   EXPECT_EQ(result.byzantine_removed, 2U) << "all but the one that computes it";
   for (const wire::Removal& removal : result.removals) {
-    EXPECT_EQ(removal.kind, RemovalKind::kVerdict) << removal.reason;
-    EXPECT_THAT(removal.reason, HasSubstr("does not follow from its batch"));
+    EXPECT_EQ(removal.kind, RemovalKind::kVerdict) << wire::TextOf(removal.reason);
+    EXPECT_THAT(wire::TextOf(removal.reason), HasSubstr("does not follow from its batch"));
   }
 }
 
@@ -368,7 +371,7 @@ TEST(ProtocolAttack, LeaderWithTwoProposalsIsBannedByEvidence) {
     removed.insert(removal.peer);
     if (removal.kind != RemovalKind::kEvidence) continue;
     ++proven;
-    EXPECT_THAT(removal.reason, HasSubstr("signed two different"));
+    EXPECT_THAT(wire::TextOf(removal.reason), HasSubstr("signed two different"));
   }
   EXPECT_EQ(removed.size(), result.peers.byzantine.size());
   EXPECT_GE(proven, 1U);

@@ -37,9 +37,10 @@ void ExpectPaid(const Swarm& swarm, const AttackParams& params, std::uint32_t st
   options.steps = steps;
   const SimResult result = RunWithoutHarm(options);
   for (const wire::Removal& removal : result.removals) {
-    const bool meant = removal.reason.find("let the others wait") != std::string::npos ||
-                       removal.reason.find("in dispute with") != std::string::npos;
-    EXPECT_TRUE(meant) << removal.reason;
+    const bool meant =
+        wire::TextOf(removal.reason).find("let the others wait") != std::string::npos ||
+        wire::TextOf(removal.reason).find("in dispute with") != std::string::npos;
+    EXPECT_TRUE(meant) << wire::TextOf(removal.reason);
   }
   EXPECT_EQ(MembersRemoved(result), swarm.byzantine) << result.replay;
   const double places = static_cast<double>(result.removals.size());
@@ -75,7 +76,8 @@ TEST(LyingEcho, ItsSenderIsDropped) {
   for (const Swarm& swarm : Swarms()) {
     const SimResult result = RunWithoutHarm(OptionsOf(swarm, "lying_echo", {}));
     for (const wire::Removal& removal : result.removals) {
-      EXPECT_NE(removal.reason.find("echoed"), std::string::npos) << removal.reason;
+      EXPECT_NE(wire::TextOf(removal.reason).find("echoed"), std::string::npos)
+          << wire::TextOf(removal.reason);
     }
     EXPECT_EQ(MembersRemoved(result), swarm.byzantine) << result.replay;
   }

@@ -179,7 +179,8 @@ base::StatusOr<std::optional<wire::Case>> CaseAgainst(store::LedgerReader& ledge
           open.id.accuser == removal.peer && open.id.kind != wire::CaseKind::kCover;
       if (open.id.target != removal.peer && !accused_others) continue;
       // Two validators may have accused it in succession: the reason names the accuser.
-      const bool named = removal.reason.find(open.id.accuser.Short()) != std::string::npos;
+      const bool named =
+          wire::TextOf(removal.reason).find(open.id.accuser.Short()) != std::string::npos;
       if (!found || named) found = open;
     }
     return false;

@@ -352,7 +352,7 @@ std::vector<PageRemoval> RemovalsOf(const PageRun& run, const RunHistory& histor
                         wire::IsBan(from.kind),
                         wire::RemovalKindName(from.kind),
                         past->seen,
-                        run.names.In(from.reason),
+                        run.names.In(wire::TextOf(from.reason)),
                         past->returned,
                         VotesOf(run, *past),
                         {}};

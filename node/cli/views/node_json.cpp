@@ -26,13 +26,15 @@ json JsonOf(const wire::Removal& removal) {
   return {{"peer", removal.peer.Hex()},
           {"step", removal.step},
           {"kind", wire::RemovalKindName(removal.kind)},
-          {"reason", removal.reason}};
+          {"cause", wire::CauseName(removal.reason.cause)},
+          {"reason", wire::TextOf(removal.reason)}};
 }
 
 json JsonOf(const host::PastRemoval& past) {
   json result = JsonOf(past.removal);
   if (!past.seen) {
     result["seen"] = false;
+    result.erase("cause");
     if (wire::IsBan(past.removal.kind)) {
       result["kind"] = kUnseenBan;
       result.erase("step");

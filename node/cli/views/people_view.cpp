@@ -87,7 +87,7 @@ class PeopleView final : public NodeEvents {
     const bool ban = wire::IsBan(removal.kind);
     Say(LogLevel::kWarning,
         StepOf(removal.step) + (ban ? "BANNED " : "dropped ") + removal.peer.Short() + " (" +
-            wire::RemovalKindName(removal.kind) + "): " + removal.reason,
+            wire::RemovalKindName(removal.kind) + "): " + wire::TextOf(removal.reason),
         ban ? Tone::kBad : Tone::kPlain);
   }
   void OnNotice(NoticeLevel level, const std::string& line) override {

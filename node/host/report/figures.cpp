@@ -145,9 +145,11 @@ std::vector<PastRemoval> RemovalsAsOf(const RunHistory& history, const wire::Blo
     const wire::RemovalKind kind =
         standing.banned ? wire::RemovalKind::kVerdict : wire::RemovalKind::kDrop;
     PastRemoval unseen;
-    unseen.removal = {standing.peer, kind, standing.banned ? 0 : standing.last_drop_step,
-                      "this node was away then: a member that was there knows the reason (`ostraka "
-                      "ledger explain`)"};
+    unseen.removal = {standing.peer,
+                      kind,
+                      standing.banned ? 0 : standing.last_drop_step,
+                      {.old_text = "this node was away then: a member that was there knows the "
+                                   "reason (`ostraka ledger explain`)"}};
     unseen.seen = false;
     removals.push_back(std::move(unseen));
     more = true;

@@ -13,7 +13,9 @@ namespace {
 
 using wire::CaseId;
 using wire::CaseKind;
+using wire::Cause;
 using wire::Naming;
+using wire::Reason;
 using wire::RemovalKind;
 using wire::Verdict;
 
@@ -116,56 +118,47 @@ bool CouldBeDecided(const Case& open, const Block& head) {
 
 // --- reasons ------------------------------------------------------------------------------------
 
-std::string Ballots(const Case& open, Verdict verdict, const Block& head) {
-  const bool guilty = verdict == Verdict::kGuilty;
-  return std::string(guilty ? "guilty" : "innocent") + " by " +
-         std::to_string(guilty ? CountGuilty(open) : Count(open, verdict)) + " of " +
-         std::to_string(VotersIn(open, head).size()) + " votes";
+Reason WithBallots(Reason reason, const Case& open, std::size_t ballots, const Block& head) {
+  reason.count = ballots;
+  reason.of = static_cast<std::uint32_t>(VotersIn(open, head).size());
+  return reason;
 }
 
-std::string PartOfStep(const CaseId& id) {
-  return "part " + std::to_string(id.column) + " of step " + std::to_string(id.step);
-}
-
-std::string GuiltyReason(const Case& open, const Block& head) {
+Reason GuiltyReason(const Case& open, const Block& head) {
   const CaseId& id = open.id;
-  const std::string votes = Ballots(open, Verdict::kGuilty, head);
-  switch (id.kind) {
-    case CaseKind::kGradient:
-      return "its gradient of step " + std::to_string(id.step) +
-             " does not follow from its batch: accused by " + id.accuser.Short() + ", " + votes;
-    case CaseKind::kNumbers:
-      return "its numbers for " + PartOfStep(id) + " do not follow from what it sent: named by " +
-             id.accuser.Short() + ", " + votes;
-    case CaseKind::kCover:
-      return "it hid that the numbers of " + id.accuser.Short() + " for " + PartOfStep(id) +
-             " do not follow from what it was sent: " + votes;
-  }
-  return {};
+  const Cause cause = id.kind == CaseKind::kGradient  ? Cause::kFalseGradient
+                      : id.kind == CaseKind::kNumbers ? Cause::kFalseNumbers
+                                                      : Cause::kHidNumbers;
+  return WithBallots({.cause = cause, .other = id.accuser, .step = id.step, .part = id.column},
+                     open, CountGuilty(open), head);
 }
 
-std::string InnocentReason(const Case& open, const Block& head) {
+Reason InnocentReason(const Case& open, const Block& head) {
   const CaseId& id = open.id;
   const bool gradient = id.kind == CaseKind::kGradient;
-  return (gradient ? "accused " : "named ") + id.target.Short() + " falsely of " +
-         (gradient ? "step " + std::to_string(id.step) : PartOfStep(id)) + ": " +
-         Ballots(open, Verdict::kInnocent, head);
+  const Cause cause = gradient ? Cause::kFalseAccusation : Cause::kFalseNaming;
+  return WithBallots({.cause = cause, .other = id.target, .step = id.step, .part = id.column}, open,
+                     Count(open, Verdict::kInnocent), head);
 }
 
-std::string UndecidedReason(const Case& open) {
+Reason UndecidedReason(const Case& open) {
   const CaseId& id = open.id;
-  const std::string blocks = std::to_string(BlocksOf(id.kind)) + " blocks";
+  Reason reason{.step = id.step, .part = id.column, .count = BlocksOf(id.kind)};
   switch (id.kind) {
     case CaseKind::kGradient:
-      return "its accusation of " + id.target.Short() + " found no majority in " + blocks;
+      reason.cause = Cause::kUndecidedAccusation;
+      reason.other = id.target;
+      break;
     case CaseKind::kNumbers:
-      return "it named " + id.target.Short() + " for " + PartOfStep(id) +
-             " and did not show the part in " + blocks;
+      reason.cause = Cause::kUnshownNaming;
+      reason.other = id.target;
+      break;
     case CaseKind::kCover:
-      return "it did not show " + PartOfStep(id) + " of the convicted " + id.accuser.Short() +
-             " in " + blocks;
+      reason.cause = Cause::kUnshownCover;
+      reason.other = id.accuser;
+      break;
   }
-  return {};
+  return reason;
 }
 
 // The member that loses by the ruling; nullopt: nobody.
@@ -176,13 +169,13 @@ std::optional<PeerId> LoserOf(const Case& open, Ruling ruling) {
 }
 
 // Which check of the owner's column failed in the head's step.
-const char* FailedCheck(const PeerId& owner, const Block& head) {
+ColumnFate FailedCheck(const PeerId& owner, const Block& head) {
   for (std::size_t j = 0; j < std::min(head.aggregated.size(), head.columns.size()); ++j) {
     if (head.aggregated[j].owner == owner && head.columns[j] == ColumnFate::kSizeCheck) {
-      return "size";
+      return ColumnFate::kSizeCheck;
     }
   }
-  return "sum";
+  return ColumnFate::kSumCheck;
 }
 
 // --- who loses a case ---------------------------------------------------------------------------
@@ -193,9 +186,10 @@ const char* FailedCheck(const PeerId& owner, const Block& head) {
 // at its second conviction, a thousand steps later]. To overlook a liar, which a cover case is
 // about, is no flipped bit: numbers that differ do not become equal by chance.
 void Lose(const PeerId& loser, const Case& open, const Block& head, bool may_be_chance,
-          const std::string& reason, Docket& docket) {
+          Reason reason, Docket& docket) {
   if (may_be_chance && open.id.kind != CaseKind::kCover && !HasErred(head, loser)) {
-    docket.Suspend(loser, reason + ": a first fault");
+    reason.first_fault = true;
+    docket.Suspend(loser, reason);
   } else {
     docket.Ban(loser, RemovalKind::kVerdict, reason);
   }
@@ -473,8 +467,9 @@ void DropSilentOwers(const SealedStep& sealed, const Block& head, Docket& docket
   const auto namings = NamingsInOrder(sealed, head);
   for (const PeerId& owner : head.owing) {
     if (!docket.Stays(owner) || namings.contains(owner)) continue;
-    docket.Drop(owner, "its part of step " + std::to_string(head.step) + " failed the " +
-                           FailedCheck(owner, head) + " check and it named nobody who lied");
+    docket.Drop(owner, {.cause = Cause::kNamedNobody,
+                        .step = head.step,
+                        .count = static_cast<std::uint64_t>(FailedCheck(owner, head))});
   }
   docket.EndPass();
 }

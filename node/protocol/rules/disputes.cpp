@@ -10,6 +10,7 @@
 #include "node/wire/limits.h"
 
 namespace ostraka::protocol {
+using wire::Cause;
 namespace {
 
 using Pair = WorkerAndAggregator;
@@ -104,8 +105,9 @@ void DropWithholders(const SealedStep& sealed, const Block& head, Docket& docket
         std::count_if(sealed.roles.workers.begin(), sealed.roles.workers.end(),
                       [&](const PeerId& worker) { return Missed(sealed, worker, j); });
     if (static_cast<std::size_t>(missed) <= FaultBound(head.thresholds)) continue;
-    docket.Drop(sealed.roles.owners[j], "it withheld its aggregate of part " + std::to_string(j) +
-                                            ": " + std::to_string(missed) + " members miss it");
+    docket.Drop(sealed.roles.owners[j], {.cause = Cause::kWithheldAggregate,
+                                         .part = j,
+                                         .count = static_cast<std::uint64_t>(missed)});
   }
 }
 
@@ -113,26 +115,24 @@ void RuleOnLivePairs(const SealedStep& sealed, const Block& head, Docket& docket
   const std::size_t bound = FaultBound(head.thresholds);
   for (const LivePair& pair : LivePairsOf(head, sealed.roles)) {
     if (!docket.Stays(pair.worker) || !docket.Stays(pair.aggregator)) continue;
-    const std::string part = "part " + std::to_string(pair.column);
+    const auto with = [&](Cause cause, const PeerId& other) {
+      return wire::Reason{.cause = cause, .other = other, .part = pair.column};
+    };
     if (LeftOut(sealed, head, pair.worker, pair.column)) {
       const auto states = [&](const base::Bytes& held) { return HeldPart(held, pair.index); };
       if (Witnesses(sealed, head, states) > bound) {
-        docket.Drop(pair.aggregator, "it left out " + part + " of " + pair.worker.Short() +
-                                         ", which others held in time");
+        docket.Drop(pair.aggregator, with(Cause::kLeftOutPart, pair.worker));
       } else {
-        docket.Drop(pair.worker, "it withheld " + part + " from " + pair.aggregator.Short() +
-                                     " and from the others, in dispute");
+        docket.Drop(pair.worker, with(Cause::kWithheldPart, pair.aggregator));
       }
     } else if (Missed(sealed, pair.worker, pair.column)) {
       const auto states = [&](const base::Bytes& held) {
         return HeldResult(held, pair.index, head.disputes.size());
       };
       if (Witnesses(sealed, head, states) > bound) {
-        docket.Drop(pair.worker, "it claims to miss the aggregate of " + part + " by " +
-                                     pair.aggregator.Short() + ", which others passed to it");
+        docket.Drop(pair.worker, with(Cause::kClaimsToMiss, pair.aggregator));
       } else {
-        docket.Drop(pair.aggregator, "it withheld its aggregate of " + part + " from " +
-                                         pair.worker.Short() + " and from the others, in dispute");
+        docket.Drop(pair.aggregator, with(Cause::kWithheldFromOne, pair.worker));
       }
     }
   }
@@ -202,8 +202,7 @@ void DropDisputed(const std::vector<Dispute>& disputes, const Block& head, std::
   const std::size_t borne = std::max(1U, head.peak_t_s);
   for (const auto& [peer, others] : with) {
     if (others.size() <= borne) continue;
-    docket.Drop(peer, "in dispute with " + std::to_string(others.size()) +
-                          " members, more than can be at fault");
+    docket.Drop(peer, {.cause = Cause::kTooManyDisputes, .count = others.size()});
   }
   docket.EndPass();
 }

@@ -10,28 +10,29 @@ namespace ostraka::protocol {
 using wire::Removal;
 using wire::RemovalKind;
 
-void NoteFault(SealedFaults& faults, const PeerId& peer, FaultKind kind, std::string reason) {
+void NoteFault(SealedFaults& faults, const PeerId& peer, FaultKind kind,
+               const wire::Reason& reason) {
   const auto noted = faults.find(peer);
   if (noted != faults.end() && noted->second.kind >= kind) return;
-  faults[peer] = {kind, std::move(reason)};
+  faults[peer] = {kind, reason};
 }
 
 Docket::Docket(std::vector<PeerId> members, std::vector<PeerId> may_be_banned)
     : members_(std::move(members)), may_be_banned_(std::move(may_be_banned)) {}
 
-void Docket::Ban(const PeerId& peer, RemovalKind kind, std::string reason) {
+void Docket::Ban(const PeerId& peer, RemovalKind kind, const wire::Reason& reason) {
   if (!std::binary_search(may_be_banned_.begin(), may_be_banned_.end(), peer)) return;
-  Add(peer, {FaultKind::kBan, kind, std::move(reason)});
+  Add(peer, {FaultKind::kBan, kind, reason});
 }
 
-void Docket::Drop(const PeerId& peer, std::string reason, FaultKind kind) {
+void Docket::Drop(const PeerId& peer, const wire::Reason& reason, FaultKind kind) {
   if (!std::binary_search(members_.begin(), members_.end(), peer)) return;
-  Add(peer, {kind, RemovalKind::kDrop, std::move(reason)});
+  Add(peer, {kind, RemovalKind::kDrop, reason});
 }
 
-void Docket::Suspend(const PeerId& peer, std::string reason) {
+void Docket::Suspend(const PeerId& peer, const wire::Reason& reason) {
   if (!std::binary_search(may_be_banned_.begin(), may_be_banned_.end(), peer)) return;
-  Add(peer, {FaultKind::kSuspend, RemovalKind::kDrop, std::move(reason)});
+  Add(peer, {FaultKind::kSuspend, RemovalKind::kDrop, reason});
 }
 
 void Docket::Add(const PeerId& peer, Loss loss) {

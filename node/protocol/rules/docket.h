@@ -22,12 +22,11 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <string>
 #include <vector>
 
-#include "crypto/hash_into.h"
 #include "node/base/ids.h"
 #include "node/wire/block.h"
+#include "node/wire/hash_into.h"
 
 namespace ostraka::protocol {
 
@@ -47,7 +46,7 @@ enum class FaultKind : std::uint8_t {
 
 struct Fault {
   FaultKind kind = FaultKind::kBan;
-  std::string reason;  // one line
+  wire::Reason reason;
   bool operator==(const Fault&) const = default;
   void HashInto(crypto::Hasher& hasher) const;
 };
@@ -56,7 +55,8 @@ struct Fault {
 using SealedFaults = std::map<PeerId, Fault>;
 
 // Notes a fault of `peer`: the gravest one stays, of equal ones the first.
-void NoteFault(SealedFaults& faults, const PeerId& peer, FaultKind kind, std::string reason);
+void NoteFault(SealedFaults& faults, const PeerId& peer, FaultKind kind,
+               const wire::Reason& reason);
 
 class Docket {
  public:
@@ -64,10 +64,10 @@ class Docket {
   // of peers not in it, and drops of peers not in `members`, are ignored. REQUIRES: both by key.
   Docket(std::vector<PeerId> members, std::vector<PeerId> may_be_banned);
 
-  void Ban(const PeerId& peer, wire::RemovalKind kind, std::string reason);
-  void Drop(const PeerId& peer, std::string reason, FaultKind kind = FaultKind::kDrop);
+  void Ban(const PeerId& peer, wire::RemovalKind kind, const wire::Reason& reason);
+  void Drop(const PeerId& peer, const wire::Reason& reason, FaultKind kind = FaultKind::kDrop);
   // A drop of a member or former member that bars it (FaultKind::kSuspend).
-  void Suspend(const PeerId& peer, std::string reason);
+  void Suspend(const PeerId& peer, const wire::Reason& reason);
   // Withdraws all drops of this block; bans and suspensions stay.
   void ForgiveDrops();
   // Ends a pass: peers added since the last call count as lost from now on.
@@ -88,7 +88,7 @@ class Docket {
   struct Loss {
     FaultKind fault = FaultKind::kDrop;
     wire::RemovalKind kind = wire::RemovalKind::kDrop;
-    std::string reason;
+    wire::Reason reason;
   };
   void Add(const PeerId& peer, Loss loss);
 

@@ -21,6 +21,7 @@ namespace ostraka::protocol {
 namespace {
 
 using wire::CaseKind;
+using wire::Cause;
 
 // Keys that evidence may still ban: all of the run, but for those banned already.
 std::vector<PeerId> MayBeBanned(const Block& head) {
@@ -45,24 +46,22 @@ void RemoveForFaults(const SealedFaults& faults, Docket& docket) {
 
 // Members that more members name in `names` of their PROOFs than can lie. Ends no pass.
 void DropNamed(const SealedStep& sealed, const Block& head, base::Bytes wire::Proof::*names,
-               const std::string& fault, const std::string& by, Docket& docket) {
+               Cause cause, Docket& docket) {
   for (std::size_t i = 0; i < head.members.size(); ++i) {
     const auto named = [&](const auto& entry) {
       return IsMember(head.members, entry.first) && wire::HasBit(entry.second.*names, i);
     };
     const auto count = std::count_if(sealed.proofs.begin(), sealed.proofs.end(), named);
     if (static_cast<std::size_t>(count) <= FaultBound(head.thresholds)) continue;
-    docket.Drop(head.members[i], fault + ": " + std::to_string(count) + " members " + by);
+    docket.Drop(head.members[i], {.cause = cause, .count = static_cast<std::uint64_t>(count)});
   }
 }
 
 // What no honest member does to the seals (node/protocol/watch/echo_watch.h).
 void DropForEchoes(const SealedStep& sealed, const Block& head, Docket& docket) {
-  DropNamed(sealed, head, &wire::Proof::silent, "withheld its echo", "waited for it", docket);
-  DropNamed(sealed, head, &wire::Proof::hasty, "echoed without what it had to wait for", "saw it",
-            docket);
-  DropNamed(sealed, head, &wire::Proof::unshown, "echoed what it did not show", "asked for it",
-            docket);
+  DropNamed(sealed, head, &wire::Proof::silent, Cause::kWithheldEcho, docket);
+  DropNamed(sealed, head, &wire::Proof::hasty, Cause::kHastyEcho, docket);
+  DropNamed(sealed, head, &wire::Proof::unshown, Cause::kUnshownEcho, docket);
 }
 
 // While the network is timely only faulty members are dropped. More than can be faulty show that it
@@ -207,8 +206,7 @@ void FindImpossibleMessages(const SealedStep& sealed, const Block& head, SealedF
     const auto included = IncludedIn(sealed, head, j);
     const auto works = [&](const PeerId& sender) { return sealed.roles.IsWorker(sender); };
     if (included && std::all_of(included->begin(), included->end(), works)) continue;
-    NoteFault(faults, sealed.roles.owners[j], FaultKind::kBan,
-              "its AGG includes who is no worker of the step");
+    NoteFault(faults, sealed.roles.owners[j], FaultKind::kBan, {.cause = Cause::kForeignSender});
   }
   for (const auto& [peer, proof] : sealed.proofs) {
     if (proof.columns.size() != sealed.roles.parts.size()) continue;
@@ -216,7 +214,7 @@ void FindImpossibleMessages(const SealedStep& sealed, const Block& head, SealedF
       const wire::ColumnNumbers& numbers = proof.columns[j];
       if (InHonestRange(numbers, sealed.roles.parts[j].size(), sealed.tau)) continue;
       NoteFault(faults, peer, FaultKind::kBan,
-                "its PROOF states impossible numbers for part " + std::to_string(j));
+                {.cause = Cause::kImpossibleNumbers, .part = static_cast<std::uint32_t>(j)});
     }
   }
 }

@@ -141,8 +141,7 @@ void DropLate(const std::map<PeerId, std::uint64_t>& lateness, const Block& head
   const std::uint64_t allowance = AllowanceMs(head, manifest);
   for (const auto& [member, ms] : lateness) {
     if (ms <= allowance) continue;
-    docket.Drop(member, "let the others wait: " + std::to_string(ms - allowance) +
-                            " ms beyond what it was allowed");
+    docket.Drop(member, {.cause = wire::Cause::kSlow, .count = ms - allowance});
   }
 }
 

@@ -13,6 +13,8 @@
 
 namespace ostraka::protocol {
 
+using wire::Cause;
+using wire::MessageType;
 using wire::Phase;
 
 StepReading::StepReading(const Block& head, const Manifest& manifest, std::uint64_t dimension) {
@@ -31,15 +33,14 @@ bool StepReading::IsComplete(const PeerId& member, const wire::Commit& commit) c
 }
 
 void StepReading::NoteEntry(Phase phase, const PeerId& member, SealedMessage::State state,
-                            const char* what) {
+                            wire::MessageType entry) {
   if (state == SealedMessage::State::kEquivocated) {
-    NoteFault(faults, member, FaultKind::kBan,
-              std::string("signed two different ") + what + "s of one slot");
+    NoteFault(faults, member, FaultKind::kBan, {.cause = Cause::kTwoMessages, .entry = entry});
   } else if (state == SealedMessage::State::kAbsent) {
     absent.insert(member);
     FaultKind fault = phase == Phase::kB ? FaultKind::kDropAtReveal : FaultKind::kDrop;
     if (base::Planted(base::Bug::kAbsenceBans)) fault = FaultKind::kBan;
-    NoteFault(faults, member, fault, std::string("sealed absent: its ") + what + " did not come");
+    NoteFault(faults, member, fault, {.cause = Cause::kAbsent, .entry = entry});
   }
 }
 
@@ -54,7 +55,8 @@ void StepReading::ReadCommit(const PeerId& member, const wire::SharedMessage& me
     return;
   }
   // Sealed and signed, so all see the same bytes, and no honest member signs such.
-  NoteFault(faults, member, FaultKind::kBan, "its COMMIT is malformed");
+  NoteFault(faults, member, FaultKind::kBan,
+            {.cause = Cause::kMalformed, .entry = MessageType::kCommit});
   unreadable.push_back(message);
 }
 
@@ -65,7 +67,8 @@ void StepReading::ReadAggregate(const PeerId& member, std::uint32_t column,
     sealed.aggregates[column] = *body;
     return;
   }
-  NoteFault(faults, member, FaultKind::kBan, "its AGG is malformed");
+  NoteFault(faults, member, FaultKind::kBan,
+            {.cause = Cause::kMalformed, .entry = MessageType::kAggregate});
   unreadable.push_back(message);
 }
 
@@ -90,7 +93,7 @@ void StepReading::FindAstray(const Block& head) {
     if (commit.parameters_root == sealed.parameters_root) continue;
     sealed.astray.insert(member);
     if (IsMember(in_role, member)) sealed.faulty_in_a.insert(member);
-    NoteFault(faults, member, FaultKind::kDrop, "its COMMIT names other parameters than the run's");
+    NoteFault(faults, member, FaultKind::kDrop, {.cause = Cause::kOtherParameters});
   }
 }
 
@@ -105,9 +108,9 @@ void StepReading::ReadSealA(const Block& head, const SealedMessages& sealed_a) {
     const SealedMessage& aggregate = sealed_a[n + i];
     const bool committed = commit.state == SealedMessage::State::kPresent;
     const bool aggregated = !owned || aggregate.state == SealedMessage::State::kPresent;
-    NoteEntry(Phase::kA, member, commit.state, "COMMIT");
+    NoteEntry(Phase::kA, member, commit.state, MessageType::kCommit);
     if (commit.state == SealedMessage::State::kEquivocated) two_commits.insert(member);
-    if (owned) NoteEntry(Phase::kA, member, aggregate.state, "AGG");
+    if (owned) NoteEntry(Phase::kA, member, aggregate.state, MessageType::kAggregate);
     // Members in quarantined pairs are counted with their pair already.
     if ((!committed || !aggregated) && IsMember(in_role, member)) sealed.faulty_in_a.insert(member);
     if (committed) ReadCommit(member, commit.message);
@@ -152,12 +155,12 @@ bool StepReading::ReadSealB(const Block& head, const Manifest& manifest,
     if (!MustReveal(member)) continue;
     if (sealed_b[i].state == SealedMessage::State::kPresent) {
       if (RevealIsGood(member, *sealed_b[i].message)) continue;
-      NoteFault(faults, member, FaultKind::kBan, "its REVEAL does not open its COMMIT");
+      NoteFault(faults, member, FaultKind::kBan, {.cause = Cause::kFalseReveal});
       false_reveals.push_back(sealed_b[i].message);
     }
     all_good = false;
     false_revealers.insert(member);
-    NoteEntry(Phase::kB, member, sealed_b[i].state, "REVEAL");
+    NoteEntry(Phase::kB, member, sealed_b[i].state, MessageType::kReveal);
   }
   // Everybody knows the mix of no coins in advance.
   if (!all_good || coins.empty()) {
@@ -176,7 +179,7 @@ void StepReading::ReadSealC(const Block& head, const SealedMessages& sealed_c) {
     const PeerId& member = SealersOf(head)[i];
     if (absent.contains(member) || two_commits.contains(member)) continue;  // S2
     if (sealed_c[i].state != SealedMessage::State::kPresent) {
-      NoteEntry(Phase::kC, member, sealed_c[i].state, "PROOF");
+      NoteEntry(Phase::kC, member, sealed_c[i].state, MessageType::kProof);
       continue;
     }
     const wire::SharedMessage& message = sealed_c[i].message;
@@ -187,7 +190,8 @@ void StepReading::ReadSealC(const Block& head, const SealedMessages& sealed_c) {
       proofs.emplace(member, message);
     } else {
       // Else a worker could void every column for ever: without numbers it is nobody's target.
-      NoteFault(faults, member, FaultKind::kBan, "its PROOF is malformed");
+      NoteFault(faults, member, FaultKind::kBan,
+                {.cause = Cause::kMalformed, .entry = MessageType::kProof});
       unreadable.push_back(message);
     }
   }
@@ -199,7 +203,8 @@ void StepReading::ReadEvidence(const Manifest& manifest, crypto::Verifier& verif
       const evidence::Finding finding = evidence::Verify(file, verifier);
       if (finding.outcome != evidence::Outcome::kProven) continue;
       if (finding.slot.run_id != manifest.run_id) continue;
-      NoteFault(faults, finding.accused, FaultKind::kBan, finding.reason);
+      NoteFault(faults, finding.accused, FaultKind::kBan,
+                {.cause = Cause::kEvidence, .count = static_cast<std::uint64_t>(finding.kind)});
     }
   }
 }

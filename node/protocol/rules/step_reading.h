@@ -85,7 +85,7 @@ struct StepReading {
 
  private:
   void NoteEntry(wire::Phase phase, const PeerId& member, SealedMessage::State state,
-                 const char* what);
+                 wire::MessageType entry);
   void ReadCommit(const PeerId& member, const wire::SharedMessage& message);
   void FindAstray(const Block& head);
   void ReadAggregate(const PeerId& member, std::uint32_t column,

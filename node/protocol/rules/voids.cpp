@@ -82,7 +82,7 @@ std::vector<Voids> VoidsAfter(const Block& head, const std::vector<PeerId>& void
 void DropVoiders(const std::vector<Voids>& voids, std::uint64_t step, Docket& docket) {
   for (const Voids& one : voids) {
     if (one.count <= kVoidsBorne || one.last_step != step) continue;
-    docket.Drop(one.peer, "voided " + std::to_string(one.count) + " columns by its own word");
+    docket.Drop(one.peer, {.cause = wire::Cause::kVoidedColumns, .count = one.count});
   }
 }
 

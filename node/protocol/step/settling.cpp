@@ -25,7 +25,7 @@ base::Duration FollowersStay(std::size_t n, base::Duration delta) {
 
 std::string DescribeRemoval(const Block& block, const PeerId& peer) {
   for (const wire::Removal& removal : block.removals) {
-    if (removal.peer == peer) return "dropped: " + removal.reason;
+    if (removal.peer == peer) return "dropped: " + wire::TextOf(removal.reason);
   }
   return "no member any more";
 }
@@ -72,8 +72,8 @@ Outcome Settling::TakeBlock(SharedBlock block) {
     if (wire::IsBan(removal.kind)) uses_.charges->OnBan(removal.peer);
     uses_.reports->OnRemoval(removal.peer);
     if (removal.peer == uses_.self && wire::IsBan(removal.kind)) {
-      return Outcome::Halt(Halted::Why::kBanned,
-                           "banned in step " + std::to_string(block->step) + ": " + removal.reason);
+      return Outcome::Halt(Halted::Why::kBanned, "banned in step " + std::to_string(block->step) +
+                                                     ": " + wire::TextOf(removal.reason));
     }
   }
   for (const PeerId& peer : block->left) {

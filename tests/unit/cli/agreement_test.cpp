@@ -99,7 +99,7 @@ class Node {
     std::erase(members_, peer);
     const bool ban = wire::IsBan(kind);
     standings_[peer] = {PeerOf(peer), ban, ban ? 0U : 1U, ban ? 0 : height_, barred_until};
-    removals_ = {{PeerOf(peer), kind, height_, "why " + std::to_string(peer)}};
+    removals_ = {{PeerOf(peer), kind, height_, {.old_text = "why " + std::to_string(peer)}}};
   }
   // The run goes on to `step` while this node is not there.
   void Sleep(std::uint64_t step) {

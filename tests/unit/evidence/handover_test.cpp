@@ -93,7 +93,7 @@ TEST(HandoverTest, TwoOfOneStepWithOtherBoundsLeadOnBoth) {
 TEST(HandoverTest, NoStepFollowsTheLastNumber) {
   wire::Block last = BlockOf(UINT64_MAX, {12, 13, 14, 15});
   EXPECT_FALSE(MakeHandover(Genesis(), last, CommitsOf({12, 13}, last)).ok());
-  last.removals = {{CheaterKey().id(), wire::RemovalKind::kVerdict, 8, "test"}};
+  last.removals = {{CheaterKey().id(), wire::RemovalKind::kVerdict, 8, {.old_text = "test"}}};
   EXPECT_FALSE(MakeSealedBan(CheaterKey().id(), last, CommitsOf({12, 13}, last), Genesis()).ok());
 }
 
@@ -101,7 +101,7 @@ TEST(HandoverTest, JudgesOfALaterViewBan) {
   const auto view = Follow(Genesis(), Made(Genesis(), 5, {12, 13, 14, 15}, {12, 13}));
   ASSERT_TRUE(view.ok());
   wire::Block bans = BlockOf(8, {13, 14, 15});
-  bans.removals = {{CheaterKey().id(), wire::RemovalKind::kVerdict, 8, "test"}};
+  bans.removals = {{CheaterKey().id(), wire::RemovalKind::kVerdict, 8, {.old_text = "test"}}};
   const auto file = MakeSealedBan(CheaterKey().id(), bans, CommitsOf({14, 15}, bans), *view);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(VerifyInRun(*file, Genesis()).outcome, Outcome::kNotProven);

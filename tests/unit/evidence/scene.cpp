@@ -376,7 +376,8 @@ wire::Block BanningBlock() {
   wire::Block block = wire::SampleBlock();
   block.genesis = false;
   block.step = kCheat.step;
-  block.removals = {{CheaterKey().id(), wire::RemovalKind::kVerdict, block.step, "test"}};
+  block.removals = {
+      {CheaterKey().id(), wire::RemovalKind::kVerdict, block.step, {.old_text = "test"}}};
   return block;
 }
 

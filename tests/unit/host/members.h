@@ -29,7 +29,9 @@ class Ear final : public NodeEvents {
   void OnBatchLoss(std::uint64_t, double) override {}
   void OnEvaluation(std::uint64_t, const train::Evaluation&) override {}
   void OnSuspicion(const protocol::Suspicion& s) override { notices.push_back(s.reason); }
-  void OnRemoval(const wire::Removal& removal) override { notices.push_back(removal.reason); }
+  void OnRemoval(const wire::Removal& removal) override {
+    notices.push_back(wire::TextOf(removal.reason));
+  }
   void OnNotice(net::NoticeLevel, const std::string& line) override { notices.push_back(line); }
   void OnProgress(const NodeStatus&) override {}
   void OnWaiting(const Waiting&) override {}

@@ -101,7 +101,7 @@ std::vector<int> Removed(const Block& block) {
 SealedFaults Banned(const std::vector<std::uint32_t>& peers) {
   SealedFaults faults;
   for (const std::uint32_t peer : peers) {
-    NoteFault(faults, PeerNumber(peer), FaultKind::kBan, "fault");
+    NoteFault(faults, PeerNumber(peer), FaultKind::kBan, {.cause = wire::Cause::kTwoMessages});
   }
   return faults;
 }

@@ -37,7 +37,8 @@ class LedgerPruneTest : public LedgerTest {
       open.opened_step = 100;
       block.cases = {open};
     }
-    if (step == 101) block.removals = {{PeerOf(2), wire::RemovalKind::kVerdict, 101, "guilty"}};
+    if (step == 101)
+      block.removals = {{PeerOf(2), wire::RemovalKind::kVerdict, 101, {.old_text = "guilty"}}};
     std::vector<Record> records;
     for (const auto phase : {wire::Phase::kA, wire::Phase::kB, wire::Phase::kC}) {
       records.push_back(Slot(step, step, phase));

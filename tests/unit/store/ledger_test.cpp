@@ -47,7 +47,8 @@ class FullLedgerTest : public LedgerTest {
     first_.state_root = DigestOf(77);
     second_ = BlockOf(1);
     second_.members = {PeerOf(1), PeerOf(3)};
-    second_.removals = {{PeerOf(2), wire::RemovalKind::kVerdict, 1, "3 of 5 found it guilty"}};
+    second_.removals = {
+        {PeerOf(2), wire::RemovalKind::kVerdict, 1, {.old_text = "3 of 5 found it guilty"}}};
     wire::EvidenceFile evidence;
     evidence.kind = wire::EvidenceKind::kEquivocation;
     evidence.accused = PeerOf(2);
@@ -117,7 +118,7 @@ TEST_F(FullLedgerTest, ReadersSeeRemovalsAndReasons) {
   ASSERT_EQ(removals->size(), 1u);
   EXPECT_EQ(removals->front().kind, wire::RemovalKind::kVerdict);
   EXPECT_EQ(removals->front().step, 1u);
-  EXPECT_EQ(removals->front().reason, "3 of 5 found it guilty");
+  EXPECT_EQ(wire::TextOf(removals->front().reason), "3 of 5 found it guilty");
   EXPECT_THAT(*reader_->Removals(PeerOf(1)), IsEmpty());
 }
 

@@ -90,7 +90,7 @@ TEST(BlockCodecTest, EverythingAtItsLimit) {
   block.removals.assign(kMaxKeys, {.peer = Peer(1),
                                    .kind = RemovalKind::kEliminate,
                                    .step = 1,
-                                   .reason = std::string(kMaxReasonBytes, 'x')});
+                                   .reason = {.old_text = std::string(kMaxReasonBytes, 'x')}});
   block.cases.assign(kMaxCases, FullCase());
   block.result_roots.assign(kMaxParts, Filled(3));
   block.aggregated.assign(kMaxParts, {.owner = Peer(1), .senders = Peers(kMaxPeers)});
@@ -221,8 +221,9 @@ TEST(BlockCodecTest, FieldsOfColumnsHaveBounds) {
 }
 
 TEST(BlockCodecTest, FieldsOfRecordsHaveBounds) {
-  EXPECT_THAT(JudgeEdited([](Block& b) { b.removals[0].reason.assign(kMaxReasonBytes + 1, 'x'); }),
-              HasSubstr("reason: too long"));
+  EXPECT_THAT(
+      JudgeEdited([](Block& b) { b.removals[0].reason.old_text.assign(kMaxReasonBytes + 1, 'x'); }),
+      HasSubstr("reason: too long"));
   EXPECT_THAT(JudgeEdited([](Block& b) { b.cases[0].ballots.resize(kMaxPeers + 1); }),
               HasSubstr("ballots: too many"));
   EXPECT_THAT(JudgeEdited([](Block& b) { b.cases[0].covering.resize(kMaxParts + 1); }),
@@ -345,14 +346,23 @@ TEST(BlockCodecTest, RunClosesAfterItBeganAndWithinTheBound) {
 
 TEST(BlockCodecTest, ReasonsAreOneLineWithoutControlCharacters) {
   Block block = SampleBlock();
-  block.removals[0].reason = "caf\xc3\xa9 |s| > 0.5";
+  block.removals[0].reason.old_text = "caf\xc3\xa9 |s| > 0.5";
   EXPECT_EQ(Judge(block), "");
   for (const char* bad : {"two\nlines", "\x1b[31mred", "bell\a", "delete\x7f"}) {
-    block.removals[0].reason = bad;
+    block.removals[0].reason.old_text = bad;
     EXPECT_THAT(Judge(block), HasSubstr("control character"));
   }
-  block.removals[0].reason = std::string("nul\0", 4);
+  block.removals[0].reason.old_text = std::string("nul\0", 4);
   EXPECT_THAT(Judge(block), HasSubstr("control character"));
+}
+
+TEST(BlockCodecTest, ReasonIsACodeOrAnOldText) {
+  Block block = SampleReasonBlock();
+  EXPECT_EQ(Judge(block), "");
+  block.removals[0].reason.old_text = "it lied";
+  EXPECT_THAT(Judge(block), HasSubstr("reason: is a text"));
+  block.removals[0].reason = {.cause = static_cast<Cause>(kCauseCount)};
+  EXPECT_THAT(Judge(block), HasSubstr("cause: unknown"));
 }
 
 TEST(BlockCodecTest, UnknownKindsAreRefused) {

@@ -212,6 +212,10 @@ void Mend(Chunk& chunk) {
   chunk.index %= chunk.count;
 }
 
+void Mend(Reason& reason) {
+  if (reason.cause != Cause::kOldText) reason.old_text.clear();
+}
+
 void Mend(UsedInvite& invite) {
   if (invite.revoked) invite.users.clear();
   invite.users.resize(std::min<std::size_t>(invite.users.size(), kMostRecords));

@@ -81,6 +81,7 @@ TEST(GoldenTest, BlockAndEvidence) {
   ExpectVector("block_users", SampleUsersBlock(), EncodeBlock(SampleUsersBlock()), DecodeBlock);
   ExpectVector("block_part", SamplePartBlock(), EncodeBlock(SamplePartBlock()), DecodeBlock);
   ExpectVector("block_exact", SampleExactBlock(), EncodeBlock(SampleExactBlock()), DecodeBlock);
+  ExpectVector("block_reason", SampleReasonBlock(), EncodeBlock(SampleReasonBlock()), DecodeBlock);
   ExpectVector("evidence", SampleEvidence(), EncodeEvidence(SampleEvidence()), DecodeEvidence);
 }
 

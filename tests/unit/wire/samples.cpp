@@ -256,12 +256,11 @@ Block SampleBlock() {
   block.thresholds = {.n = 3, .t_s = 1, .t_a = 0};
   block.tau = 0.25;
   block.columns = {ColumnFate::kApplied, ColumnFate::kSumCheck, ColumnFate::kNormCheck};
-  block.removals = {
-      {.peer = Filled<PeerId>(0x04),
-       .kind = RemovalKind::kEvidence,
-       .step = 42,
-       .reason = "signed two different messages for one slot"},
-      {.peer = Filled<PeerId>(0x05), .kind = RemovalKind::kDrop, .step = 42, .reason = ""}};
+  block.removals = {{.peer = Filled<PeerId>(0x04),
+                     .kind = RemovalKind::kEvidence,
+                     .step = 42,
+                     .reason = {.old_text = "signed two different messages for one slot"}},
+                    {.peer = Filled<PeerId>(0x05), .kind = RemovalKind::kDrop, .step = 42}};
   block.cases = {{.id = {.kind = CaseKind::kGradient,
                          .accuser = Filled<PeerId>(0x01),
                          .target = Filled<PeerId>(0x02),
@@ -292,6 +291,19 @@ Block SampleExactBlock() {
   Block block = SampleBlock();
   block.standings.front().erred = true;
   block.cases.front().ballots.front().verdict = Verdict::kTwice;
+  return block;
+}
+
+Block SampleReasonBlock() {
+  Block block = SampleBlock();
+  block.removals[0].reason = {.cause = Cause::kTwoMessages, .entry = MessageType::kCommit};
+  block.removals[1].reason = {.cause = Cause::kFalseNumbers,
+                              .first_fault = true,
+                              .other = Filled<PeerId>(0x06),
+                              .step = 40,
+                              .part = 2,
+                              .count = 3,
+                              .of = 5};
   return block;
 }
 
@@ -508,6 +520,7 @@ std::vector<NamedBytes> AllSamples() {
       {"block", EncodeBlock(SampleBlock())},
       {"block_closes", EncodeBlock(SampleClosingBlock())},
       {"block_exact", EncodeBlock(SampleExactBlock())},
+      {"block_reason", EncodeBlock(SampleReasonBlock())},
       {"evidence", EncodeEvidence(SampleEvidence())},
       {"core_unsigned", *EncodeUnsigned(SampleEnvelope(MessageType::kCommit))},
   };

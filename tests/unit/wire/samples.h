@@ -58,6 +58,7 @@ Chunk SampleChunk();
 Forward SampleForward();
 Block SampleBlock();
 Block SampleClosingBlock();
+Block SampleReasonBlock();
 Block SampleLeavingBlock();  // one goes, another has gone
 Commit SampleLeaverCommit();
 Commit SampleRevokingCommit();     // an invite

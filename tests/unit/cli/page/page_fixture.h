@@ -69,7 +69,7 @@ struct PageScene {
               const std::string& reason) {
     wire::Block block = BlockOf(step);
     std::erase(block.members, PeerOf(peer));
-    block.removals = {{PeerOf(peer), kind, step, reason}};
+    block.removals = {{PeerOf(peer), kind, step, {.old_text = reason}}};
     block.standings = {{PeerOf(peer), wire::IsBan(kind), 1, step, 0}};
     Done(block);
   }

@@ -144,7 +144,7 @@ TEST(PageHtmlTest, SaysEverythingWithoutAScript) {
   scene.Begin(11);
   scene.Work(11, 3);
   scene.Remove(4, wire::RemovalKind::kVerdict, 11,
-               "its gradient does not follow: guilty by 2 of 2 votes");
+               {.old_text = "its gradient does not follow: guilty by 2 of 2 votes"});
   scene.history.SeeEvaluation(9, {.metric = "accuracy", .value = 0.875, .loss = 0.5});
   scene.status.progress.missing = {{PeerOf(2), "part"}};
   scene.status.since_progress = base::Seconds(7);
@@ -239,8 +239,10 @@ class LargestPageTest : public ::testing::Test {
     std::vector<protocol::RuledCase> ruled;
     for (int n = 0; n < kMembers; ++n) {
       const base::PeerId id = Numbered(n);
-      block.removals.push_back(
-          {id, wire::RemovalKind::kVerdict, 100'000, std::string(wire::kMaxReasonBytes, 'r')});
+      block.removals.push_back({id,
+                                wire::RemovalKind::kVerdict,
+                                100'000,
+                                {.old_text = std::string(wire::kMaxReasonBytes, 'r')}});
       block.standings.push_back({id, false, 1, 100'000, 0});
       ruled.push_back({id, wire::Verdict::kGuilty, {}, kMembers - 1});
       for (int voter = 0; voter < kMembers; ++voter) {

@@ -33,8 +33,10 @@ TEST(NodeAnswersTest, TheLargestStatusFitsItsBudget) {
       status.progress.missing.push_back({id, message});
     }
     for (int i = 0; i < 4; ++i) {
-      status.removals.push_back({{id, wire::RemovalKind::kDrop, static_cast<std::uint64_t>(n),
-                                  std::string(wire::kMaxReasonBytes, 'r')},
+      status.removals.push_back({{id,
+                                  wire::RemovalKind::kDrop,
+                                  static_cast<std::uint64_t>(n),
+                                  {.old_text = std::string(wire::kMaxReasonBytes, 'r')}},
                                  1'000'000,
                                  std::nullopt});
     }
@@ -53,8 +55,8 @@ TEST(NodeAnswersTest, TheLargestStatusFitsItsBudget) {
 TEST(NodeAnswersTest, AShortStatusIsWhole) {
   host::NodeStatus status;
   status.progress.missing = {{PeerOf(1), "commit"}};
-  status.removals = {{{PeerOf(2), wire::RemovalKind::kVerdict, 3, "it lied"}, {}, {}},
-                     {{PeerOf(3), wire::RemovalKind::kDrop, 4, "silent"}, 9, {}}};
+  status.removals = {{{PeerOf(2), wire::RemovalKind::kVerdict, 3, {.old_text = "it lied"}}, {}, {}},
+                     {{PeerOf(3), wire::RemovalKind::kDrop, 4, {.old_text = "silent"}}, 9, {}}};
   const json result = StatusOf(status);
   EXPECT_EQ(result["waits_for"].size(), 1u);
   ASSERT_EQ(result["removals"].size(), 2u);

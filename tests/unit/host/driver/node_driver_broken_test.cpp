@@ -46,7 +46,7 @@ TEST_F(NodeDriverBrokenTest, NobodyIsForgottenOnceTheTransportIsGone) {
   a_.log.on_halted = [&] { later.Start(base::Milliseconds(100), [&] { release.set_value(); }); };
   a_.step = [&](base::Time, const Input& input, Outbox& out) {
     if (!std::holds_alternative<protocol::Started>(input)) return;
-    Tell(out, DoneWith(4, 1, {{b_.id(), wire::RemovalKind::kVerdict, 4, "it lied"}}));
+    Tell(out, DoneWith(4, 1, {{b_.id(), wire::RemovalKind::kVerdict, 4, {.old_text = "it lied"}}}));
     out.Add(GradientJob(1));
   };
   const NodeReport report = RunAlone();

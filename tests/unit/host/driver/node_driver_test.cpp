@@ -154,7 +154,8 @@ TEST_F(NodeDriverTest, ARemovedMemberHearsOfItAndIsThenForgotten) {
     if (link == nullptr) return;
     if (link->up) {
       removed_at = now;
-      Tell(out, DoneWith(4, 1, {{b_.id(), wire::RemovalKind::kVerdict, 4, "it lied"}}));
+      Tell(out,
+           DoneWith(4, 1, {{b_.id(), wire::RemovalKind::kVerdict, 4, {.old_text = "it lied"}}}));
       out.Add(protocol::Send{b_.id(), Frame("you are banned"), nullptr});
     } else {
       gone_at = now;
@@ -174,7 +175,7 @@ TEST_F(NodeDriverTest, ARemovedMemberHearsOfItAndIsThenForgotten) {
   EXPECT_GE(gone_at - removed_at, base::Milliseconds(200));
   EXPECT_THAT(a_.log.removed, ElementsAre(b_.id()));
   ASSERT_EQ(mine.removals.size(), 1u);
-  EXPECT_EQ(mine.removals[0].reason, "it lied");
+  EXPECT_EQ(wire::TextOf(mine.removals[0].reason), "it lied");
   EXPECT_EQ(a_.log.links.back(), (std::pair<std::size_t, std::size_t>(0, 0)));
 }
 

@@ -159,7 +159,7 @@ TEST(StopsTest, WhoIsBackInTimeHasLostNothing) {
     story.cluster.RunToEnd();
     EXPECT_EQ(story.cluster.NotHaltedAs(protocol::Halted::Why::kFinished), "");
     for (const wire::Removal& removal : protocol::scene::RemovalsOf(story.cluster)) {
-      ADD_FAILURE() << "step " << removal.step << ": " << removal.reason;
+      ADD_FAILURE() << "step " << removal.step << ": " << wire::TextOf(removal.reason);
     }
   }
 }

@@ -131,7 +131,7 @@ TEST(FiguresTest, OthersThatAreOutAreBannedDroppedOrLeft) {
 TEST(FiguresTest, RemovalsThatANodeDidNotSeeAreToldByALaterBlock) {
   RunHistory history;
   wire::Block seen = BlockOf(20, {1, 2, 3, 4});
-  seen.removals = {{PeerOf(5), wire::RemovalKind::kDrop, 20, "silent"}};
+  seen.removals = {{PeerOf(5), wire::RemovalKind::kDrop, 20, {.old_text = "silent"}}};
   seen.standings = {{PeerOf(5), false, 1, 20}};
   history.See(Time{}, protocol::StepDone{std::make_shared<const wire::Block>(seen), {}});
   EXPECT_THAT(RemovalsAsOf(history, history.block().get()), SizeIs(1));
@@ -144,10 +144,10 @@ TEST(FiguresTest, RemovalsThatANodeDidNotSeeAreToldByALaterBlock) {
   EXPECT_TRUE(wire::IsBan(removals[0].removal.kind));
   EXPECT_FALSE(removals[0].seen);
   EXPECT_TRUE(removals[1].seen);
-  EXPECT_EQ(removals[1].removal.reason, "silent");
+  EXPECT_EQ(wire::TextOf(removals[1].removal.reason), "silent");
   EXPECT_EQ(removals[2].removal.peer, PeerOf(4));
   EXPECT_EQ(removals[2].removal.step, 30u);
-  EXPECT_THAT(removals[2].removal.reason, HasSubstr("away then"));
+  EXPECT_THAT(wire::TextOf(removals[2].removal.reason), HasSubstr("away then"));
   EXPECT_THAT(RemovalsAsOf(RunHistory{}, nullptr), IsEmpty());
 }
 

@@ -88,7 +88,7 @@ TEST(NodeMonitorTest, ASealIsProgress) {
 
 TEST(NodeMonitorTest, CountsWhatBecameOfColumnsPeersAndSuspicions) {
   NodeMonitor monitor(Time{});
-  const wire::Removal removal{PeerOf(7), wire::RemovalKind::kVerdict, 1, "it lied"};
+  const wire::Removal removal{PeerOf(7), wire::RemovalKind::kVerdict, 1, {.old_text = "it lied"}};
   monitor.See(Time{}, Done(0, {wire::ColumnFate::kApplied, wire::ColumnFate::kSumCheck}));
   monitor.See(Time{}, Done(1, {wire::ColumnFate::kApplied}, {removal}));
   for (int i = 0; i < 2; ++i) monitor.See(Time{}, protocol::Suspicion{0, PeerOf(7), "V1", "lied"});
@@ -111,9 +111,12 @@ TEST(NodeMonitorTest, CountsWhatBecameOfColumnsPeersAndSuspicions) {
 
 TEST(NodeMonitorTest, AMemberThatIsDroppedAgainAndAgainTakesNoMoreRoom) {
   NodeMonitor monitor(Time{});
-  monitor.See(Time{}, Done(0, {}, {{PeerOf(7), wire::RemovalKind::kVerdict, 0, "it lied"}}));
+  monitor.See(Time{},
+              Done(0, {}, {{PeerOf(7), wire::RemovalKind::kVerdict, 0, {.old_text = "it lied"}}}));
   for (std::uint64_t step = 1; step <= 5000; ++step) {
-    monitor.See(Time{}, Done(step, {}, {{PeerOf(8), wire::RemovalKind::kDrop, step, "silent"}}));
+    monitor.See(
+        Time{},
+        Done(step, {}, {{PeerOf(8), wire::RemovalKind::kDrop, step, {.old_text = "silent"}}}));
   }
   const NodeStatus status = monitor.StatusAt(Time{});
   EXPECT_EQ(monitor.removals().size(), RemovalLog::kMost);

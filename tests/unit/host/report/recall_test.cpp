@@ -32,11 +32,12 @@ class RecallTest : public store::LedgerTest {
     block.drawn = {{PeerOf(3), PeerOf(1), step + 1, {}}};
     if (step == 2) block.state_root = store::DigestOf(77);
     if (step == 1) {
-      block.removals = {{PeerOf(2), wire::RemovalKind::kDrop, 1, "silent"}};
+      block.removals = {{PeerOf(2), wire::RemovalKind::kDrop, 1, {.old_text = "silent"}}};
       block.standings = {{PeerOf(2), false, 1, 1, 0}};
     }
     if (step == 3) block.joined = {PeerOf(2)};
-    if (step == 4) block.removals = {{PeerOf(2), wire::RemovalKind::kVerdict, 4, "it lied"}};
+    if (step == 4)
+      block.removals = {{PeerOf(2), wire::RemovalKind::kVerdict, 4, {.old_text = "it lied"}}};
     return block;
   }
   void WriteRun() {
@@ -94,7 +95,7 @@ TEST_F(RecallTest, BringsBackTheCurveTheWorkTheRemovalsAndTheEvidence) {
   EXPECT_EQ(history.root()->step, 2u);
   ASSERT_THAT(history.removals(), SizeIs(2));
   EXPECT_EQ(history.removals()[0].returned, 3u);
-  EXPECT_EQ(history.removals()[1].removal.reason, "it lied");
+  EXPECT_EQ(wire::TextOf(history.removals()[1].removal.reason), "it lied");
   EXPECT_EQ(history.removals()[1].returned, std::nullopt);
   ASSERT_THAT(history.proofs(), SizeIs(1));
   EXPECT_EQ(history.proofs()[0].id, store::DigestOf(5));

@@ -132,14 +132,14 @@ TEST_F(ReporterTest, StepsThatAFollowerSkippedCountAsDone) {
 }
 
 TEST_F(ReporterTest, TheReportHasTheRemovalsOfTheBlocks) {
-  See(DoneWith(4, 1, {{{}, wire::RemovalKind::kVerdict, 4, "it lied"}}));
+  See(DoneWith(4, 1, {{{}, wire::RemovalKind::kVerdict, 4, {.old_text = "it lied"}}}));
   ASSERT_THAT(reporter_.Report().removals, SizeIs(1));
-  EXPECT_EQ(reporter_.Report().removals[0].reason, "it lied");
+  EXPECT_EQ(wire::TextOf(reporter_.Report().removals[0].reason), "it lied");
   EXPECT_EQ(reporter_.Report().steps_done, 5u);
 }
 
 TEST_F(ReporterTest, TheStatusSaysWhoIsAMemberAgain) {
-  See(DoneWith(4, 1, {{{}, wire::RemovalKind::kDrop, 4, "silent"}}));
+  See(DoneWith(4, 1, {{{}, wire::RemovalKind::kDrop, 4, {.old_text = "silent"}}}));
   EXPECT_EQ(reporter_.StatusAt(kNow).removals.at(0).returned, std::nullopt);
   protocol::StepDone back = DoneWith(5, 1);
   wire::Block block = *back.block;
@@ -192,7 +192,7 @@ TEST_F(ReporterTest, TrainingThatGoesBadlyIsInTheStatusAndTheReport) {
 TEST_F(ReporterTest, TheEndIsToldOnceAndLinksThatGoWithItAreNoNews) {
   reporter_.Started(7, 8, 3);
   reporter_.Links(1, 3);
-  reporter_.Removed({{}, wire::RemovalKind::kVerdict, 3, "it lied"});
+  reporter_.Removed({{}, wire::RemovalKind::kVerdict, 3, {.old_text = "it lied"}});
   reporter_.Halted({NodeEnd::kFinished, 3, "done"});
   reporter_.Halted({NodeEnd::kFailed, 3, "a library failed"});
   reporter_.Links(0, 3);

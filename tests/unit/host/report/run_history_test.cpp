@@ -49,7 +49,7 @@ protocol::Sealed Seal(std::uint64_t step, wire::Phase phase) {
 }
 
 wire::Removal RemovalOf(std::uint8_t peer, std::uint64_t step) {
-  return {PeerOf(peer), wire::RemovalKind::kDrop, step, "silent"};
+  return {PeerOf(peer), wire::RemovalKind::kDrop, step, {.old_text = "silent"}};
 }
 
 protocol::Record Evidence(std::uint8_t accused, std::uint8_t id) {
@@ -201,10 +201,11 @@ TEST_F(RunHistoryTest, AReturnBelongsToTheLastRemoval) {
 TEST_F(RunHistoryTest, ABanOrSuspensionByVotesHasTheVotesThatDecidedIt) {
   using wire::Verdict;
   wire::Block block = BlockOf(5);
-  block.removals = {{PeerOf(2), wire::RemovalKind::kVerdict, 5, "accused falsely"},
-                    {PeerOf(3), wire::RemovalKind::kEvidence, 5, "two messages"},
-                    {PeerOf(9), wire::RemovalKind::kDrop, 5, "a false gradient, the first one"},
-                    {PeerOf(10), wire::RemovalKind::kDrop, 5, "silent"}};
+  block.removals = {
+      {PeerOf(2), wire::RemovalKind::kVerdict, 5, {.old_text = "accused falsely"}},
+      {PeerOf(3), wire::RemovalKind::kEvidence, 5, {.old_text = "two messages"}},
+      {PeerOf(9), wire::RemovalKind::kDrop, 5, {.old_text = "a false gradient, the first one"}},
+      {PeerOf(10), wire::RemovalKind::kDrop, 5, {.old_text = "silent"}}};
   protocol::StepDone done = Done(block);
   // The accuser loses: its target is innocent.
   done.ruled = {{PeerOf(9), Verdict::kGuilty, {{PeerOf(8), Verdict::kGuilty}}, 1},

@@ -117,7 +117,7 @@ TEST_F(AccusationTest, OfOrByAMemberRemovedInThisBlockIsVoid) {
 TEST_F(AccusationTest, OfOneWhoIsDroppedInThisBlockCounts) {
   Accuse(2, 5, kStep - 2);
   SealedFaults silent;
-  NoteFault(silent, PeerNumber(5), FaultKind::kDrop, "its COMMIT did not come");
+  NoteFault(silent, PeerNumber(5), FaultKind::kDrop, {.cause = wire::Cause::kAbsent});
   const Block block = step_.Judge(silent);
   EXPECT_EQ(Removed(block), std::vector<int>{5});
   ASSERT_EQ(block.cases.size(), 1u);
@@ -184,8 +184,8 @@ TEST_F(VoteTest, GuiltyByMoreThanHalfBansTheTarget) {
   const Block block = step_.Judge();
   ASSERT_EQ(Removed(block), std::vector<int>{6});
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kVerdict);
-  EXPECT_NE(block.removals[0].reason.find("guilty by 4 of 6"), std::string::npos)
-      << block.removals[0].reason;
+  EXPECT_NE(wire::TextOf(block.removals[0].reason).find("guilty by 4 of 6"), std::string::npos)
+      << wire::TextOf(block.removals[0].reason);
   EXPECT_TRUE(block.cases.empty()) << "the accuser goes back to work";
   EXPECT_TRUE(IsMember(block.members, PeerNumber(1)));
 }
@@ -196,7 +196,7 @@ TEST_F(VoteTest, InnocentByMoreThanHalfBansTheAccuser) {
   const Block block = step_.Judge();
   ASSERT_EQ(Removed(block), std::vector<int>{1});
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kVerdict);
-  EXPECT_NE(block.removals[0].reason.find("innocent by 4 of 6"), std::string::npos);
+  EXPECT_NE(wire::TextOf(block.removals[0].reason).find("innocent by 4 of 6"), std::string::npos);
   EXPECT_TRUE(block.cases.empty());
 }
 
@@ -344,7 +344,7 @@ TEST_F(VoteTest, WhoTheBlockOfTheStepOrALaterOneAdmittedHasNoVote) {
 // Member 6 was dropped meanwhile: the other six are eligible still.
 TEST_F(VoteTest, ACaseGoesOnWithoutItsTarget) {
   SealedFaults silent;
-  NoteFault(silent, PeerNumber(6), FaultKind::kDrop, "its COMMIT did not come");
+  NoteFault(silent, PeerNumber(6), FaultKind::kDrop, {.cause = wire::Cause::kAbsent});
   const Block dropped = step_.Judge(silent);
   EXPECT_EQ(Removed(dropped), std::vector<int>{6});
   ASSERT_EQ(dropped.cases.size(), 1u);
@@ -373,7 +373,7 @@ TEST_F(VoteTest, UndecidedAgainstOneWhoLeftHasNoLoser) {
   open_.opened_step = kStep - kGradientCaseBlocks;
   step_.head.cases = {open_};
   SealedFaults silent;
-  NoteFault(silent, PeerNumber(6), FaultKind::kDrop, "its COMMIT did not come");
+  NoteFault(silent, PeerNumber(6), FaultKind::kDrop, {.cause = wire::Cause::kAbsent});
   const Block block = step_.Judge(silent);
   EXPECT_EQ(Removed(block), std::vector<int>{6});
   EXPECT_TRUE(block.cases.empty());
@@ -427,9 +427,9 @@ TEST_F(ExactVoteTest, OneFalseGradientSuspends) {
   const Block block = step_.Judge();
   ASSERT_EQ(Removed(block), std::vector<int>{6});
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kDrop);
-  EXPECT_NE(block.removals[0].reason.find("guilty by 4 of 6 votes: a first fault"),
+  EXPECT_NE(wire::TextOf(block.removals[0].reason).find("guilty by 4 of 6 votes: a first fault"),
             std::string::npos)
-      << block.removals[0].reason;
+      << wire::TextOf(block.removals[0].reason);
   const wire::Standing* standing = StandingIn(block, 6);
   EXPECT_TRUE(standing->erred);
   EXPECT_FALSE(standing->banned);
@@ -441,7 +441,8 @@ TEST_F(ExactVoteTest, TwoFalseGradientsBan) {
   const Block block = step_.Judge();
   ASSERT_EQ(Removed(block), std::vector<int>{6});
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kVerdict);
-  EXPECT_NE(block.removals[0].reason.find("guilty by 4 of 6 votes"), std::string::npos);
+  EXPECT_NE(wire::TextOf(block.removals[0].reason).find("guilty by 4 of 6 votes"),
+            std::string::npos);
   EXPECT_TRUE(StandingIn(block, 6)->banned);
 }
 
@@ -495,7 +496,7 @@ TEST_F(ExactVoteTest, AnAccuserThatLeavesEndsNoCaseThatIsFoundGuilty) {
   VoteAll({0, 2, 3}, Verdict::kTwice);
   VoteAll({4}, Verdict::kGuilty);
   SealedFaults silent;
-  NoteFault(silent, PeerNumber(1), FaultKind::kDrop, "its COMMIT did not come");
+  NoteFault(silent, PeerNumber(1), FaultKind::kDrop, {.cause = wire::Cause::kAbsent});
   const Block block = step_.Judge(silent);
   EXPECT_EQ(Removed(block), std::vector<int>{1});
   ASSERT_EQ(block.cases.size(), 1u);
@@ -523,7 +524,7 @@ TEST(ExactNumbersTest, InTheExactProfileAFirstLossSuspends) {
     const Block block = step.Judge();
     ASSERT_EQ(Removed(block), std::vector<int>{loser});
     EXPECT_EQ(block.removals[0].kind, RemovalKind::kDrop);
-    EXPECT_NE(block.removals[0].reason.find(": a first fault"), std::string::npos);
+    EXPECT_NE(wire::TextOf(block.removals[0].reason).find(": a first fault"), std::string::npos);
     const auto* standing = StandingOf(block.standings, PeerNumber(static_cast<unsigned>(loser)));
     EXPECT_TRUE(standing->erred);
     step.head.standings = block.standings;
@@ -592,7 +593,7 @@ TEST_F(ExactVoteTest, NoMassOfDropsForgivesIt) {
   VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
   SealedFaults silent;
   for (const std::uint32_t absent : {0u, 2u, 3u, 4u, 5u}) {
-    NoteFault(silent, PeerNumber(absent), FaultKind::kDrop, "its COMMIT did not come");
+    NoteFault(silent, PeerNumber(absent), FaultKind::kDrop, {.cause = wire::Cause::kAbsent});
   }
   EXPECT_EQ(Removed(step_.Judge(silent)), std::vector<int>{6});
 }

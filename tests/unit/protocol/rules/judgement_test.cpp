@@ -50,13 +50,13 @@ TEST(JudgeStepTest, AnHonestStepRemovesNobody) {
 
 TEST(JudgeStepTest, AProvenFaultBansAndRecomputesTheThresholds) {
   const HonestStep step = MakeHonestStep({.step = kStep});
-  const Block block = step.Judge({{PeerNumber(3), {FaultKind::kBan, "signed twice"}},
-                                  {PeerNumber(99), {FaultKind::kBan, "no member"}}});
+  const Block block = step.Judge({{PeerNumber(3), {FaultKind::kBan, {.old_text = "signed twice"}}},
+                                  {PeerNumber(99), {FaultKind::kBan, {.old_text = "no member"}}}});
   ASSERT_EQ(block.removals.size(), 1u);
   EXPECT_EQ(block.removals[0].peer, PeerNumber(3));
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kEvidence);
   EXPECT_EQ(block.removals[0].step, kStep);
-  EXPECT_EQ(block.removals[0].reason, "signed twice");
+  EXPECT_EQ(wire::TextOf(block.removals[0].reason), "signed twice");
   EXPECT_EQ(NumbersOfPeers(block.members), (std::vector<int>{0, 1, 2, 4, 5, 6, 7}));
   EXPECT_EQ(block.thresholds, (Thresholds{7, 2, 1}));
 }
@@ -71,16 +71,18 @@ TEST(FindImpossibleMessagesTest, NamesThePeerAndThePart) {
   step.ProofOf(PeerNumber(6)).columns[1].s[3] = 100;
   FindImpossibleMessages(step.sealed, step.head, faults);
   ASSERT_EQ(faults.size(), 2u);
-  EXPECT_EQ(faults.at(PeerNumber(2)).reason, "its PROOF states impossible numbers for part 4");
-  EXPECT_EQ(faults.at(PeerNumber(6)).reason, "its PROOF states impossible numbers for part 1");
+  EXPECT_EQ(wire::TextOf(faults.at(PeerNumber(2)).reason),
+            "its PROOF states impossible numbers for part 4");
+  EXPECT_EQ(wire::TextOf(faults.at(PeerNumber(6)).reason),
+            "its PROOF states impossible numbers for part 1");
 }
 
 TEST(FindImpossibleMessagesTest, KeepsAnEarlierReason) {
   HonestStep step = MakeHonestStep();
   step.ProofOf(PeerNumber(2)).columns[4].norm = -1;
-  SealedFaults faults = {{PeerNumber(2), {FaultKind::kBan, "equivocated"}}};
+  SealedFaults faults = {{PeerNumber(2), {FaultKind::kBan, {.old_text = "equivocated"}}}};
   FindImpossibleMessages(step.sealed, step.head, faults);
-  EXPECT_EQ(faults.at(PeerNumber(2)).reason, "equivocated");
+  EXPECT_EQ(wire::TextOf(faults.at(PeerNumber(2)).reason), "equivocated");
 }
 
 TEST(FindImpossibleMessagesTest, MissingNumbersAreNone) {
@@ -112,7 +114,7 @@ TEST(JudgeStepTest, BansComeBeforeDropsEachByKey) {
   HonestStep step = StepWith({}, 12);
   SealedFaults faults = Banned({11, 2, 5});
   for (const std::uint32_t absent : {4u, 0u, 8u}) {
-    NoteFault(faults, PeerNumber(absent), FaultKind::kDrop, "absent");
+    NoteFault(faults, PeerNumber(absent), FaultKind::kDrop, {.cause = wire::Cause::kAbsent});
   }
   const Block block = step.Judge(faults);
   EXPECT_EQ(Removed(block), (std::vector<int>{2, 5, 11, 0, 4, 8}));
@@ -168,7 +170,7 @@ TEST_F(SilenceTest, MoreThanTheFaultsMustMissAnEcho) {
   const Block block = step_.Judge();
   EXPECT_EQ(Removed(block), std::vector<int>{6});
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kDrop);
-  EXPECT_EQ(block.removals[0].reason, "withheld its echo: 4 members waited for it");
+  EXPECT_EQ(wire::TextOf(block.removals[0].reason), "withheld its echo: 4 members waited for it");
 }
 
 TEST_F(SilenceTest, NoHonestMemberEchoesTooEarlyOrWhatItDoesNotShow) {
@@ -181,7 +183,7 @@ TEST_F(SilenceTest, NoHonestMemberEchoesTooEarlyOrWhatItDoesNotShow) {
     step.ProofOf(PeerNumber(3)).*names = {1U << 6};
     const Block block = step.Judge();
     EXPECT_EQ(Removed(block), std::vector<int>{6});
-    EXPECT_EQ(block.removals[0].reason, reason);
+    EXPECT_EQ(wire::TextOf(block.removals[0].reason), reason);
   }
 }
 
@@ -238,7 +240,7 @@ TEST(BlockRecordTest, OwnersWhoseSumDoesNotVanishOweAName) {
   EXPECT_EQ(block.owing, owing);
   EXPECT_TRUE(block.removals.empty());
   // Whoever this block removes owes nothing.
-  EXPECT_EQ(step.Judge({{owing[0], {FaultKind::kDrop, "absent"}}}).owing,
+  EXPECT_EQ(step.Judge({{owing[0], {FaultKind::kDrop, {.old_text = "absent"}}}}).owing,
             std::vector<PeerId>{owing[1]});
 }
 

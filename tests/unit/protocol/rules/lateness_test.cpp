@@ -209,7 +209,8 @@ TEST_F(LatenessTest, BeyondTheAllowanceDrops) {
   const Block block = step_.Judge();
   ASSERT_EQ(Removed(block), std::vector<int>{7});
   EXPECT_EQ(block.removals[0].kind, wire::RemovalKind::kDrop);
-  EXPECT_EQ(block.removals[0].reason, "let the others wait: 7 ms beyond what it was allowed");
+  EXPECT_EQ(wire::TextOf(block.removals[0].reason),
+            "let the others wait: 7 ms beyond what it was allowed");
   EXPECT_TRUE(block.lateness.empty());
 }
 

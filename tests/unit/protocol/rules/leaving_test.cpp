@@ -57,7 +57,7 @@ TEST(LeavingTest, GoesWithTheNextBlockIfNothingConcernsIt) {
 
 TEST(LeavingTest, ADropComesFirst) {
   HonestStep step = StepOfLeavers({2});
-  const Block block = step.Judge({{PeerNumber(2), {FaultKind::kDrop, "silent"}}});
+  const Block block = step.Judge({{PeerNumber(2), {FaultKind::kDrop, {.old_text = "silent"}}}});
   EXPECT_TRUE(block.left.empty());
   EXPECT_TRUE(block.leaving.empty());
   ASSERT_EQ(block.removals.size(), 1u);

@@ -143,7 +143,7 @@ TEST_F(NumbersCaseTest, MoreThanTheFaultsBanTheLiar) {
   const Block block = step_.Judge();
   EXPECT_EQ(Removed(block), std::vector<int>{6});
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kVerdict);
-  EXPECT_NE(block.removals[0].reason.find("part 1 of step 16"), std::string::npos);
+  EXPECT_NE(wire::TextOf(block.removals[0].reason).find("part 1 of step 16"), std::string::npos);
   EXPECT_TRUE(block.cases.empty());
 }
 
@@ -377,7 +377,8 @@ TEST_F(ConvictionTest, NothingElseAsks) {
 // Silence is no way out of a verdict.
 TEST_F(ConvictionTest, AVerdictOutranksADropOfTheSameBlock) {
   Convict();
-  const Block block = step_.Judge({{PeerNumber(6), {FaultKind::kDropAtReveal, "silent"}}});
+  const Block block =
+      step_.Judge({{PeerNumber(6), {FaultKind::kDropAtReveal, {.old_text = "silent"}}}});
   ASSERT_EQ(Removed(block), std::vector<int>{6});
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kVerdict);
   EXPECT_TRUE(block.standings[0].banned);

@@ -33,7 +33,7 @@ class PartWaitTest : public testing::Test {
     step_.SetSenders(column_, senders);
   }
   static SealedFaults Absent(std::uint32_t member, FaultKind kind = FaultKind::kDrop) {
-    return {{PeerNumber(member), {kind, "sealed absent"}}};
+    return {{PeerNumber(member), {kind, {.cause = wire::Cause::kAbsent}}}};
   }
   std::uint32_t Drops(const Block& block, std::uint32_t member) {
     return StandingOf(block.standings, PeerNumber(member))->drops;

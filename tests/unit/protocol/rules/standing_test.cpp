@@ -256,7 +256,7 @@ TEST_F(ReturnTest, WhoIsRemovedIsNotAdmittedInThatBlock) {
   sealed.step = step;
   for (const PeerId& member : view_.members) sealed.proofs[member].joins = {PeerNumber(5)};
   SealedFaults faults;
-  NoteFault(faults, PeerNumber(5), FaultKind::kDrop, "absent");
+  NoteFault(faults, PeerNumber(5), FaultKind::kDrop, {.cause = wire::Cause::kAbsent});
   const Block block = JudgeStep(sealed, view_, manifest_, {{}, {}, {}, faults});
   EXPECT_FALSE(IsMember(block.members, PeerNumber(5)));
   EXPECT_TRUE(block.candidates.empty()) << "it was a member when they spoke";

@@ -125,6 +125,7 @@ class StepReadingTest : public testing::Test {
   static void Garble(SealedMessage& entry) {
     wire::SignedEnvelope message = *entry.message;
     message.envelope.body = {1, 2, 3};
+    message.body = wire::Unreadable{"PROOF: too short"};
     entry.message = wire::Share(std::move(message));
   }
   Block Decide() {
@@ -151,7 +152,7 @@ TEST_F(StepReadingTest, HonestStepRemovesNobodyAndDrawsTheCoin) {
   EXPECT_EQ(block.step, kStep);
   EXPECT_EQ(block.decision, input_.decision_c);
   EXPECT_FALSE(block.randomness.is_zero());
-  for (const wire::Removal& removal : block.removals) ADD_FAILURE() << removal.reason;
+  for (const wire::Removal& removal : block.removals) ADD_FAILURE() << wire::TextOf(removal.reason);
   EXPECT_EQ(block.members, head_.members);
 }
 
@@ -181,7 +182,7 @@ TEST_F(StepReadingTest, AbsentCommitDropsAndOwesNothingMore) {
   const Block block = Decide();
   ASSERT_NE(RemovalOf(block, 1), nullptr);
   EXPECT_FALSE(wire::IsBan(RemovalOf(block, 1)->kind));
-  EXPECT_EQ(RemovalOf(block, 1)->reason, "sealed absent: its COMMIT did not come");
+  EXPECT_EQ(wire::TextOf(RemovalOf(block, 1)->reason), "sealed absent: its COMMIT did not come");
   EXPECT_EQ(block.removals.size(), 1u);
 }
 
@@ -268,11 +269,11 @@ class ExactReadingTest : public StepReadingTest {
 
 TEST_F(ExactReadingTest, EveryCommitNamesParametersAndNoneDoesInOtherProfiles) {
   Name(2, std::nullopt);
-  EXPECT_NE(RemovalOf(Decide(), 2)->reason.find("malformed"), std::string::npos);
+  EXPECT_NE(wire::TextOf(RemovalOf(Decide(), 2)->reason).find("malformed"), std::string::npos);
   manifest_.compute_profile = kTolerant;
   const Block block = Decide();
   EXPECT_EQ(RemovalOf(block, 2), nullptr);
-  EXPECT_NE(RemovalOf(block, 3)->reason.find("malformed"), std::string::npos);
+  EXPECT_NE(wire::TextOf(RemovalOf(block, 3)->reason).find("malformed"), std::string::npos);
 }
 
 TEST_F(ExactReadingTest, MemberWithOtherParametersIsDroppedAndItsGradientUsedNowhere) {
@@ -285,7 +286,8 @@ TEST_F(ExactReadingTest, MemberWithOtherParametersIsDroppedAndItsGradientUsedNow
   const Block block = Decide();
   ASSERT_EQ(block.removals.size(), 1u);
   EXPECT_EQ(RemovalOf(block, 3)->kind, wire::RemovalKind::kDrop);
-  EXPECT_EQ(RemovalOf(block, 3)->reason, "its COMMIT names other parameters than the run's");
+  EXPECT_EQ(wire::TextOf(RemovalOf(block, 3)->reason),
+            "its COMMIT names other parameters than the run's");
   EXPECT_FALSE(IsMember(block.proven, head_.members[3])) << "no validator can judge it";
   EXPECT_TRUE(block.disputes.empty()) << "its owners were right to leave it out";
   for (std::size_t j = 0; j < block.columns.size(); ++j) {

@@ -57,7 +57,7 @@ TEST_P(OwnWordTest, DropsAtTheThird) {
   ASSERT_EQ(block.removals.size(), 1u);
   EXPECT_EQ(block.removals[0].peer, OwnerIn(step));
   EXPECT_EQ(block.removals[0].kind, wire::RemovalKind::kDrop);
-  EXPECT_EQ(block.removals[0].reason, "voided 3 columns by its own word");
+  EXPECT_EQ(wire::TextOf(block.removals[0].reason), "voided 3 columns by its own word");
   EXPECT_TRUE(block.voids.empty()) << "of members only";
 }
 

@@ -61,7 +61,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(step, facts_.reading.proofs);
     EXPECT_FEEDS(step, facts_.reading.faults);
     EXPECT_FEEDS(step, facts_.reading.faults.begin()->second.kind);
-    EXPECT_FEEDS_AFTER(step, step.facts_.reading.faults.begin()->second.reason += "x");
+    EXPECT_FEEDS_AFTER(step, step.facts_.reading.faults.begin()->second.reason.count += 1);
     EXPECT_FEEDS(step, facts_.reading.unreadable);
     EXPECT_FEEDS(step, facts_.reading.false_reveals);
     EXPECT_FEEDS(step, facts_.reading.sealed.step);

@@ -48,7 +48,7 @@ class SettlingTest : public testing::Test {
     aggregate.commits_root = crypto::SetRoot({w_.Commit(1)->digest});
   }
   void Fault(std::size_t member, FaultKind kind) {
-    NoteFault(w_.facts.reading.faults, w_.Id(member), kind, "a fault");
+    NoteFault(w_.facts.reading.faults, w_.Id(member), kind, {.old_text = "a fault"});
   }
   void HoldParts() {
     for (std::size_t i = 0; i < w_.count(); ++i) {

@@ -17,9 +17,9 @@ using testing::HasSubstr;
 TEST(HonestNeverRemoved, FiresOnlyIfAnHonestPeerIsRemoved) {
   HonestNeverRemoved checker(ThreePeers());
   wire::Block block = ABlock(4);
-  block.removals = {{Key(2)->id(), wire::RemovalKind::kVerdict, 4, "guilty"}};
+  block.removals = {{Key(2)->id(), wire::RemovalKind::kVerdict, 4, {.old_text = "guilty"}}};
   EXPECT_TRUE(checker.OnAction(0, Done(block)).ok());
-  block.removals.push_back({Key(1)->id(), wire::RemovalKind::kDrop, 4, "was silent"});
+  block.removals.push_back({Key(1)->id(), wire::RemovalKind::kDrop, 4, {.old_text = "was silent"}});
   const std::string fault = Fault(checker.OnAction(0, Done(block)));
   EXPECT_THAT(fault, HasSubstr(Key(1)->id().Short()));
   EXPECT_THAT(fault, HasSubstr("drop, was silent"));
@@ -30,11 +30,11 @@ TEST(HonestNeverRemoved, AllowsDropsButNoBansOfPeersHitByAFault) {
   roster.unlucky = {false, true, false};
   HonestNeverRemoved checker(roster);
   wire::Block block = ABlock(4);
-  block.removals = {{Key(1)->id(), wire::RemovalKind::kDrop, 4, "was silent"}};
+  block.removals = {{Key(1)->id(), wire::RemovalKind::kDrop, 4, {.old_text = "was silent"}}};
   EXPECT_TRUE(checker.OnAction(0, Done(block)).ok());
-  block.removals = {{Key(1)->id(), wire::RemovalKind::kVerdict, 4, "guilty"}};
+  block.removals = {{Key(1)->id(), wire::RemovalKind::kVerdict, 4, {.old_text = "guilty"}}};
   EXPECT_FALSE(checker.OnAction(0, Done(block)).ok());
-  block.removals = {{Key(0)->id(), wire::RemovalKind::kDrop, 4, "was silent"}};
+  block.removals = {{Key(0)->id(), wire::RemovalKind::kDrop, 4, {.old_text = "was silent"}}};
   EXPECT_FALSE(checker.OnAction(0, Done(block)).ok()) << "no fault hit it";
 }
 
@@ -43,7 +43,8 @@ TEST(HonestNeverRemoved, FiresOnASuspensionOfAPeerHitByAFault) {
   roster.unlucky = {false, true, true};
   HonestNeverRemoved checker(roster);
   wire::Block block = ABlock(4);
-  block.removals = {{Key(1)->id(), wire::RemovalKind::kDrop, 4, "accused falsely: a first fault"}};
+  block.removals = {
+      {Key(1)->id(), wire::RemovalKind::kDrop, 4, {.old_text = "accused falsely: a first fault"}}};
   block.standings = {{.peer = Key(1)->id(), .drops = 1}, {.peer = Key(2)->id(), .erred = true}};
   EXPECT_TRUE(checker.OnAction(0, Done(block)).ok()) << "only a Byzantine peer is marked";
   block.standings.front().erred = true;
@@ -55,7 +56,7 @@ TEST(BansKept, FiresOnABlockThatForgetsABan) {
   wire::Block ban = ABlock(4);
   ban.members = {Key(0)->id(), Key(1)->id()};
   std::sort(ban.members.begin(), ban.members.end());
-  ban.removals = {{Key(2)->id(), wire::RemovalKind::kEvidence, 4, "signed two"}};
+  ban.removals = {{Key(2)->id(), wire::RemovalKind::kEvidence, 4, {.old_text = "signed two"}}};
   ban.standings = {{.peer = Key(2)->id(), .banned = true}};
   EXPECT_TRUE(checker.OnAction(0, Done(ban)).ok());
   EXPECT_TRUE(checker.OnAction(1, Done(ABlock(3))).ok()) << "behind: the ban is still to come";
@@ -112,7 +113,7 @@ TEST(Agreement, FiresOnForkedBlocksAndTellsGenesisFromStepZero) {
   EXPECT_TRUE(checker.OnAction(0, Done(ABlock(0))).ok());
   EXPECT_TRUE(checker.OnAction(1, Done(genesis)).ok());
   wire::Block fork = ABlock(0);
-  fork.removals = {{Key(2)->id(), wire::RemovalKind::kVerdict, 0, "guilty"}};
+  fork.removals = {{Key(2)->id(), wire::RemovalKind::kVerdict, 0, {.old_text = "guilty"}}};
   EXPECT_THAT(Fault(checker.OnAction(1, Done(fork))), HasSubstr("different blocks in step 0"));
 }
 
@@ -214,7 +215,7 @@ TEST(CheatersRemoved, FiresIfAnAttackerIsStillAMember) {
   coven->Confess(Key(2)->id(), 6);
   EXPECT_THAT(Fault(checker.AtEnd()), HasSubstr("cheated 2 times in steps 4..6"));
   wire::Block block = ABlock(9);
-  block.removals = {{Key(2)->id(), wire::RemovalKind::kVerdict, 9, "guilty"}};
+  block.removals = {{Key(2)->id(), wire::RemovalKind::kVerdict, 9, {.old_text = "guilty"}}};
   EXPECT_TRUE(checker.OnAction(0, Done(block)).ok());
   EXPECT_TRUE(checker.AtEnd().ok());
 }

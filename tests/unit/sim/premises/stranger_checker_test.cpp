@@ -72,7 +72,7 @@ TEST_F(StrangerCheckerTest, FindsAHandoverThatLeadsOnFromNowhere) {
 TEST_F(StrangerCheckerTest, FindsABanThatTheManifestAloneDoesNotProve) {
   const evidence::KnownRun others{{}, Sorted({Key(7)->id(), Key(8)->id()}), 1};
   wire::Block bans = BlockOf(3, {all_[0], all_[1]});
-  bans.removals = {{all_[2], wire::RemovalKind::kVerdict, 3, "test"}};
+  bans.removals = {{all_[2], wire::RemovalKind::kVerdict, 3, {.old_text = "test"}}};
   const auto file =
       evidence::MakeSealedBan(all_[2], bans, {CommitOf(7, bans), CommitOf(8, bans)}, others);
   ASSERT_TRUE(file.ok()) << file.status();

@@ -81,7 +81,8 @@ TEST(RunSeed, TwiceIsTheSameRun) {
 TEST(RuleOf, NamesTheRuleWithoutItsNumbers) {
   wire::Removal removal;
   removal.kind = wire::RemovalKind::kVerdict;
-  removal.reason = "its part 12 of step 7: named by 0123456789abcdef, guilty by 3 of 4 votes";
+  removal.reason.old_text =
+      "its part 12 of step 7: named by 0123456789abcdef, guilty by 3 of 4 votes";
   EXPECT_EQ(RuleOf(removal),
             "verdict: its part N of step N: named by PEER, guilty by N of N votes");
 }

@@ -37,7 +37,7 @@ void ExpectBanned(Cluster& cluster, wire::RemovalKind kind) {
   const auto removals = RemovalsOf(cluster);
   ASSERT_EQ(removals.size(), 1u);
   EXPECT_EQ(removals[0].peer, cluster.node(kCheat).id());
-  EXPECT_EQ(removals[0].kind, kind) << removals[0].reason;
+  EXPECT_EQ(removals[0].kind, kind) << wire::TextOf(removals[0].reason);
   ExpectHonestFinished(cluster);
 }
 
@@ -298,7 +298,7 @@ TEST(CheatTest, AFalseRevealCostsAnIdentityAndBuysOneRedraw) {
   cluster.RunToEnd();
   ExpectBanned(cluster, wire::RemovalKind::kEvidence);
   EXPECT_EQ(RemovalsOf(cluster)[0].step, 1u);
-  EXPECT_EQ(RemovalsOf(cluster)[0].reason, "its REVEAL does not open its COMMIT");
+  EXPECT_EQ(wire::TextOf(RemovalsOf(cluster)[0].reason), "its REVEAL does not open its COMMIT");
   EXPECT_EQ(draws, (std::set<std::uint32_t>{0, 1}));
 }
 
@@ -410,7 +410,7 @@ TEST(CheatTest, AFaultShownToSomeMembersCostsNobodyElse) {
     cluster.Start();
     cluster.RunToEnd();
     for (const wire::Removal& removal : RemovalsOf(cluster)) {
-      EXPECT_EQ(cluster.IndexOf(removal.peer), kLiar) << removal.reason;
+      EXPECT_EQ(cluster.IndexOf(removal.peer), kLiar) << wire::TextOf(removal.reason);
     }
     EXPECT_EQ(RemovalsOf(cluster).size(), 1u) << shown;
     cluster.ExpectAgreement({0, 1, 2, 3, 4, 5, 6});

@@ -91,7 +91,7 @@ TEST(GenesisTest, WhoBeginsTakesTheOthersAlong) {
   EXPECT_LE(cluster.now() - begun, base::Milliseconds(100)) << "a message, not a deadline";
   cluster.RunToEnd();
   for (const wire::Removal& removal : RemovalsOf(cluster)) {
-    EXPECT_EQ(cluster.IndexOf(removal.peer), kLiar) << removal.reason;
+    EXPECT_EQ(cluster.IndexOf(removal.peer), kLiar) << wire::TextOf(removal.reason);
   }
   cluster.ExpectAgreement({0, 1, 2});
 }

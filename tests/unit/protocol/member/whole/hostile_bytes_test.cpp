@@ -232,7 +232,7 @@ TEST_F(HostileBytesTest, AnotherEntryBesideTheTrueOneIsAnEquivocation) {
   const auto removals = scene::RemovalsOf(cluster_);
   ASSERT_EQ(removals.size(), 1u);
   EXPECT_EQ(removals[0].peer, cluster_.node(kCheat).id());
-  EXPECT_EQ(removals[0].kind, wire::RemovalKind::kEvidence) << removals[0].reason;
+  EXPECT_EQ(removals[0].kind, wire::RemovalKind::kEvidence) << wire::TextOf(removals[0].reason);
   cluster_.ExpectAgreement(kHonest);
 }
 
@@ -251,7 +251,7 @@ TEST(EntryTest, AMessageThatNamesAnotherDecisionIsAbsent) {
   const auto removals = scene::RemovalsOf(cluster);
   ASSERT_FALSE(removals.empty());
   EXPECT_EQ(removals[0].peer, cluster.node(kCheat).id());
-  EXPECT_EQ(removals[0].kind, wire::RemovalKind::kDrop) << removals[0].reason;
+  EXPECT_EQ(removals[0].kind, wire::RemovalKind::kDrop) << wire::TextOf(removals[0].reason);
   EXPECT_EQ(removals[0].step, 1u);
   cluster.ExpectAgreement(kHonest);
 }

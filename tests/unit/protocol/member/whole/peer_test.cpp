@@ -164,10 +164,10 @@ void ExpectRemovedFirst(Cluster& cluster, std::uint64_t step, wire::RemovalKind 
   const auto removals = RemovalsOf(cluster);
   ASSERT_FALSE(removals.empty());
   for (const wire::Removal& removal : removals) {
-    EXPECT_EQ(removal.peer, cluster.node(kCheat).id()) << removal.reason;
+    EXPECT_EQ(removal.peer, cluster.node(kCheat).id()) << wire::TextOf(removal.reason);
   }
-  EXPECT_EQ(removals[0].step, step) << removals[0].reason;
-  EXPECT_EQ(removals[0].kind, kind) << removals[0].reason;
+  EXPECT_EQ(removals[0].step, step) << wire::TextOf(removals[0].reason);
+  EXPECT_EQ(removals[0].kind, kind) << wire::TextOf(removals[0].reason);
   ExpectHonestFinished(cluster);
 }
 
@@ -212,7 +212,8 @@ TEST(SilenceTest, WhoWithholdsAnEchoIsDropped) {
   cluster.Start();
   cluster.RunToEnd();
   ExpectRemovedFirst(cluster, 1, wire::RemovalKind::kDrop);
-  EXPECT_NE(RemovalsOf(cluster)[0].reason.find("withheld its echo"), std::string::npos);
+  EXPECT_NE(wire::TextOf(RemovalsOf(cluster)[0].reason).find("withheld its echo"),
+            std::string::npos);
   for (const std::size_t i : kHonest) {
     ASSERT_FALSE(cluster.node(i).slow_seals.empty());
     EXPECT_EQ(cluster.node(i).slow_seals[0].step, 1u);
@@ -350,7 +351,7 @@ TEST(PeerTest, AnotherStateThanTheSealedOneIsReplacedAndNobodyBanned) {
   EXPECT_NE(node.away[0].reason.find("DIVERGED"), std::string::npos) << node.away[0].reason;
   for (const wire::Removal& removal : RemovalsOf(cluster)) {
     EXPECT_EQ(removal.peer, node.id());
-    EXPECT_FALSE(wire::IsBan(removal.kind)) << removal.reason;
+    EXPECT_FALSE(wire::IsBan(removal.kind)) << wire::TextOf(removal.reason);
   }
   EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
   EXPECT_EQ(*node.states.back().parameters, *cluster.node(0).states.back().parameters);

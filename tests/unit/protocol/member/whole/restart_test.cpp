@@ -85,8 +85,8 @@ TEST(RestartTest, SaysWhatItSaidAndNothingElse) {
     cluster.RunToEnd();
     ExpectSameEnd(cluster);
     for (const wire::Removal& removal : RemovalsOf(cluster)) {
-      EXPECT_EQ(removal.peer, cluster.node(kVictim).id()) << removal.reason;
-      EXPECT_FALSE(wire::IsBan(removal.kind)) << removal.reason;
+      EXPECT_EQ(removal.peer, cluster.node(kVictim).id()) << wire::TextOf(removal.reason);
+      EXPECT_FALSE(wire::IsBan(removal.kind)) << wire::TextOf(removal.reason);
     }
     repeated += scribe.repeated();
   }
@@ -239,7 +239,7 @@ TEST(RestartTest, WithoutItsStoreItMustRejoin) {
   ASSERT_EQ(node.back.size(), 1u);
   const auto removals = RemovalsOf(cluster);
   ASSERT_EQ(removals.size(), 1u);
-  EXPECT_EQ(removals[0].kind, wire::RemovalKind::kDrop) << removals[0].reason;
+  EXPECT_EQ(removals[0].kind, wire::RemovalKind::kDrop) << wire::TextOf(removals[0].reason);
   for (std::uint64_t step = removals[0].step; step < node.back[0].step; ++step) {
     EXPECT_FALSE(scribe.EchoedIn(step)) << step;
   }
@@ -270,7 +270,7 @@ TEST(RestartTest, WhoDiesBeforeItsRevealWatchesForAThousandSteps) {
   ExpectSameEnd(cluster);
   const auto removals = RemovalsOf(cluster);
   ASSERT_EQ(removals.size(), 1u);
-  EXPECT_NE(removals[0].reason.find("its REVEAL did not come"), std::string::npos);
+  EXPECT_NE(wire::TextOf(removals[0].reason).find("its REVEAL did not come"), std::string::npos);
   const Cluster::Node& victim = cluster.node(kVictim);
   ASSERT_EQ(victim.barred.size(), 1u) << "told once";
   EXPECT_EQ(victim.barred[0].step, 2u);
@@ -314,7 +314,7 @@ TEST(RestartTest, WithoutItsStoreItDoesNotBeginTheFirstStepAgain) {
   cluster.RunToEnd();
   ExpectSameEnd(cluster);
   for (const wire::Removal& removal : RemovalsOf(cluster)) {
-    EXPECT_FALSE(wire::IsBan(removal.kind)) << removal.reason;
+    EXPECT_FALSE(wire::IsBan(removal.kind)) << wire::TextOf(removal.reason);
   }
 }
 
@@ -391,7 +391,7 @@ TEST(RestartTest, WhoBeganFirstAndLostItsStoreDoesNotBeginAgain) {
   ExpectSameEnd(cluster);
   EXPECT_FALSE(node.away.empty());
   for (const wire::Removal& removal : RemovalsOf(cluster)) {
-    EXPECT_FALSE(wire::IsBan(removal.kind)) << removal.reason;
+    EXPECT_FALSE(wire::IsBan(removal.kind)) << wire::TextOf(removal.reason);
   }
 }
 

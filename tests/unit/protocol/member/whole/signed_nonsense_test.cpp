@@ -37,7 +37,7 @@ TEST(SignedNonsenseTest, AProofOfTheWrongLengthBansItsAuthor) {
     const wire::Removal* removal = RemovalOf(cluster.node(honest), cluster.node(kCheat).id());
     ASSERT_NE(removal, nullptr) << honest;
     EXPECT_EQ(removal->kind, wire::RemovalKind::kEvidence);
-    EXPECT_EQ(removal->reason, "its PROOF is malformed");
+    EXPECT_EQ(wire::TextOf(removal->reason), "its PROOF is malformed");
     ASSERT_TRUE(cluster.node(honest).halted);
     EXPECT_EQ(cluster.node(honest).halted->why, Halted::Why::kFinished);
   }
@@ -80,7 +80,7 @@ TEST(SignedNonsenseTest, AnAggregationThatAlwaysFailsCostsThePlace) {
   const wire::Removal* removal = RemovalOf(cluster.node(0), cluster.node(kCheat).id());
   ASSERT_NE(removal, nullptr);
   EXPECT_EQ(removal->kind, wire::RemovalKind::kDrop);
-  EXPECT_EQ(removal->reason, "voided 3 columns by its own word");
+  EXPECT_EQ(wire::TextOf(removal->reason), "voided 3 columns by its own word");
 }
 
 }  // namespace
