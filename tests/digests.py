@@ -31,7 +31,7 @@ def build(name, jobs):
     folder = ROOT / "build" / "digests" / name
     steps = [["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "--log-level=WARNING", "-DCMAKE_BUILD_TYPE=None",
               f"-DCMAKE_C_COMPILER={c}", f"-DCMAKE_CXX_COMPILER={cxx}", f"-DCMAKE_CXX_FLAGS={flags}",
-              "-DOSTRAKA_WITH_TORCH=OFF"],
+              "-DOSTRAKA_WITH_TORCH=OFF", "-DOSTRAKA_UNITY=ON"],
              ["cmake", "--build", folder, "-j", str(jobs), "--target", "digests"]]
     for step in steps:
         ended = subprocess.run(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
