@@ -459,10 +459,12 @@ base::StatusOr<Manifest> ParseManifest(std::string_view text, Versions versions)
   }
   // The version first: keys come and go with versions, and would be named instead.
   const auto version = NumberOf(parsed.table(), "protocol_version");
+  const auto draft = NumberOf(parsed.table(), "protocol_draft").value_or(wire::kProtocolDraft);
   const bool earlier = versions == Versions::kEarlierToo && version &&
-                       *version >= kEarliestVersion && *version < wire::kProtocolVersion;
+                       *version >= kEarliestVersion &&
+                       (*version < wire::kProtocolVersion ||
+                        (*version == wire::kProtocolVersion && draft < wire::kProtocolDraft));
   if (version && !earlier) {
-    const auto draft = NumberOf(parsed.table(), "protocol_draft").value_or(wire::kProtocolDraft);
     const Status ours = protocol::CheckProtocolVersion(*version, draft);
     if (!ours.ok()) return InvalidArgument("manifest: " + base::MessageOf(ours));
   }

@@ -18,8 +18,9 @@ namespace ostraka::config {
 // Strict: an unknown, missing or mistyped key is InvalidArgument with the line and, if one is
 // close, the intended key. The result satisfies protocol::Validate. Any bytes are safe.
 // A manifest of another protocol version is refused for that in one line, unless `versions` allows
-// it: kEarlierToo reads those of earlier versions too, back to 6, by which evidence of their runs
-// is judged. What is newer than the file's version has its default.
+// it: kEarlierToo reads those of earlier versions and drafts too, back to 6, by which evidence of
+// their runs is judged and from whose states new runs begin. What is newer than the file's version
+// has its default.
 enum class Versions : std::uint8_t { kThis, kEarlierToo };
 base::StatusOr<protocol::Manifest> ParseManifest(std::string_view text,
                                                  Versions versions = Versions::kThis);

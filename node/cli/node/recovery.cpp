@@ -132,6 +132,8 @@ base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
   ASSIGN_OR_RETURN(auto state, NewestState(data_dirs, newest, old.run_id));
   plan.checkpoint = std::move(state.first);
   plan.manifest = old;
+  plan.manifest.protocol_version = wire::kProtocolVersion;
+  plan.manifest.protocol_draft = wire::kProtocolDraft;
   plan.manifest.origin = protocol::Origin{
       old.run_id, state.second.step, protocol::StateRoot(state.second.state, state.second.layout)};
   plan.manifest.training = RestOf(old.training, state.second.step + 1);

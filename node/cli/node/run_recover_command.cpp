@@ -80,7 +80,8 @@ base::Status Recover(const RecoverOptions& options) {
                                    "show` prints them");
     without.push_back(*peer);
   }
-  ASSIGN_OR_RETURN(const protocol::Manifest old, config::ReadManifestFile(options.manifest_file));
+  ASSIGN_OR_RETURN(const protocol::Manifest old,
+                   config::ReadManifestFile(options.manifest_file, config::Versions::kEarlierToo));
   ASSIGN_OR_RETURN(const RecoveryPlan plan, PlanRecovery(old, options.data_dirs, without));
   base::Digest nonce;
   crypto::FillRandom(nonce.bytes);

@@ -349,7 +349,7 @@ base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
 
 base::Status CheckProtocolVersion(std::uint32_t version, std::uint32_t draft) {
   const std::string remedy =
-      ": begin another run with `ostraka run init`, or use the build that made it";
+      ": go on from its state in a new run (`ostraka run recover`), or use the build that made it";
   RETURN_IF_ERROR(Require(version == wire::kProtocolVersion,
                           "this build speaks protocol version " +
                               std::to_string(wire::kProtocolVersion) + ", the manifest asks for " +

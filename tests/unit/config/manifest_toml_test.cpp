@@ -420,9 +420,12 @@ TEST(ManifestTest, AnotherDraftIsRefusedForThatAlone) {
   std::string text = With(ours, "protocol_draft = 999\nunknown_key = 1");
   ExpectRefused(text, {"speaks draft " + std::to_string(wire::kProtocolDraft) +
                            " of protocol version 13, the manifest asks for draft 999",
-                       "run init"});
+                       "run recover"});
   ExpectRefused(With(ours, ""), {"[run] lacks 'protocol_draft'"});
-  EXPECT_FALSE(ParseManifest(text, Versions::kEarlierToo).ok()) << "a draft is no earlier version";
+  EXPECT_FALSE(ParseManifest(text, Versions::kEarlierToo).ok()) << "a later draft";
+  const std::string earlier = With(ours, "protocol_draft = 1");
+  ExpectRefused(earlier, {"asks for draft 1", "run recover"});
+  EXPECT_TRUE(ParseManifest(earlier, Versions::kEarlierToo).ok());
 }
 
 TEST(ManifestTest, WhoMayComeIn) {
