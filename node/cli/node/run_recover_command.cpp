@@ -109,11 +109,12 @@ void AddRunRecoverCommand(CLI::App& run, Invocation& invocation) {
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
       "Example: ostraka run recover run.toml mine/ theirs/ --out next.toml\n"
-      "For a run that forked, or that lost too many members. The new run starts from the newest "
-      "state\n"
-      "that the folders share, without members that are banned or proven guilty. The members "
-      "compare\n"
-      "the output, and then start their nodes with the new manifest and --origin.");
+      "For a run that forked, lost too many members, or is of an earlier version. The new run "
+      "starts\n"
+      "from the newest state that the folders share, without members that are banned or proven\n"
+      "guilty. The members compare the output, and then start their nodes with the new manifest "
+      "and\n"
+      "--origin.");
   command->callback([options, &invocation] {
     invocation.body = [options] {
       const base::Status status = Recover(*options);
