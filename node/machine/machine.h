@@ -41,9 +41,8 @@
 //      must be safe for the machine.
 //   7  Each SetTimer comes back as one TimerFired with its id, at `at` or later, unless a
 //      CancelTimer or another SetTimer of the id comes first.
-//   8  The owner's word comes at any time after Started. A machine has no other way to learn what
-//   its
-//      owner wants, so the inputs alone decide what it does.
+//   8  The owner's word comes at any time after Started. A machine learns what its owner wants in
+//      no other way, so the inputs alone decide what it does.
 //   A restart is a new machine: what was in flight for the old one does not come back, and the
 //   driver tells it again what the owner wants.
 //

@@ -60,7 +60,7 @@ base::Status ReadIncluded(capnp::Data::Reader bits, const std::vector<PeerId>& a
 template <>
 void WriteCustom(schema::Block::Builder root, const std::vector<Block::Column>& columns) {
   const std::vector<PeerId> senders = AllSenders(columns);
-  if (!senders.empty()) root.setSenders(AsData(base::AsBytes(std::span<const PeerId>(senders))));
+  if (!senders.empty()) root.setSenders(AsData(senders));
   if (columns.empty()) return;
   auto list = root.initAggregated(static_cast<unsigned>(columns.size()));
   for (unsigned i = 0; i < list.size(); ++i) {

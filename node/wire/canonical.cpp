@@ -50,9 +50,4 @@ Status CheckCount(std::size_t count, std::string_view name, std::size_t max) {
   return count > max ? Refuse(name, "too many") : base::OkStatus();
 }
 
-Status ReadPeers(capnp::Data::Reader data, std::string_view name, std::vector<base::PeerId>& out) {
-  RETURN_IF_ERROR(ReadIds(data, name, kMaxPeers, out));
-  return CheckAscending(out, name, [](const base::PeerId& peer) { return peer; });
-}
-
 }  // namespace ostraka::wire::internal

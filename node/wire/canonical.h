@@ -56,14 +56,6 @@ capnp::Data::Reader AsData(const std::vector<base::Id32<Tag>>& ids) {
   return AsData(base::AsBytes(std::span<const base::Id32<Tag>>(ids)));
 }
 
-// `write` fills the element of `init(size)` for each item. An empty list stays a null pointer.
-template <typename Item, typename Init, typename Write>
-void WriteList(const std::vector<Item>& items, Init init, Write write) {
-  if (items.empty()) return;
-  auto list = init(static_cast<unsigned>(items.size()));
-  for (unsigned i = 0; i < list.size(); ++i) write(items[i], list[i]);
-}
-
 inline std::uint64_t DoubleBits(double value) { return std::bit_cast<std::uint64_t>(value); }
 inline double BitsDouble(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 
@@ -133,13 +125,6 @@ Status ReadId(capnp::Data::Reader data, std::string_view name, Id& out) {
   return base::OkStatus();
 }
 
-// Like ReadId, but empty data means absent.
-template <typename Id>
-Status ReadOptionalId(capnp::Data::Reader data, std::string_view name, std::optional<Id>& out) {
-  if (data.size() == 0) return base::OkStatus();
-  return ReadId(data, name, out.emplace());
-}
-
 // At most `max` concatenated ids.
 template <typename Id>
 Status ReadIds(capnp::Data::Reader data, std::string_view name, std::size_t max,
@@ -159,17 +144,6 @@ Status ReadBytes(capnp::Data::Reader data, std::string_view name, std::size_t ma
 // Checks a list's length before anything is allocated for it.
 Status CheckCount(std::size_t count, std::string_view name, std::size_t max);
 
-// Reads at most `max` elements with `read`. Attack: elements without content take no room in a
-// message, so a small message can claim a large count. So `out` grows element by element and is
-// never sized by the count.
-template <typename List, typename Item, typename Read>
-Status ReadList(List list, std::string_view name, std::size_t max, std::vector<Item>& out,
-                Read read) {
-  RETURN_IF_ERROR(CheckCount(list.size(), name, max));
-  for (unsigned i = 0; i < list.size(); ++i) RETURN_IF_ERROR(read(list[i], out.emplace_back()));
-  return base::OkStatus();
-}
-
 // Checks that `key(item)` ascends strictly.
 template <typename Item, typename Key>
 Status CheckAscending(const std::vector<Item>& items, std::string_view name, Key key) {
@@ -181,9 +155,6 @@ Status CheckAscending(const std::vector<Item>& items, std::string_view name, Key
   }
   return base::OkStatus();
 }
-
-// A set of peers: their ids in strictly ascending order.
-Status ReadPeers(capnp::Data::Reader data, std::string_view name, std::vector<base::PeerId>& out);
 
 // Checks that `raw` is in [0, count). Cap'n Proto passes unknown enumerators through.
 template <typename Enum, typename Raw>

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <string>
-#include <string_view>
+
+#include "node/wire/canonical.h"
 
 namespace ostraka::wire {
 namespace {
 
-base::Status Refuse(std::string_view what, std::string_view problem) {
-  return base::InvalidArgument(std::string(what).append(": ").append(problem));
-}
+using internal::Refuse;
 
 // --- a list is complete -------------------------------------------------------------------------
 

@@ -19,14 +19,6 @@ namespace ostraka::wire::internal {
 
 template <typename T>
 inline constexpr bool kIsId = std::is_same_v<T, Digest> || std::is_same_v<T, base::PeerId>;
-template <typename T>
-inline constexpr bool kIsVector = false;
-template <typename T>
-inline constexpr bool kIsVector<std::vector<T>> = true;
-template <typename T>
-inline constexpr bool kIsOptional = false;
-template <typename T>
-inline constexpr bool kIsOptional<std::optional<T>> = true;
 
 // An element of a list that stands in the schema as Data, with a fixed number of bytes each.
 template <typename T>

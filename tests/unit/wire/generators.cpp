@@ -68,15 +68,6 @@ T AnyValue(const Range& range, std::size_t count, std::size_t each);
 template <Record T>
 T AnyRecord();
 
-template <typename T>
-inline constexpr bool kIsVector = false;
-template <typename T>
-inline constexpr bool kIsVector<std::vector<T>> = true;
-template <typename T>
-inline constexpr bool kIsOptional = false;
-template <typename T>
-inline constexpr bool kIsOptional<std::optional<T>> = true;
-
 std::string AnyText(std::size_t max) {
   const auto printable = rc::gen::inRange<int>(0x20, 0x7f);
   std::string text(AnyCount(max), ' ');

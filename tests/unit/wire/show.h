@@ -15,11 +15,6 @@
 namespace ostraka::wire {
 
 template <typename T>
-inline constexpr bool kIsVectorOf = false;
-template <typename T>
-inline constexpr bool kIsVectorOf<std::vector<T>> = true;
-
-template <typename T>
 std::string Show(const T& value) {
   if constexpr (std::is_same_v<T, double>) {
     return std::to_string(value) + " (bits " + std::to_string(std::bit_cast<std::uint64_t>(value)) +
@@ -32,7 +27,7 @@ std::string Show(const T& value) {
     return "\"" + value + "\"";
   } else if constexpr (std::is_same_v<T, crypto::Signature>) {
     return base::ToHex(value.bytes);
-  } else if constexpr (kIsVectorOf<T> || requires { std::tuple_size<T>::value; }) {
+  } else if constexpr (kIsVector<T> || requires { std::tuple_size<T>::value; }) {
     std::string list = "[";
     for (const auto& item : value) list += Show(item) + ", ";
     return list + "]";
@@ -59,7 +54,7 @@ std::string FirstDifference(const std::string& name, const T& a, const T& b) {
       const std::string path = name.empty() ? field.name : name + "." + field.name;
       difference = FirstDifference(path, field.of(a), field.of(b));
     });
-  } else if constexpr (kIsVectorOf<T>) {
+  } else if constexpr (kIsVector<T>) {
     const std::size_t both = std::min(a.size(), b.size());
     for (std::size_t i = 0; i < both && difference.empty(); ++i) {
       difference = FirstDifference(name + "[" + std::to_string(i) + "]", a[i], b[i]);

@@ -79,7 +79,7 @@ TEST_F(ForkWatchTest, EchoesAreOneOnlyIfAllThatWereAwakeSentThem) {
 TEST_F(ForkWatchTest, WhatCanProveNothingIsNoRival) {
   EXPECT_FALSE(watch_.IsRival(Lock(0, 10))) << "the value that was decided";
   EXPECT_FALSE(watch_.IsRival(Lock(0, 20, 1, 2))) << "another entry";
-  EXPECT_FALSE(watch_.IsRival(Lock(4, 20))) << "one who slept";
+  EXPECT_FALSE(watch_.IsRival(Lock(4, 20))) << "a member that slept";
   EXPECT_FALSE(watch_.IsRival(Lock(9, 20))) << "no member";
   EXPECT_FALSE(watch_.IsRival(Lock(0, 20, 1, 1, kStep + 1))) << "not decided here";
   EXPECT_FALSE(watch_.IsRival(Sign(0, MessageType::kLock, 1, 1, {1, 2}, kStep))) << "junk";

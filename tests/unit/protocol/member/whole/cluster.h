@@ -132,8 +132,8 @@ class Cluster {
   // two of them told, bit for bit; and that all told of the last one.
   void ExpectAgreement(const std::vector<std::size_t>& nodes) const;
   void ExpectAgreement() const;
-  // Asserts that new machines of the same options, given the recorded inputs at the same times, ask
-  // for the same. REQUIRES: ClusterOptions::records.
+  // Asserts that new machines of equal options, given the recorded inputs at their times, have
+  // equal actions. REQUIRES: ClusterOptions::records.
   void ExpectReplays() const;
 
  private:

@@ -1,5 +1,5 @@
-// A member is a function of its inputs: machines that are given what others were given, at the same
-// times, ask for the same.
+// A member is a function of its inputs: a new machine that is given the inputs of another one, each
+// at its time, has equal actions.
 #include <gtest/gtest.h>
 
 #include "tests/unit/protocol/member/whole/cluster.h"
