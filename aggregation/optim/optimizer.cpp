@@ -116,7 +116,7 @@ double SquareSum::Norm() const {
   return std::sqrt(sums[0]);
 }
 
-float ClipFactor(double norm, double clip_norm) {
+float GradientClipFactor(double norm, double clip_norm) {
   return clip_norm > 0 && norm > clip_norm ? static_cast<float>(clip_norm / norm) : 1.0F;
 }
 
@@ -148,7 +148,7 @@ void Descent::Step(const OptimizerStep& step, std::span<const float> gradient,
   SquareSum sum;
   sum.Add(0, gradient);
   const std::vector<std::span<float>> slots(slots_.begin(), slots_.end());
-  Update(step, ClipFactor(sum.Norm(), step.clip_norm), gradient, parameters, slots);
+  Update(step, GradientClipFactor(sum.Norm(), step.clip_norm), gradient, parameters, slots);
 }
 
 }  // namespace ostraka::aggregation

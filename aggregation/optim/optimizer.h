@@ -68,7 +68,7 @@ class SquareSum {
 
 // The factor that each element is multiplied by before the update: clip_norm / norm as a float if
 // norm is larger than clip_norm, and clip_norm is not 0; else 1.
-float ClipFactor(double norm, double clip_norm);
+float GradientClipFactor(double norm, double clip_norm);
 
 // Updates `parameters` and `slots` in place by `gradient`, each element of which is first
 // multiplied by `factor` (ClipFactor), unless that is 1. Each operation rounds to float32 once:

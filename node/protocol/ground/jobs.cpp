@@ -148,7 +148,7 @@ class Runner {
     if (spec.step.clip_norm == 0) return 1;
     aggregation::SquareSum sum;
     for (const auto& column : spec.columns) sum.Add(column.range.begin, AsFloats(*column.result));
-    return aggregation::ClipFactor(sum.Norm(), spec.step.clip_norm);
+    return aggregation::GradientClipFactor(sum.Norm(), spec.step.clip_norm);
   }
 
   // A member that finds a difference computes once more before it says so: an honest one whose

@@ -165,10 +165,10 @@ TEST(Power, IsThePowerAndEndsAtZero) {
 }
 
 TEST(ClipFactor, ShrinksOnlyWhatIsLarger) {
-  EXPECT_EQ(ClipFactor(4, 1), 0.25F);
-  EXPECT_EQ(ClipFactor(1, 1), 1.0F);
-  EXPECT_EQ(ClipFactor(0, 1), 1.0F);
-  EXPECT_EQ(ClipFactor(1e300, 0), 1.0F) << "off";
+  EXPECT_EQ(GradientClipFactor(4, 1), 0.25F);
+  EXPECT_EQ(GradientClipFactor(1, 1), 1.0F);
+  EXPECT_EQ(GradientClipFactor(0, 1), 1.0F);
+  EXPECT_EQ(GradientClipFactor(1e300, 0), 1.0F) << "off";
 }
 
 TEST(SquareSum, IsTheNorm) {

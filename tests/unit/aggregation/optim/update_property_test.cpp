@@ -76,7 +76,7 @@ void UpdateColumns(const OptimizerStep& step, std::span<const float> gradient,
   for (std::size_t j = 0; j + 1 < cut.size(); ++j) {
     if (applied[j]) sum.Add(cut[j], gradient.subspan(cut[j], cut[j + 1] - cut[j]));
   }
-  const float factor = ClipFactor(sum.Norm(), step.clip_norm);
+  const float factor = GradientClipFactor(sum.Norm(), step.clip_norm);
   for (std::size_t j = 0; j + 1 < cut.size(); ++j) {
     if (!applied[j]) continue;
     const std::size_t size = cut[j + 1] - cut[j];
