@@ -328,6 +328,7 @@ ANSWERING = (
 
 NOT_HASHED = {
     "Signer::key_": _FIXED,
+    "SeedSecrets::self_": _FIXED,
     "Voice::self_": _FIXED,
     "Voice::run_id_": _FIXED,
     "Post::self_": _FIXED,
@@ -360,6 +361,7 @@ NOT_HASHED = {
     "PlainPeer::parts_": _FIXED,
     "PlainPeer::my_index_": _FIXED,
     "Parts::turn": "its time and its outbox are set anew in each call",
+    "Parts::secrets": "PeerMachine feeds it",
     "Parts::check": "holds pointers and the verifier alone",
     "Parts::server": "holds pointers alone",
     "Intake::answers_": "holds pointers alone",

@@ -17,10 +17,10 @@ using wire::Phase;
 
 // --- genesis ------------------------------------------------------------------------------------
 
-void Beginning::BeginGenesis(const Started& started) {
+void Beginning::BeginGenesis(std::uint64_t store_nonce) {
   const std::vector<PeerId>& members = uses_.chain->head().members;
   wire::Boot boot;
-  boot.boot_id = crypto::DeriveCoin(started.private_seed.view(), 0, ~started.store_nonce).salt;
+  boot.boot_id = uses_.secrets->Nonce(0, ~store_nonce);
   uses_.voice->Prepare(
       uses_.voice->MakeDraft(uses_.voice->SlotOf(0, Phase::kGenesis, MessageType::kBoot), Digest{},
                              wire::Encode(boot), members));

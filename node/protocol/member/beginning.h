@@ -37,6 +37,7 @@ class Beginning {
     PeerId self;
     std::shared_ptr<const Manifest> manifest;
     const Turn* turn;
+    const Secrets* secrets;
     Voice* voice;
     Journal* journal;
     JobDesk* jobs;
@@ -51,7 +52,7 @@ class Beginning {
   friend struct FingerprintProbe;
 
   // --- genesis ---
-  void BeginGenesis(const Started& started);
+  void BeginGenesis(std::uint64_t store_nonce);
   // This key is of no genesis member: it follows the run from its anchor on, and asks to come in.
   Outcome ComeIn();
   // One step towards the genesis block. kBeginStep: the run begins.

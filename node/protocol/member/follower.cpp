@@ -358,7 +358,7 @@ void Follower::SayRejoin(std::uint64_t step, const Digest& block) {
   const wire::Slot slot = uses_.voice->SlotOf(step, Phase::kC, MessageType::kRejoin);
   if (uses_.journal->Said(slot)) return;
   wire::Rejoin rejoin;
-  rejoin.nonce = crypto::DeriveCoin(private_seed_.view(), step, ~std::uint64_t{0}).salt;
+  rejoin.nonce = uses_.secrets->Nonce(step, ~std::uint64_t{0});
   if (OwnArrival().voucher) rejoin.credential = uses_.credential;
   uses_.voice->Prepare(uses_.voice->MakeDraft(slot, block, wire::Encode(rejoin), head.members));
 }
@@ -393,7 +393,7 @@ void Follower::CheckInvariants() const {
 }
 
 void Follower::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, private_seed_, catch_up_, replay_, said_barred_, unconfirmed_since_,
+  crypto::Feed(hasher, *uses_.secrets, catch_up_, replay_, said_barred_, unconfirmed_since_,
                said_unconfirmed_, judged_, left_step_, must_rejoin_, asks_since_, kept_);
 }
 

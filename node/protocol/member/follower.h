@@ -37,6 +37,7 @@
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/mail/inbox.h"
 #include "node/protocol/mail/post.h"
+#include "node/protocol/mail/secrets.h"
 #include "node/protocol/mail/signature_check.h"
 #include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
@@ -53,6 +54,7 @@ class Follower {
     std::shared_ptr<const Manifest> manifest;
     base::TensorLayout layout;
     const Turn* turn;
+    const Secrets* secrets;
     Voice* voice;
     Journal* journal;
     JobDesk* jobs;
@@ -67,8 +69,6 @@ class Follower {
   friend struct FingerprintProbe;
 
   // --- what the store knows ---
-  // For the nonces of REJOINs.
-  void Begin(const Digest& private_seed) { private_seed_ = private_seed; }
   // The store was lost, or is younger than the run (F2).
   void MustRejoin() { must_rejoin_ = true; }
   // The store has asked before: height of the first block that can count its REJOINs.
@@ -136,7 +136,6 @@ class Follower {
   void SayUnconfirmed();
 
   Uses uses_;
-  Digest private_seed_;
   std::optional<CatchUp> catch_up_;
   Replay replay_;
   bool said_barred_ = false;

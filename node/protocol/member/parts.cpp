@@ -39,6 +39,7 @@ Parts::Parts(PeerOptions& options)
     : self(options.key->id()),
       manifest(options.manifest),
       layout(options.layout),
+      secrets(options.secrets ? options.secrets(self) : std::make_unique<SeedSecrets>(self)),
       journal(options.key, &turn),
       voice(self, manifest->run_id, &turn, &journal),
       jobs(&turn),

@@ -33,6 +33,7 @@ struct Parts {
   const base::TensorLayout layout;
   Turn turn;
   StageNow stage;
+  const std::unique_ptr<Secrets> secrets;
   Journal journal;
   Voice voice;
   JobDesk jobs;

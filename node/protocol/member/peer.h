@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "crypto/sign.h"
 #include "node/base/tensor_layout.h"
 #include "node/protocol/ground/machine.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/mail/secrets.h"
 #include "node/wire/opener.h"
 
 namespace ostraka::protocol {
@@ -42,6 +44,9 @@ struct PeerOptions {
   // Of answers to all keys that are no members, together; 0, and at most, what one member may have
   // (Ration). It is this member's own affair what it gives to those.
   std::uint64_t guest_bytes_a_second = 0;
+  // Makes the secrets of the machine. Empty: those of the seed that it starts with. A replay takes
+  // what a recording shows.
+  std::function<std::unique_ptr<Secrets>(const PeerId& self)> secrets = {};
 };
 
 // Takes the initial state, which is one of `optimizer`, out of the options.

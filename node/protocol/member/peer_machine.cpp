@@ -24,12 +24,12 @@ PeerMachine::PeerMachine(PeerOptions options)
       forks_({parts_.self, &parts_.turn, &parts_.voice, &parts_.journal, &parts_.chain,
               &parts_.followers, &parts_.charges, &parts_.check, &parts_.server,
               &parts_.fork_watch}),
-      follower_({parts_.self, parts_.manifest, parts_.layout, &parts_.turn, &parts_.voice,
-                 &parts_.journal, &parts_.jobs, &parts_.chain, &parts_.inbox, &parts_.check,
-                 &parts_.post, std::move(options.credential)}),
-      beginning_({parts_.self, parts_.manifest, &parts_.turn, &parts_.voice, &parts_.journal,
-                  &parts_.jobs, &parts_.chain, &parts_.genesis, &follower_, &parts_.charges,
-                  std::move(options.anchor)}),
+      follower_({parts_.self, parts_.manifest, parts_.layout, &parts_.turn, parts_.secrets.get(),
+                 &parts_.voice, &parts_.journal, &parts_.jobs, &parts_.chain, &parts_.inbox,
+                 &parts_.check, &parts_.post, std::move(options.credential)}),
+      beginning_({parts_.self, parts_.manifest, &parts_.turn, parts_.secrets.get(), &parts_.voice,
+                  &parts_.journal, &parts_.jobs, &parts_.chain, &parts_.genesis, &follower_,
+                  &parts_.charges, std::move(options.anchor)}),
       ending_({parts_.self, &parts_.turn, &parts_.voice, &parts_.chain, &parts_.inbox,
                &parts_.followers, &parts_.charges}),
       intake_({&parts_, &forks_, &follower_, &beginning_, &ending_}, std::move(options.opener)) {}
@@ -69,8 +69,7 @@ bool PeerMachine::TryAdvance() {
 
 void PeerMachine::On(const Started& input) {
   OSTRAKA_CHECK(parts_.stage.is(Stage::kUnstarted));
-  private_seed_ = input.private_seed;
-  follower_.Begin(input.private_seed);
+  parts_.secrets->Begin(input.private_seed);
   On(input.wishes);
   std::vector<wire::SignedEnvelope> own;
   base::Status status = base::OkStatus();
@@ -94,7 +93,7 @@ void PeerMachine::On(const Started& input) {
       Do(beginning_.ComeIn());
       return;
     }
-    beginning_.BeginGenesis(input);
+    beginning_.BeginGenesis(input.store_nonce);
     for (const wire::SignedEnvelope& message : own) {
       TakeIn(wire::Share(message), nullptr);
       if (message.envelope.slot.type != MessageType::kEcho) continue;
@@ -226,17 +225,19 @@ bool PeerMachine::Do(const Outcome& outcome) {
 }
 
 protocol::Step::Uses PeerMachine::StepUses() {
-  return {parts_.self,       parts_.manifest,    verifier_,          parts_.layout,
-          &parts_.turn,      &parts_.stage,      &parts_.voice,      &parts_.journal,
-          &parts_.jobs,      &parts_.chain,      &parts_.inbox,      &parts_.server,
-          &parts_.charges,   &parts_.reports,    &parts_.duties,     &parts_.duty_jobs,
-          &parts_.followers, &parts_.fork_watch, &parts_.past_seals, &parts_.pace};
+  return {parts_.self,          parts_.manifest,    verifier_,
+          parts_.layout,        &parts_.turn,       &parts_.stage,
+          parts_.secrets.get(), &parts_.voice,      &parts_.journal,
+          &parts_.jobs,         &parts_.chain,      &parts_.inbox,
+          &parts_.server,       &parts_.charges,    &parts_.reports,
+          &parts_.duties,       &parts_.duty_jobs,  &parts_.followers,
+          &parts_.fork_watch,   &parts_.past_seals, &parts_.pace};
 }
 
 void PeerMachine::BeginStep() {
   const std::optional<Time> before_ended = step_ != nullptr ? step_->ended() : std::nullopt;
   step_.reset();
-  step_ = std::make_unique<protocol::Step>(StepUses(), private_seed_, before_ended);
+  step_ = std::make_unique<protocol::Step>(StepUses(), before_ended);
   const std::uint64_t step = step_->number();
   parts_.voice.SetStep(step);
   // The last step's messages stay for members that are stuck in it.
@@ -366,7 +367,7 @@ std::unique_ptr<Machine> MakePeer(PeerOptions options) {
 
 void PeerMachine::HashInto(crypto::Hasher& hasher) const {
   crypto::Feed(hasher, parts_, forks_, follower_, beginning_, ending_, intake_, step_,
-               private_seed_, resends_);
+               *parts_.secrets, resends_);
 }
 
 }  // namespace ostraka::protocol

@@ -80,8 +80,7 @@ class PeerMachine final : public Machine {
   Ending ending_;
   Intake intake_;
   std::unique_ptr<protocol::Step> step_;  // the step in progress, or the last one
-  Digest private_seed_;
-  bool resends_ = true;  // false: halted without having said what the peers need
+  bool resends_ = true;                   // false: halted without having said what the peers need
 };
 
 }  // namespace ostraka::protocol

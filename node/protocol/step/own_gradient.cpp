@@ -14,9 +14,8 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-OwnGradient::OwnGradient(Uses uses, const StepFacts* facts, const DisputedPairs* pairs,
-                         OwnCoins coins)
-    : uses_(std::move(uses)), facts_(facts), pairs_(pairs), coins_(std::move(coins)) {}
+OwnGradient::OwnGradient(Uses uses, const StepFacts* facts, const DisputedPairs* pairs)
+    : uses_(std::move(uses)), facts_(facts), pairs_(pairs) {}
 
 void OwnGradient::Begin() {
   const std::uint64_t step = facts_->number();
@@ -73,8 +72,8 @@ void OwnGradient::TryCommit() {
 
 Draft OwnGradient::CommitDraft(std::optional<Digest> gradient_root) const {
   wire::Commit commit;
-  commit.coin_count = coins_.count;
-  commit.coins_root = crypto::MerkleRoot(coins_.Commitments());
+  commit.coin_count = facts_->reading.coin_count;
+  commit.coins_root = uses_.secrets->CoinsRoot(facts_->number(), commit.coin_count);
   commit.gradient_root = gradient_root;
   commit.parameters_root = parameters_root_;
   const Block& head = uses_.chain->head();
@@ -115,7 +114,8 @@ void OwnGradient::CheckInvariants() const {
 }
 
 void OwnGradient::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, coins_, job_, root_job_, parts_, parts_lost_, parameters_root_);
+  crypto::Feed(hasher, uses_.self, *uses_.secrets, facts_->number(), facts_->reading.coin_count,
+               job_, root_job_, parts_, parts_lost_, parameters_root_);
 }
 
 }  // namespace ostraka::protocol

@@ -28,11 +28,11 @@
 #include "crypto/hash_into.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/mail/job_desk.h"
+#include "node/protocol/mail/secrets.h"
 #include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/followers.h"
 #include "node/protocol/step/disputed_pairs.h"
-#include "node/protocol/step/own_coins.h"
 
 namespace ostraka::protocol {
 
@@ -41,13 +41,14 @@ class OwnGradient {
   struct Uses {
     PeerId self;
     std::shared_ptr<const Manifest> manifest;
+    const Secrets* secrets;
     Voice* voice;
     JobDesk* jobs;
     const Chain* chain;
     const Inbox* inbox;
     const Followers* followers;
   };
-  OwnGradient(Uses uses, const StepFacts* facts, const DisputedPairs* pairs, OwnCoins coins);
+  OwnGradient(Uses uses, const StepFacts* facts, const DisputedPairs* pairs);
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -63,7 +64,6 @@ class OwnGradient {
   // The parts are there, and are those that this member's COMMIT names.
   bool ready() const { return !parts_.empty() && !awaits_root() && !parts_lost_; }
   bool parts_lost() const { return parts_lost_; }
-  const OwnCoins& coins() const { return coins_; }
   // Of this member's own parameters: known some time after Begin in profile exact/1, never in
   // others.
   const std::optional<Digest>& parameters_root() const { return parameters_root_; }
@@ -82,7 +82,6 @@ class OwnGradient {
   Uses uses_;
   const StepFacts* facts_;
   const DisputedPairs* pairs_;
-  OwnCoins coins_;
   std::optional<JobId> job_;
   std::optional<JobId> root_job_;
   std::vector<SharedBlob> parts_;

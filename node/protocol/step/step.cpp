@@ -50,24 +50,17 @@ std::optional<Phase> PhaseOf(Stage stage) {
   return std::nullopt;
 }
 
-OwnCoins CoinsOf(const Step::Uses& uses, const StepFacts& facts, const Digest& private_seed) {
-  return {.self = uses.self,
-          .private_seed = private_seed,
-          .step = facts.number(),
-          .count = facts.reading.coin_count};
-}
-
 }  // namespace
 
-Step::Step(const Uses& uses, const Digest& private_seed, std::optional<Time> before_ended)
+Step::Step(const Uses& uses, std::optional<Time> before_ended)
     : uses_(uses),
       facts_(FactsOf(uses)),
       before_ended_(before_ended),
       pull_(uses.turn),
       pairs_({uses.self, uses.turn, uses.chain, uses.inbox, uses.server}, &facts_),
-      gradient_(
-          {uses.self, uses.manifest, uses.voice, uses.jobs, uses.chain, uses.inbox, uses.followers},
-          &facts_, &pairs_, CoinsOf(uses, facts_, private_seed)),
+      gradient_({uses.self, uses.manifest, uses.secrets, uses.voice, uses.jobs, uses.chain,
+                 uses.inbox, uses.followers},
+                &facts_, &pairs_),
       column_({uses.self, uses.manifest, uses.voice, uses.journal, uses.jobs, uses.chain,
                uses.inbox, uses.charges, uses.reports},
               &facts_),
@@ -205,9 +198,10 @@ void Step::OpenSealB() {
 
 void Step::SayReveal() {
   const std::uint32_t draw = facts_.reading.draw;
-  uses_.voice->Prepare(uses_.voice->MakeDraft(
-      uses_.voice->SlotOf(number(), Phase::kB, MessageType::kReveal, draw), facts_.parent_b,
-      wire::Encode(gradient_.coins().RevealOf(draw)), uses_.chain->head().members));
+  const wire::Reveal reveal{uses_.secrets->Opening(number(), facts_.reading.coin_count, draw)};
+  uses_.voice->Prepare(
+      uses_.voice->MakeDraft(uses_.voice->SlotOf(number(), Phase::kB, MessageType::kReveal, draw),
+                             facts_.parent_b, wire::Encode(reveal), uses_.chain->head().members));
 }
 
 Outcome Step::TrySealB() {

@@ -53,6 +53,7 @@ class Step {
     base::TensorLayout layout;
     const Turn* turn;
     StageNow* stage;
+    const Secrets* secrets;
     Voice* voice;
     Journal* journal;
     JobDesk* jobs;
@@ -70,7 +71,7 @@ class Step {
   };
   // The step after the head. `before_ended`: local time at which this member saw seal C of the step
   // before decided; empty if it did not.
-  Step(const Uses& uses, const Digest& private_seed, std::optional<Time> before_ended);
+  Step(const Uses& uses, std::optional<Time> before_ended);
   Step(const Step&) = delete;  // its components point at each other
   Step& operator=(const Step&) = delete;
   void HashInto(crypto::Hasher& hasher) const;

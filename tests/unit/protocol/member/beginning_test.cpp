@@ -32,7 +32,7 @@ class BeginningTest : public MemberTest {
   // --- genesis ---
   void Boot(std::uint64_t nonce = 1) {
     parts().stage.Enter(Stage::kGenesis);
-    beginning_.BeginGenesis({.private_seed = DigestOf(900), .store_nonce = nonce});
+    beginning_.BeginGenesis(nonce);
   }
   void HoldGenesis(std::uint32_t from, MessageType type, const base::Bytes& body) {
     Hold({.from = from, .type = type, .step = 0, .phase = Phase::kGenesis, .body = body});
@@ -125,11 +125,13 @@ class BeginningTest : public MemberTest {
   }
 
   Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
-                                    &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
-                                    &parts().inbox, &parts().check, &parts().post}};
-  Beginning beginning_{Beginning::Uses{parts().self, manifest_, &parts().turn, &parts().voice,
-                                       &parts().journal, &parts().jobs, &parts().chain,
-                                       &parts().genesis, &follower_, &parts().charges, nullptr}};
+                                    parts().secrets.get(), &parts().voice, &parts().journal,
+                                    &parts().jobs, &parts().chain, &parts().inbox, &parts().check,
+                                    &parts().post}};
+  Beginning beginning_{Beginning::Uses{parts().self, manifest_, &parts().turn,
+                                       parts().secrets.get(), &parts().voice, &parts().journal,
+                                       &parts().jobs, &parts().chain, &parts().genesis, &follower_,
+                                       &parts().charges, nullptr}};
   std::size_t replayed_ = 0;
 };
 
@@ -152,7 +154,7 @@ TEST_F(BeginningTest, BootOfAnotherStoreOfTheKeyDiffers) {
   Boot(1);
   const Digest first = BootIdOf(Stored(RecordKind::kSlot));
   parts().journal.ForgetBefore(1);  // as a store that knows nothing of it
-  beginning_.BeginGenesis({.private_seed = DigestOf(900), .store_nonce = 2});
+  beginning_.BeginGenesis(2);
   EXPECT_NE(BootIdOf(Stored(RecordKind::kSlot)), first);
 }
 
@@ -377,10 +379,10 @@ TEST_F(BeginningTest, AStoreWithNeitherAStateNorTheGenesisBlockBeginsAtTheAnchor
     block.decision = DigestOf(7000 + height);
     return block;
   };
-  Beginning beginning{Beginning::Uses{parts().self, manifest_, &parts().turn, &parts().voice,
-                                      &parts().journal, &parts().jobs, &parts().chain,
-                                      &parts().genesis, &follower_, &parts().charges,
-                                      std::make_shared<const Block>(at(40))}};
+  Beginning beginning{Beginning::Uses{parts().self, manifest_, &parts().turn, parts().secrets.get(),
+                                      &parts().voice, &parts().journal, &parts().jobs,
+                                      &parts().chain, &parts().genesis, &follower_,
+                                      &parts().charges, std::make_shared<const Block>(at(40))}};
   Restored store;
   for (const std::uint64_t height : {62, 63}) {
     store.blocks.push_back(Journal::RecordOf(false, height - 1, wire::EncodeBlock(at(height))));

@@ -27,7 +27,6 @@ class FollowerTest : public MemberTest {
       : MemberTest(self, edit), invited_(invited) {
     SetHead(HeadBlock());
     for (std::uint32_t i = 1; i < kMemberCount; ++i) parts().post.OnLink(IdOf(i), true);
-    follower_.Begin(DigestOf(900));
   }
   ~FollowerTest() override { follower_.CheckInvariants(); }
 
@@ -130,9 +129,9 @@ class FollowerTest : public MemberTest {
 
   const bool invited_;
   Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
-                                    &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
-                                    &parts().inbox, &parts().check, &parts().post,
-                                    OwnCredential()}};
+                                    parts().secrets.get(), &parts().voice, &parts().journal,
+                                    &parts().jobs, &parts().chain, &parts().inbox, &parts().check,
+                                    &parts().post, OwnCredential()}};
 };
 
 }  // namespace ostraka::protocol::scene

@@ -168,11 +168,10 @@ TEST_F(FollowerTest, InAnOpenRunItAsksOnItsWayToTheHead) {
     Manifest manifest = *manifest_;
     if (open) manifest.join = {JoinPolicy::kAllowlist, {IdOf(1)}, {}, 1, 0};
     SetHead(Dropped());
-    Follower follower(Follower::Uses{parts().self, std::make_shared<const Manifest>(manifest),
-                                     parts().layout, &parts().turn, &parts().voice,
-                                     &parts().journal, &parts().jobs, &parts().chain,
-                                     &parts().inbox, &parts().check, &parts().post});
-    follower.Begin(DigestOf(900));
+    Follower follower(Follower::Uses{
+        parts().self, std::make_shared<const Manifest>(manifest), parts().layout, &parts().turn,
+        parts().secrets.get(), &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
+        &parts().inbox, &parts().check, &parts().post});
     follower.Leave(std::nullopt, true);
     const Block next = NextBlock();
     follower.OnBlock(IdOf(1), next, crypto::MakeBlob(wire::EncodeBlock(next)));
@@ -199,12 +198,11 @@ TEST_F(FollowerTest, ACandidateOfTheHeadIsNotRefused) {
     std::erase(head.members, Self());
     if (candidate) head.candidates = {{Self(), kStep - 2, kStep - 1}};
     SetHead(head);
-    Follower follower(Follower::Uses{parts().self, std::make_shared<const Manifest>(manifest),
-                                     parts().layout, &parts().turn, &parts().voice,
-                                     &parts().journal, &parts().jobs, &parts().chain,
-                                     &parts().inbox, &parts().check, &parts().post});
+    Follower follower(Follower::Uses{
+        parts().self, std::make_shared<const Manifest>(manifest), parts().layout, &parts().turn,
+        parts().secrets.get(), &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
+        &parts().inbox, &parts().check, &parts().post});
     const Block& newest = parts().chain.head();
-    follower.Begin(DigestOf(900));
     follower.Leave(std::nullopt, true);
     for (std::uint32_t i = 1; i <= 2; ++i) {
       follower.NoteAttestation(

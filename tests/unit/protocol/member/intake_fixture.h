@@ -64,11 +64,13 @@ class IntakeTest : public MemberTest {
                            &parts().chain, &parts().followers, &parts().charges, &parts().check,
                            &parts().server, &parts().fork_watch}};
   Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
-                                    &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
-                                    &parts().inbox, &parts().check, &parts().post}};
-  Beginning beginning_{Beginning::Uses{parts().self, manifest_, &parts().turn, &parts().voice,
-                                       &parts().journal, &parts().jobs, &parts().chain,
-                                       &parts().genesis, &follower_, &parts().charges, nullptr}};
+                                    parts().secrets.get(), &parts().voice, &parts().journal,
+                                    &parts().jobs, &parts().chain, &parts().inbox, &parts().check,
+                                    &parts().post}};
+  Beginning beginning_{Beginning::Uses{parts().self, manifest_, &parts().turn,
+                                       parts().secrets.get(), &parts().voice, &parts().journal,
+                                       &parts().jobs, &parts().chain, &parts().genesis, &follower_,
+                                       &parts().charges, nullptr}};
   Ending ending_{Ending::Uses{parts().self, &parts().turn, &parts().voice, &parts().chain,
                               &parts().inbox, &parts().followers, &parts().charges}};
   Intake intake_{{&parts(), &forks_, &follower_, &beginning_, &ending_},

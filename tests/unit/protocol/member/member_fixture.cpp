@@ -134,11 +134,11 @@ void MemberTest::BeginStep(Block head) {
   if (parts().stage.is(Stage::kUnstarted)) parts().stage.Enter(Stage::kGenesis);
   Parts& p = parts();
   step_ = std::make_unique<Step>(
-      Step::Uses{p.self,       p.manifest,   verifier_,     p.layout,      &p.turn,
-                 &p.stage,     &p.voice,     &p.journal,    &p.jobs,       &p.chain,
-                 &p.inbox,     &p.server,    &p.charges,    &p.reports,    &p.duties,
-                 &p.duty_jobs, &p.followers, &p.fork_watch, &p.past_seals, &p.pace},
-      DigestOf(900), std::nullopt);
+      Step::Uses{p.self,          p.manifest,    verifier_,  p.layout,  &p.turn,      &p.stage,
+                 p.secrets.get(), &p.voice,      &p.journal, &p.jobs,   &p.chain,     &p.inbox,
+                 &p.server,       &p.charges,    &p.reports, &p.duties, &p.duty_jobs, &p.followers,
+                 &p.fork_watch,   &p.past_seals, &p.pace},
+      std::nullopt);
   p.voice.SetStep(step_->number());
   p.stage.Enter(Stage::kCollect);
   step_->Begin({});

@@ -5,7 +5,6 @@
 
 #include "crypto/merkle.h"
 #include "crypto/set_root.h"
-#include "node/protocol/step/own_coins.h"
 #include "node/wire/bitmap.h"
 #include "tests/unit/protocol/member/member_fixture.h"
 
@@ -40,13 +39,19 @@ class WaitingTest : public MemberTest {
   void Take(const scene::Saying& saying) { step().OnAccepted(*Hold(saying)); }
 
   // --- a step in which this member itself says nothing ---
-  OwnCoins CoinsOf(std::uint32_t member) const {
-    return {IdOf(member), DigestOf(500 + member), kStep, step_->facts().reading.coin_count};
+  std::uint32_t coin_count() const { return step_->facts().reading.coin_count; }
+  SeedSecrets SecretsOf(std::uint32_t member) const {
+    SeedSecrets secrets(IdOf(member));
+    secrets.Begin(DigestOf(500 + member));
+    return secrets;
+  }
+  wire::Reveal RevealOf(std::uint32_t member) const {
+    return {SecretsOf(member).Opening(kStep, coin_count(), 0)};
   }
   scene::Saying CommitOf(std::uint32_t member) const {
     wire::Commit commit;
-    commit.coins_root = crypto::MerkleRoot(CoinsOf(member).Commitments());
-    commit.coin_count = CoinsOf(member).count;
+    commit.coins_root = SecretsOf(member).CoinsRoot(kStep, coin_count());
+    commit.coin_count = coin_count();
     commit.gradient_root = DigestOf(600 + member);
     return {.from = member, .body = wire::Encode(commit), .parent = step_->facts().parent_a};
   }
@@ -85,7 +90,7 @@ class WaitingTest : public MemberTest {
       Take({.from = i,
             .type = MessageType::kReveal,
             .phase = Phase::kB,
-            .body = wire::Encode(CoinsOf(i).RevealOf(0)),
+            .body = wire::Encode(RevealOf(i)),
             .parent = step().facts().parent_b});
     }
     DecideSeal();
@@ -140,7 +145,7 @@ TEST_F(WaitingTest, RevealWaitsForTheCoinsOfMembersThatAreNotAbsent) {
   Take({.from = 1,
         .type = MessageType::kReveal,
         .phase = Phase::kB,
-        .body = wire::Encode(CoinsOf(1).RevealOf(0)),
+        .body = wire::Encode(RevealOf(1)),
         .parent = step().facts().parent_b});
   EXPECT_EQ(AwaitedNow(), (Waits{{MessageType::kReveal, Ids({2, 3, 4})}}));
   step().sealing().OnEchoTimer();

@@ -16,12 +16,14 @@ struct FingerprintProbe {
     Chain chain{std::make_shared<Block>(scene::ViewBefore(*manifest, 1)),
                 ModelState{zeros, {{"velocity", zeros}}}};
     Inbox inbox;
+    SeedSecrets secrets{scene::PeerNumber(0)};
     Step::Uses uses{.self = scene::PeerNumber(0),
                     .manifest = manifest,
                     .verifier = nullptr,
                     .layout = {},
                     .turn = &turn,
                     .stage = nullptr,
+                    .secrets = &secrets,
                     .voice = nullptr,
                     .journal = nullptr,
                     .jobs = nullptr,
@@ -36,7 +38,7 @@ struct FingerprintProbe {
                     .forks = nullptr,
                     .past_seals = nullptr,
                     .pace = nullptr};
-    Step step{uses, scene::DigestOf(7), std::nullopt};
+    Step step{uses, std::nullopt};
   };
 
   static void OfStep(Step& step) {
@@ -92,10 +94,6 @@ struct FingerprintProbe {
     EXPECT_FEEDS(step, pairs_.spoilt_);
   }
   static void OfOwnGradient(Step& step) {
-    EXPECT_FEEDS(step, gradient_.coins_.self);
-    EXPECT_FEEDS(step, gradient_.coins_.private_seed);
-    EXPECT_FEEDS(step, gradient_.coins_.step);
-    EXPECT_FEEDS(step, gradient_.coins_.count);
     EXPECT_FEEDS(step, gradient_.job_);
     EXPECT_FEEDS(step, gradient_.root_job_);
     EXPECT_FEEDS(step, gradient_.parameters_root_);

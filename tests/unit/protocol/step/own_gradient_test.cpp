@@ -22,7 +22,7 @@ class OwnGradientTest : public testing::Test {
   explicit OwnGradientTest(const StepWorld::Edit& edit = nullptr)
       : w_(edit),
         pairs_(w_.PairsUses(), &w_.facts),
-        gradient_(w_.GradientUses(), &w_.facts, &pairs_, w_.CoinsOf(kSelf)) {}
+        gradient_(w_.GradientUses(), &w_.facts, &pairs_) {}
   void TearDown() override { gradient_.CheckInvariants(); }
 
   // The jobs run until the parts are there.

@@ -68,6 +68,9 @@ StepWorld::StepWorld(std::uint32_t members, Beginning beginning)
       duty_jobs(&duties, &jobs),
       pull(&turn),
       facts(StepReading(*beginning.head, *manifest, kDimension)) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    secrets.emplace_back(keys[i]->id()).Begin(DigestOf(900 + i));
+  }
   turn.Begin(Time{} + base::Seconds(1000), out);
   voice.SetStep(facts.number());
   facts.parent_a = wire::BlockDigest(head());
@@ -102,11 +105,8 @@ void StepWorld::Go(base::Duration duration) {
 
 // --- what members say ---------------------------------------------------------------------------
 
-OwnCoins StepWorld::CoinsOf(std::size_t member) const {
-  return {.self = Id(member),
-          .private_seed = DigestOf(900 + member),
-          .step = facts.number(),
-          .count = facts.reading.coin_count};
+Digest StepWorld::CoinsRootOf(std::size_t member) const {
+  return secrets[member].CoinsRoot(facts.number(), facts.reading.coin_count);
 }
 
 SharedVector StepWorld::GradientOf(std::size_t member) const {
@@ -141,7 +141,7 @@ SharedBlob StepWorld::ResultOf(std::uint32_t column) {
 wire::Commit StepWorld::CommitBody(std::size_t member) {
   wire::Commit commit;
   commit.coin_count = facts.reading.coin_count;
-  commit.coins_root = crypto::MerkleRoot(CoinsOf(member).Commitments());
+  commit.coins_root = CoinsRootOf(member);
   if (facts.roles().IsWorker(Id(member))) {
     std::vector<Digest> roots;
     for (const SharedBlob& part : PartsOf(member)) roots.push_back(part->root);
@@ -229,8 +229,8 @@ wire::SharedMessage StepWorld::Result(std::uint32_t column) {
   return Say(OwnerOf(column), Phase::kA, MessageType::kResult, wire::Encode(body), 0, column);
 }
 wire::SharedMessage StepWorld::Reveal(std::size_t member, std::uint32_t draw) const {
-  return Say(member, Phase::kB, MessageType::kReveal, wire::Encode(CoinsOf(member).RevealOf(draw)),
-             draw);
+  const wire::Reveal body{secrets[member].Opening(facts.number(), facts.reading.coin_count, draw)};
+  return Say(member, Phase::kB, MessageType::kReveal, wire::Encode(body), draw);
 }
 wire::SharedMessage StepWorld::Proof(std::size_t member) {
   return Say(member, Phase::kC, MessageType::kProof, wire::Encode(ProofBody(member)));
@@ -363,7 +363,7 @@ Sealing::Uses StepWorld::SealingUses() {
 }
 DisputedPairs::Uses StepWorld::PairsUses() { return {self(), &turn, &chain, &inbox, &server}; }
 OwnGradient::Uses StepWorld::GradientUses() {
-  return {self(), manifest, &voice, &jobs, &chain, &inbox, &followers};
+  return {self(), manifest, &secrets[kSelf], &voice, &jobs, &chain, &inbox, &followers};
 }
 OwnColumn::Uses StepWorld::ColumnUses() {
   return {self(), manifest, &voice, &journal, &jobs, &chain, &inbox, &charges, &reports};

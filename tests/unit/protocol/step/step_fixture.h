@@ -68,7 +68,7 @@ class StepWorld {
   void Go(base::Duration duration);
 
   // --- what members say ---
-  OwnCoins CoinsOf(std::size_t member) const;
+  Digest CoinsRootOf(std::size_t member) const;
   const std::vector<SharedBlob>& PartsOf(std::size_t member);  // of its gradient, by column
   SharedBlob ResultOf(std::uint32_t column);                   // over the parts of all workers
   wire::Commit CommitBody(std::size_t member);
@@ -151,6 +151,7 @@ class StepWorld {
   Outbox out;
   Turn turn;
   StageNow stage;
+  std::vector<SeedSecrets> secrets;  // by member
   Journal journal;
   Voice voice;
   JobDesk jobs;

@@ -20,14 +20,14 @@ constexpr std::size_t kSelf = StepWorld::kSelf;
 class StepTest : public testing::Test {
  protected:
   StepTest()
-      : step_({w_.self(),      w_.manifest,   std::make_shared<crypto::PlainVerifier>(),
-               w_.layout,      &w_.turn,      &w_.stage,
-               &w_.voice,      &w_.journal,   &w_.jobs,
-               &w_.chain,      &w_.inbox,     &w_.server,
-               &w_.charges,    &w_.reports,   &w_.duties,
-               &w_.duty_jobs,  &w_.followers, &w_.forks,
-               &w_.past_seals, &w_.pace},
-              w_.CoinsOf(kSelf).private_seed, std::nullopt) {
+      : step_({w_.self(),          w_.manifest,    std::make_shared<crypto::PlainVerifier>(),
+               w_.layout,          &w_.turn,       &w_.stage,
+               &w_.secrets[kSelf], &w_.voice,      &w_.journal,
+               &w_.jobs,           &w_.chain,      &w_.inbox,
+               &w_.server,         &w_.charges,    &w_.reports,
+               &w_.duties,         &w_.duty_jobs,  &w_.followers,
+               &w_.forks,          &w_.past_seals, &w_.pace},
+              std::nullopt) {
     w_.stage.Enter(Stage::kGenesis);
     w_.stage.Enter(Stage::kCollect);
     step_.Begin({});

@@ -29,7 +29,7 @@ void FingerprintProbe::OfMember(PeerMachine& machine) {
   EXPECT_FEEDS(machine, forks_.found_);
   EXPECT_FEEDS_AFTER(machine, machine.forks_.trial_.emplace(Fork{}, PeerId{}));
   Follower& follower = machine.follower_;
-  EXPECT_FEEDS_AFTER(machine, Alter(follower.private_seed_));
+  EXPECT_FEEDS_AFTER(machine, machine.parts_.secrets->Begin(crypto::Hash("test/seed", {})));
   EXPECT_FEEDS_AFTER(
       machine, follower.catch_up_.emplace(PeerId{}, base::TensorLayout{}, std::make_shared<Block>(),
                                           ModelState{}, false, Duration{}));
@@ -47,7 +47,6 @@ void FingerprintProbe::OfMember(PeerMachine& machine) {
   EXPECT_FEEDS(machine, ending_.last_block_);
   EXPECT_FEEDS(machine, intake_.gate_.ahead_);
   EXPECT_FEEDS(machine, intake_.gate_.refused_early_);
-  EXPECT_FEEDS(machine, private_seed_);
   EXPECT_FEEDS(machine, resends_);
   ASSERT_NE(machine.step_, nullptr);
   EXPECT_FEEDS_AFTER(machine, machine.step_->ended_ = Time{1});
