@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "node/protocol/ground/machine.h"
+#include "node/protocol/ground/transcript.h"
 
 namespace ostraka::sim {
 
@@ -40,33 +40,10 @@ class Trace final : public StepObserver {
   void OnFingerprint(std::uint32_t peer, const base::Digest& fingerprint);
 
   // Covers every step so far.
-  base::Digest digest() const;
+  base::Digest digest() const { return transcript_.digest(); }
 
  private:
-  void Put(std::uint64_t value);
-  void Put(base::ByteView bytes);
-  void PutInput(const protocol::Input& input);
-  void PutAction(const protocol::Action& action);
-  void PutObservation(const protocol::Observation& what);
-  void Fold();
-
-  // Many peers get one message and share one state, so the digest of the last one is kept. The
-  // object is kept with it, so that its address cannot be reused.
-  struct KnownFrame {
-    base::SharedBytes frame;
-    base::Digest digest;
-  };
-  struct KnownVector {
-    protocol::SharedVector vector;
-    base::Digest digest;
-  };
-  const base::Digest& DigestOf(const base::SharedBytes& frame);
-  const base::Digest& DigestOf(const protocol::SharedVector& vector);
-
-  base::Digest chain_;
-  base::Bytes pending_;  // folded into chain_ when it grows; bounded
-  KnownFrame last_frame_;
-  KnownVector last_vector_;
+  protocol::Transcript transcript_;
 };
 
 // One line for people: "12.345678901 s peer 3 message from 5 (412 bytes) -> 2 sends, 1 store".
