@@ -55,6 +55,7 @@ inline constexpr std::string_view kDomainSwarmNonce = "swarm.nonce/1";  // u64 s
 inline constexpr std::string_view kDomainData = "data/1";      // a data set (node/train/dataset.h)
 inline constexpr std::string_view kDomainTokens = "tokens/1";  // records (node/train/tokens)
 inline constexpr std::string_view kDomainTrace = "trace/1";    // a simulator's history
+inline constexpr std::string_view kDomainRecording = "recording/1";  // a job's result
 inline constexpr std::string_view kDomainConformance = "conformance/1";  // floats of kernels
 inline constexpr std::string_view kDomainGraph = "graph/1";              // a graph file's bytes
 inline constexpr std::string_view kDomainConstant = "constant/1";        // a constant's floats

@@ -48,6 +48,10 @@ class SigningKey {
   // The 32 bytes that FromSeed takes. Only for key files and for the channel's certificate.
   ByteView seed() const;
 
+ protected:
+  // A key whose signatures come from elsewhere: Sign is overridden, and nothing asks for its seed.
+  explicit SigningKey(const PeerId& id) : secret_(0), id_(id) {}
+
  private:
   SigningKey(Secret secret, PeerId id) : secret_(std::move(secret)), id_(id) {}
   Secret secret_;  // libsodium's 64 bytes: seed | public key

@@ -36,6 +36,7 @@ LAYERS = [
     ("node/protocol/parts/", 7, "parts"),
     ("node/protocol/step/", 8, "step"),
     ("node/protocol/member/", 9, "member"),
+    ("node/protocol/recording/", 10, "recording"),
     ("node/train/trainer.h", 7, "trainer"),
     ("node/train/batch.", 7, "trainer"),
     ("node/train/toy_trainer.", 7, "trainer"),

@@ -78,6 +78,8 @@ static_assert(AreSound<Removal, Reason, Covering, Case::Ballot, Case, Block::Col
                        Dispute, Standing, Candidate, UsedInvite, Moderator, Lateness, Voids, Reach,
                        Thresholds, Block>());
 static_assert(AreSound<EvidenceFile, Handover>());
+static_assert(AreSound<RecordedTensor, RecordingHead, RecordedRecord, RecordedStore, RecordedWishes,
+                       RecordedResult, RecordedTurn>());
 
 // SEAL's slow path: STATUS, PROPOSE, VOTE and LOCK.
 bool IsSlowPath(MessageType type) {

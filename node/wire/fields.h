@@ -25,6 +25,7 @@
 #include "node/wire/evidence_codec.h"
 #include "node/wire/limits.h"
 #include "node/wire/messages.h"
+#include "node/wire/recording_codec.h"
 
 namespace ostraka::wire {
 
@@ -490,6 +491,71 @@ FIELDS(Handover) {
       FIELD("version", version, Version).From(kEvidenceVersion, kEvidenceVersion),
       FIELD("block", block, Block).AtMost(kMaxEvidenceFileBytes),
       FIELD("frames", frames, Frames).AtMost(kMaxEvidenceFrames).Each(kMaxFrameBytes));
+}
+
+// --- recordings ---------------------------------------------------------------------------------
+
+FIELDS(RecordedTensor) {
+  return std::tuple(FIELD("name", name, Name).AtMost(kMaxTensorName),
+                    FIELD("shape", shape, Shape).AtMost(kMaxTensorRank));
+}
+
+FIELDS(RecordingHead) {
+  return std::tuple(
+      FIELD("version", version, Version).From(kRecordingVersion, kRecordingVersion),
+      FIELD("protocol version", protocol_version, ProtocolVersion), FIELD("draft", draft, Draft),
+      FIELD("manifest", manifest, Manifest).AtMost(kMaxRecordedBytes), FIELD("self", self, Self),
+      FIELD("layout", layout, Layout).AtMost(kMaxRecordedTensors),
+      FIELD("state", state, State).AtMost(kMaxRecordedBytes),
+      FIELD("credential", credential, Credential),
+      FIELD("anchor", anchor, Anchor).AtMost(kMaxBlockBytes),
+      FIELD("guest bytes", guest_bytes_a_second, GuestBytesASecond));
+}
+
+FIELDS(RecordedRecord) {
+  return std::tuple(
+      FIELD("record kind", kind, Kind), FIELD("key", key, Key).AtMost(kMaxRecordedBytes),
+      FIELD("value", value, Value).AtMost(kMaxRecordedBytes), FIELD("has blob", has_blob, HasBlob),
+      FIELD("blob", blob, Blob).AtMost(kMaxRecordedBytes));
+}
+
+FIELDS(RecordedStore) {
+  return std::tuple(
+      FIELD("blocks", blocks, Blocks).AtMost(kMaxRecords),
+      FIELD("slots", slots, Slots).AtMost(kMaxRecords), FIELD("state", state, State),
+      FIELD("results", results, Results).AtMost(kMaxRecords), FIELD("member", member, Member),
+      FIELD_AS("asks since", asks_since, (Flagged{SCHEMA(Asked), SCHEMA(AsksSince)})),
+      FIELD("fork", fork, Fork).AtMost(kMaxFrameBytes), FIELD("handover", handover, Handover),
+      FIELD("state parts", state_parts, StateParts).AtMost(kMaxRecords));
+}
+
+FIELDS(RecordedWishes) {
+  return std::tuple(FIELD("dials", dials, Dials).Below(kDialsCount),
+                    FIELD("leaves", leaves, Leaves), FIELD("leave from", leave_from, LeaveFrom),
+                    FIELD("leave until", leave_until, LeaveUntil),
+                    FIELD("tells revocations", tells_revocations, TellsRevocations),
+                    FIELD("revocations", revocations, Revocations).AtMost(kMaxRecords));
+}
+
+FIELDS(RecordedResult) {
+  return std::tuple(FIELD("kind", kind, Kind), FIELD("hash", hash, Hash),
+                    FIELD("gradient", gradient, Gradient).AtMost(kMaxRecordedBytes),
+                    FIELD("accuse", accuse, Accuse), FIELD("convict", convict, Convict),
+                    FIELD("worst ratio", worst_ratio, WorstRatio),
+                    FIELD("false gradient", false_gradient, FalseGradient),
+                    FIELD("unsure", unsure, Unsure),
+                    FIELD("failure", failure, Failure).AtMost(kMaxFrameBytes));
+}
+
+FIELDS(RecordedTurn) {
+  return std::tuple(FIELD("time", at, At), FIELD("input", input, Input), FIELD("peer", peer, Peer),
+                    FIELD("up", up, Up), FIELD("id", id, Id),
+                    FIELD("frame", frame, Frame).AtMost(kMaxRecordedBytes),
+                    FIELD("has blob", has_blob, HasBlob),
+                    FIELD("blob", blob, Blob).AtMost(kMaxRecordedBytes),
+                    FIELD("store", store, Store), FIELD("wishes", wishes, Wishes),
+                    FIELD("result", result, Result), FIELD("actions", actions, Actions),
+                    FIELD("said", said, Said).AtMost(kMaxRecords).Each(kMaxFrameBytes));
 }
 
 #undef FIELDS

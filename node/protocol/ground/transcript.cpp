@@ -195,6 +195,12 @@ void Transcript::PutAction(const Action& action) {
              action);
 }
 
+Digest DigestOfActions(const std::vector<Action>& actions) {
+  Transcript transcript;
+  for (const Action& action : actions) transcript.PutAction(action);
+  return transcript.digest();
+}
+
 namespace {
 
 // "commit of step 3, phase a, by 0123456789abcdef, "; empty if it does not open.

@@ -1,9 +1,10 @@
 // What a machine was given and what it asked for: as a hash, to compare runs, and as a line for
 // people. The simulator's traces and the recordings of nodes are made of it.
 //
-// Promise: the digest depends on the contents alone, never on addresses, so one history has one
-// digest on every machine and compiler. Job results are not hashed: they show in messages, state
-// roots and fingerprints.
+// Promises:
+//   T1  The digest depends on the contents alone, never on addresses, so one history has one digest
+//       on every machine and compiler.
+//   T2  Job results are not hashed: they show in messages, state roots and fingerprints.
 //
 // Memory: bounded by what one call adds, and the last frame and model.
 //
@@ -53,6 +54,9 @@ class Transcript {
   KnownFrame last_frame_;
   KnownVector last_vector_;
 };
+
+// Of one call.
+Digest DigestOfActions(const std::vector<Action>& actions);
 
 // "message from 5 (412 bytes) -> 2 sends, 1 stores; sealed 3A as 0123".
 std::string DescribeTurn(const Input& input, const std::vector<Action>& actions);

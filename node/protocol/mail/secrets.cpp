@@ -25,8 +25,13 @@ crypto::CoinOpening SeedSecrets::Opening(std::uint64_t step, std::uint32_t count
           .path = crypto::MerklePath(Commitments(step, count), draw)};
 }
 
-Digest SeedSecrets::Nonce(std::uint64_t step, std::uint64_t number) const {
-  return crypto::DeriveCoin(private_seed_.view(), step, number).salt;
+// Draws that no step has.
+Digest SeedSecrets::BootNonce(std::uint64_t store_nonce) const {
+  return crypto::DeriveCoin(private_seed_.view(), 0, ~store_nonce).salt;
+}
+
+Digest SeedSecrets::RejoinNonce(std::uint64_t step) const {
+  return crypto::DeriveCoin(private_seed_.view(), step, ~std::uint64_t{0}).salt;
 }
 
 void SeedSecrets::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, private_seed_); }

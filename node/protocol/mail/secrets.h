@@ -7,6 +7,10 @@
 // aborter loses its place in the step. Rationale: mixing only what came would give an attacker a
 // choice among 2^f coins.
 //
+// Promises:
+//   K1  Equal seeds give equal coins and nonces, so that a member that starts again can open what it
+//       committed to. [C: a draw is one of the step]
+//
 // Memory: a seed. An attacker who learns the seed knows the coins in advance; it is in no message.
 //
 // Thread safety: none; one owner.
@@ -33,13 +37,13 @@ class Secrets {
   // For the REVEAL of that draw. REQUIRES: `draw` < `count`.
   virtual crypto::CoinOpening Opening(std::uint64_t step, std::uint32_t count,
                                       std::uint32_t draw) const = 0;
-  // REQUIRES: `number` is none of a draw.
-  virtual Digest Nonce(std::uint64_t step, std::uint64_t number) const = 0;
+  // For the BOOT of a store, and for the REJOIN of a step.
+  virtual Digest BootNonce(std::uint64_t store_nonce) const = 0;
+  virtual Digest RejoinNonce(std::uint64_t step) const = 0;
   virtual void HashInto(crypto::Hasher& hasher) const = 0;
 };
 
-// Derived from the private seed: equal at every start of a key in a run, so that a member that
-// starts again can open what it committed to.
+// Derived from the private seed, which is equal at every start of a key in a run (K1).
 class SeedSecrets final : public Secrets {
  public:
   explicit SeedSecrets(const PeerId& self) : self_(self) {}
@@ -47,7 +51,8 @@ class SeedSecrets final : public Secrets {
   Digest CoinsRoot(std::uint64_t step, std::uint32_t count) const override;
   crypto::CoinOpening Opening(std::uint64_t step, std::uint32_t count,
                               std::uint32_t draw) const override;
-  Digest Nonce(std::uint64_t step, std::uint64_t number) const override;
+  Digest BootNonce(std::uint64_t store_nonce) const override;
+  Digest RejoinNonce(std::uint64_t step) const override;
   void HashInto(crypto::Hasher& hasher) const override;
   friend struct FingerprintProbe;
 

@@ -20,7 +20,7 @@ using wire::Phase;
 void Beginning::BeginGenesis(std::uint64_t store_nonce) {
   const std::vector<PeerId>& members = uses_.chain->head().members;
   wire::Boot boot;
-  boot.boot_id = uses_.secrets->Nonce(0, ~store_nonce);
+  boot.boot_id = uses_.secrets->BootNonce(store_nonce);
   uses_.voice->Prepare(
       uses_.voice->MakeDraft(uses_.voice->SlotOf(0, Phase::kGenesis, MessageType::kBoot), Digest{},
                              wire::Encode(boot), members));

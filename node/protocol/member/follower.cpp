@@ -358,7 +358,7 @@ void Follower::SayRejoin(std::uint64_t step, const Digest& block) {
   const wire::Slot slot = uses_.voice->SlotOf(step, Phase::kC, MessageType::kRejoin);
   if (uses_.journal->Said(slot)) return;
   wire::Rejoin rejoin;
-  rejoin.nonce = uses_.secrets->Nonce(step, ~std::uint64_t{0});
+  rejoin.nonce = uses_.secrets->RejoinNonce(step);
   if (OwnArrival().voucher) rejoin.credential = uses_.credential;
   uses_.voice->Prepare(uses_.voice->MakeDraft(slot, block, wire::Encode(rejoin), head.members));
 }

@@ -465,6 +465,74 @@ EvidenceFile SampleEvidence() {
           .attachments = {}};
 }
 
+RecordingHead SampleRecordingHead() {
+  RecordingHead head;
+  head.protocol_version = kProtocolVersion;
+  head.draft = kProtocolDraft;
+  head.manifest = {1, 2, 3};
+  head.self = SampleKey(1).id();
+  head.layout = {{"w", {4, 2}}, {"b", {2}}};
+  head.state = Bytes(88, 7);
+  head.credential = SampleGuestRejoin().credential;
+  head.anchor = {4, 5};
+  head.guest_bytes_a_second = 6;
+  return head;
+}
+
+RecordedTurn SampleRecordedStart() {
+  const RecordedRecord with_value{.kind = 1, .key = {1}, .value = {2}, .blob = {}};
+  const RecordedRecord with_blob{
+      .kind = 3, .key = {3}, .value = {}, .has_blob = true, .blob = {4, 5}};
+  RecordedTurn turn;
+  turn.at = 9;
+  turn.id = 8;
+  turn.store = RecordedStore{.blocks = {with_value},
+                             .slots = {with_value, with_value},
+                             .state = with_blob,
+                             .results = {with_blob},
+                             .member = true,
+                             .asks_since = 0,
+                             .fork = "a line",
+                             .handover = with_value,
+                             .state_parts = {with_blob}};
+  turn.wishes = RecordedWishes{.dials = RecordedWishes::Dials::kOnly,
+                               .leaves = true,
+                               .leave_from = 3,
+                               .leave_until = 9,
+                               .tells_revocations = true,
+                               .revocations = {*SampleRevokingCommit().revokes}};
+  turn.actions = Filled<Digest>(3);
+  return turn;
+}
+
+RecordedTurn SampleRecordedMessage() {
+  RecordedTurn turn;
+  turn.at = 10;
+  turn.input = 1;
+  turn.peer = SampleKey(2).id();
+  turn.up = true;
+  turn.frame = *SampleFrame(MessageType::kCommit);
+  turn.has_blob = true;
+  turn.blob = {1, 2, 3};
+  turn.said = {*SampleFrame(MessageType::kReveal), *SampleFrame(MessageType::kProof)};
+  return turn;
+}
+
+RecordedTurn SampleRecordedResult() {
+  RecordedTurn turn;
+  turn.input = 4;
+  turn.result = RecordedResult{.kind = 5,
+                               .hash = Filled<Digest>(2),
+                               .gradient = {0, 0, 128, 63},
+                               .accuse = true,
+                               .convict = true,
+                               .worst_ratio = 1.5,
+                               .false_gradient = true,
+                               .unsure = true,
+                               .failure = "no memory"};
+  return turn;
+}
+
 std::vector<MessageType> AllMessageTypes() {
   std::vector<MessageType> types;
   for (std::uint8_t i = 0; i < kMessageTypeCount; ++i) types.push_back(static_cast<MessageType>(i));

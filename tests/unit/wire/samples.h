@@ -11,6 +11,7 @@
 #include "node/wire/codec.h"
 #include "node/wire/evidence_codec.h"
 #include "node/wire/messages.h"
+#include "node/wire/recording_codec.h"
 
 namespace ostraka::wire {
 
@@ -74,6 +75,11 @@ Envelope SampleEnvelope(MessageType type);
 base::SharedBytes SampleFrame(MessageType type);
 // Both frames are of SampleKey(1) and differ in their body.
 EvidenceFile SampleEvidence();
+// Of a recording; every field of a turn stands in one of these.
+RecordingHead SampleRecordingHead();
+RecordedTurn SampleRecordedStart();
+RecordedTurn SampleRecordedMessage();
+RecordedTurn SampleRecordedResult();
 
 std::vector<MessageType> AllMessageTypes();
 std::vector<MessageType> SignedMessageTypes();  // all but services

@@ -25,7 +25,7 @@ Bytes WithType(MessageType type, const Bytes& body) {
 
 base::Status WriteAll(const std::string& tests) {
   const std::string corpus = tests + "/fuzz/corpus/";
-  for (const std::string folder : {"envelope", "bodies", "block"}) {
+  for (const std::string folder : {"envelope", "bodies", "block", "recording"}) {
     std::filesystem::create_directories(corpus + folder);
   }
   std::filesystem::create_directories(tests + "/vectors/wire");
@@ -63,6 +63,12 @@ base::Status WriteAll(const std::string& tests) {
   RETURN_IF_ERROR(WriteRaw(corpus + "block/users", EncodeBlock(SampleUsersBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "block/arrival", EncodeBlock(SampleArrivalBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "block/part", EncodeBlock(SamplePartBlock())));
+  RETURN_IF_ERROR(WriteRaw(corpus + "recording/head", EncodeRecordingHead(SampleRecordingHead())));
+  RETURN_IF_ERROR(WriteRaw(corpus + "recording/start", EncodeRecordedTurn(SampleRecordedStart())));
+  RETURN_IF_ERROR(
+      WriteRaw(corpus + "recording/message", EncodeRecordedTurn(SampleRecordedMessage())));
+  RETURN_IF_ERROR(
+      WriteRaw(corpus + "recording/result", EncodeRecordedTurn(SampleRecordedResult())));
   return WriteRaw(corpus + "block/empty", EncodeBlock(Block{}));
 }
 

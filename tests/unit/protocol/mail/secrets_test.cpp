@@ -43,8 +43,8 @@ TEST(SeedSecretsTest, CoinsOfDrawsAndStepsAndNoncesDiffer) {
       values.insert(coin.value);
       values.insert(coin.salt);
     }
-    values.insert(secrets.Nonce(step, ~std::uint64_t{0}));
-    values.insert(secrets.Nonce(step, ~std::uint64_t{1}));
+    values.insert(secrets.RejoinNonce(step));
+    values.insert(secrets.BootNonce(step));
   }
   EXPECT_EQ(values.size(), 2 * (2 * kCoins + 2));
 }
@@ -52,7 +52,8 @@ TEST(SeedSecretsTest, CoinsOfDrawsAndStepsAndNoncesDiffer) {
 TEST(SeedSecretsTest, FollowFromTheSeedAlone) {
   EXPECT_EQ(Begun().CoinsRoot(9, kCoins), Begun().CoinsRoot(9, kCoins));
   EXPECT_NE(Begun().CoinsRoot(9, kCoins), Begun(5).CoinsRoot(9, kCoins));
-  EXPECT_NE(Begun().Nonce(9, kCoins), Begun(5).Nonce(9, kCoins));
+  EXPECT_NE(Begun().BootNonce(9), Begun(5).BootNonce(9));
+  EXPECT_NE(Begun().RejoinNonce(9), Begun(5).RejoinNonce(9));
 }
 
 }  // namespace

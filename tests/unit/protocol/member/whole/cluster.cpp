@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "crypto/hash_into.h"
 #include "node/base/check.h"
 #include "node/protocol/mail/signer.h"
+#include "node/protocol/recording/head.h"
+#include "node/protocol/recording/recording_machine.h"
+#include "node/protocol/recording/replay_run.h"
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
@@ -37,8 +39,6 @@ base::Rng RngOf(const Digest& seed) {
   return base::Rng(number);
 }
 
-Digest SeedOf(std::size_t node) { return DigestOf(900 + node); }
-
 // An endless conversation would be a fault of the machines.
 constexpr std::size_t kMaxDeliveries = 2'000'000;
 constexpr Duration kPatience = base::Seconds(3600);
@@ -53,35 +53,9 @@ std::vector<float> ToyGradient(const GradientSpec& spec) {
   return gradient;
 }
 
-// Of all that a driver acts on.
-Digest ActionsDigest(const std::vector<Action>& actions) {
-  crypto::Hasher hasher("test/actions");
-  const auto feed = [&](const auto&... values) { crypto::Feed(hasher, values...); };
-  for (const Action& action : actions) {
-    feed(action.index());
-    if (const auto* send = std::get_if<Send>(&action)) {
-      feed(send->to, *send->frame, send->blob != nullptr);
-      if (send->blob != nullptr) feed(send->blob->root);
-    } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
-      feed(timer->id, timer->at);
-    } else if (const auto* cancel = std::get_if<CancelTimer>(&action)) {
-      feed(cancel->id);
-    } else if (const auto* job = std::get_if<StartJob>(&action)) {
-      feed(job->id, job->spec->index());
-    } else if (const auto* stop = std::get_if<StopJob>(&action)) {
-      feed(stop->id);
-    } else if (const auto* store = std::get_if<Store>(&action)) {
-      feed(store->id);
-      for (const Record& record : store->records) feed(record.kind, record.key, record.value);
-    } else if (const auto* observe = std::get_if<Observe>(&action)) {
-      feed(observe->what.index());
-      if (const auto* done = std::get_if<StepDone>(&observe->what)) feed(BlockDigest(*done->block));
-    }
-  }
-  return hasher.Finish();
-}
-
 }  // namespace
+
+Digest Cluster::SeedOf(std::size_t node) { return DigestOf(900 + node); }
 
 Cluster::Cluster(ClusterOptions options)
     : options_(std::move(options)), verifier_(std::make_shared<MemoVerifier>()) {
@@ -102,12 +76,21 @@ Cluster::Cluster(ClusterOptions options)
   }
 }
 
-std::unique_ptr<Machine> Cluster::MakeMachine(const Node& node) const {
+std::unique_ptr<Machine> Cluster::MakeMachine(Node& node) const {
   const auto initial = std::make_shared<const std::vector<float>>(options_.dimension, 0.0F);
   PeerOptions peer{manifest_, node.key, verifier_, {{"x", {options_.dimension}}}, initial};
   peer.credential = node.invited.credential;
   peer.anchor = node.invited.anchor;
-  return options_.plain ? MakePlainPeer(std::move(peer)) : MakePeer(std::move(peer));
+  if (options_.plain) return MakePlainPeer(std::move(peer));
+  if (!options_.records) return MakePeer(std::move(peer));
+  const auto recorded = node.lives.recorded.emplace_back(std::make_shared<Node::Recorded>());
+  recorded->head = wire::EncodeRecordingHead(HeadOf(peer, {}));
+  return std::make_unique<RecordingMachine>(
+      MakePeer(std::move(peer)), node.id(),
+      [recorded](const wire::RecordedTurn& turn, bool /*ends_step*/) {
+        recorded->turns.push_back(wire::EncodeRecordedTurn(turn));
+        return true;
+      });
 }
 
 void Cluster::Start() {
@@ -206,25 +189,30 @@ std::vector<Action> Cluster::Feed(std::size_t index, const Input& input) {
   Outbox out;
   node.machine->Step(now_, input, out);
   node.machine->CheckInvariants();
-  if (options_.records) {
-    if (std::holds_alternative<Started>(input)) node.lives.recorded.emplace_back();
-    node.lives.recorded.back().push_back({now_, input, ActionsDigest(out.actions())});
-  }
   for (const Action& action : out.actions()) Perform(index, action);
   return std::move(out.actions());
 }
 
 void Cluster::ExpectReplays() const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    for (std::size_t life = 0; life < nodes_[i].lives.recorded.size(); ++life) {
-      const auto machine = MakeMachine(nodes_[i]);
-      for (const Node::Turn& turn : nodes_[i].lives.recorded[life]) {
-        Outbox out;
-        machine->Step(turn.at, turn.input, out);
-        ASSERT_EQ(ActionsDigest(out.actions()), turn.actions)
-            << "node " << i << ", life " << life << ", input " << turn.input.index() << " at "
-            << turn.at.ns << " ns";
+    for (const auto& recorded : nodes_[i].lives.recorded) {
+      const auto head = wire::DecodeRecordingHead(recorded->head);
+      ASSERT_TRUE(head.ok()) << head.status();
+      std::vector<wire::RecordedTurn> turns;
+      for (const base::Bytes& bytes : recorded->turns) {
+        auto turn = wire::DecodeRecordedTurn(bytes);
+        ASSERT_TRUE(turn.ok()) << turn.status();
+        turns.push_back(*std::move(turn));
       }
+      const auto replayed = ReplayRecording(*head, manifest_, turns, {});
+      ASSERT_TRUE(replayed.ok()) << "node " << i << ": " << replayed.status();
+      EXPECT_EQ(replayed->difference.value_or(""), "") << "node " << i;
+      // A member that was killed may have stored what it did not send.
+      if (recorded == nodes_[i].lives.recorded.back()) {
+        EXPECT_FALSE(replayed->ends_unsent) << "node " << i;
+      }
+      if (replayed->ends_unsent) continue;
+      EXPECT_EQ(replayed->turns, turns.size()) << "node " << i;
     }
   }
 }

@@ -63,21 +63,23 @@ class Cluster {
     std::vector<Back> back;
     std::optional<Halted> halted;
     std::size_t evidence_stored = 0;
-    // Of each machine, in order: what it was given, and a digest of what it asked for.
-    struct Turn {
-      Time at;
-      Input input;
-      base::Digest actions;
+    // Of each machine, in order: its recording, as bytes.
+    struct Recorded {
+      base::Bytes head;
+      std::vector<base::Bytes> turns;
     };
     struct Lives {
       std::uint64_t starts = 0;
-      std::vector<std::vector<Turn>> recorded;
+      std::vector<std::shared_ptr<Recorded>> recorded;
     };
     Lives lives;
     PeerId id() const { return key->id(); }
   };
 
   explicit Cluster(ClusterOptions options = {});
+
+  // The private seed of the node's machines.
+  static Digest SeedOf(std::size_t node);
 
   // Hooks, all optional. Return false to drop the message.
   std::function<bool(std::size_t from, const Send&)> on_send;
@@ -132,8 +134,8 @@ class Cluster {
   // two of them told, bit for bit; and that all told of the last one.
   void ExpectAgreement(const std::vector<std::size_t>& nodes) const;
   void ExpectAgreement() const;
-  // Asserts that new machines of equal options, given the recorded inputs at their times, have
-  // equal actions. REQUIRES: ClusterOptions::records.
+  // Asserts that a replay of each recording, read from its bytes, has equal outputs. REQUIRES:
+  // ClusterOptions::records.
   void ExpectReplays() const;
 
  private:
@@ -141,7 +143,7 @@ class Cluster {
     std::size_t node;
     Input input;
   };
-  std::unique_ptr<Machine> MakeMachine(const Node& node) const;
+  std::unique_ptr<Machine> MakeMachine(Node& node) const;
   void LinkAll(std::size_t index);
   void Perform(std::size_t node, const Action& action);
   void CheckSend(const Node& node, const Send& send) const;
