@@ -1,0 +1,179 @@
+#include "node/store/recording_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "node/base/little_endian.h"
+#include "node/os/private_file.h"
+
+namespace ostraka::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "ostraka recording ";
+constexpr std::string_view kFirstLine = "ostraka recording 1\n";
+constexpr std::string_view kEnding = ".recording";
+constexpr std::size_t kLengthBytes = 4;
+
+base::Bytes EntryOf(const base::Bytes& bytes) {
+  base::Bytes entry;
+  entry.reserve(kLengthBytes + bytes.size());
+  base::AppendLittleEndian(entry, bytes.size(), kLengthBytes);
+  entry.insert(entry.end(), bytes.begin(), bytes.end());
+  return entry;
+}
+
+// The number of such a file; 0 if it is none of them.
+std::uint64_t NumberOf(const std::string& name, const std::string& beginning) {
+  if (!name.starts_with(beginning) || !name.ends_with(kEnding)) return 0;
+  const std::string digits =
+      name.substr(beginning.size(), name.size() - beginning.size() - kEnding.size());
+  const bool number =
+      !digits.empty() && digits.size() < 10 &&
+      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return number ? std::stoull(digits) : 0;
+}
+
+// The newest number of this run and key; older files are removed.
+base::StatusOr<std::uint64_t> Newest(const std::string& folder, const std::string& beginning) {
+  std::vector<std::uint64_t> numbers;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::uint64_t number = NumberOf(at->path().filename().string(), beginning);
+    if (number > 0) numbers.push_back(number);
+  }
+  if (error) return base::Unavailable("cannot read " + folder + ": " + error.message());
+  if (numbers.empty()) return std::uint64_t{0};
+  std::sort(numbers.begin(), numbers.end());
+  for (std::size_t i = 0; i + 1 < numbers.size(); ++i) {
+    fs::remove(fs::path(folder) / (beginning + std::to_string(numbers[i]) + std::string(kEnding)),
+               error);
+    if (error) return base::Unavailable("cannot remove an old recording: " + error.message());
+  }
+  return numbers.back();
+}
+
+}  // namespace
+
+base::StatusOr<RecordingFile> RecordingFile::Begin(const std::string& folder,
+                                                   const base::Digest& run_id,
+                                                   const wire::RecordingHead& head,
+                                                   const RecordingLimits& limits) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return base::Unavailable("cannot make " + folder + ": " + error.message());
+  const std::string beginning = run_id.Hex().substr(0, 16) + "-" + head.self.Short() + "-";
+  ASSIGN_OR_RETURN(const std::uint64_t newest, Newest(folder, beginning));
+  const std::string path =
+      (fs::path(folder) / (beginning + std::to_string(newest + 1) + std::string(kEnding))).string();
+  ASSIGN_OR_RETURN(const int fd, os::OpenPrivate(path));
+  RecordingFile file(path, os::Descriptor(fd), limits);
+  RETURN_IF_ERROR(file.Write(base::Bytes(kFirstLine.begin(), kFirstLine.end())));
+  RETURN_IF_ERROR(file.Write(EntryOf(wire::EncodeRecordingHead(head))));
+  return file;
+}
+
+base::Status RecordingFile::Write(const base::Bytes& bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t written = ::write(file_.get(), bytes.data() + done, bytes.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return base::Unavailable(std::string(std::strerror(errno)));
+    done += static_cast<std::size_t>(written);
+  }
+  bytes_ += bytes.size();
+  return base::OkStatus();
+}
+
+bool RecordingFile::Append(const wire::RecordedTurn& turn, bool ends_step) {
+  if (over_) return false;
+  const base::Status written = Write(EntryOf(wire::EncodeRecordedTurn(turn)));
+  if (!written.ok()) {
+    over_ = true;
+    notice_ = "the recording " + path_ + " cannot be written (" + base::MessageOf(written) +
+              "): it is cut, and the node goes on without one";
+    return false;
+  }
+  if (ends_step) ++steps_;
+  const bool full = bytes_ >= limits_.bytes || (limits_.steps > 0 && steps_ >= limits_.steps);
+  // A step that does not end must not fill the disk.
+  over_ = (full && ends_step) || bytes_ >= 2 * limits_.bytes;
+  if (over_) {
+    notice_ = "the recording " + path_ + " has reached its limit after " + std::to_string(steps_) +
+              " steps: the node goes on without one; start it again to record anew, or give a "
+              "larger --record-limit";
+  }
+  return !over_;
+}
+
+std::optional<std::string> RecordingFile::TakeNotice() {
+  return std::exchange(notice_, std::nullopt);
+}
+
+base::StatusOr<RecordingContent> ReadRecording(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file.is_open()) return base::Unavailable("cannot read " + path);
+  const std::string begins = path + " is ";
+  std::string first(kFirstLine.size(), '\0');
+  file.read(first.data(), static_cast<std::streamsize>(first.size()));
+  if (!first.starts_with(kMagic)) {
+    return base::InvalidArgument(begins +
+                                 "no recording: give a file that `ostraka node --record` wrote");
+  }
+  if (first != kFirstLine) {
+    return base::InvalidArgument(begins +
+                                 "a recording of another version of ostraka: replay it "
+                                 "with that version");
+  }
+  RecordingContent content;
+  std::array<std::uint8_t, kLengthBytes> length{};
+  for (std::uint64_t entries = 0;; ++entries) {
+    file.read(reinterpret_cast<char*>(length.data()), length.size());
+    if (file.gcount() == 0) {
+      if (entries > 0) return content;
+      return base::InvalidArgument(begins + "cut before its first entry: copy it again");
+    }
+    const std::uint64_t size = base::ReadLittleEndian(length);
+    const std::string where = " in entry " + std::to_string(entries);
+    if (file && size > wire::kMaxRecordedBytes) {
+      return base::InvalidArgument(begins + "damaged" + where + ": copy it again");
+    }
+    base::Bytes bytes;
+    // Grows with what is there, not with what the length claims.
+    while (file && bytes.size() < size) {
+      constexpr std::uint64_t kPiece = 1 << 20;
+      const std::size_t had = bytes.size();
+      bytes.resize(had + std::min(kPiece, size - had));
+      file.read(reinterpret_cast<char*>(bytes.data() + had),
+                static_cast<std::streamsize>(bytes.size() - had));
+    }
+    if (!file) {
+      return base::InvalidArgument(
+          begins + "cut" + where +
+          ": copy it again, or cut it at an earlier entry (--whole-steps)");
+    }
+    if (entries == 0) {
+      auto head = wire::DecodeRecordingHead(bytes);
+      if (!head.ok())
+        return base::InvalidArgument(begins + "damaged: " + base::MessageOf(head.status()));
+      content.head = *std::move(head);
+    } else {
+      auto turn = wire::DecodeRecordedTurn(bytes);
+      if (!turn.ok()) {
+        return base::InvalidArgument(begins + "damaged" + where + ": " +
+                                     base::MessageOf(turn.status()));
+      }
+      content.turns.push_back(*std::move(turn));
+    }
+  }
+}
+
+}  // namespace ostraka::store

@@ -1,0 +1,75 @@
+// The file of a recording (node/protocol/recording), and the folder that holds it.
+//
+//   <folder>/<run>-<peer>-<number>.recording, mode 0600:
+//     "ostraka recording 1\n", then entries: length (u32, little-endian), bytes. The first entry is
+//     the head.
+//
+// Each start of a node begins a file: a machine's memory is in no store, so a replay can begin
+// where a machine began and nowhere else. A file ends with the step in which it has reached its
+// limits. Of one run and key the file before the newest is kept too, since a node that has crashed
+// is often started again before anybody looks.
+//
+// Promises:
+//   F1  A file holds whole entries, unless the disk failed or the power did.
+//   F2  Nobody but the owner can read a file.
+//
+// Memory: one entry. What an attacker can do here: fill a file, which then ends.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/base/ids.h"
+#include "node/base/status.h"
+#include "node/os/descriptor.h"
+#include "node/wire/recording_codec.h"
+
+namespace ostraka::store {
+
+struct RecordingLimits {
+  std::uint64_t bytes = std::uint64_t{64} << 20;
+  std::uint64_t steps = 0;  // 0: no limit but that of bytes
+};
+
+class RecordingFile {
+ public:
+  // Makes the folder if need be, removes old files of this run and key but the newest, and writes
+  // the head. Unavailable: the folder or the file cannot be made or written.
+  static base::StatusOr<RecordingFile> Begin(const std::string& folder, const base::Digest& run_id,
+                                             const wire::RecordingHead& head,
+                                             const RecordingLimits& limits);
+
+  // False: the recording is over, and why is told by TakeNotice.
+  bool Append(const wire::RecordedTurn& turn, bool ends_step);
+  // For people, once: why the recording is over.
+  std::optional<std::string> TakeNotice();
+  const std::string& path() const { return path_; }
+
+ private:
+  RecordingFile(std::string path, os::Descriptor file, const RecordingLimits& limits)
+      : path_(std::move(path)), file_(std::move(file)), limits_(limits) {}
+  base::Status Write(const base::Bytes& bytes);
+
+  std::string path_;
+  os::Descriptor file_;
+  RecordingLimits limits_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t steps_ = 0;
+  bool over_ = false;
+  std::optional<std::string> notice_;
+};
+
+struct RecordingContent {
+  wire::RecordingHead head;
+  std::vector<wire::RecordedTurn> turns;
+};
+
+// Unavailable: it cannot be read. InvalidArgument, with a reason and a remedy: it is no recording,
+// is of another version of ostraka, or is cut or damaged.
+base::StatusOr<RecordingContent> ReadRecording(const std::string& path);
+
+}  // namespace ostraka::store
