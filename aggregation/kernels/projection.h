@@ -1,12 +1,12 @@
-// A worker's numbers for its part in a column (protocol.md 4): four projections of the clipped
-// difference and the norm of the difference. The reduction order is fixed, so peers with equal
-// parts and equal aggregates get equal bits.
+// A worker's numbers for its part in a column (docs/protocol/numbers.md): four projections of the
+// clipped difference and the norm of the difference. The reduction order is fixed, so peers with
+// equal parts and equal aggregates get equal bits.
 //
 //   D = part - aggregate;  norm = |D|;  w = min(1, tau / norm);  s_k = w <z_k, D> for k = 0..3
 // with z_k = +-1/sqrt(p) per coordinate, p = part length >= 2, signs given as bits.
 // Computed as s_k = (sum_c +-D_c / sqrt(p)) w, then limited to +-min(tau, norm). Rationale: by
 // Cauchy and Schwarz no true value lies outside, but rounding could put an honest one an ulp
-// beyond, where protocol.md 4 treats it as evidence.
+// beyond, where docs/protocol/numbers.md treats it as evidence.
 //
 // Non-finite input gives a non-finite norm and NaN. Callers with data from peers check parts first.
 // Thread safety: pure functions.

@@ -1,4 +1,5 @@
-// CenteredClip at its fixed point (Karimireddy, He, Jaggi, ICML 2021; as a minimum: protocol.md 4).
+// CenteredClip at its fixed point (Karimireddy, He, Jaggi, ICML 2021; as a minimum:
+// docs/protocol/numbers.md).
 //
 // The result is the minimum over v of sum_i Huber_tau(|g_i - v|), which is the fixed point of
 //   sum_i (g_i - v) min(1, tau / |g_i - v|) = 0.

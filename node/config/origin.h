@@ -1,4 +1,4 @@
-// The state with which a run begins that goes on from an older run (protocol.md, 8).
+// The state with which a run begins that goes on from an older run (docs/protocol/network.md).
 //
 // Thread safety: reads a file; otherwise pure.
 #pragma once

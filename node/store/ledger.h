@@ -65,7 +65,7 @@ struct LedgerOptions {
   // kLeastKeptSteps.
   std::uint64_t keep_steps = 10'000;
 };
-// Peers are accountable for 16 steps (docs/protocol.md, 5) and ask each other for that many.
+// Peers are accountable for 16 steps (docs/protocol/step.md) and ask each other for that many.
 inline constexpr std::uint64_t kLeastKeptSteps = 64;
 
 struct LedgerCallbacks {

@@ -2,8 +2,8 @@
 //
 // A gradient is a function of (parameters, batch seed) alone, so that peers can check each other.
 // Initial parameters are bit-identical on every machine (own generator, no libm except sqrt).
-// Gradients by libtorch may differ by ~1e-7 relative between machines (docs/protocol.md, tolerant
-// profile); those of other trainers have equal bits.
+// Gradients by libtorch may differ by ~1e-7 relative between machines (docs/protocol/numbers.md,
+// tolerant profile); those of other trainers have equal bits.
 //
 // Thread safety: all but the const functions are called from one thread at a time (the compute
 // thread); Abandon from any.

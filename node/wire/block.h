@@ -19,8 +19,8 @@ const char* RemovalKindName(RemovalKind kind);  // as in JSON: verdict, evidence
 // kVerdict and kEvidence are permanent bans; after the other kinds a member may return.
 bool IsBan(RemovalKind kind);
 
-// Why a peer was removed, in the order of the passes (docs/protocol.md, 6). Numbers of the wire: a
-// cause is never renumbered.
+// Why a peer was removed, in the order of the passes (docs/protocol/removals.md). Numbers of the
+// wire: a cause is never renumbered.
 enum class Cause : std::uint8_t {
   kOldText = 0,  // of a block of version 12 or before: Reason::old_text says it
   kAbsent = 1,
@@ -130,7 +130,7 @@ struct Assignment {
 };
 
 // A worker and an aggregator between which a part or a result was once not handed over
-// (docs/protocol.md, 6).
+// (docs/protocol/removals.md).
 struct Dispute {
   PeerId worker;
   PeerId aggregator;
@@ -202,7 +202,7 @@ struct Reach {
   std::uint64_t changes_from = 0;
 };
 
-// n, t_s, t_a after a block (protocol.md, 1).
+// n, t_s, t_a after a block (docs/protocol.md 1).
 struct Thresholds {
   std::uint32_t n = 0;
   std::uint32_t t_s = 0;
@@ -211,7 +211,7 @@ struct Thresholds {
   bool operator==(const Thresholds&) const = default;
 };
 
-// At most so many steps at the end of a run try to seal its last state (docs/protocol.md, 5).
+// At most so many steps at the end of a run try to seal its last state (docs/protocol/step.md).
 inline constexpr std::uint16_t kClosingSteps = 8;
 
 struct Block {
@@ -231,7 +231,7 @@ struct Block {
   // before and these roots determine the state after, so a member that was away can catch up.
   std::vector<Digest> result_roots;
   // One per column: its owner, and the workers that its sealed AGG includes (by key; empty if no
-  // usable AGG is sealed). A later case may concern them (docs/protocol.md, 5: covering).
+  // usable AGG is sealed). A later case may concern them (docs/protocol/checks.md: covering).
   struct Column {
     PeerId owner;
     std::vector<PeerId> senders;

@@ -1,7 +1,7 @@
 // Every message of the protocol as a plain struct, and the slot that it fills.
 //
 // Invariant: an honest peer signs at most one body per slot. Two signed bodies of one slot are a
-// transferable proof of equivocation (docs/protocol.md, 2); MayBeSaidAnew lists the exceptions.
+// transferable proof of equivocation (docs/protocol.md 2); MayBeSaidAnew lists the exceptions.
 //
 // Thread safety: plain values.
 #pragma once
@@ -31,7 +31,7 @@ inline constexpr std::uint32_t kProtocolVersion = 13;
 // The version is a draft until it is finished: each change of messages, blocks or rules raises this
 // number, which a manifest of the version names. So builds of two drafts refuse each other's runs.
 inline constexpr std::uint32_t kProtocolDraft = 4;
-inline constexpr std::size_t kDirections = 4;  // random directions per part (protocol.md, 4)
+inline constexpr std::size_t kDirections = 4;  // random directions (docs/protocol/numbers.md)
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.
 enum class Phase : std::uint8_t { kGenesis = 0, kA = 1, kB = 2, kC = 3 };
@@ -98,7 +98,7 @@ struct Envelope {
 
 enum class ElementType : std::uint8_t { kFloat32 = 0 };
 inline constexpr std::uint8_t kElementTypeCount = 1;
-enum class Codec : std::uint8_t { kRaw = 0 };  // room for compression (protocol.md, 10)
+enum class Codec : std::uint8_t { kRaw = 0 };  // room for compression (docs/wire.md)
 inline constexpr std::uint8_t kCodecCount = 1;
 
 struct TensorHeader {
@@ -190,7 +190,7 @@ struct Reveal {
   crypto::CoinOpening opening;  // of coin number slot.draw
 };
 
-// A worker's claims about its gradient in one column (protocol.md, 3 and 4).
+// A worker's claims about its gradient in one column (docs/protocol/numbers.md).
 struct ColumnNumbers {
   bool missing = false;  // "missing ghat[j]": the aggregate never arrived; the numbers are zero
   std::array<double, kDirections> s{};  // <z, clipped difference> for each direction
@@ -198,7 +198,8 @@ struct ColumnNumbers {
   double size = 0;                      // |part|, set even if the aggregate is missing
 };
 
-// kTwice: guilty, and the target's gradient of another step is false too (docs/protocol.md, 5).
+// kTwice: guilty, and the target's gradient of another step is false too
+// (docs/protocol/removals.md).
 enum class Verdict : std::uint8_t { kAbstain = 0, kGuilty = 1, kInnocent = 2, kTwice = 3 };
 inline constexpr std::uint8_t kVerdictCount = 4;
 // True for the verdicts that find against the target.
@@ -211,7 +212,7 @@ struct Accusation {
   std::uint64_t step = 0;  // of the gradient that was recomputed
 };
 
-// What a case is about (docs/protocol.md, 5).
+// What a case is about (docs/protocol/checks.md).
 enum class CaseKind : std::uint8_t {
   kGradient = 0,  // by a validator: the target's gradient does not follow from its batch
   kNumbers = 1,   // by an aggregator: the target's numbers do not follow from the part it sent
@@ -311,7 +312,7 @@ struct Echo {
   Bytes equivocated;
 };
 
-// --- SEAL's slow path (docs/protocol.md, 3; docs/seal.md) ---------------------------------------
+// --- SEAL's slow path (docs/seal.md) ----------------------------------------------------------
 // Rank of a lock: 0 is "no lock"; 1 is a lock by Q equal echoes; 1 + k is a lock by Q votes of
 // iteration k.
 

@@ -353,7 +353,7 @@ enum ColumnFate {
   blind @8;
 }
 
-# Why a peer was removed: docs/protocol.md, 6.
+# Why a peer was removed: docs/protocol/removals.md.
 enum Cause {
   oldText @0;
   absent @1;

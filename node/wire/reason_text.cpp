@@ -7,7 +7,7 @@
 namespace ostraka::wire {
 namespace {
 
-// As docs/protocol.md calls them.
+// As docs/protocol/removals.md calls them.
 const char* EntryName(MessageType type) {
   switch (type) {
     case MessageType::kCommit:

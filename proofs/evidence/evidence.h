@@ -104,7 +104,7 @@ struct KnownRun {
   std::vector<PeerId> members;  // of the genesis or a block, by key
   std::size_t faults = 0;       // the fault bound: max(t_s, t_a) after that block
   // Profile exact/1: the kinds of cases whose loser is only suspended, unless it was found guilty
-  // twice (docs/protocol.md 6). Votes in them prove no ban.
+  // twice (docs/protocol/removals.md). Votes in them prove no ban.
   std::set<wire::CaseKind> suspending = {};
   // They judge what was done in this step and after it.
   std::uint64_t since = 0;

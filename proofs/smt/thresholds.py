@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Thresholds for all n at once (docs/protocol.md 1, 5, 6), by z3: each claim's negation has no model.
+"""Thresholds for all n at once (docs/protocol.md 1, docs/protocol/), by z3: each claim's negation has no model.
 
 usage: thresholds.py        needs Debian's python3-z3
 """

@@ -1,4 +1,4 @@
-/* The coin of a step (docs/protocol.md 3; node/protocol/member/peer_coin.cpp): n = 3, one Byzantine member, 1-bit coins,
+/* The coin of a step (docs/protocol/step.md; node/protocol/step/own_coins.h, node/protocol/rules/step_reading.cpp): n = 3, one Byzantine member, 1-bit coins,
  * DRAWS draws. COMMITs are fixed by seal A, REVEALs of a draw by seal B. A member that does not open its COMMIT is
  * left out, and all others reveal the next draw. The Byzantine member reveals last and may commit to two things or abort.
  * Claims: the two honest members mix one coin; it consists of committed coins; draws <= aborts + 1.

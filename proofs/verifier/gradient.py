@@ -93,7 +93,7 @@ def gradient_root(values, parts):
 
 
 def workers_and_parts(block, version):
-    """Who works in the step after a block (protocol.md 5), members that are in no quarantined pair, not leaving and not
+    """Who works in the step after a block (docs/protocol/checks.md), members that are in no quarantined pair, not leaving and not
     just admitted, less the validators drawn; and into how many parts a gradient is cut: one for each worker that can be
     dialed. Until protocol version 7 who was just admitted worked, and until version 6 it owned a part."""
     if block["closing"]:

@@ -323,7 +323,7 @@ MOST_MANIFEST_BYTES = 1 << 20
 
 
 def thresholds(mode, genesis, n):
-    """(t_s, t_a) of n members, in a run that began with `genesis` (docs/protocol.md, 1)."""
+    """(t_s, t_a) of n members, in a run that began with `genesis` (docs/protocol.md 1)."""
     share, t_a_of = MODES[mode]
     t_a = t_a_of(genesis)
     t_s = min(n * share[0] // share[1], max(0, (n - 1 - t_a) // 2))
@@ -344,7 +344,7 @@ def view_of_link(run, block):
 
 
 def read_manifest(text):
-    """Members and faults of a run from its manifest file's bytes (docs/protocol.md, 1). Raises NoManifest."""
+    """Members and faults of a run from its manifest file's bytes (docs/protocol.md 1). Raises NoManifest."""
     if len(text) > MOST_MANIFEST_BYTES:
         raise NoManifest("a manifest has at most 1 MiB")
     try:
@@ -362,7 +362,7 @@ def read_manifest(text):
 
 
 def suspending_in(run):
-    """The kinds of cases whose loser a run only suspends by its first fault (docs/protocol.md, 6)."""
+    """The kinds of cases whose loser a run only suspends by its first fault (docs/protocol/removals.md)."""
     version = run.get("protocol_version", 8)
     if run.get("compute_profile") != "exact/1" or version < 6:
         return frozenset()

@@ -1,5 +1,5 @@
 // "applied": an applied column adds to the model exactly CenteredClip's fixed point of what its
-// senders' trainers computed, whatever path the aggregate took (docs/protocol.md, 4 and 5).
+// senders' trainers computed, whatever path the aggregate took (docs/protocol/numbers.md).
 //
 // Promises:
 //   A1  No statement of the protocol about itself is trusted. Parts of honest senders are cut from

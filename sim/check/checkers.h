@@ -1,4 +1,4 @@
-// The checkers of a run. Each checks one line of docs/protocol.md, 1, and fails with one line that
+// The checkers of a run. Each checks one line of docs/protocol.md 1, and fails with one line that
 // names the peer and the step.
 //
 // May not know: the protocol's own rules (sim/engine/checker.h says why).

@@ -1,5 +1,5 @@
 // The terms of CenteredClip in plain double precision. Checkers compare the aggregation library
-// with these, so they share no code with it (docs/protocol.md, 4).
+// with these, so they share no code with it (docs/protocol/numbers.md).
 //
 // Thread safety: pure functions.
 #pragma once

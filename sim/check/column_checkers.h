@@ -1,5 +1,5 @@
 // Properties of the columns of a step: how they are aggregated, when they are applied, and what
-// stays unchanged if they are not (docs/protocol.md, 4 and 5). Computed anew from the frames on the
+// stays unchanged if they are not (docs/protocol/checks.md). Computed anew from the frames on the
 // wire and the blocks.
 //
 // May not know: the protocol's own rules.

@@ -1,5 +1,5 @@
 // "sizes": no applied column is larger than its honest rows allow, whatever sizes others state
-// (docs/protocol.md 5; node/protocol/rules/sizes.h has the proof).
+// (docs/protocol/numbers.md; node/protocol/rules/sizes.h has the proof).
 //
 // With h honest senders whose true parts have sizes up to R, and B others, B < h:
 //   |ghat| <= max(R + tau q, R / sqrt(1 - q^2)),  q = (B + 1/4) / h.

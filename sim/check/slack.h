@@ -2,8 +2,8 @@
 //
 // Every run begins so (CheckOptions), but a cut can end otherwise. Honest members that nobody heard
 // are dropped, t_s shrinks with them, and each of them is missing until it is admitted again
-// (docs/protocol.md, Open). Nothing false is sealed even then, but a liar can keep the others from
-// a quorum until people RECOVER. So a checker of progress asks here first.
+// (docs/protocol/network.md, gaps). Nothing false is sealed even then, but a liar can keep the
+// others from a quorum until people RECOVER. So a checker of progress asks here first.
 //
 // Thread safety: none; one owner.
 #pragma once

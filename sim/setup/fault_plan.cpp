@@ -46,7 +46,7 @@ void DrawKills(base::Rng& rng, const SimOptions& options, const Roster& roster, 
   };
   const auto kill = [&](std::uint32_t peer, base::Time down) {
     if (!options.lose_disk) return void(kill_once(peer, down, false));
-    // A disk lost while the run begins is a run that never begins (docs/protocol.md, Open).
+    // A disk lost while the run begins is a run that never begins (docs/protocol/network.md, gaps).
     const base::Time begun = kAllRun + options.delay_max * 20;
     const base::Time up = kill_once(peer, std::max(down, begun), true);
     // A second kill, with the disk that it has by then, likely before a block has removed it [a

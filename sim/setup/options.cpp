@@ -254,7 +254,7 @@ bool IsTimely(const SimOptions& options) {
 
 namespace {
 
-// One step that moves the model, and the settle steps after it (docs/protocol.md, 5).
+// One step that moves the model, and the settle steps after it (docs/protocol/step.md).
 constexpr std::uint32_t kLeastPeers = 3;  // as in any manifest
 constexpr std::uint64_t kLeastSteps = 6;
 

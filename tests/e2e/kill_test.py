@@ -201,7 +201,7 @@ class ReturnTest(NodesTest):
     def test_a_member_without_its_disk_signs_only_rejoin_until_admitted(self):
         lost = 3
         # The test cannot choose where in a step the kill comes. A member that is killed between COMMIT
-        # and REVEAL may be hiding its coin, so it only watches (docs/protocol.md, 6).
+        # and REVEAL may be hiding its coin, so it only watches (docs/protocol/removals.md).
         for _ in range(RETURNS):
             report, drop, joined = self.lose_a_disk(lost)
             if "REVEAL" not in drop["reason"]:

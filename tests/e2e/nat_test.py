@@ -247,7 +247,7 @@ class NatTest(TestCase):
 
     def seconds_until_back(self, index, moved):
         """From now until that member is in a newer step, with a path to every other one, and a member again; or it follows until it may
-        be: one that is cut off between its COMMIT and its REVEAL is barred for 1000 steps (protocol.md 6)."""
+        be: one that is cut off between its COMMIT and its REVEAL is barred for 1000 steps (docs/protocol/removals.md)."""
         began = time.monotonic()
         before, members = (self.status(0)[key] for key in ("step", "members"))
         while time.monotonic() < began + harness.DEADLINE_S:

@@ -71,7 +71,7 @@ class Audit {
     if (envelope.sender.Hex() == said_by_) {
       signed_.emplace(envelope.slot.step, ostraka::wire::MessageTypeName(type));
     }
-    // Exempt, like genesis: a key that lost its store says these anew (docs/protocol.md, 2).
+    // Exempt, like genesis: a key that lost its store says these anew (docs/protocol.md 2).
     if (type == MessageType::kRejoin) return;
     ++frames_;
     const auto [known, fresh] = said_.try_emplace({envelope.sender, envelope.slot}, opened->digest);

@@ -2,7 +2,7 @@
 // which message is delivered when, how often and to whom, which timers fire, which member dies and
 // restarts, with its store or without, and what the cheat sends.
 //
-// Aborts as soon as an honest member breaks a promise of the protocol (docs/protocol.md): its
+// Aborts as soon as an honest member breaks a promise of the protocol (docs/protocol.md 1): its
 // invariants, one body for each slot also across restarts, no honest member banned (one whose
 // messages the fuzzer loses may be dropped), one chain of blocks for all. Four members bear one
 // fault: once an honest member was dropped while the cheat is a member, only the chain and the

@@ -134,8 +134,9 @@ RC_GTEST_PROP(RuleProperty, SingleNonFiniteValueIsFoundAndNamed, ()) {
   }
 }
 
-// V2's sum check (protocol.md 4): the projections of honest parts about an honest aggregate cancel
-// to within T = 8 n (eps + 2^-23 |out|) / sqrt(p), with probability 1 - 2e^-32 a direction.
+// V2's sum check (docs/protocol/numbers.md): the projections of honest parts about an honest
+// aggregate cancel to within T = 8 n (eps + 2^-23 |out|) / sqrt(p), with probability 1 - 2e^-32 a
+// direction.
 RC_GTEST_PROP(ProjectionProperty, AnHonestAggregatorPassesTheSumCheck, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   base::Rng rng(seed);

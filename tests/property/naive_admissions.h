@@ -1,4 +1,4 @@
-// Who comes in and who comes back (docs/protocol.md 7), once more.
+// Who comes in and who comes back (docs/protocol/admission.md), once more.
 //
 // Thread safety: pure functions.
 #pragma once

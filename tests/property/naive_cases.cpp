@@ -132,7 +132,7 @@ bool HonestCouldDecide(const Case& open, const Step& step) {
   return Decide(open, step, eligible > faulty ? eligible - faulty : 0);
 }
 
-// --- reasons: protocol.md 6, "Reasons" ---
+// --- reasons: docs/protocol/removals.md, "Reasons" ---
 
 std::string PartOf(const Case& open) {
   return "part " + std::to_string(open.id.column) + " of step " + std::to_string(open.id.step);
@@ -312,7 +312,7 @@ std::vector<Case> CountVotes(const Step& step) {
   return cases;
 }
 
-// protocol.md 6, "A first fault".
+// docs/protocol/removals.md, "A first fault".
 void Convict(Step& step, const Case& open, const PeerId& loser, const std::string& reason,
              bool of_more) {
   const bool first = !HasErred(step, loser) && !of_more;

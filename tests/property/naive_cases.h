@@ -1,4 +1,5 @@
-// Cases: accusations, namings and convictions, and the votes on them (protocol.md 5, "Cases").
+// Cases: accusations, namings and convictions, and the votes on them (docs/protocol/checks.md,
+// "Cases").
 //
 // Thread safety: pure functions; those over a Step add to its losses.
 #pragma once

@@ -11,7 +11,7 @@
 namespace ostraka::protocol::naive {
 namespace {
 
-// protocol.md 4, "Impossible numbers".
+// docs/protocol/numbers.md, "Impossible numbers".
 bool ArePossible(const wire::ColumnNumbers& numbers, double part_length, double tau) {
   const double rounding = 1 + std::ldexp(1.0, -40);
   const double root = std::sqrt(part_length);
@@ -30,7 +30,7 @@ bool ArePossible(const Step& step, const wire::ColumnNumbers& numbers, std::size
   return ArePossible(numbers, static_cast<double>(step.roles.parts[column].size()), step.last->tau);
 }
 
-// protocol.md 5, "When a column is applied": b.
+// docs/protocol/checks.md, "When a column is applied": b.
 std::uint32_t FaultsToBear(const Step& step, const std::vector<PeerId>& senders) {
   const Block& last = *step.last;
   const bool all = last.leaving.empty() && last.joined.empty();
@@ -51,7 +51,8 @@ double Residual(double senders, double eps, double norm) {
   return senders * (eps + std::ldexp(1.0, -23) * norm);
 }
 
-// protocol.md 4, "The size check" and "Blind". Sums in the order of keys, pulls less pushes.
+// docs/protocol/numbers.md, "The size check" and "Blind". Sums in the order of keys, pulls less
+// pushes.
 ColumnFate CheckSizes(const std::vector<wire::ColumnNumbers>& rows, double g, double tau,
                       double eps) {
   const auto count = static_cast<double>(rows.size());
@@ -73,7 +74,7 @@ ColumnFate CheckSizes(const std::vector<wire::ColumnNumbers>& rows, double g, do
   return small > rows.size() - small ? ColumnFate::kSizeCheck : ColumnFate::kBlind;
 }
 
-// protocol.md 5, V2: in every direction the sum is within T of section 4.
+// docs/protocol/checks.md, V2: in every direction the sum is within T of numbers.md.
 bool PassesSumCheck(const std::vector<wire::ColumnNumbers>& rows, double g, double eps,
                     double part_length) {
   const double tolerance = 8.0 * static_cast<double>(rows.size()) *
@@ -86,7 +87,7 @@ bool PassesSumCheck(const std::vector<wire::ColumnNumbers>& rows, double g, doub
   return true;
 }
 
-// protocol.md 5, V3.
+// docs/protocol/checks.md, V3.
 bool PassesNormCheck(const std::vector<wire::ColumnNumbers>& rows, double delta_max) {
   if (delta_max == 0) return true;
   std::size_t far = 0;
@@ -94,7 +95,7 @@ bool PassesNormCheck(const std::vector<wire::ColumnNumbers>& rows, double delta_
   return far <= rows.size() - far;
 }
 
-// protocol.md 5, "When a column is applied", rule by rule.
+// docs/protocol/checks.md, "When a column is applied", rule by rule.
 ColumnFate FateOf(const Step& step, std::size_t column, double norm) {
   if (!HasResult(step, column)) return ColumnFate::kNoAggregate;
   const auto senders = SendersOf(step, column);
@@ -182,7 +183,7 @@ std::vector<ColumnFate> FatesOf(const Step& step, const std::vector<double>& nor
   return fates;
 }
 
-// protocol.md 4, "tau". A column's medians are over its senders.
+// docs/protocol/numbers.md, "tau". A column's medians are over its senders.
 double NextTau(const Step& step, const std::vector<ColumnFate>& fates) {
   const Manifest& manifest = *step.manifest;
   if (manifest.tau > 0) return manifest.tau;

@@ -1,4 +1,5 @@
-// Which columns of a step are applied (protocol.md 4 and 5), and tau of the next step.
+// Which columns of a step are applied (docs/protocol/checks.md, docs/protocol/numbers.md), and tau
+// of the next step.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -19,7 +20,8 @@ bool HasResult(const Step& step, std::size_t column);
 // The worker says "missing ghat[j]" of a column that has a result.
 bool SaysMissing(const Step& step, const PeerId& worker, std::size_t column);
 
-// Bans for numbers and AGGs that no honest member states (protocol.md 4 and 6).
+// Bans for numbers and AGGs that no honest member states (docs/protocol/numbers.md,
+// docs/protocol/removals.md).
 void BanForImpossibleContent(Step& step);
 // By column; `norms[j]` is |ghat[j]|.
 std::vector<ColumnFate> FatesOf(const Step& step, const std::vector<double>& norms);

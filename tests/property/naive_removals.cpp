@@ -17,7 +17,7 @@ std::uint64_t Milliseconds(base::Duration duration) {
 
 // --- voids ---
 
-// protocol.md 5, "A void column has a payer": the rows in which the owner is counted.
+// docs/protocol/checks.md, "A void column has a payer": the rows in which the owner is counted.
 bool IsCounted(const Step& step, std::size_t column, ColumnFate fate) {
   const PeerId& owner = step.roles.owners[column];
   const auto senders = SendersOf(step, column);
@@ -36,14 +36,14 @@ bool IsCounted(const Step& step, std::size_t column, ColumnFate fate) {
 
 // --- slowness ---
 
-// protocol.md 6, "The wait for parts": P of this step.
+// docs/protocol/waits.md, "The wait for parts": P of this step.
 std::uint64_t WaitUs(const Step& step) {
   const auto most = static_cast<std::uint64_t>(step.manifest->part_timeout.ns) / 1000;
   const std::uint64_t told = step.last->part_us;
   return !step.manifest->adaptive || told == 0 || told > most ? most : told;
 }
 
-// protocol.md 6, "What is charged": D and the allowance of two.
+// docs/protocol/waits.md, "What is charged": D and the allowance of two.
 std::uint64_t DeadlineMs(const Step& step) {
   return 2 * Milliseconds(step.manifest->part_timeout) + 2 * step.last->delta_us / 1'000;
 }
@@ -218,7 +218,8 @@ std::vector<wire::Voids> JudgeVoids(Step& step, const std::vector<ColumnFate>& f
   return all;
 }
 
-// protocol.md 6, Disputes: "More than F workers missing ghat[j] in one step: its owner is dropped."
+// docs/protocol/removals.md, Disputes: "More than F workers missing ghat[j] in one step: its owner
+// is dropped."
 void JudgeWithheldResults(Step& step) {
   if (step.excused) return;
   for (std::size_t j = 0; j < step.columns(); ++j) {
@@ -231,7 +232,7 @@ void JudgeWithheldResults(Step& step) {
   }
 }
 
-// protocol.md 6, "False and missing ECHOs".
+// docs/protocol/removals.md, "False and missing ECHOs".
 void JudgeEchoes(Step& step) {
   struct Kind {
     base::Bytes wire::Proof::*bits;
@@ -254,7 +255,7 @@ void JudgeEchoes(Step& step) {
   }
 }
 
-// protocol.md 6, "What is charged".
+// docs/protocol/waits.md, "What is charged".
 Slowness JudgeSlowness(Step& step) {
   const std::vector<PeerId>& members = step.last->members;
   const std::uint64_t allowance = 2 * DeadlineMs(step);
@@ -362,7 +363,7 @@ std::vector<wire::Removal> RemovalsOf(const Step& step) {
   return removals;
 }
 
-// protocol.md 6, "Coming back after a removal".
+// docs/protocol/removals.md, "Coming back after a removal".
 std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& block,
                                            const std::vector<PeerId>& came) {
   std::map<PeerId, wire::Standing> standings;
@@ -389,7 +390,7 @@ std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& 
     ++standing.drops;
     standing.last_drop_step = step.number;
   }
-  // protocol.md 7, "Leaving": "who leaves within 1000 steps of a return".
+  // docs/protocol/admission.md, "Leaving": a leave within 1000 steps of a return.
   for (const PeerId& peer : block.left) {
     wire::Standing& standing = standings[peer];
     standing.peer = peer;
@@ -400,7 +401,8 @@ std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& 
       standing.barred_until = step.number + 1000;
     }
   }
-  // protocol.md 7, "Coming": the first admission of a key that nobody knew is no return.
+  // docs/protocol/admission.md, "Newcomers": the first admission of a key that nobody knew is no
+  // return.
   for (const PeerId& peer : block.joined) {
     const bool known = standings.contains(peer);
     wire::Standing& standing = standings[peer];

@@ -1,5 +1,6 @@
 // The passes of a block after the cases, and what it remembers of the members for later ones
-// (protocol.md 5 and 6): voids, withheld results, echoes, slowness, disputes, standings.
+// (docs/protocol/removals.md, docs/protocol/waits.md): voids, withheld results, echoes, slowness,
+// disputes, standings.
 //
 // Thread safety: pure functions; those over a Step add to its losses.
 #pragma once
@@ -28,7 +29,7 @@ std::vector<wire::Lateness> LatenessAfter(const Step& step, const Slowness& slow
                                           const std::vector<PeerId>& members,
                                           const std::vector<PeerId>& joined);
 
-// protocol.md 6, "The wait for parts". Sets Step::excused, and gives Block::part_us.
+// docs/protocol/waits.md, "The wait for parts". Sets Step::excused, and gives Block::part_us.
 std::uint64_t JudgeWait(Step& step);
 
 // Passes 6 and 7. All disputes that live on or begin, by (worker, aggregator).

@@ -8,7 +8,7 @@
 namespace ostraka::protocol::naive {
 namespace {
 
-// protocol.md 1.
+// docs/protocol.md 1.
 std::uint32_t AsynchronousAtGenesis(const Manifest& manifest) {
   const auto n = static_cast<std::uint32_t>(manifest.members.size());
   if (manifest.mode == Mode::kMajority) return 1;
@@ -26,7 +26,7 @@ Thresholds ThresholdsOf(const Manifest& manifest, std::size_t members) {
   return {n, t_s, std::min(t_a, t_s)};
 }
 
-// protocol.md 7, "Leaving": n' of a block.
+// docs/protocol/admission.md, "Leaving": n' of a block.
 std::size_t InView(const Block& block) {
   std::size_t in_view = 0;
   for (const PeerId& member : block.members) {
@@ -40,8 +40,8 @@ std::size_t InView(const Block& block) {
   return in_view;
 }
 
-// protocol.md 7, "Leaving": who is listed. The others bear a fault, if the genesis does, and four
-// of them can be dialed; three, if it bears none.
+// docs/protocol/admission.md, "Leaving": who is listed. The others bear a fault, if the genesis
+// does, and four of them can be dialed; three, if it bears none.
 std::vector<PeerId> LeaversOf(const Step& step) {
   const Block& last = *step.last;
   std::vector<PeerId> leavers = last.leaving;
@@ -67,7 +67,7 @@ std::vector<PeerId> LeaversOf(const Step& step) {
   return leavers;
 }
 
-// protocol.md 7, "Leaving": what a member did may still concern somebody.
+// docs/protocol/admission.md, "Leaving": what a member did may still concern somebody.
 bool IsConcerned(const Block& block, const PeerId& member) {
   bool concerned = Has(block.owing, member);
   for (const wire::Case& open : block.cases) {
@@ -82,7 +82,7 @@ bool IsConcerned(const Block& block, const PeerId& member) {
   return concerned;
 }
 
-// protocol.md 7, "Leaving": who goes.
+// docs/protocol/admission.md, "Leaving": who goes.
 void LetGo(const Step& step, const std::vector<PeerId>& leavers, Block& block) {
   const Block& last = *step.last;
   std::size_t stay = 0;
@@ -101,8 +101,8 @@ void LetGo(const Step& step, const std::vector<PeerId>& leavers, Block& block) {
   }
 }
 
-// protocol.md 6, Disputes: "the most faults that the run bore in the last 1000 steps, or a little
-// more": after that time it falls by one.
+// docs/protocol/removals.md, "Too many disputes": the peak of t_s of the last
+// 1000 blocks. After that time it falls by one.
 void RememberPeak(const Block& last, Block& block) {
   const std::uint32_t now = block.thresholds.t_s;
   const bool forgets = block.step - last.peak_step >= 1000;
@@ -118,7 +118,7 @@ void RememberPeak(const Block& last, Block& block) {
   block.peak_step = block.step;
 }
 
-// protocol.md 2, 6 and 7: who is a member after the block.
+// docs/protocol/removals.md and docs/protocol/admission.md: who is a member after the block.
 void SettleMembers(const Step& step, const std::vector<PeerId>& leavers, Block& block) {
   block.removals = RemovalsOf(step);
   block.last_removal_step = step.last->last_removal_step;
@@ -139,7 +139,7 @@ void SettleMembers(const Step& step, const std::vector<PeerId>& leavers, Block& 
   RememberPeak(*step.last, block);
 }
 
-// protocol.md 5: what later blocks ask about this step's columns.
+// docs/protocol/checks.md: what later blocks ask about this step's columns.
 void RecordColumns(const Step& step, Block& block) {
   for (std::size_t j = 0; j < step.columns(); ++j) {
     const ColumnFate fate = block.columns[j];
@@ -164,8 +164,8 @@ void RecordColumns(const Step& step, Block& block) {
   }
 }
 
-// protocol.md 3, VERDICT: "the sealed root is the value that at least F + 1 members state"; of
-// several the smallest.
+// docs/protocol/step.md, VERDICT: "the sealed root is the value that at least F + 1 members state";
+// of several the smallest.
 std::optional<Digest> StateRootOf(const Step& step) {
   std::optional<Digest> sealed;
   for (const auto& [stater, proof] : step.proofs) {
@@ -180,8 +180,8 @@ std::optional<Digest> StateRootOf(const Step& step) {
   return sealed;
 }
 
-// protocol.md 5: "A run ends after its steps, at least `steps_after_ban` steps after the last
-// removal, and not while a case is open. A closing step ends it".
+// docs/protocol/step.md: "A run ends after its steps, at least `steps_after_ban` steps after the
+// last removal, and not while a case is open. A closing step ends it".
 std::uint16_t ClosingOf(const Step& step, const Block& block) {
   if (step.last->closing != 0) return static_cast<std::uint16_t>(1 + step.last->closing);
   const TrainingPlan& plan = step.manifest->training;
@@ -192,7 +192,7 @@ std::uint16_t ClosingOf(const Step& step, const Block& block) {
   return goes_on ? 0 : 1;
 }
 
-// protocol.md 7: Delta of the next step.
+// docs/protocol/waits.md: Delta of the next step.
 std::uint64_t NextDelta(const Step& step) {
   const auto least = static_cast<std::uint64_t>(step.manifest->delta.ns / 1000);
   const auto most = static_cast<std::uint64_t>(step.manifest->delta_ceiling.ns / 1000);
@@ -205,8 +205,8 @@ std::uint64_t NextDelta(const Step& step) {
   return std::max(4 * lag, least);
 }
 
-// protocol.md 7, "Who can be dialed": a well-formed COMMIT changes its sender's flag, at once to
-// only-dials, and back once in 100 steps. A key that is not listed can be dialed. Where the
+// docs/protocol/network.md, "Who can be dialed": a well-formed COMMIT changes its sender's flag, at
+// once to only-dials, and back once in 100 steps. A key that is not listed can be dialed. Where the
 // manifest lists nobody that only dials and nobody may come in, nothing changes.
 void DeclareReach(const Step& step, Block& block) {
   bool counts = step.manifest->join.policy != JoinPolicy::kClosed;

@@ -1,8 +1,8 @@
-// A second writing of docs/protocol.md, sections 2 to 7: from the sealed messages of a step and the
-// last block to the next block. tests/property/rules_property_test.cpp compares it with
+// A second writing of docs/protocol.md 2 and docs/protocol/: from the sealed messages of a step and
+// the last block to the next block. tests/property/rules_property_test.cpp compares it with
 // node/protocol/rules, of which nothing is included here.
 //
-// It is meant to be read beside protocol.md: each function names the rule that it writes down, in
+// It is meant to be read beside these pages: each function names the rule that it writes down, in
 // loops over plain lists. Given, and not written a second time: roles and draws
 // (node/protocol/ground/roles.h), encodings (node/wire), hashes, and evidence files, whose second
 // writing is proofs/verifier.

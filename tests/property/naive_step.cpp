@@ -11,8 +11,8 @@ namespace {
 
 using State = Entry::State;
 
-// protocol.md 6, "What the seals prove": an entry that is not present. Absence drops, and the
-// member owes nothing more in the step; two messages of a slot ban.
+// docs/protocol/removals.md, "What the seals prove": an entry that is not present. Absence drops,
+// and the member owes nothing more in the step; two messages of a slot ban.
 void JudgeEntry(Step& step, const PeerId& member, const Entry& entry, const std::string& type,
                 Gravity absence = Gravity::kDrop) {
   if (entry.state == State::kAbsent) {
@@ -29,8 +29,8 @@ void BanForBody(Step& step, const PeerId& member, const std::string& type) {
   Ban(step, kSeals, member, wire::RemovalKind::kEvidence, "its " + type + " is malformed");
 }
 
-// protocol.md 3, the row COMMIT: as many coins as members, and a gradient if and only if the sender
-// works.
+// docs/protocol/step.md, the row COMMIT: as many coins as members, and a gradient if and only if
+// the sender works.
 void ReadCommit(Step& step, const PeerId& member, const wire::SharedMessage& message) {
   step.commit_digests[member] = message->digest;
   const auto body = wire::Decode<wire::Commit>(message->envelope.body);
@@ -44,7 +44,7 @@ void ReadCommit(Step& step, const PeerId& member, const wire::SharedMessage& mes
   }
 }
 
-// protocol.md 3, the row AGG: about the column that the sender owns.
+// docs/protocol/step.md, the row AGG: about the column that the sender owns.
 void ReadAggregate(Step& step, const PeerId& member, std::size_t column,
                    const wire::SharedMessage& message) {
   const auto body = wire::Decode<wire::Aggregate>(message->envelope.body);
@@ -55,8 +55,8 @@ void ReadAggregate(Step& step, const PeerId& member, std::size_t column,
   }
 }
 
-// protocol.md 3, "The run's parameters": those that at least F + 1 COMMITs name, and more than name
-// any others. A member that names others is dropped.
+// docs/protocol/step.md, "The run's parameters": those that at least F + 1 COMMITs name, and more
+// than name any others. A member that names others is dropped.
 void CompareParameters(Step& step) {
   std::optional<Digest> agreed;
   for (const auto& [member, commit] : step.commits) {
@@ -81,7 +81,7 @@ void CompareParameters(Step& step) {
   }
 }
 
-// protocol.md 3: SEAL A fixes COMMITs and AGGs.
+// docs/protocol/step.md: SEAL A fixes COMMITs and AGGs.
 void ReadSealA(Step& step, const Sealed& sealed) {
   for (std::size_t i = 0; i < step.last->members.size(); ++i) {
     const PeerId& member = step.last->members[i];
@@ -114,8 +114,8 @@ bool OpensItsCommit(const Step& step, const PeerId& member, std::size_t draw,
                                reveal->opening);
 }
 
-// protocol.md 3, "The coin". A draw is good if every member that owes its coin shows it; a member
-// that spoils a draw is left out of all further ones. True once there is a coin.
+// docs/protocol/step.md, "The coin". A draw is good if every member that owes its coin shows it; a
+// member that spoils a draw is left out of all further ones. True once there is a coin.
 bool ReadSealB(Step& step, const Sealed& sealed) {
   std::set<PeerId> spoilers;
   for (std::size_t draw = 0; draw < sealed.reveals.size(); ++draw) {
@@ -148,7 +148,8 @@ bool ReadSealB(Step& step, const Sealed& sealed) {
   return false;
 }
 
-// protocol.md 3, the row PROOF: a worker states numbers of every column, any other member of none.
+// docs/protocol/step.md, the row PROOF: a worker states numbers of every column, any other member
+// of none.
 void ReadSealC(Step& step, const Sealed& sealed) {
   for (std::size_t i = 0; i < step.last->members.size(); ++i) {
     const PeerId& member = step.last->members[i];
@@ -165,7 +166,7 @@ void ReadSealC(Step& step, const Sealed& sealed) {
   }
 }
 
-// protocol.md 6: inline evidence of this run is judged from its bytes alone.
+// docs/protocol/removals.md: inline evidence of this run is judged from its bytes alone.
 void ReadEvidence(Step& step, crypto::Verifier& verifier) {
   for (const auto& [member, proof] : step.proofs) {
     for (const base::Bytes& file : proof.evidence) {

@@ -16,7 +16,7 @@
 
 namespace ostraka::protocol::naive {
 
-// protocol.md 6: the passes of a block.
+// docs/protocol/removals.md: the passes of a block.
 enum Pass : int {
   kSeals = 1,
   kVerdicts = 2,
@@ -78,7 +78,7 @@ void Drop(Step& step, Pass pass, const PeerId& peer, const std::string& reason,
           Gravity gravity = Gravity::kDrop);
 void Ban(Step& step, Pass pass, const PeerId& peer, wire::RemovalKind kind,
          const std::string& reason);
-// protocol.md 6, "A first fault": whom a ban can hit is dropped.
+// docs/protocol/removals.md, "A first fault": whom a ban can hit is dropped.
 void Suspend(Step& step, Pass pass, const PeerId& peer, const std::string& reason);
 bool IsExact(const Step& step);  // the run is of profile exact/1
 

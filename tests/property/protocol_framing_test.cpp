@@ -1,5 +1,5 @@
 // As many colluders as the thresholds bear, with any messages, never get an honest member removed
-// (protocol.md 1), and are never a majority among the senders of an applied column.
+// (docs/protocol.md 1), and are never a majority among the senders of an applied column.
 //
 // Honest members tell the truth and do their duties, as node/protocol/rules/cases.h and disputes.h
 // require. Colluders withhold, lie, accuse, name, vote, confirm and fall silent at random. The

@@ -18,7 +18,7 @@ using scene::World;
 using scene::WorldOptions;
 using State = SealEntry::State;
 
-// t_s and t_a of a mode that n members bear (docs/protocol.md, 1).
+// t_s and t_a of a mode that n members bear (docs/protocol.md 1).
 void DrawThresholds(WorldOptions& options, base::Rng& rng) {
   options.t_a = static_cast<std::uint32_t>(rng.Below((options.n - 1) / 3 + 1));
   options.t_s = (options.n - 1 - options.t_a) / 2;

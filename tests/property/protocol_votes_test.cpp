@@ -1,5 +1,5 @@
 // The rules for cases, drops and returns against a second program, which is written from
-// protocol.md 5 to 7 and shares only the thresholds with the first: over random histories of votes,
+// docs/protocol/ and shares only the thresholds with the first: over random histories of votes,
 // faults, removals and confirmations.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

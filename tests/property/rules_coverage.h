@@ -1,4 +1,4 @@
-// Which situations of docs/protocol.md 4 to 7 a block shows: a generator that never meets a rule
+// Which situations of docs/protocol/ a block shows: a generator that never meets a rule
 // proves nothing about it.
 //
 // Thread safety: pure functions.

@@ -1,4 +1,4 @@
-// The block of any sealed messages is that of a second, naive writing of docs/protocol.md
+// The block of any sealed messages is that of a second, naive writing of docs/protocol/
 // (naive_rules.h), field by field; and the drawn worlds meet every rule.
 //
 // By hand: RC_PARAMS="seed=2 max_success=2000" searches on; a failure prints the field, the step
@@ -53,7 +53,7 @@ std::string PlayStep(SealedWorld& world, Coverage& coverage, bool& goes_on) {
   goes_on = block.has_value();
   if (block.has_value() != naive.has_value()) return "one of the writings finds no coin";
   if (!block) return {};
-  // The second writing gives reasons in the words of docs/protocol.md.
+  // The second writing gives reasons in the words of docs/protocol/removals.md.
   wire::Block in_words = *block;
   for (wire::Removal& removal : in_words.removals) {
     removal.reason = {.old_text = wire::TextOf(removal.reason)};

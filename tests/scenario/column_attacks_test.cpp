@@ -1,5 +1,5 @@
 // Attacks of aggregators and their colluders on a column: make it large, or make it void. Each ends
-// as sim/attacks/registry.h says, and costs the model next to nothing (docs/protocol.md 5).
+// as sim/attacks/registry.h says, and costs the model next to nothing (docs/protocol/checks.md).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -128,7 +128,7 @@ TEST_P(FreeRide, MessagesForOneMemberOnlyDoNotRaiseDelta) {
   EXPECT_LT(ExcessPerStep(GetParam(), result), DeltaSeconds()) << result.replay;
 }
 
-// Everything that no rule charges, at once: docs/protocol.md 6 bounds its cost.
+// Everything that no rule charges, at once: docs/protocol/waits.md bounds its cost.
 TEST_P(FreeRide, UnchargedTimeIsBounded) {
   const SimResult result = RunAttack(GetParam(), "free_ride",
                                      {{"kind", "1"},

@@ -1,5 +1,5 @@
 // Recovery after a run that cannot continue, because it split or lost too many members
-// (docs/protocol.md, 8; docs/decisions/ explains why people decide this and not the protocol).
+// (docs/protocol/network.md; docs/decisions/ explains why people decide this and not the protocol).
 //
 // A recovery is a new run with another manifest. It begins with the newest state that the given
 // ledgers share, without the members that are banned or proven guilty in any of them. Who only

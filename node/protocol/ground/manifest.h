@@ -22,7 +22,7 @@ using base::Digest;
 using base::PeerId;
 using wire::Thresholds;
 
-// How many faults a run tolerates, as a share of its members (protocol.md, 1).
+// How many faults a run tolerates, as a share of its members (docs/protocol.md 1).
 // kChecked bears the faults of kMajority, but so few that four validators can always be spared:
 // liars are found sooner (docs/benchmarks.md, "Time to ban").
 enum class Mode : std::uint8_t { kMajority = 0, kBalanced = 1, kThird = 2, kChecked = 3 };
@@ -76,7 +76,7 @@ struct TrainingPlan {
 };
 
 // The initial state of a run, if it is not drawn from the run's id: the state of an older run that
-// could not go on (protocol.md, 8).
+// could not go on (docs/protocol/network.md).
 struct Origin {
   Digest run_id;           // the older run
   std::uint64_t step = 0;  // its last step included in the state
@@ -122,9 +122,9 @@ struct Manifest {
   double tau_multiple = 1.0;
   double tau_initial = 0x1.0p-10;  // auto's first step: near the geometric median of any scale
   double eps = 1e-6;               // CenteredClip's residual per row
-  // Relative gradient noise (docs/protocol.md, tolerant profile): ten times the largest that was
-  // measured between code paths of the built-in models (docs/benchmarks.md, "Gradient noise"). In
-  // profile exact/1 it is 0.
+  // Relative gradient noise (docs/protocol/numbers.md, tolerant profile): ten times the largest
+  // that was measured between code paths of the built-in models (docs/benchmarks.md, "Gradient
+  // noise"). In profile exact/1 it is 0.
   double eps_g = 6.4e-5;
   double delta_max = 0;                 // V3; 0: off
   std::uint32_t validators = 1;         // m
@@ -167,7 +167,7 @@ double LargestTau(const Manifest& manifest);
 // (node/protocol/rules/sizes.h).
 double SmallestTau(const Manifest& manifest);
 
-// t_a at genesis for n members, by the mode (protocol.md, 1).
+// t_a at genesis for n members, by the mode (docs/protocol.md 1).
 std::uint32_t GenesisAsynchronousFaults(Mode mode, std::uint32_t n);
 // The thresholds of n members, in a run whose t_a at genesis was `t_a_genesis`.
 Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis);
@@ -175,8 +175,9 @@ Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis);
 // The thresholds of `n` members in a run of `manifest`; at its genesis.
 Thresholds ThresholdsIn(const Manifest& manifest, std::size_t n);
 Thresholds GenesisThresholds(const Manifest& manifest);
-// m_t (docs/protocol.md, 5): how many of the `m` validators asked for can be spared from `in_role`
-// members, of which `faults` may lie. At least 2 `faults` + 1 workers must remain, and three.
+// m_t (docs/protocol/checks.md): how many of the `m` validators asked for can be spared from
+// `in_role` members, of which `faults` may lie. At least 2 `faults` + 1 workers must remain, and
+// three.
 std::uint32_t SparedValidators(std::size_t in_role, std::uint32_t faults, std::uint32_t m);
 // The fault bound max(t_s, t_a): among more members than that there is an honest one.
 std::uint32_t FaultBound(const Thresholds& thresholds);

@@ -1,5 +1,5 @@
-// The numbers of a column (protocol.md 4): their computation, the range of an honest peer's
-// numbers, and the tolerances of the checks on them. Every peer must get equal bits.
+// The numbers of a column (docs/protocol/numbers.md): their computation, the range of an honest
+// peer's numbers, and the tolerances of the checks on them. Every peer must get equal bits.
 //
 // Thread safety: pure functions.
 #pragma once

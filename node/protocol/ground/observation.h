@@ -47,8 +47,8 @@ struct Away {
   std::uint64_t step = 0;
   std::string reason;  // one line
 };
-// This member was dropped in `step`, may not ask to come back before `until` (protocol.md, 6), and
-// follows the run as an observer. Once each time that it is away.
+// This member was dropped in `step`, may not ask to come back before `until`
+// (docs/protocol/removals.md), and follows the run as an observer. Once each time that it is away.
 struct Barred {
   std::uint64_t step = 0;
   std::uint64_t until = 0;

@@ -1,6 +1,6 @@
 // The run has split: proofs of both branches are gathered and shown to all, the members that signed
-// on both are named, and nothing is signed any more (fork_watch.h, fork_trial.h; docs/protocol.md,
-// 8).
+// on both are named, and nothing is signed any more (fork_watch.h, fork_trial.h;
+// docs/protocol/network.md).
 //
 // Promises:
 //   K1  A split is found only from verified messages that prove two decisions of one seal.

@@ -1,5 +1,5 @@
 // The stages of a member, and which may follow which: the only place that says so
-// (docs/protocol.md draws it).
+// (docs/protocol/step.md draws it).
 //
 // Promises:
 //   S1  The stage changes in StageNow::Enter alone, which CHECKs the table. No stage follows

@@ -1,4 +1,4 @@
-// Cases (protocol.md 5): how one opens, is voted on and ends. A case has one loser.
+// Cases (docs/protocol/checks.md): how one opens, is voted on and ends. A case has one loser.
 //
 //   kind      opened by                           decided by              ends in   undecided
 //   gradient  a validator, against its target     > half of the eligible  8 blocks  drops accuser

@@ -1,4 +1,5 @@
-// The column rule (protocol.md 5): which parts of a step are applied. A function of sealed data.
+// The column rule (docs/protocol/checks.md): which parts of a step are applied. A function of
+// sealed data.
 //
 // A column is applied iff its S_j names only peers whose COMMIT is sealed present and names the
 // parameters of the run (profile exact/1), the sealed COMMIT digests hash to its root, |S_j| >= 2b

@@ -1,5 +1,5 @@
-// Disputes (protocol.md 6): one of a worker and an aggregator failed to hand over a part or a
-// result, and no other member can tell which one.
+// Disputes (docs/protocol/removals.md): one of a worker and an aggregator failed to hand over a
+// part or a result, and no other member can tell which one.
 //
 // The first failure of a pair opens a dispute, which lives for 100 steps (1000 if the part was only
 // late: lateness.h). Meanwhile the part and the result of the pair go to all members: the worker

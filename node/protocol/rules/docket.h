@@ -39,7 +39,8 @@ enum class FaultKind : std::uint8_t {
   kDrop = 0,          // any other drop: absent at COMMIT, AGG or PROOF, slow, in dispute, ...
   kDropAtReveal = 1,  // sealed absent at REVEAL: silence after seeing the coin
   // Profile exact/1: a first false gradient or accusation, which damaged hardware may have made
-  // (protocol.md 6). As a ban it hits former members too and is never forgiven as untimely.
+  // (docs/protocol/removals.md). As a ban it hits former members too and is never forgiven as
+  // untimely.
   kSuspend = 2,
   kBan = 3,  // proven by its own signatures, or voted
 };

@@ -1,5 +1,5 @@
 // The block of a step: every removal, case, dispute, return and threshold as a deterministic
-// function of the head (the last block) and sealed data alone (protocol.md 5 to 7). No local
+// function of the head (the last block) and sealed data alone (docs/protocol/). No local
 // observation enters here: what one peer saw and others did not must never decide. A block needs no
 // block before the head.
 //
@@ -40,8 +40,8 @@ struct Judged {
   SealedFaults faults;
 };
 
-// Messages that no honest peer signs: numbers out of range (protocol.md 4), and an AGG whose bitmap
-// has not one bit a member, or includes a member that is no worker.
+// Messages that no honest peer signs: numbers out of range (docs/protocol/numbers.md), and an AGG
+// whose bitmap has not one bit a member, or includes a member that is no worker.
 void FindImpossibleMessages(const SealedStep& sealed, const Block& head, SealedFaults& faults);
 
 // Delta of the next step in microseconds: 4 x the (bound + 1)-th largest sealed lag_us, from the

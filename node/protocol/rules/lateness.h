@@ -1,5 +1,5 @@
-// Lateness: the time for which a member kept the others waiting, and its cost (docs/protocol.md 6;
-// docs/decisions/0012-slowness.md).
+// Lateness: the time for which a member kept the others waiting, and its cost
+// (docs/protocol/waits.md; docs/decisions/0012-slowness.md).
 //
 // Honest slowness cannot be told from malice, so the sum is bounded. PROOF::late_ms states for each
 // member by how much its messages but AGG came after their bar, and then for each member by how

@@ -1,5 +1,5 @@
 // How long aggregators wait for parts in the next step, where the manifest lets that follow the run
-// (docs/protocol.md 6; docs/decisions/0028-deadlines-that-follow-the-run.md).
+// (docs/protocol/waits.md; docs/decisions/0028-deadlines-that-follow-the-run.md).
 //
 // A step in which nobody was late takes a fiftieth from the wait. In one in which a member was
 // absent, or a part or a result failed to pass, the wait was perhaps too short, so it doubles; and

@@ -1,5 +1,5 @@
-// The largest aggregate that given rows can have (protocol.md 5): the size check, and the
-// aggregates at which no check has power. Functions of sealed sizes and of |ghat|, which every
+// The largest aggregate that given rows can have (docs/protocol/numbers.md): the size check, and
+// the aggregates at which no check has power. Functions of sealed sizes and of |ghat|, which every
 // member holds; they are exact and use no coin.
 //
 // The size check. CenteredClip's result v satisfies |sum_i D_i| <= |S| (eps + 2^-23 |v|), D_i the

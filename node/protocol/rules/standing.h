@@ -1,4 +1,5 @@
-// The consequences of a peer's removals, and which dropped peers may return (protocol.md 6 and 7).
+// The consequences of a peer's removals, and which dropped peers may return
+// (docs/protocol/removals.md, docs/protocol/admission.md).
 //
 // Thread safety: pure functions.
 #pragma once

@@ -1,5 +1,5 @@
 // From what the seals of a step decide to the block: the one place where a fault of a member
-// becomes a removal (docs/protocol.md 5 and 6).
+// becomes a removal (docs/protocol/step.md, docs/protocol/removals.md).
 //
 // A step is read seal by seal, as they decide; BlockOf reads all of it at once. Both are functions
 // of the last block, the manifest and the sealed messages alone, so all members that decide alike

@@ -1,5 +1,5 @@
-// The party that pays for a void column (protocol.md 5), and the count of columns that a member
-// voided by its own message.
+// The party that pays for a void column (docs/protocol/checks.md), and the count of columns that a
+// member voided by its own message.
 //
 //   fate             cause                                            payer
 //   no_aggregate     AGG sealed absent; two; malformed                owner: dropped; banned

@@ -120,7 +120,7 @@ void Settling::ProveGradients(const Block& block) {
   }
 }
 
-// Check V1 (docs/protocol.md 5): what the workers that the sealed AGG includes stated of this
+// Check V1 (docs/protocol/checks.md): what the workers that the sealed AGG includes stated of this
 // member's column, against their parts. After a restart parts of others may be held too: a naming
 // of one of these does not count, and this member would owe a name still.
 void Settling::CrossCheck() {

@@ -1,5 +1,5 @@
 // CatchUp brings a member that was away from the last block it knows (view()) to the newest block,
-// with the help of members any of which may lie (docs/protocol.md, 7).
+// with the help of members any of which may lie (docs/protocol/network.md).
 //
 //   head      a block is believed once max(t_s, t_a) + 1 members of view() have signed COMMITs of
 //             the next step, which name its digest as their parent: one of them is honest

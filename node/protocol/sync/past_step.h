@@ -1,5 +1,5 @@
 // The record of a past step: it serves to check claims about the step, and to answer requests of
-// members that lack some of it (docs/protocol.md, 5: x, ghat, parts and blocks of 16 steps).
+// members that lack some of it (docs/protocol/step.md: x, ghat, parts and blocks of 16 steps).
 //
 // Memory: the owner keeps kPastSteps of them, each with a model's parameters and its aggregates;
 // of the parts only those of the own column and the exhibits of cases. Everything here was sealed

@@ -1,5 +1,6 @@
 // ForkTrial finds the members that made the run split: those whose own messages in the seal that
-// was decided twice break the rules, as far as the messages at hand show it (docs/protocol.md, 8).
+// was decided twice break the rules, as far as the messages at hand show it
+// (docs/protocol/network.md).
 //
 // Two decisions need more faulty members than the mode bears, each of which signed for both sides.
 // But only some pairs of messages convict. An honest member may LOCK w in iteration 1, see a quorum

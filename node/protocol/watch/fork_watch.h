@@ -1,5 +1,6 @@
 // ForkWatch finds out whether the run has split: it remembers what the seals of the last steps
-// decided, and collects frames that prove another decision of one of them (docs/protocol.md, 8).
+// decided, and collects frames that prove another decision of one of them
+// (docs/protocol/network.md).
 //
 // A decision is proven by equal ECHOs of all members unmuted in its seal, or by LOCKs of a quorum
 // in one iteration. With at most t_s faulty members (t_a if the network is not timely) no seal has

@@ -1,6 +1,6 @@
 // bad_reveal: REVEAL opens a coin that COMMIT did not commit to.
 //
-// Rule: commit and reveal of the coin (protocol.md 3).
+// Rule: commit and reveal of the coin (docs/protocol/step.md).
 // Cost to honest members: none; the coin of a banned member does not count.
 // Found by: COMMIT and REVEAL together are evidence; banned in that step.
 #include <memory>

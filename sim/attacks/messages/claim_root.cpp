@@ -1,7 +1,8 @@
 // claim_root: its COMMITs name other parameters than the run has, so that nobody can hold the
 // gradients that it sends against it.
 //
-// Rule: a step uses no gradient at other parameters than more than F members name (protocol.md 3).
+// Rule: a step uses no gradient at other parameters than more than F members name
+// (docs/protocol/step.md).
 // Cost to honest members: none beyond that of silence; its parts are left out, and b falls with it.
 // Found by: seal A. It is dropped, and from the second time on barred for 1000 steps.
 #include <memory>

@@ -2,7 +2,7 @@
 // on time. So every message is sealed present, REVEAL is on time, and each step takes as long as it
 // can.
 //
-// Rule: the charges for lateness (protocol.md 6).
+// Rule: the charges for lateness (docs/protocol/waits.md).
 // Cost to honest members: up to one deadline a seal, until the attacker is dropped.
 // Found by: the sum of its lateness; dropped once honest members waited more than two deadlines for
 // it.

@@ -5,7 +5,7 @@
 // every second member gets only the rival, so the two halves disagree on what was sent. With one =
 // 1 every member gets one COMMIT, and after seal A is decided one honest member gets the rival too.
 //
-// Rule: one message for each slot (protocol.md 2); agreement of the seal on what was sent.
+// Rule: one message for each slot (docs/protocol.md 2); agreement of the seal on what was sent.
 // Cost to honest members: split = 1 makes seal A take the slow path.
 // Found by: the two signatures are evidence; banned in the step that shows them.
 #include <memory>

@@ -17,7 +17,7 @@
 //   kind 9  one colluder is late with its own messages (commit), the others with their AGGs (agg),
 //           and they name the first: it pays for both
 //
-// Rule: the bounds on time, frames and traffic that a member may cost (protocol.md 6).
+// Rule: the bounds on time, frames and traffic that a member may cost (docs/protocol/waits.md).
 // Cost to honest members: time and frames up to those bounds.
 // Found by: the charges for lateness and disputes; below the bounds nothing, as promised.
 #include <algorithm>

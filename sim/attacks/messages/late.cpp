@@ -1,6 +1,6 @@
 // late: sends everything `deltas` Delta late; with victim = 1 only to one honest member.
 //
-// Rule: deadlines of the seals and the charges for lateness (protocol.md 6).
+// Rule: deadlines of the seals and the charges for lateness (docs/protocol/waits.md).
 // Cost to honest members: time, up to 2 Delta a message.
 // Found by: a deadline that it misses; sealed absent and dropped. Below that it is contained.
 #include <deque>

@@ -21,7 +21,7 @@
 //      member begins so late that its AGG comes after the others' deadline
 //
 // Rule: no seal may count what it cannot forward, and no honest member may be removed for lateness
-// that others caused (seal.md; protocol.md 6).
+// that others caused (seal.md; docs/protocol/removals.md).
 // Cost to honest members: time, up to deadlines of the seal.
 // Found by: evidence for extra signed messages; disputes and charges for the rest. Contained:
 // honest members stay.

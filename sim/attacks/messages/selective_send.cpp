@@ -4,7 +4,7 @@
 // the two are in dispute the part goes to all members, and the others forward it. With stubborn = 1
 // nobody gets that part. With rotate = 1 the victim is another owner in each step.
 //
-// Rule: disputes (protocol.md 6), which must not remove the honest party.
+// Rule: disputes (docs/protocol/removals.md), which must not remove the honest party.
 // Cost to honest members: one column of one step without that part; then forwarding it.
 // Found by: stubborn and rotate run into the limits on disputes (dropped); the default is
 // contained.

@@ -1,7 +1,7 @@
 // silent, abort_coin, withhold_echo and withhold_result: a message that is owed does not come.
 //
 // Rule: removal of members that are sealed absent, or that more members miss than the fault bound
-// (protocol.md 6).
+// (docs/protocol/removals.md).
 // Cost to honest members: one deadline; abort_coin one more draw of the coin; withhold_result
 // requests to other members.
 // Found by: the seal (absent) or testimony (silent, missing); dropped, and barred for a kept coin.

@@ -4,7 +4,7 @@
 // part as it should be. So others see only that the owner left the part out. Members that hold the
 // spoilt part must not testify that they held it, since its owner could not accept it.
 //
-// Rule: testimony in disputes counts acceptable parts only (protocol.md 6).
+// Rule: testimony in disputes counts acceptable parts only (docs/protocol/removals.md).
 // Cost to honest members: one column of a step without that part, twice.
 // Found by: the dispute: nobody held a part that its owner could accept; dropped at the second
 // time.

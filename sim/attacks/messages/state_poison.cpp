@@ -4,7 +4,7 @@
 // hashes up to a block that a quorum sealed, so the member must detect a poisoned piece and ask
 // another member.
 //
-// Rule: catching up trusts hashes only (protocol.md 7).
+// Rule: catching up trusts hashes only (docs/protocol/network.md).
 // Cost to honest members: one more request for each poisoned piece.
 // Found by: the hash check; contained.
 #include <memory>

@@ -7,7 +7,7 @@
 // signature on a message that it never signed. With apart = 1 both have the same coins, and the
 // second gets only its half's messages: its messages differ where it has to go on without the
 // others.
-// Rule: one message for each slot (protocol.md 2).
+// Rule: one message for each slot (docs/protocol.md 2).
 // Cost to honest members: slow paths in the step where it begins.
 // Found by: evidence, in the step in which any member gets two messages for one slot. With apart =
 // 1 most messages are equal, so it is only contained.

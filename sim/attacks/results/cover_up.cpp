@@ -6,7 +6,7 @@
 // recomputes their gradients from the public seeds, as every omniscient attack does; colluders send
 // honest gradients. The absorber of a column is the next colluder by key after its owner, among the
 // step's workers; with one = 1 the first colluder by key absorbs all columns.
-// Rule: the sum check V2 and the naming that follows it (protocol.md 5).
+// Rule: the sum check V2 and the naming that follows it (docs/protocol/checks.md).
 // Cost to honest members: one shifted column in each step until the absorber is validated.
 // Found by: a validator that recomputes the absorber's gradient. The conviction opens a cover case,
 // and the aggregator must show a part that contradicts the absorber's numbers.

@@ -1,7 +1,7 @@
 // false_accuse: as a validator it accuses honest members, and as a voter it convicts them; with
 // victim = 1 only one honest member.
 //
-// Rule: the vote on a validator's accusation (protocol.md 5).
+// Rule: the vote on a validator's accusation (docs/protocol/checks.md).
 // Cost to honest members: each accusation makes every member recompute one gradient, and the
 // accused holds no role while its case is open.
 // Found by: the votes. A majority acquits the accused, and the accuser is banned by verdict.

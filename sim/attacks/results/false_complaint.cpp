@@ -5,8 +5,8 @@
 // selective_bitmap: as an aggregator, claims that no honest part came. Its aggregate contains only
 // the parts of colluders.
 //
-// Rule: disputes, which must not remove a member on one peer's word (protocol.md 6), and naming
-// (5).
+// Rule: disputes, which must not remove a member on one peer's word (docs/protocol/removals.md),
+// and naming (docs/protocol/checks.md).
 // Cost to honest members: a missing part or a void column for a step; a case for each naming.
 // Found by: other members that held the part or the aggregate (dropped at the second time); for
 // kind 1 the exhibit (banned by verdict); for selective_bitmap more disputes than the fault bound

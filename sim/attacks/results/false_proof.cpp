@@ -1,6 +1,7 @@
 // false_proof: PROOF states false projections of the own parts.
 //
-// Rule: V1, each owner's check of the numbers against the parts that it holds (protocol.md 5).
+// Rule: V1, each owner's check of the numbers against the parts that it holds
+// (docs/protocol/checks.md).
 // Cost to honest members: a column whose sum check fails, and one case.
 // Found by: the honest owner of the column, which names the worker and shows its part; banned by
 // verdict.

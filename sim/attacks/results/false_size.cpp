@@ -2,7 +2,7 @@
 // fail the size check (scale < 1) or colluders' columns pass it (scale > 1; see wrong_aggregate,
 // cover).
 //
-// Rule: the size check (protocol.md 4).
+// Rule: the size check (docs/protocol/numbers.md).
 // Cost to honest members: a void column and one case.
 // Found by: the owner, as for false_proof; in void columns, by a validator.
 #include "sim/adversary/lying.h"

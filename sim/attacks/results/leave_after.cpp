@@ -5,7 +5,8 @@
 // after k steps, before a validator is drawn for the last. Then it is silent for ever; with back =
 // 1 only until it is dropped: then it asks to rejoin, and starts again if it is admitted.
 //
-// Rule: cases go on after their subject left; a drop must not protect from a ban (protocol.md 6).
+// Rule: cases go on after their subject left; a drop must not protect from a ban
+// (docs/protocol/checks.md).
 // Cost to honest members: the false gradients, and the wait for an absent member in one step.
 // Found by: the validator. Its sealed COMMIT is judged without it, so it is dropped and banned too.
 #include <algorithm>

@@ -5,7 +5,7 @@
 // bit of its parameters is wrong from one step on.
 //
 // Rule: in profile exact/1 a first false gradient, number or naming suspends, and another one bans
-// (protocol.md 6); a COMMIT names the parameters (protocol.md 3).
+// (docs/protocol/removals.md); a COMMIT names the parameters (docs/protocol/step.md).
 // Cost to honest members: slip: one wrong bit in one row of an aggregate; where = 1: a void column;
 // where = 2: a case. corrupt_state: nothing, as its owners leave its parts out.
 // Found by: slip: a validator that recomputes the gradient; where = 1: the owner that holds the

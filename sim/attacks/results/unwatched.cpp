@@ -1,16 +1,16 @@
 // unwatched: sends a false gradient when an honest validator is unlikely to check it.
 //
-// What can be known, and when (protocol.md 3 and 5). The targets of step t are drawn from the coin
-// of step t + 1, after the PROOFs of step t are sealed. So nobody knows the draw when it sends a
-// gradient. The odds are public: the head gives the number of validators and the members that can
+// What can be known, and when (docs/protocol/checks.md). The targets of step t are drawn from the
+// coin of step t + 1, after the PROOFs of step t are sealed. So nobody knows the draw when it sends
+// a gradient. The odds are public: the head gives the number of validators and the members that can
 // be drawn, of which some are colluders. In each step as many colluders attack, in turns, as keep
 // the chance that one is caught at most `risk`.
 //
 // In step t + 1 the last member to REVEAL sees all other coins before it shows its own. With abort
 // = 1 colluders wait for all honest coins, add their own, and so know the draw before anybody else.
 // If an honest validator would check a colluder that attacked, one colluder keeps its coin. It
-// loses its membership, and another coin is drawn (protocol.md 3, draws). In one simulation
-// colluders share their coins; on real nodes each knows only those that are shown.
+// loses its membership, and another coin is drawn (docs/protocol/step.md, the coin). In one
+// simulation colluders share their coins; on real nodes each knows only those that are shown.
 //
 // Rule: the draw of validators, and that a kept coin costs more than it gains.
 // Cost to honest members: false gradients up to the risk; one more draw for each kept coin.
@@ -137,7 +137,7 @@ class Unwatched final : public Editor {
 
   // --- the coin ---
 
-  // Honest members do not ask for a REVEAL before two Delta have passed (protocol.md 3).
+  // Honest members do not ask for a REVEAL before two Delta have passed (docs/protocol/step.md).
   base::Duration Patience() const {
     return view_ ? base::Microseconds(static_cast<std::int64_t>(view_->delta_us))
                  : manifest_->delta;

@@ -6,8 +6,8 @@
 // With content = 1 it does so only for results that it dislikes: those whose coordinates have a
 // positive sum.
 //
-// Rule: a column voided by its owner's message costs the owner (protocol.md 6). If voids were free,
-// an owner could apply only the updates that it likes.
+// Rule: a column voided by its owner's message costs the owner (docs/protocol/checks.md). If voids
+// were free, an owner could apply only the updates that it likes.
 // Cost to honest members: the coordinates of a void column stay as they were for a step.
 // Found by: the count of its void columns; dropped at the third.
 #include <map>

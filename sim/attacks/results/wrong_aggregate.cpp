@@ -6,7 +6,7 @@
 // hide it and sizes above all others. With cover = 2 they send parts shifted by the same distance,
 // and true numbers.
 //
-// Rule: the size check (protocol.md 4) and the sum check V2 (5).
+// Rule: the size check (docs/protocol/numbers.md) and the sum check V2 (docs/protocol/checks.md).
 // Cost to honest members: a void column until the owner is removed; below the limit, an error that
 // rounding can make too.
 // Found by: V2 or the size check. The column is void, and the owner is dropped because it names no

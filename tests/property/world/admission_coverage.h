@@ -1,5 +1,6 @@
-// Which situations of docs/protocol.md 7, "Coming in", of disputes with newcomers, and of 6, "The
-// wait for parts", a block shows: the part of rules_coverage.h about what came after version 8.
+// Which situations of docs/protocol/admission.md, "Coming in", of disputes with newcomers, and of
+// docs/protocol/waits.md, "The wait for parts", a block shows: the part of rules_coverage.h about
+// what came after version 8.
 //
 // Thread safety: pure functions.
 #pragma once

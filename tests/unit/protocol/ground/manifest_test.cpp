@@ -20,7 +20,7 @@ using scene::PeersUpTo;
 
 constexpr Mode kAllModes[] = {Mode::kMajority, Mode::kBalanced, Mode::kThird, Mode::kChecked};
 
-// protocol.md 1, word for word: the largest t_s that its two bounds allow.
+// docs/protocol.md 1, word for word: the largest t_s that its two bounds allow.
 std::uint32_t NaiveSynchronousFaults(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis) {
   std::uint32_t best = 0;
   for (std::uint32_t t_s = 0; t_s <= n; ++t_s) {

@@ -53,7 +53,7 @@ TEST(HoldsFiniteFloatsTest, AsksForTheExactLengthAndFiniteValues) {
 
 // --- the numbers of a column ---------------------------------------------------------------------
 
-// protocol.md 4 with plain loops: s_k = <z_k, D> and norm = |part - result|.
+// docs/protocol/step.md with plain loops: s_k = <z_k, D> and norm = |part - result|.
 ColumnNumbers NaiveNumbers(const std::vector<float>& part, const std::vector<float>& result,
                            const Digest& seed, double tau) {
   std::vector<std::uint8_t> signs(aggregation::SignBytes(part.size()));

@@ -138,7 +138,7 @@ TEST(DrawValidatorsTest, CountIsMinOfMAndWhatTheAggregationCanSpare) {
           for (std::uint32_t i = 0; i < pairs; ++i) head.cases.push_back(CaseOf(2 * i, 2 * i + 1));
           const int in_role = static_cast<int>(n) - 2 * static_cast<int>(pairs);
           const int b = static_cast<int>(FaultsAmongWorkers(head, 0));
-          // protocol.md 5, and never more pairs than there are members to make them of.
+          // docs/protocol/checks.md, and never more pairs than there are members to make them of.
           int expected = std::min({static_cast<int>(m), in_role - 2 * b - 1, in_role - 3});
           expected = std::max(expected, 0);
           expected = std::min(expected, in_role - expected);

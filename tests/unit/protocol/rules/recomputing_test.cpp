@@ -88,7 +88,7 @@ TEST_F(RecomputingTest, WhoIsInTimeForOwnersIsInTimeToVoteAndLook) {
       << "a step has room for two recomputations (DutyJobs)";
 }
 
-// docs/protocol.md 6, "Slowness": two graces in each of seals A and C, REVEAL and three ECHOs.
+// docs/protocol/waits.md: two graces in each of seals A and C, REVEAL and three ECHOs.
 TEST_F(RecomputingTest, WhatIsBelowTheBarsIsFreeForEver) {
   const Manifest manifest;
   EXPECT_EQ(FreeDelayIn(manifest).each_step, base::Seconds(4 * (1 + 3) + 4 * 3 / 2));

@@ -1,4 +1,4 @@
-// A member among others of whom one cheats: each cheat ends as docs/protocol.md says.
+// A member among others of whom one cheats: each cheat ends as docs/protocol/ says.
 #include <gtest/gtest.h>
 
 #include <cmath>
