@@ -24,7 +24,8 @@ constexpr std::array<Row, 16> kRows = {{
     {"softmax", "mnist", {0.03, 0.9}},
     {"softmax", "cifar10", {0.01, 0.9}},
     {"softmax", "text", {0.03, 0.9}},
-    // Unclipped, one bad batch throws back a run that has learned (docs/benchmarks.md).
+    // Unclipped, one bad batch throws back a run that has learned
+    // (docs/measurements/learning-rates.md).
     {"mlp", "digits", {1.0, 0, 0.3}},
     {"mlp", "mnist", {0.07, 0.9}},
     {"mlp", "cifar10", {0.02, 0.9}},

@@ -2,7 +2,7 @@
 //
 // One rate cannot serve all: the largest step that a linear layer bears falls with the number of
 // its inputs, which are 64 for digits and 784 for MNIST. So each pair of model and data has
-// settings of its own (docs/benchmarks.md, "Default learning rates").
+// settings of its own (docs/measurements/learning-rates.md).
 //
 // Thread safety: a pure function.
 #pragma once

@@ -1,4 +1,4 @@
-// Many runs of the DHT as a table, for docs/benchmarks.md.
+// Many runs of the DHT as a table, for docs/measurements/dht.md.
 //
 //   A  colluders spread over the network, and dead nodes: how many gets find their record
 //   B  ids made around one run's key, 8 from each of P prefixes

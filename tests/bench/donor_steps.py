@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What it costs the members of a run that a newcomer fetches a state from them (docs/benchmarks.md).
+"""What it costs the members of a run that a newcomer fetches a state from them (docs/measurements/coming-and-going.md).
 
 usage: OSTRAKA=BINARY tests/bench/donor_steps.py [--nodes 8] [--hidden 33000] [--kib 256] [--before 30]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What faults cost a swarm of real nodes: the fault tables of docs/benchmarks.md.
+"""What faults cost a swarm of real nodes: the fault tables of docs/benchmarks.md and docs/measurements/faults.md.
 
 usage: tests/bench/fault_tables.py BINARY [--steps N] [--fault NAME ...]
 

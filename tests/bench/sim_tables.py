@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A table of docs/benchmarks.md that the simulator measures: steps until the last attacker is gone.
+"""A table of docs/benchmarks.md or docs/measurements that the simulator measures: steps until the last attacker is gone.
 
 usage: tests/bench/sim_tables.py BINARY [--attacks NAME,...] [--peers N] [--byzantine B] [--mode MODE]
                                  [--validators M] [--attack-from STEP] [--seeds N] [--steps N]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/benchmarks.md, measured: real swarms of real nodes on this machine.
+"""The tables of docs/benchmarks.md and docs/measurements, measured: real swarms of real nodes on this machine.
 
 usage: tests/bench/swarm_tables.py BINARY accuracy|unprotected|price|models|attacks [--seeds N] [--attack NAME ...]
                                           [--peers N] [--byzantine B]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/benchmarks.md about swarm testing, from what `ostraka sim --json` printed.
+"""The tables of docs/measurements/swarm-testing.md, from what `ostraka sim --json` printed.
 
 usage: ostraka sim merge RANGE.json... --json | tests/bench/swarm_test_tables.py
 

@@ -1,6 +1,6 @@
 """Attacks on the protocol in real processes: the rule that ends each, as `swarm` reports it.
 
-All of them, with their numbers: docs/benchmarks.md, "Protocol attacks in real processes".
+All of them, with their numbers: docs/measurements/attacks.md.
 """
 import json
 

@@ -28,7 +28,7 @@ std::vector<T> FirstOf(std::initializer_list<T> all, std::size_t few = 1) {
 }
 
 // How many seeds a test takes of each swarm: the environment's OSTRAKA_SEEDS, else one. The figures
-// of docs/benchmarks.md are from 200.
+// of docs/measurements/attacks.md are from 200.
 inline std::uint64_t SeedsOfEach() {
   const char* const given = std::getenv("OSTRAKA_SEEDS");
   return given == nullptr ? 1 : std::max(1UL, std::strtoul(given, nullptr, 10));
