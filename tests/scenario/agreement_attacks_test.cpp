@@ -59,7 +59,7 @@ TEST(AgreementAttack, GenesisEchoHiddenFromSomeRemovesNoHonestMember) {
   ExpectHarmless(Attack("split_genesis", 16, 7), 2);
 }
 
-// --- what `ostraka sim search` found (docs/simulation.md) ----------------------------------------
+// --- what `ostraka sim search` found (docs/measurements/search-diary.md) -------------------------
 
 void ExpectHarmless(const std::string& replay) { RunWithoutHarm(Replayed(replay)); }
 
