@@ -106,7 +106,7 @@ base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
         {member.id, own == network.addresses.end() ? member.address : own->second});
     if (member.id == options.key->id()) announced = member.address;
   }
-  // Members of the anchor: the address book of who comes when those of the genesis have gone.
+  // Members of the anchor block. A newcomer needs their addresses if no genesis member is left.
   const std::vector<base::PeerId> later =
       options.anchor == nullptr ? std::vector<base::PeerId>{} : options.anchor->members;
   for (const base::PeerId& peer : later) {

@@ -251,12 +251,12 @@ struct Naming {
 struct Credential {
   Invite invite;
   crypto::Signature by_moderator;  // over InviteDigest (node/protocol/ground/invite.h)
-  // Over InviteUseDigest, which names the key that comes. Attack: who reads a REJOIN would else use
-  // up the invite of another.
+  // Over InviteUseDigest, which names the key that comes. Attack: a reader of a REJOIN uses up the
+  // invite of another.
   crypto::Signature by_holder;
 };
 
-// What of a credential the run counts by.
+// The part of a credential that goes into blocks: it identifies the invite and its limits.
 struct Voucher {
   Digest invite;  // InviteDigest
   PeerId moderator;

@@ -239,7 +239,7 @@ struct Credential {
   byHolder @2 :Data;     # a signature
 }
 
-# What of a credential is counted.
+# The part of a credential that goes into blocks: it identifies the invite and its limits.
 struct Voucher {
   invite @0 :Data;  # a digest
   moderator @1 :Data;

@@ -180,11 +180,11 @@ void Follower::TakeState() {
 
 void Follower::Ask() {
   const bool stranger = !IsKey(uses_.chain->head(), uses_.self);
-  // Links bring all answers in bulk. [A newcomer asked members that had no link with it, another
-  // newcomer for one, and waited for each. It was some steps behind all the time, and stayed out.]
+  // Bulk answers come over links alone. Without this, a newcomer asks members that it is not linked
+  // with, waits for each, stays some steps behind, and is never admitted.
   const auto is_linked = [this](const PeerId& peer) { return uses_.post->IsLinked(peer); };
   for (const CatchUp::Request& request : catch_up_->Wants(uses_.turn->now(), is_linked)) {
-    // Who had no room for this guest, or forgot it, sees again why it may come.
+    // Resend our REJOIN: the peer may have evicted us as a guest.
     if (stranger && request.pull.kind == wire::PullKind::kFollow) {
       uses_.journal->Repeat(request.to);
     }

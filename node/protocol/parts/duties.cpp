@@ -128,9 +128,10 @@ bool Duties::OnCrossChecked(std::uint64_t step, const std::vector<PeerId>& liars
 
 // A PROOF names one liar. A leaver comes first, as it goes with the next block unless it is
 // named, then members. A liar that is removed already owes no answer, but clears this member of
-// having failed the sum itself. Owners share out those that are alike. [All named the same one, and
-// of five that lied at once and left one was named by nobody.]
-// Those to be named first: of members that leave, else of members.
+// having failed the sum itself. Owners share out those that are alike. Attack: five liars left
+// together; every owner named the same one, so one of them was never named.
+//
+// Returns the namings of the first of these classes that has some.
 std::vector<wire::Naming> Duties::NamingsInHaste() const {
   const Block& head = chain_->head();
   const auto rank = [&head](const wire::Naming& naming) {

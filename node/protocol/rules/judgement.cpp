@@ -74,15 +74,16 @@ void ForgiveUntimely(const Block& head, Docket& docket) {
   if (static_cast<std::size_t>(drops) > FaultBound(head.thresholds)) docket.ForgiveDrops();
 }
 
-// A case goes on while nothing ended it and its parties stay; of a kCover case that is its target.
-// Whose gradient is judged need not stay: all that is asked of it is sealed.
+// A case goes on while nothing ended it and its parties stay. The party of a kCover case is its
+// target. The target of a gradient case need not stay: all that is asked of it is sealed.
 bool GoesOn(const Case& open, const Block& head, std::uint64_t step, bool exact,
             const Docket& docket) {
   const PeerId& target = open.id.target;
   const bool gradient = open.id.kind == CaseKind::kGradient;
   if (RuleOn(open, head, step, exact) != Ruling::kPending) return false;
   if (gradient ? !docket.Answers(target) : !docket.Stays(target)) return false;
-  // [A cheat that a friend accuses would else have the friend leave before it turns out as twice.]
+  // Attack: a colluder accuses the cheat and leaves, so the case ends before voters find a second
+  // false gradient.
   if (open.id.kind == CaseKind::kCover || IsFoundGuilty(open, head)) return true;
   return docket.Stays(open.id.accuser);
 }

@@ -94,9 +94,9 @@ Outcome Settling::TakeBlock(SharedBlock block) {
   return Outcome::GoOn();
 }
 
-// A suspension makes no file: whose hardware slipped once need not carry a proof of it for ever.
-// Nor do false numbers of a true gradient: the file would prove nothing. So those make it that have
-// found the gradient false themselves.
+// We write no evidence file for a suspension: one hardware fault should not mark a key forever. Nor
+// for false numbers of a true gradient: the file would prove nothing. So a member writes the file
+// only if it has found the gradient false itself.
 void Settling::ProveGradients(const Block& block) {
   if (!facts_->reading.exact) return;
   const Block& head = uses_.chain->head();

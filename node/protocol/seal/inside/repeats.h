@@ -36,12 +36,12 @@ class SealRepeats {
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
-  // This member waits for a quorum since `began`. If it is time to send the own frame again: true,
-  // and the next time is `step` later.
+  // This member has waited for a quorum since `began`. Returns true if the own frame is due again;
+  // the next time is then `step` later.
   bool TakeDue(base::Time now, base::Time began, base::Duration step);
-  // The own frame was sent again. True iff this counts as unhelped.
+  // Record one resend. Returns true if it counts towards alone().
   bool OnRepeat(bool close);
-  // It waits no more, or another wait begins.
+  // The wait has ended, or another one begins.
   void Stop();
 
   bool alone() const { return count_ > 0; }

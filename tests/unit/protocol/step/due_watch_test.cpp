@@ -106,7 +106,7 @@ TEST_F(DisputeWatchTest, DisputedPartIsExpectedOnlyOfPairsOfOthers) {
   EXPECT_TRUE(Lacks(DueMessage::kDisputedPart, 0));
 }
 
-TEST_F(DisputeWatchTest, SpoiltDisputedPartIsLackingStill) {
+TEST_F(DisputeWatchTest, CorruptDisputedPartCountsAsMissing) {
   OpenA();
   const std::uint32_t column = w_.ColumnOf(2);
   w_.Hear(w_.Commit(1));

@@ -39,7 +39,7 @@ class RerollCheckerTest : public testing::Test {
   RerollChecker checker_{ThreePeers(), kDimension};
 };
 
-TEST_F(RerollCheckerTest, AllowsTheOrderOfAllMembersWithoutWhoLeaves) {
+TEST_F(RerollCheckerTest, AcceptsOwnersInOrderAfterALeave) {
   ASSERT_EQ(roles_.owners.size(), 5U);
   EXPECT_EQ(See(), "");
 }
