@@ -302,12 +302,12 @@ std::string MembersSection(const PageData& data) {
                             Head("Received", true);
   std::string notes =
       "Verified: the gradient entered the model under a sealed proof. A ban takes all of a "
-      "member's samples away. Lag: how long it has made the others wait, not forgiven yet; one "
-      "that has just come begins with half of what is allowed";
+      "member's samples away. Lag: the time for which the member has delayed the others, less what "
+      "has been forgiven. A member that comes in or returns starts with half of the allowance";
   notes += data.late_allowed_ms == 0
                ? std::string(".")
-               : "; beyond " + SpanText(static_cast<double>(data.late_allowed_ms) * 1e-3) +
-                     " it is dropped.";
+               : ". A member whose lag exceeds " +
+                     SpanText(static_cast<double>(data.late_allowed_ms) * 1e-3) + " is dropped.";
   return Section(
       "members", "Members",
       ScrollTable("Table of members", "Members: state, work, lag and bytes", heads, rows) +
