@@ -370,6 +370,27 @@ def check_format(tree, root=ROOT, fix=False):
         yield Finding(".clang-format", 1, "format", result.stderr.strip().split("\n")[0])
 
 
+def check_commits(tree, root=ROOT, after=rules.COMMITS_AFTER):
+    """the subject of a new commit has at most 72 characters; merges are not judged"""
+    del tree  # what is checked is the history
+
+    def git(*arguments):
+        return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
+
+    try:
+        found = git("merge-base", "--is-ancestor", after, "HEAD").returncode == 0
+    except FileNotFoundError:
+        found = False
+    if not found:
+        yield Finding(".git", 1, "commits", f"not checked: there is no git, or no commit {after[:8]} in this clone", False)
+        return
+    for line in git("log", "--no-merges", "--format=%h %s", f"{after}..HEAD").stdout.splitlines():
+        name, _, subject = line.partition(" ")
+        if len(subject) > rules.MAX_SUBJECT:
+            yield Finding(".git", 1, "commits", f"the subject of {name} has {len(subject)} characters; at most "
+                          f"{rules.MAX_SUBJECT}: one commit, one change")
+
+
 def check_own_header_first(tree):
     """x.cpp includes x.h before anything else, so building it proves that x.h stands alone"""
     for path in tree.cpp((".cpp",)):
@@ -458,7 +479,7 @@ FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check
                check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
                check_folders, check_class_size, check_mutual_calls, check_contract, check_promises,
                check_one_journal, check_removals, check_one_transition, check_fingerprint,
-               check_named_paths, check_room_layers, check_standard_includes, check_format]
+               check_named_paths, check_room_layers, check_standard_includes, check_commits, check_format]
 SLOW_CHECKS = [check_headers_alone]
 
 

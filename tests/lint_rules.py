@@ -280,6 +280,10 @@ MAX_FILE_LINES = 500
 MAX_FOLDER_FILES = 34
 MAX_FUNCTION_LINES = 70
 
+# Commits after this one have short subjects (docs/hacking.md, "Commits"); those before are as they are.
+COMMITS_AFTER = "c544d79be94f90786c78c76df4ef006877720d06"
+MAX_SUBJECT = 72
+
 # Sources without a tests/unit/**/<name>_test.cpp, and where they are tested.
 TESTED_ELSEWHERE = [
     (r"aggregation/attacks/attack_entries_[a-z]+\.cpp", "the table of attacks: attacks_test.cpp runs every row"),

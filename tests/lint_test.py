@@ -3,6 +3,7 @@
 
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -399,6 +400,58 @@ class Format(unittest.TestCase):
             self.assertEqual(findings(lint.check_format, files, root=root), [("bad.cpp", 1)])
             self.assertEqual(findings(lint.check_format, files, root=root, fix=True), [])
             self.assertEqual((root / "bad.cpp").read_text(), files["good.cpp"])
+
+
+class Commits(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.git("init", "--quiet", "--initial-branch=main")
+        self.first = self.commit("x" * 100)
+
+    def git(self, *arguments):
+        who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+        return subprocess.run(["git", *who, *arguments], cwd=self.root, check=True, capture_output=True,
+                              text=True).stdout.strip()
+
+    def commit(self, subject):
+        self.git("commit", "--quiet", "--allow-empty", "--message", subject)
+        return self.git("rev-parse", "HEAD")
+
+    def found(self, root=None, after=None):
+        return [(finding.fatal, finding.message.split(";")[0].replace(self.git("rev-parse", "--short", "HEAD"), "HEAD"))
+                for finding in lint.check_commits(lint.Tree({}), root=root or self.root, after=after or self.first)]
+
+    def test_accepts_72_characters_and_what_came_before(self):
+        self.commit("y" * 72 + "\n\n" + "The body is free. " * 10)
+        self.assertEqual(self.found(), [])
+
+    def test_finds_a_longer_subject(self):
+        self.commit("y" * 73)
+        self.assertEqual(self.found(), [(True, "the subject of HEAD has 73 characters")])
+
+    def test_skips_merges(self):
+        self.git("checkout", "--quiet", "-b", "other")
+        self.commit("short")
+        self.git("checkout", "--quiet", "main")
+        self.git("merge", "--quiet", "--no-ff", "--message", "m" * 90, "other")
+        self.assertEqual(self.found(), [])
+
+    def test_says_that_it_cannot_check(self):
+        self.commit("y" * 73)
+        with tempfile.TemporaryDirectory() as clone:
+            self.git("clone", "--quiet", "--depth=1", f"file://{self.root}", clone)
+            for root, after in [(pathlib.Path(clone), self.first), (self.root, "0" * 40)]:
+                (fatal, message), = self.found(root, after)
+                self.assertFalse(fatal)
+                self.assertIn("not checked", message)
+
+    def test_says_so_outside_of_a_repository(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (fatal, message), = self.found(pathlib.Path(folder))
+            self.assertFalse(fatal)
+            self.assertIn("not checked", message)
 
 
 class Text(unittest.TestCase):
