@@ -37,7 +37,7 @@ from lint_classes import (  # noqa: E402
     check_one_transition, check_promises, check_removals)
 from lint_tree import ROOT, Finding, Tree, layer_of, matches, unit_names  # noqa: E402
 
-# What compiled is known by its content, so all checkouts of a user share it.
+# Marks of headers that compiled, by their content, so all checkouts of a user share them.
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "ostraka-lint"
 
 # --- checks: each takes a Tree and yields Findings -----------------------------------------------
@@ -451,8 +451,8 @@ def check_headers_alone(tree, root=ROOT, cache=None):
         errors = [line for line in done.stderr.split("\n") if "error" in line] + [done.stderr]
         return Finding(path, 1, "header-alone", f"does not compile alone: {errors[0].strip()}")
 
-    # What is never compiled in a batch is proven by a source that opens with it. What the build makes is there
-    # only after a build.
+    # A header of a source that is never compiled in a batch is proven by that source, which opens with it. Generated
+    # headers are there only after a build.
     proven_by_build = {next((target for _, target, _ in tree.includes(path)), None)
                        for path in tree.cpp((".cpp",)) if matches(rules.NEVER_IN_A_BATCH, path)}
     made = {path for path in tree.cpp((".h",)) for _, target, quoted in tree.includes(path)

@@ -269,7 +269,7 @@ EXCEPTIONS = [
 ]
 
 # --- files ---------------------------------------------------------------------------------------
-# What pages write like a path, and is none.
+# Words of pages that look like a path and are none.
 NOT_PATHS = {"exact/1"}  # a compute_profile of manifests
 MAX_FILE_BYTES = 200_000
 LARGE_FILES = {
@@ -324,7 +324,7 @@ BUILT_BY_FUNCTIONS = {"tests/fuzz/replay_main.cpp", "tests/unit/crypto/environme
 FINGERPRINTED = ("node/protocol/", "crypto/hash_into.h")
 # Class::field -> why it cannot decide what the class does next, or what is fed in its place.
 _FIXED = "fixed for the whole run: the key, or the manifest and the genesis block"
-# What answers questions of peers (check_handlers).
+# Files that answer questions of peers (check_handlers).
 ANSWERING = (
     "node/protocol/member/answers.cpp",
     "node/protocol/member/forks.cpp",

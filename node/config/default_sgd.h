@@ -31,7 +31,7 @@ struct SgdSettings {
 SgdSettings DefaultSgd(std::string_view model, std::string_view data, std::optional<double> rate,
                        std::optional<double> momentum);
 
-// What the one who plans a run asked for; the rest has defaults.
+// The settings that the planner of a run asked for; the others have defaults.
 struct UpdateWishes {
   std::optional<aggregation::Optimizer> optimizer;
   std::optional<protocol::Schedule> schedule;

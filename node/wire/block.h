@@ -149,7 +149,7 @@ struct Standing {
   bool erred = false;
   std::uint64_t left_step = 0;      // of the block with which it left last; 0: never
   std::uint64_t returned_step = 0;  // of the block that admitted it last; 0: never
-  // Of the block that admitted it when it was no key of the run, or came like one
+  // The step of the block that admitted it when it was no key of the run, or came like one
   // (node/protocol/rules/coming.h); 0: never.
   std::uint64_t came_step = 0;
 };
@@ -172,7 +172,7 @@ struct UsedInvite {
   std::vector<PeerId> users = {};
 };
 
-// What a moderator has of its quota left, and whether it may still use it.
+// How much of its quota a moderator has used, and whether it may still use the rest.
 struct Moderator {
   PeerId peer;
   std::uint32_t admitted = 0;  // keys that its invites let in, and unused invites that it revoked
@@ -194,7 +194,7 @@ struct Voids {
 };
 
 // Whether a peer can be dialed, as it declares by itself, and when that may change
-// (node/protocol/ground/reach.h). Who is not listed can be dialed.
+// (node/protocol/ground/reach.h). A peer that is not listed can be dialed.
 struct Reach {
   PeerId peer;
   bool only_dials = false;
@@ -238,7 +238,7 @@ struct Block {
   };
   std::vector<Column> aggregated;
 
-  // What else the next step needs. The block and the state after it are its only inputs.
+  // Further inputs of the next step, which depends on the block and the state after it alone.
   std::vector<Assignment> drawn;  // validators of the next step
   std::vector<PeerId> proven;     // workers of this step whose PROOF is sealed, by key
   // By key: aggregators whose column failed V2 in this block. Each must name a liar in the next

@@ -416,7 +416,7 @@ struct Unreadable {
   std::string why;
 };
 
-// What a message says, in the order of MessageType.
+// The body of a message, in the order of MessageType.
 using Body = std::variant<Unreadable, Boot, Commit, Part, Aggregate, Result, Reveal, Proof, Echo,
                           Status, Propose, SealVote, Lock, Rejoin, Pull, Vector, BlockMessage,
                           Chunk, Close, Forward>;

@@ -220,7 +220,7 @@ struct Invite {
   anchor @5 :Data;       # digest of the block at which who comes begins; empty: the genesis
 }
 
-# What an invite is for.
+# The purpose of an invite.
 enum InviteKind {
   admit @0;
   observe @1;  # to follow the run, and never to come in
@@ -490,7 +490,7 @@ struct Reach {
   changesFrom @2 :UInt64;  # the first step whose COMMIT may change it
 }
 
-# What seal C of a step decided: a row of the ledger. Lists of peers have 32 bytes per peer and
+# The decision of a step's seal C: a row of the ledger. Lists of peers have 32 bytes per peer and
 # ascend strictly; disputes, standings, candidates, lateness, voids, reach, invites and moderators
 # also ascend, by their first fields.
 struct Block {

@@ -25,11 +25,11 @@
 //   exact/1 a majority may find a member guilty and suspend it: hardware may have erred. There only
 //   votes that found it guilty twice, or that a cover case is about, make such a file.
 // - gradient: an honest worker's COMMIT names the parameters that it has, and its gradient is a
-//   function of these, of its key and of the block that the COMMIT builds on. Who computes that
-//   function gets another root than the COMMIT's. The accused's own signature binds all of it, so
-//   that no majority can make such a file against others. [Without the root of the parameters an
-//   honest worker with a damaged state would be proven guilty.] It proves a false gradient and no
-//   intent: a machine whose hardware flipped a bit has signed one too.
+//   function of these, of its key and of the block that the COMMIT builds on. A reader that
+//   computes that function gets another root than the COMMIT's. The accused's own signature binds
+//   all of it, so that no majority can make such a file against others. Without the root of the
+//   parameters an honest worker with a damaged state would be proven guilty. The file proves a
+//   false gradient and no intent: a machine whose hardware flipped a bit has signed one too.
 // - sealed_ban: the frames are not the accused's. More members than the fault bound build on a
 //   block that bans the accused, so an honest one does. This makes every verdict transferable; a
 //   manifest must name the members. The file has exactly one judge more than the fault bound.
@@ -97,8 +97,8 @@ Finding Verify(ByteView file);
 // verdict are their judges' and count only in a run within its fault bound.
 bool IsOwnWord(EvidenceKind kind);
 
-// What a sealed_ban or verdict needs to know of a run: who was a member, by its manifest or by a
-// handover (proofs/evidence/handover.h).
+// Facts of a run that a sealed_ban or verdict needs: its members, by its manifest or by a handover
+// (proofs/evidence/handover.h).
 struct KnownRun {
   Digest run_id;
   std::vector<PeerId> members;  // of the genesis or a block, by key
@@ -106,11 +106,11 @@ struct KnownRun {
   // Profile exact/1: the kinds of cases whose loser is only suspended, unless it was found guilty
   // twice (docs/protocol/removals.md). Votes in them prove no ban.
   std::set<wire::CaseKind> suspending = {};
-  // They judge what was done in this step and after it.
+  // These members judge what was done in this step and after it.
   std::uint64_t since = 0;
 };
-// What a reader knows of one run: the members of its genesis, and of later blocks. Equal but for
-// members, faults and since.
+// The knowledge of a reader about one run: the members of its genesis and of later blocks. Equal
+// but for members, faults and since.
 using Views = std::vector<KnownRun>;
 
 // Verify with the manifest's data: no file is kMissingData. Files of other kinds are judged
@@ -119,7 +119,7 @@ Finding VerifyInRun(ByteView file, const KnownRun& run);
 // The same, with any of several views as judges. REQUIRES: there is one.
 Finding VerifyInViews(ByteView file, const Views& views);
 
-// What a well-formed file of kind gradient says of a worker.
+// The claim of a well-formed file of kind gradient about a worker.
 struct GradientClaim {
   PeerId worker;
   std::uint64_t step = 0;

@@ -208,7 +208,7 @@ class Progress final : public Checker {
   bool HasSlack() const { return slack_.Borne(); }
 
  private:
-  // What a return takes, with room for a slow way: probation, and the blocks until it asks.
+  // Blocks that a return takes, with room for a slow way: probation, and the blocks until it asks.
   static constexpr std::uint64_t kBlocksToReturn = 20;
   void OnBlock(const wire::Block& block);
   bool ComesTooLate(std::uint32_t peer) const;

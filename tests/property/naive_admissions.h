@@ -1,4 +1,4 @@
-// Who comes in and who comes back (docs/protocol/admission.md), once more.
+// A second writing of admissions and returns (docs/protocol/admission.md).
 //
 // Thread safety: pure functions.
 #pragma once

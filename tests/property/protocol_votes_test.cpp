@@ -123,7 +123,7 @@ End EndOf(const Model& model, const CaseId& id, const CaseRecord& record, std::u
                                                                           : End::kOpen;
 }
 
-// What one block removes: bans by key, then drops by key.
+// The removals of one block: bans by key, then drops by key.
 std::vector<std::pair<PeerId, bool>> Remove(Model& model, std::uint64_t step,
                                             const SealedFaults& faults) {
   std::set<PeerId> bans;

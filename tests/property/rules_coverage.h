@@ -20,7 +20,7 @@ Coverage NothingYet();
 void NoteSituations(const wire::Block& head, const Manifest& manifest, const naive::Sealed& sealed,
                     const wire::Block& block, Coverage& coverage);
 
-// What the parts of this share. Null if no entry is of `peer`.
+// The entry of `peer`, or null.
 template <typename Entry>
 const Entry* EntryOf(const std::vector<Entry>& list, const PeerId& peer) {
   for (const Entry& entry : list) {
@@ -28,7 +28,7 @@ const Entry* EntryOf(const std::vector<Entry>& list, const PeerId& peer) {
   }
   return nullptr;
 }
-// Those that are sealed present and can be read.
+// The PROOFs that are sealed present and can be read.
 std::vector<wire::Proof> ProofsOf(const naive::Sealed& sealed);
 
 }  // namespace ostraka::protocol

@@ -2,9 +2,9 @@
 // (docs/protocol/network.md; docs/decisions/ explains why people decide this and not the protocol).
 //
 // A recovery is a new run with another manifest. It begins with the newest state that the given
-// ledgers share, without the members that are banned or proven guilty in any of them. Who only
-// dials is what the newest block says that they share. Every message names its run, so no message
-// of the old run counts in the new one.
+// ledgers share, without the members that are banned or proven guilty in any of them. The
+// newest block that they share says which members only dial. Every message names its run, so no
+// message of the old run counts in the new one.
 //
 // Thread safety: reads files; otherwise pure.
 #pragma once

@@ -84,11 +84,11 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
-// Who may come into the run that is not of its genesis (docs/decisions/0027).
+// Which keys that are not of the genesis may come into the run (docs/decisions/0027).
 enum class JoinPolicy : std::uint8_t {
   kClosed = 0,     // nobody
   kAllowlist = 1,  // the keys of JoinPlan::allow
-  kInvite = 2,     // these, and who shows an invite that a moderator signed
+  kInvite = 2,     // these, and keys with an invite that a moderator signed
 };
 inline constexpr JoinPolicy kAllJoinPolicies[] = {JoinPolicy::kClosed, JoinPolicy::kAllowlist,
                                                   JoinPolicy::kInvite};

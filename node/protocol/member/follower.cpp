@@ -229,8 +229,8 @@ void Follower::OnJob(JobId id, const JobResult& result) {
   if (height % kStateEvery == 0) ShowCredential();
 }
 
-// What was sent in steps that are over: REJOINs, and what this member said in the step that it
-// left. The last step's stays for members that are stuck in it.
+// Forget messages of steps that are over: REJOINs, and this member's messages of the step that it
+// left. Those of the last step stay for members that are stuck in it.
 void Follower::ForgetBefore(std::uint64_t height) {
   uses_.inbox->ForgetBefore(height);
   uses_.journal->ForgetBefore(height == 0 ? 0 : height - 1);
@@ -311,7 +311,7 @@ Outcome Follower::SendRejoin() {
   return Outcome::Wait();
 }
 
-// What AtHead will find, so that a newcomer whose invite is no good does not fetch the state first.
+// The refusal that AtHead will find, so that a newcomer with a bad invite fetches no state first.
 // The block may be an old one. Attack: a member shows one of a time when all seats were taken.
 std::optional<std::string> Follower::RefusalByNewest() {
   const Block& newest = *catch_up_->head();
@@ -363,8 +363,8 @@ void Follower::SayRejoin(std::uint64_t step, const Digest& block) {
   uses_.voice->Prepare(uses_.voice->MakeDraft(slot, block, wire::Encode(rejoin), head.members));
 }
 
-// It asks to come in, and may. Whom members confirm is a candidate some blocks later; it asks on
-// for as long as that takes, and tells people once if nobody does.
+// This key asks to come in, and may. Once members confirm it, it is a candidate some blocks later.
+// It asks until then, and tells people once if nobody confirms it.
 void Follower::SayUnconfirmed() {
   constexpr std::uint64_t kBlocks = 32;
   const Block& head = uses_.chain->head();

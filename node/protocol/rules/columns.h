@@ -8,8 +8,8 @@
 // V3 pass; else it is void: its coordinates of parameters and optimiser state stay as they are, on
 // all peers.
 //
-// Of the members that seal A proves at fault only those outside S_j lower the column's b [one who
-// sends its parts and withholds its AGG is still among the senders].
+// Members that seal A proves at fault lower the column's b only if they are outside S_j: a member
+// that sends its parts and withholds its AGG is still among the senders.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -28,19 +28,20 @@ namespace ostraka::protocol {
 
 using wire::ColumnFate;
 
-// What seals A and C fixed of a step, decoded once.
+// The messages of a step that seals A and C fixed, decoded once.
 struct SealedStep {
   std::uint64_t step = 0;
   Roles roles;
   double tau = 0;
   std::map<PeerId, Digest> commit_digests;  // COMMITs sealed present
   std::map<PeerId, wire::Commit> commits;   // of those, the well-formed ones
-  // One a part; nullopt if the AGG is absent, equivocated or malformed. One that says that it has
-  // no result (a zero root) stands here too: whom it leaves out is in dispute with it.
+  // One a part; nullopt if the AGG is absent, equivocated or malformed. An AGG that says that it
+  // has no result (a zero root) stands here too: the workers that it leaves out are in dispute with
+  // it.
   std::vector<std::optional<wire::Aggregate>> aggregates;
   std::set<PeerId> faulty_in_a;  // members in role: absent or equivocated in seal A, or astray
-  // Profile exact/1: the parameters that more than F sealed COMMITs name, of several the smallest
-  // root; and the members whose COMMIT names others.
+  // Profile exact/1: the parameters that more than F sealed COMMITs name, and more than name any
+  // others; and the members whose COMMIT names others.
   std::optional<Digest> parameters_root;
   std::set<PeerId> astray;
   std::map<PeerId, wire::Proof> proofs;  // sealed present and well-formed

@@ -57,7 +57,7 @@ void DropNamed(const SealedStep& sealed, const Block& head, base::Bytes wire::Pr
   }
 }
 
-// What no honest member does to the seals (node/protocol/watch/echo_watch.h).
+// Drops members for ECHOs that no honest member sends (node/protocol/watch/echo_watch.h).
 void DropForEchoes(const SealedStep& sealed, const Block& head, Docket& docket) {
   DropNamed(sealed, head, &wire::Proof::silent, Cause::kWithheldEcho, docket);
   DropNamed(sealed, head, &wire::Proof::hasty, Cause::kHastyEcho, docket);

@@ -29,9 +29,9 @@ namespace ostraka::protocol {
 struct PartWait {
   std::uint64_t next_us = 0;  // Block::part_us; 0: the manifest's, for ever
   bool excuses = false;
-  std::set<PeerId> excused = {};  // that were absent in a step that excuses
+  std::set<PeerId> excused = {};  // members that were absent in an excused step
 };
-// What of the step may have come too late.
+// Messages and parts of the step that may have come too late.
 struct StepFailures {
   const SealedFaults& faults;  // what the seals show, the gravest of each
   bool of_pairs = false;       // FailedPairs (disputes.h) has some

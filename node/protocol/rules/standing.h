@@ -21,10 +21,10 @@ using wire::Standing;
 // The number of steps for which a drop at REVEAL, a suspension, and every drop but the first, bars
 // a peer.
 inline constexpr std::uint64_t kBarredSteps = 1000;
-// For so many steps, counted from when it may return, the run keeps the seat of who left or was
-// dropped. [Who left kept it for a tenth of that, and did worse than who was killed: people would
-// pull the plug, and the others would wait.] Attack: keys that leave, have others come in their
-// place and return together (docs/decisions/0027).
+// For so many steps, counted from when it may return, the run keeps the seat of a member that left
+// or was dropped. A shorter time for members that leave would make people pull the plug, and the
+// others would wait. Attack: keys that leave, have others come in their place and return together
+// (docs/decisions/0027).
 inline constexpr std::uint64_t kSeatSteps = kBarredSteps;
 
 // Null if `peer` was never removed and has never left.
@@ -42,7 +42,7 @@ struct Removed {
   // none were, one member could be silent every 35 steps for ever, and each time the others wait.]
   std::set<PeerId> excused = {};
 };
-// Who is admitted by a block: all, and those of them that had no seat.
+// The keys that a block admits: all, and those of them that had no seat.
 struct Admitted {
   const std::vector<PeerId>& joined;
   const std::vector<PeerId>& came;
@@ -65,7 +65,7 @@ bool KeepsSeat(const Standing& standing, std::uint64_t step);
 
 // True iff a REJOIN of `peer` in `step` is in order: a key of the run, not a member of the head,
 // not banned and not barred, for which a seat is kept. An honest member checks this before it
-// confirms a REJOIN. Who may not return may come anew (coming.h).
+// confirms a REJOIN. A key that may not return may come anew (coming.h).
 bool MayReturn(const Block& head, const PeerId& peer, std::uint64_t step);
 
 }  // namespace ostraka::protocol

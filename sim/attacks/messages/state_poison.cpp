@@ -38,8 +38,8 @@ class StatePoison final : public Editor {
     return message && wire::IsService(message->envelope.slot.type);
   }
 
-  // Of the true length with one bit changed, so that it still reads as finite floats; or one byte
-  // short.
+  // The true bytes with one bit changed, so that they still read as finite floats; or without the
+  // last byte.
   base::Bytes Poisoned(base::Bytes bytes) const {
     if (cut_) {
       bytes.pop_back();

@@ -1,4 +1,4 @@
-// What damaged hardware does to an honest member, and what an attacker can pass off as that.
+// Faults of damaged hardware, and attacks that look like them.
 //
 // slip: one bit of its gradient is wrong in some steps; where = 1: of a part after it was sent;
 // where = 2: its check of the numbers of others finds a difference that is none. corrupt_state: one

@@ -166,7 +166,7 @@ TEST(InHonestRangeTest, RefusesWhatIsNotFiniteOrNegative) {
   EXPECT_FALSE(InHonestRange(numbers, 100, 1.0));
 }
 
-// Of the largest floats, and of the difference of two such parts.
+// The norms of the largest floats, and of the difference of two such parts.
 TEST(InHonestRangeTest, EndsWhereFloatsDo) {
   constexpr float kLargest = std::numeric_limits<float>::max();
   const std::vector<float> part(100, kLargest);

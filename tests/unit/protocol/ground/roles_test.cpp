@@ -184,7 +184,7 @@ TEST(DrawValidatorsTest, TargetsAreProvenWorkersOnly) {
   EXPECT_TRUE(DrawValidators(DigestOf(1), head, {}, 10, 4).empty());
 }
 
-// Who leaves after its PROOF was sealed is watched as those who stay are; who is banned is not.
+// A worker that leaves after its PROOF was sealed is still a target; a banned one is not.
 TEST(DrawValidatorsTest, TargetsMayHaveLeft) {
   Block head = ViewBefore(ManifestOf(16, Mode::kThird), 9);
   const std::vector<PeerId> proven = head.members;

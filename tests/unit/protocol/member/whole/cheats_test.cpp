@@ -262,7 +262,7 @@ TEST(CheatTest, BanInTheClosingStepHasItsFileToo) {
   }
 }
 
-// What peer 0 echoes and proves the cheat signs too, so that the seals are decided: it has no
+// The cheat signs the ECHOs and PROOFs of peer 0 as well, so that the seals are decided: it has no
 // machine of its own from here on.
 void ShadowPeerZero(Cluster& cluster, const Send& send) {
   const wire::Slot slot = SlotOf(send);
