@@ -210,6 +210,20 @@ def check_handlers(tree):
             yield Finding(path, 1, "handlers", "keep what is looked up beside the frame: a decode that no ration counts")
 
 
+_NAMED_TEST = re.compile(r"`([A-Z]\w+)\.([A-Z]\w+)`")
+_TEST = re.compile(r"\b(?:TEST(?:_F|_P)?|RC_GTEST_(?:FIXTURE_)?PROP)\(\s*(\w+),\s*(\w+)")
+
+
+def check_attacks(tree):
+    """each test that the table of docs/protocol/attacks.md names exists"""
+    page = "docs/protocol/attacks.md"
+    there = {test for path, text in tree.texts.items() if path.startswith("tests/") for test in _TEST.findall(text)}
+    for line, text in enumerate(tree.texts.get(page, "").split("\n"), 1):
+        for test in _NAMED_TEST.findall(text) if text.startswith("|") else []:
+            if test not in there:
+                yield Finding(page, line, "attacks", f"no test {'.'.join(test)}")
+
+
 def check_readmes(tree):
     """every folder of sources, and every top-level folder, says in a README.md what it is"""
     folders = set()
@@ -475,7 +489,7 @@ def _closure(tree, path):
     return sorted(seen)
 
 
-FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once, check_planted, check_planted_rows, check_handlers,
+FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once, check_planted, check_planted_rows, check_handlers, check_attacks,
                check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
                check_folders, check_class_size, check_mutual_calls, check_contract, check_promises,
                check_one_journal, check_removals, check_one_transition, check_fingerprint,

@@ -45,6 +45,21 @@ class Handlers(unittest.TestCase):
         self.assertEqual(self.planted(path, "// wire::Open( in words", "x = wire::Open(frame);"), [(path, 1)])
 
 
+class Attacks(unittest.TestCase):
+    FILES = {
+        "docs/protocol/attacks.md": "`Suite.Test` is a test\n| `lie`: it lies | a rule | `LieTest.IsFound`, `Lies.Fail` |\n| hides | a rule | none |\n",
+        "tests/unit/lie_test.cpp": "TEST_F(LieTest, IsFound) {\n}\n",
+        "tests/property/lies_test.cpp": "RC_GTEST_PROP(Lies, Fail, ()) {\n}\n",
+    }
+
+    def test_accepts_tests_that_are_there(self):
+        self.assertEqual(findings(lint.check_attacks, self.FILES), [])
+
+    def test_finds_a_test_that_is_gone(self):
+        for path in ("tests/unit/lie_test.cpp", "tests/property/lies_test.cpp"):
+            self.assertEqual(findings(lint.check_attacks, {**self.FILES, path: ""}), [("docs/protocol/attacks.md", 2)])
+
+
 class Layers(unittest.TestCase):
     FILES = {
         "node/base/status.h": "#pragma once\n",
