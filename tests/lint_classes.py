@@ -237,7 +237,7 @@ def check_fingerprint(tree):
         for found in tree.classes(path):
             if "HashInto" in found.bodies:
                 yield from _fields_left_out(tree, path, found, used)
-            elif "Fingerprint" in found.bodies:
+            elif "Fingerprint" in found.bodies and found.name not in rules.WRAPPERS:
                 yield Finding(path, found.line, "fingerprint",
                               f"{found.name} has a Fingerprint and no HashInto")
     if any(path.startswith(rules.FINGERPRINTED) for path in sources):

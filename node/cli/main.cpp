@@ -90,6 +90,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddDoctorCommand(program, invocation);
   ostraka::cli::AddLedgerCommand(program, invocation);
   ostraka::cli::AddEvidenceCommand(program, invocation);
+  ostraka::cli::AddReplayCommand(program, invocation);
   ostraka::cli::AddExportCommand(program, invocation);
   ostraka::cli::AddModelCommand(program, invocation);
   ostraka::cli::AddDataCommand(program, invocation);

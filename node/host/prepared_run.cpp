@@ -15,6 +15,8 @@
 #include "node/protocol/ground/state.h"
 #include "node/protocol/member/peer.h"
 #include "node/protocol/parts/followers.h"
+#include "node/protocol/recording/head.h"
+#include "node/protocol/recording/recording_machine.h"
 #include "node/protocol/rules/leaving.h"
 #include "node/protocol/rules/recomputing.h"
 #include "node/protocol/seal/seal_bounds.h"
@@ -134,7 +136,8 @@ base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
   return transport;
 }
 
-base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train::Trainer& trainer) {
+base::StatusOr<protocol::PeerOptions> PeerOptionsOf(const RunOptions& options,
+                                                    const train::Trainer& trainer) {
   protocol::PeerOptions peer;
   peer.manifest = options.manifest;
   peer.key = options.key;
@@ -151,9 +154,24 @@ base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train:
   }
   peer.credential = options.credential;
   peer.anchor = options.anchor;
-  return MachineMaker([peer = std::move(peer), plain = options.unprotected] {
-    return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
-  });
+  return peer;
+}
+
+// Of the machines that are made, the first is recorded: an attacker may have several, and changes
+// what the others are given and say.
+MachineMaker HonestMaker(const protocol::PeerOptions& peer, bool plain,
+                         std::shared_ptr<store::RecordingFile> recording) {
+  return [peer, plain, recording = std::move(recording)]() mutable {
+    auto machine = plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
+    if (recording == nullptr) return machine;
+    const auto file = std::exchange(recording, nullptr);
+    const auto write = [file](const wire::RecordedTurn& turn, bool ends_step) {
+      return file->Append(turn, ends_step);
+    };
+    machine =
+        std::make_unique<protocol::RecordingMachine>(std::move(machine), peer.key->id(), write);
+    return machine;
+  };
 }
 
 // Of a whole step: the deadlines of its three seals, and in each the slow path that one silent
@@ -203,6 +221,11 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
         "nobody comes into an unprotected run later: leave out "
         "--unprotected, or use a key of the manifest");
   }
+  if (options.unprotected && !options.recording.folder.empty()) {
+    return base::InvalidArgument(
+        "an unprotected run cannot be recorded, since nothing in it is signed: leave out --record "
+        "or --unprotected");
+  }
   ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
                    config::TrainerOptionsOf(manifest, {.data = options.files.data,
                                                        .graph = options.files.graph,
@@ -231,12 +254,17 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   // Others that came later learn an address from the DHT alone. [Two that listened, and could not
   // find each other, disputed.]
   const bool is_found = listens && options.network.dht.mode != net::DhtMode::kOff;
-  ASSIGN_OR_RETURN(const MachineMaker honest, HonestMaker(options, *node.trainer));
+  ASSIGN_OR_RETURN(const protocol::PeerOptions peer, PeerOptionsOf(options, *node.trainer));
   if (options.network.reachable) {
     node.wishes.only_dials = !*options.network.reachable;
   } else if (!is_found && !IsOfManifest(manifest, self)) {
     node.wishes.only_dials = true;
   }
+  if (!options.recording.folder.empty()) {
+    node.recording =
+        std::make_shared<store::RecordingFile>(options.recording.folder, options.recording.limits);
+  }
+  const MachineMaker honest = HonestMaker(peer, options.unprotected, node.recording);
   if (options.machine) {
     ASSIGN_OR_RETURN(node.machine, options.machine(honest, layout));
   } else {
@@ -257,7 +285,10 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   node.coin_seed = crypto::CoinSeed(*options.key, manifest.run_id);
   node.states = StatesOf(options, layout);
   node.evaluate_every = options.states.evaluate_every;
-  node.record_file = options.files.record;
+  if (node.recording != nullptr) {
+    const wire::RecordingHead head = protocol::HeadOf(peer, options.recording.manifest);
+    RETURN_IF_ERROR(node.recording->Begin(manifest.run_id, head));
+  }
   node.finder = {std::move(options.network.dht),
                  options.files.data_dir + "/" + net::kLearnedFileName, options.network.dial_back};
   node.status = std::move(options.network.status);

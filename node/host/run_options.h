@@ -17,6 +17,7 @@
 #include "node/os/descriptor.h"
 #include "node/protocol/ground/machine.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/store/recording_file.h"
 #include "node/train/trainer.h"
 #include "node/wire/messages.h"
 
@@ -29,7 +30,6 @@ struct RunFiles {
   std::string data;    // where this computer keeps the run's data (node/config/training.h)
   std::string graph;   // and the run's graph file, if it trains one
   std::string origin;  // file of the state that the run goes on from, if it does
-  std::string record;  // every received frame is appended to this file; empty: none
 };
 
 struct RunNetwork {
@@ -58,6 +58,13 @@ struct RunStates {
   std::uint64_t keep_checkpoints = 3;    // files. REQUIRES: at least 1
 };
 
+// So that what the machine does can be replayed elsewhere (`ostraka replay`).
+struct RunRecording {
+  std::string folder;  // empty: the machine is not recorded
+  store::RecordingLimits limits;
+  base::Bytes manifest;  // the manifest's file
+};
+
 // Makes an honest machine that has not started.
 using MachineMaker = std::function<std::unique_ptr<protocol::Machine>()>;
 
@@ -71,6 +78,7 @@ struct RunOptions {
   RunFiles files;
   RunNetwork network;
   RunStates states;
+  RunRecording recording;
   std::string kernels;       // of exact gradients; empty: the widest of this machine
   bool unprotected = false;  // plain averaging, nothing checked: for comparison only
   // Makes the machine, for experiments with one that misbehaves. Null: an honest one. REQUIRES: the

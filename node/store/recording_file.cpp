@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "crypto/domains.h"
+#include "crypto/hash.h"
 #include "node/base/little_endian.h"
 #include "node/os/private_file.h"
 
@@ -22,11 +24,22 @@ constexpr std::string_view kMagic = "ostraka recording ";
 constexpr std::string_view kFirstLine = "ostraka recording 1\n";
 constexpr std::string_view kEnding = ".recording";
 constexpr std::size_t kLengthBytes = 4;
+constexpr std::size_t kCheckBytes = 4;
+
+// Finds a copy that was damaged on its way, which would differ for no fault of a node's.
+std::array<std::uint8_t, kCheckBytes> CheckOf(base::ByteView bytes) {
+  const base::Digest digest = crypto::Hash(crypto::kDomainRecording, bytes);
+  std::array<std::uint8_t, kCheckBytes> check{};
+  std::copy_n(digest.bytes.begin(), kCheckBytes, check.begin());
+  return check;
+}
 
 base::Bytes EntryOf(const base::Bytes& bytes) {
   base::Bytes entry;
-  entry.reserve(kLengthBytes + bytes.size());
+  entry.reserve(kLengthBytes + kCheckBytes + bytes.size());
   base::AppendLittleEndian(entry, bytes.size(), kLengthBytes);
+  const auto check = CheckOf(bytes);
+  entry.insert(entry.end(), check.begin(), check.end());
   entry.insert(entry.end(), bytes.begin(), bytes.end());
   return entry;
 }
@@ -42,8 +55,10 @@ std::uint64_t NumberOf(const std::string& name, const std::string& beginning) {
   return number ? std::stoull(digits) : 0;
 }
 
-// The newest number of this run and key; older files are removed.
-base::StatusOr<std::uint64_t> Newest(const std::string& folder, const std::string& beginning) {
+// The newest number of this run and key. Of the older files the oldest are removed, so that `keep`
+// are left with the one that comes.
+base::StatusOr<std::uint64_t> Newest(const std::string& folder, const std::string& beginning,
+                                     std::uint64_t keep) {
   std::vector<std::uint64_t> numbers;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -53,7 +68,7 @@ base::StatusOr<std::uint64_t> Newest(const std::string& folder, const std::strin
   if (error) return base::Unavailable("cannot read " + folder + ": " + error.message());
   if (numbers.empty()) return std::uint64_t{0};
   std::sort(numbers.begin(), numbers.end());
-  for (std::size_t i = 0; i + 1 < numbers.size(); ++i) {
+  for (std::size_t i = 0; i + keep <= numbers.size(); ++i) {
     fs::remove(fs::path(folder) / (beginning + std::to_string(numbers[i]) + std::string(kEnding)),
                error);
     if (error) return base::Unavailable("cannot remove an old recording: " + error.message());
@@ -63,22 +78,18 @@ base::StatusOr<std::uint64_t> Newest(const std::string& folder, const std::strin
 
 }  // namespace
 
-base::StatusOr<RecordingFile> RecordingFile::Begin(const std::string& folder,
-                                                   const base::Digest& run_id,
-                                                   const wire::RecordingHead& head,
-                                                   const RecordingLimits& limits) {
+base::Status RecordingFile::Begin(const base::Digest& run_id, const wire::RecordingHead& head) {
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return base::Unavailable("cannot make " + folder + ": " + error.message());
+  fs::create_directories(folder_, error);
+  if (error) return base::Unavailable("cannot make " + folder_ + ": " + error.message());
   const std::string beginning = run_id.Hex().substr(0, 16) + "-" + head.self.Short() + "-";
-  ASSIGN_OR_RETURN(const std::uint64_t newest, Newest(folder, beginning));
-  const std::string path =
-      (fs::path(folder) / (beginning + std::to_string(newest + 1) + std::string(kEnding))).string();
-  ASSIGN_OR_RETURN(const int fd, os::OpenPrivate(path));
-  RecordingFile file(path, os::Descriptor(fd), limits);
-  RETURN_IF_ERROR(file.Write(base::Bytes(kFirstLine.begin(), kFirstLine.end())));
-  RETURN_IF_ERROR(file.Write(EntryOf(wire::EncodeRecordingHead(head))));
-  return file;
+  ASSIGN_OR_RETURN(const std::uint64_t newest, Newest(folder_, beginning, limits_.keep));
+  const std::string name = beginning + std::to_string(newest + 1) + std::string(kEnding);
+  path_ = (fs::path(folder_) / name).string();
+  ASSIGN_OR_RETURN(const int fd, os::OpenPrivate(path_));
+  file_ = os::Descriptor(fd);
+  RETURN_IF_ERROR(Write(base::Bytes(kFirstLine.begin(), kFirstLine.end())));
+  return Write(EntryOf(wire::EncodeRecordingHead(head)));
 }
 
 base::Status RecordingFile::Write(const base::Bytes& bytes) {
@@ -146,6 +157,8 @@ base::StatusOr<RecordingContent> ReadRecording(const std::string& path) {
     if (file && size > wire::kMaxRecordedBytes) {
       return base::InvalidArgument(begins + "damaged" + where + ": copy it again");
     }
+    std::array<std::uint8_t, kCheckBytes> check{};
+    file.read(reinterpret_cast<char*>(check.data()), check.size());
     base::Bytes bytes;
     // Grows with what is there, not with what the length claims.
     while (file && bytes.size() < size) {
@@ -155,23 +168,28 @@ base::StatusOr<RecordingContent> ReadRecording(const std::string& path) {
       file.read(reinterpret_cast<char*>(bytes.data() + had),
                 static_cast<std::streamsize>(bytes.size() - had));
     }
-    if (!file) {
-      return base::InvalidArgument(
-          begins + "cut" + where +
-          ": copy it again, or cut it at an earlier entry (--whole-steps)");
+    if (!file && entries == 0) {
+      return base::InvalidArgument(begins + "cut in its first entry: copy it again");
     }
-    if (entries == 0) {
+    if (!file) {
+      content.cut = true;
+      return content;
+    }
+    base::Status read;
+    if (check != CheckOf(bytes)) {
+      read = base::InvalidArgument("other bytes than were written");
+    } else if (entries == 0) {
       auto head = wire::DecodeRecordingHead(bytes);
-      if (!head.ok())
-        return base::InvalidArgument(begins + "damaged: " + base::MessageOf(head.status()));
-      content.head = *std::move(head);
+      read = head.status();
+      if (head.ok()) content.head = *std::move(head);
     } else {
       auto turn = wire::DecodeRecordedTurn(bytes);
-      if (!turn.ok()) {
-        return base::InvalidArgument(begins + "damaged" + where + ": " +
-                                     base::MessageOf(turn.status()));
-      }
-      content.turns.push_back(*std::move(turn));
+      read = turn.status();
+      if (turn.ok()) content.turns.push_back(*std::move(turn));
+    }
+    if (!read.ok()) {
+      return base::InvalidArgument(begins + "damaged" + where + " (" + base::MessageOf(read) +
+                                   "): copy it again");
     }
   }
 }

@@ -1,13 +1,13 @@
 // The file of a recording (node/protocol/recording), and the folder that holds it.
 //
 //   <folder>/<run>-<peer>-<number>.recording, mode 0600:
-//     "ostraka recording 1\n", then entries: length (u32, little-endian), bytes. The first entry is
-//     the head.
+//     "ostraka recording 1\n", then entries: length (u32, little-endian), the first four bytes of
+//     the bytes' hash, bytes. The first entry is the head.
 //
 // Each start of a node begins a file: a machine's memory is in no store, so a replay can begin
 // where a machine began and nowhere else. A file ends with the step in which it has reached its
-// limits. Of one run and key the file before the newest is kept too, since a node that has crashed
-// is often started again before anybody looks.
+// limits. Of one run and key the files before the newest are kept too, `keep` of them in all, since
+// a node that has crashed is often started again before anybody looks.
 //
 // Promises:
 //   F1  A file holds whole entries, unless the disk failed or the power did.
@@ -33,15 +33,18 @@ namespace ostraka::store {
 struct RecordingLimits {
   std::uint64_t bytes = std::uint64_t{64} << 20;
   std::uint64_t steps = 0;  // 0: no limit but that of bytes
+  std::uint64_t keep = 2;   // files. REQUIRES: at least 1
 };
 
 class RecordingFile {
  public:
-  // Makes the folder if need be, removes old files of this run and key but the newest, and writes
-  // the head. Unavailable: the folder or the file cannot be made or written.
-  static base::StatusOr<RecordingFile> Begin(const std::string& folder, const base::Digest& run_id,
-                                             const wire::RecordingHead& head,
-                                             const RecordingLimits& limits);
+  // Nothing is written before Begin.
+  RecordingFile(std::string folder, const RecordingLimits& limits)
+      : folder_(std::move(folder)), limits_(limits) {}
+
+  // Makes the folder if need be, removes the oldest files of this run and key, and writes the head.
+  // Unavailable: the folder or the file cannot be made or written. REQUIRES: called once, first.
+  base::Status Begin(const base::Digest& run_id, const wire::RecordingHead& head);
 
   // False: the recording is over, and why is told by TakeNotice.
   bool Append(const wire::RecordedTurn& turn, bool ends_step);
@@ -50,13 +53,12 @@ class RecordingFile {
   const std::string& path() const { return path_; }
 
  private:
-  RecordingFile(std::string path, os::Descriptor file, const RecordingLimits& limits)
-      : path_(std::move(path)), file_(std::move(file)), limits_(limits) {}
   base::Status Write(const base::Bytes& bytes);
 
+  const std::string folder_;
+  const RecordingLimits limits_;
   std::string path_;
-  os::Descriptor file_;
-  RecordingLimits limits_;
+  os::Descriptor file_{-1};
   std::uint64_t bytes_ = 0;
   std::uint64_t steps_ = 0;
   bool over_ = false;
@@ -66,10 +68,11 @@ class RecordingFile {
 struct RecordingContent {
   wire::RecordingHead head;
   std::vector<wire::RecordedTurn> turns;
+  bool cut = false;  // the file ends within an entry, which is left out
 };
 
 // Unavailable: it cannot be read. InvalidArgument, with a reason and a remedy: it is no recording,
-// is of another version of ostraka, or is cut or damaged.
+// is of another version of ostraka, or is damaged.
 base::StatusOr<RecordingContent> ReadRecording(const std::string& path);
 
 }  // namespace ostraka::store

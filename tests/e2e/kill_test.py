@@ -41,8 +41,8 @@ class Nodes:
         options = ["--attack", self.attacks[index]] if index in self.attacks else []
         self.processes[index] = subprocess.Popen(
             [OSTRAKA, "node", self.made.manifest, "--key", self.made.key(index), "--data-dir",
-             self.made.data_dir(index), "--listen-fd", str(fd), "--events", "--record-frames",
-             self.path(index, "frames"), *options],
+             self.made.data_dir(index), "--listen-fd", str(fd), "--events", "--record",
+             self.path(index, "recordings"), "--record-keep", "10000", *options],
             stdout=out, stderr=err, stdin=subprocess.DEVNULL, pass_fds=(fd,),
             start_new_session=True)
 
@@ -96,7 +96,8 @@ class NodesTest(TestCase):
         return reports
 
     def audit(self, *options):
-        frames = [self.nodes.path(index, "frames") for index in self.honest]
+        frames = [file for index in self.honest
+                  for file in sorted(self.nodes.path(index, "recordings").iterdir())]
         result = subprocess.run([SLOT_AUDIT, *options, *frames], capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         if not options:  # no member sends garbage here, and a frame that a kill cut off was removed

@@ -137,7 +137,7 @@ class RangesTest(TestCase):
                      ["compare", "merge", "-", where], ["link", where, "--file", "-"],
                      ["invite", "new", "--manifest", run_.manifest, "--key", key, "--file", "-"],
                      ["node", run_.manifest, "--key", key, "--log-file", "-"],
-                     ["node", run_.manifest, "--key", key, "--record-frames", "-"]):
+                     ["node", run_.manifest, "--key", key, "--record", "-"]):
             with self.subTest(args=args):
                 self.refused(2, args, "'-' is no path", cwd=where)
                 self.assertEqual(list(where.iterdir()), [])

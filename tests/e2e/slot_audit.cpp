@@ -1,17 +1,15 @@
-// An outside checker of honesty across crashes: reads the frames that nodes recorded of each other
-// (`ostraka node --record-frames`) and reports every slot for which one key signed two different
+// An outside checker of honesty across crashes: reads what nodes were given by each other
+// (`ostraka node --record`) and reports every slot for which one key signed two different
 // messages. It shares with the node the codec and the signature check, and none of its rules.
 //
 //   slot_audit FILE...      exit 0: none; 1: some, one line each; 2: a file cannot be used
 //   slot_audit --said-by ID FILE...   instead: what this key signed, a line "STEP TYPE" for each
 //                                     slot and each REJOIN, genesis left out
 //
-// A file may end in the middle of a frame: its node was killed. Frames that cannot be read are
+// A file may end in the middle of an entry: its node was killed. Frames that cannot be read are
 // counted: honest peers send none.
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -19,6 +17,7 @@
 #include <utility>
 
 #include "crypto/sign.h"
+#include "node/store/recording_file.h"
 #include "node/wire/codec.h"
 
 namespace {
@@ -32,17 +31,10 @@ class Audit {
   explicit Audit(std::string said_by) : said_by_(std::move(said_by)) {}
 
   bool Read(const char* path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return false;
-    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-    std::size_t at = 0;
-    while (bytes.size() - at >= 4) {
-      std::uint32_t size = 0;
-      for (int i = 3; i >= 0; --i) size = size << 8 | static_cast<std::uint8_t>(bytes[at + i]);
-      if (bytes.size() - at - 4 < size) break;
-      const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at + 4);
-      Take(std::make_shared<const Bytes>(begin, begin + size));
-      at += 4 + size;
+    const auto recording = ostraka::store::ReadRecording(path);
+    if (!recording.ok()) return false;
+    for (const ostraka::wire::RecordedTurn& turn : recording->turns) {
+      if (!turn.frame.empty()) Take(std::make_shared<const Bytes>(turn.frame));
     }
     return true;
   }

@@ -16,6 +16,7 @@ void AddLeaveCommand(CLI::App& program, Invocation& invocation);
 void AddStatusCommand(CLI::App& program, Invocation& invocation);
 void AddLedgerCommand(CLI::App& program, Invocation& invocation);
 void AddEvidenceCommand(CLI::App& program, Invocation& invocation);
+void AddReplayCommand(CLI::App& program, Invocation& invocation);
 void AddExportCommand(CLI::App& program, Invocation& invocation);
 
 }  // namespace ostraka::cli

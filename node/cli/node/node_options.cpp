@@ -184,7 +184,14 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options)
   run.files.graph = GraphFileOf(options.files.graph, options.files.manifest, *run.manifest);
   run.kernels = options.lab.kernels;
   run.files.origin = options.files.origin;
-  run.files.record = options.files.record_frames;
+  if (!options.recording.folder.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, config::ReadManifestText(options.files.manifest));
+    run.recording = {options.recording.folder,
+                     {.bytes = options.recording.limit_mib << 20,
+                      .steps = options.recording.limit_steps,
+                      .keep = options.recording.keep},
+                     base::Bytes(text.begin(), text.end())};
+  }
   std::map<base::PeerId, std::string> addresses = std::move(run.network.addresses);
   ASSIGN_OR_RETURN(run.network,
                    NetworkOf(options.network, *run.manifest, run.anchor.get(), run.files.data_dir));
@@ -228,8 +235,23 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
                      ".graph)");
   command.add_option("--origin", options.files.origin,
                      "file with the initial state, for a run made by `run recover`");
-  WritesTo(command.add_option("--record-frames", options.files.record_frames,
-                              "append every received frame to this file, for audits"));
+  WritesTo(command.add_option("--record", options.recording.folder,
+                              "record in this folder what the node is given and says, for `ostraka "
+                              "replay`; no key or passphrase is in it"));
+  command
+      .add_option("--record-limit", options.recording.limit_mib,
+                  "end the recording with the step in which it has so many MiB")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command
+      .add_option("--record-steps", options.recording.limit_steps,
+                  "end the recording after so many steps (0: by its size alone)")
+      ->capture_default_str();
+  command
+      .add_option("--record-keep", options.recording.keep,
+                  "keep the recordings of so many starts of the node in this run")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   command
       .add_option("--evaluate-every", options.evaluate_every,
                   "steps between evaluations on held-out data; 0: only at the end")

@@ -30,7 +30,6 @@ struct NodeFileOptions {
   std::string data;    // this node's copy of the run's data
   std::string graph;   // and of its graph file; empty: beside the manifest
   std::string origin;  // file of the state that the run begins with
-  std::string record_frames;
 };
 
 struct NodeNetworkOptions {
@@ -62,8 +61,16 @@ struct NodeLabOptions {
   std::uint64_t attack_from = 0;
 };
 
+struct RecordingOptions {
+  std::string folder;  // empty: none
+  std::uint64_t limit_mib = 64;
+  std::uint64_t limit_steps = 0;
+  std::uint64_t keep = 2;
+};
+
 struct NodeCommandOptions {
   NodeFileOptions files;
+  RecordingOptions recording;
   NodeNetworkOptions network;
   StateOptions states;
   std::uint64_t evaluate_every = 10;

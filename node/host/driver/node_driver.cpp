@@ -80,7 +80,7 @@ NodeDriver::Impl::Plan::Plan(NodeOptions& options)
       transport(std::move(options.transport)),
       finder(std::move(options.finder)),
       status(std::move(options.status)),
-      record_file(std::move(options.record_file)),
+      recording(std::move(options.recording)),
       flush_timeout(options.flush_timeout),
       started{options.coin_seed, crypto::RandomSeed(), std::move(options.restored)},
       genesis(std::move(options.genesis)),
@@ -151,13 +151,7 @@ base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io, os::Descriptor 
   net::TransportEvents events;
   events.message = [this](const base::PeerId& from, base::SharedBytes frame,
                           crypto::SharedBlob blob) {
-    inlet_.Enter([&] {
-      const base::Status recorded = disk_.Record(*frame);
-      if (!recorded.ok()) {
-        reporter_.Notice(net::NoticeLevel::kWarning, base::MessageOf(recorded));
-      }
-      Feed(protocol::MessageReceived{from, std::move(frame), std::move(blob)});
-    });
+    inlet_.Enter([&] { Feed(protocol::MessageReceived{from, std::move(frame), std::move(blob)}); });
   };
   events.link = [this](const base::PeerId& peer, bool up) {
     inlet_.Enter([&] { LinkChanged(peer, up); });
@@ -177,7 +171,6 @@ base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io, os::Descriptor 
                    net::Transport::Make(io, std::move(plan_.transport), std::move(events)));
   finder_.emplace(io, inlet_, reporter_, *transport_, key, plan_.run_id, members,
                   std::move(plan_.finder));
-  if (!plan_.record_file.empty()) RETURN_IF_ERROR(disk_.RecordFrames(plan_.record_file));
   ASSIGN_OR_RETURN(
       http_, StatusServer::Make(io, plan_.status.places, [this](std::string_view path) {
         http::HttpResponse answer;
@@ -223,6 +216,10 @@ void NodeDriver::Impl::Start(Ended ended) {
   inlet_.Enter([this] {
     disk_.Start();
     reporter_.Started(port(), http_port(), roster_.member_count());
+    if (plan_.recording != nullptr) {
+      reporter_.Notice(net::NoticeLevel::kInfo,
+                       "this node is recorded in " + plan_.recording->path());
+    }
     if (plan_.genesis != nullptr) reporter_.Reach(*plan_.genesis);
     finder_->Start();
     const protocol::Restored* const restored = plan_.started.restored.get();
@@ -242,6 +239,7 @@ void NodeDriver::Impl::Look() {
   if (!stop_.TakesInputs()) return;
   const NodeStatus seen = Seen();
   reporter_.Look(seen);
+  TellOfRecording();
   if (stop_wait_.begun() && stop_.phase() == StopSequence::Phase::kRunning) {
     const wire::Block& head = *reporter_.report().last_block;
     const auto why =
@@ -260,6 +258,12 @@ void NodeDriver::Impl::Look() {
   reporter_.Advise(
       net::DialBackAdvice(finder_->dialed_back(), seen.only_dial.contains(plan_.self)));
   look_timer_.Start(kLookEvery, [this] { inlet_.Enter([this] { Look(); }); });
+}
+
+void NodeDriver::Impl::TellOfRecording() {
+  if (plan_.recording == nullptr) return;
+  const auto notice = plan_.recording->TakeNotice();
+  if (notice) reporter_.Notice(net::NoticeLevel::kWarning, *notice);
 }
 
 // False if it was asked before, or the run cannot do without this node.
@@ -370,7 +374,8 @@ void NodeDriver::Impl::BeginClose() {
 
 void NodeDriver::Impl::Close() {
   if (stop_.phase() == StopSequence::Phase::kEnded) return;  // EndUnclosed came first
-  StopTimers();                                              // they use the transport
+  TellOfRecording();
+  StopTimers();  // they use the transport
   const auto closed = std::make_shared<Closed>();
   closed->traffic = transport_->counters();
   if (plan_.status.last) plan_.status.last(Status(), reporter_.history());

@@ -7,8 +7,8 @@
 // provides the machine: an adversary is the honest machine wrapped in an editor (sim/).
 //
 // Promises:
-//   V1  Nothing that a driver does on the protocol thread waits, except in ~NodeDriver, with
-//       record_file, and if no closing thread can be made. No exception of its machine or of a
+//   V1  Nothing that a driver does on the protocol thread waits, except in ~NodeDriver, with a
+//       recording, and if no closing thread can be made. No exception of its machine or of a
 //       library leaves the driver. So a run that fails or ends leaves the others alone. A failed
 //       CHECK ends the process, and so does a worker thread without memory to post a result.
 //   V2  OnStarted comes first, OnHalted once, and `ended` last and once.
@@ -64,6 +64,7 @@
 #include "node/protocol/ground/machine.h"
 #include "node/store/checkpoint_writer.h"
 #include "node/store/ledger.h"
+#include "node/store/recording_file.h"
 #include "node/store/revocation_file.h"
 #include "node/train/trainer.h"
 
@@ -96,9 +97,8 @@ struct NodeOptions {
   // Limit on sending, and on waiting for members whose link is down, at the end.
   base::Duration flush_timeout = base::Seconds(5);
   base::Duration forget_after = base::Seconds(10);  // from a member's ban
-  // Appends every received frame to this file, each after its length (u32, little-endian), for
-  // audits from outside. Empty: no file.
-  std::string record_file = {};
+  // Into which the machine is recorded; null: it is not. Here people are told of it.
+  std::shared_ptr<store::RecordingFile> recording = nullptr;
   StatusService status;  // from Make until the run closes
 };
 
@@ -107,9 +107,9 @@ class NodeDriver {
   using Ended = std::function<void(NodeReport)>;
 
   // Binds the ports, so that a port in use is reported here. Sends nothing before Start; the worker
-  // threads exist and have no work. Transport::Make's, HttpServer::Make's and FrameLog::Open's
-  // errors. Unavailable: no thread can be started, or a library threw. REQUIRES: `io` and `events`
-  // outlive the driver; one thread runs `io`; http_answer is set if http is not empty.
+  // threads exist and have no work. Transport::Make's and HttpServer::Make's errors. Unavailable:
+  // no thread can be started, or a library threw. REQUIRES: `io` and `events` outlive the driver;
+  // one thread runs `io`; http_answer is set if http is not empty.
   static base::StatusOr<std::unique_ptr<NodeDriver>> Make(boost::asio::io_context& io,
                                                           NodeOptions options, NodeEvents& events);
   // Ends everything at once, without OnHalted or `ended`. Blocks for running jobs and the disk

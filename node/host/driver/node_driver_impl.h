@@ -50,7 +50,7 @@ class NodeDriver::Impl {
     net::TransportOptions transport;  // until Bind
     FinderOptions finder;             // until Bind
     StatusService status;
-    std::string record_file;
+    std::shared_ptr<store::RecordingFile> recording;
     base::Duration flush_timeout;
     protocol::Started started;  // until Start
     std::shared_ptr<const wire::Block> genesis;
@@ -79,6 +79,7 @@ class NodeDriver::Impl {
   // Once a second while the machine runs.
   void Look();
   bool AskToLeave();
+  void TellOfRecording();
 
   // --- the machine ---
   void Feed(const protocol::Input& input);

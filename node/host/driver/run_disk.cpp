@@ -19,11 +19,6 @@ RunDisk::RunDisk(const Inlet& inlet, std::unique_ptr<store::Ledger> ledger,
   states_ = std::make_unique<store::CheckpointWriter>(*std::move(states));
 }
 
-base::Status RunDisk::RecordFrames(const std::string& path) {
-  ASSIGN_OR_RETURN(frames_, store::FrameLog::Open(path));
-  return base::OkStatus();
-}
-
 void RunDisk::Start() {
   ledger_->Start({
       .committed =
@@ -71,10 +66,6 @@ void RunDisk::Offer(const protocol::StepDone& done) {
 
 void RunDisk::Keep(const protocol::FalseGradient& seen) {
   if (states_) states_->Keep(seen);
-}
-
-base::Status RunDisk::Record(const base::Bytes& frame) {
-  return frames_ ? frames_->Append(frame) : base::OkStatus();
 }
 
 base::Status RunDisk::CloseLedger(const std::string& outcome) {

@@ -30,7 +30,6 @@
 #include "node/host/threads/inlet.h"
 #include "node/protocol/ground/machine.h"
 #include "node/store/checkpoint_writer.h"
-#include "node/store/frame_log.h"
 #include "node/store/ledger.h"
 
 namespace ostraka::host {
@@ -49,9 +48,6 @@ class RunDisk {
   RunDisk(const Inlet& inlet, std::unique_ptr<store::Ledger> ledger,
           std::optional<store::CheckpointWriterOptions> states, RunDiskEvents events);
 
-  // Records every frame in this file from now on. FrameLog::Open's errors.
-  base::Status RecordFrames(const std::string& path);
-
   // REQUIRES: called once, before Append.
   void Start();
 
@@ -64,8 +60,6 @@ class RunDisk {
   void Offer(const protocol::StepDone& done);
   // The parameters with which a stranger can judge the gradient.
   void Keep(const protocol::FalseGradient& seen);
-  // FrameLog::Append's errors.
-  base::Status Record(const base::Bytes& frame);
 
   store::LedgerStats stats() const { return ledger_->stats(); }
 
@@ -83,10 +77,9 @@ class RunDisk {
   const RunDiskEvents events_;
   std::unique_ptr<store::Ledger> ledger_;            // until Free
   std::unique_ptr<store::CheckpointWriter> states_;  // null: none are kept
-  std::optional<store::FrameLog> frames_;
-  std::deque<protocol::StoreId> in_flight_;  // in the order of Append
-  bool reporting_ = false;                   // stays true if `stored` throws
-  bool failed_ = false;                      // `failed` was called
+  std::deque<protocol::StoreId> in_flight_;          // in the order of Append
+  bool reporting_ = false;                           // stays true if `stored` throws
+  bool failed_ = false;                              // `failed` was called
 };
 
 }  // namespace ostraka::host

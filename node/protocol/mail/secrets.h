@@ -8,8 +8,8 @@
 // choice among 2^f coins.
 //
 // Promises:
-//   K1  Equal seeds give equal coins and nonces, so that a member that starts again can open what it
-//       committed to. [C: a draw is one of the step]
+//   K1  Equal seeds give equal coins and nonces, so that a member that starts again can open what
+//       it committed to.
 //
 // Memory: a seed. An attacker who learns the seed knows the coins in advance; it is in no message.
 //

@@ -40,7 +40,7 @@ TEST_F(PreparedRunTest, HasWhatTheManifestAndTheFolderSay) {
                     .evaluate_every = 3,
                     .checkpoint_every = 5,
                     .keep_checkpoints = 2};
-  options.files.record = dir_ + "/frames";
+  options.recording.folder = dir_ + "/recordings";
   const auto prepared = Prepare(std::move(options));
   ASSERT_TRUE(prepared.ok()) << prepared.status();
   const protocol::Manifest& manifest = *run_->manifest();
@@ -61,7 +61,8 @@ TEST_F(PreparedRunTest, HasWhatTheManifestAndTheFolderSay) {
               moved ? "127.0.0.1:7" : manifest.members[i].address);
   }
   EXPECT_EQ(node.evaluate_every, 3u);
-  EXPECT_EQ(node.record_file, dir_ + "/frames");
+  ASSERT_NE(node.recording, nullptr);
+  EXPECT_TRUE(node.recording->path().starts_with(dir_ + "/recordings/"));
   ASSERT_TRUE(node.states.has_value());
   EXPECT_EQ(node.states->data_dir, member().data_dir);
   EXPECT_EQ(node.states->every, 5u);

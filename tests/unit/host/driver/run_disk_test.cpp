@@ -107,13 +107,5 @@ TEST_F(RunDiskTest, WithoutStatesThereIsNoFile) {
   EXPECT_TRUE(absl::IsNotFound(disk_->Free().status()));
 }
 
-TEST_F(RunDiskTest, RecordsFramesOnlyIfAsked) {
-  Open();
-  EXPECT_TRUE(disk_->Record({1, 2, 3}).ok());
-  ASSERT_TRUE(disk_->RecordFrames(dir_ + "/frames").ok());
-  EXPECT_TRUE(disk_->Record({1, 2, 3}).ok());
-  EXPECT_EQ(std::filesystem::file_size(dir_ + "/frames"), 4u + 3u);
-}
-
 }  // namespace
 }  // namespace ostraka::host::run_disk_test
