@@ -276,8 +276,6 @@ LARGE_FILES = {
     "node/train/data/digits.csv": "the embedded data set: provenance beside it",
 }
 MAX_FILE_LINES = 500
-# Headers and sources directly in a folder: more are no room, but a list.
-MAX_FOLDER_FILES = 34
 MAX_FUNCTION_LINES = 70
 
 # Commits after this one have short subjects (docs/hacking.md, "Commits"); those before are as they are.
@@ -320,7 +318,7 @@ BUILT_BY_FUNCTIONS = {"tests/fuzz/replay_main.cpp", "tests/unit/crypto/environme
 
 # --- fingerprints (crypto/hash_into.h) -----------------------------------------------------------
 # Where a class that declares HashInto has to name all its fields in it. Pointers, references, const
-# fields, Uses and Holdings are free: they are fixed, and what they show has another owner.
+# fields are free: they are fixed, and what they show has another owner.
 FINGERPRINTED = ("node/protocol/", "crypto/hash_into.h")
 # Machines whose Fingerprint is that of the machine within.
 WRAPPERS = {"RecordingMachine"}
@@ -368,11 +366,11 @@ NOT_HASHED = {
     "PlainPeer::members_": _FIXED,
     "PlainPeer::parts_": _FIXED,
     "PlainPeer::my_index_": _FIXED,
-    "Parts::turn": "its time and its outbox are set anew in each call",
-    "Parts::secrets": "PeerMachine feeds it",
+    "Core::turn": "its time and its outbox are set anew in each call",
+    "MemberState::server": "holds references alone",
     "Parts::check": "holds pointers and the verifier alone",
-    "Parts::server": "holds pointers alone",
-    "Intake::answers_": "holds pointers alone",
+    "Intake::answers_": "holds references alone",
+    "Intake::door_": "holds a reference alone",
     "PeerMachine::verifier_": "a cache: it remembers signatures that it found good",
     "Chain::shown_": "a cache: the head, encoded",
     "DisputedPairs::good_": "a cache: forwarded_parts_ or LateWatch::held_ follows from it in the call that judges",
@@ -401,27 +399,21 @@ NOT_HASHED = {
 }
 
 # --- classes (docs/decisions/0017) ----------------------------------------------------------------
-MAX_FIELDS = 20
-MAX_MEMBER_FUNCTIONS = 42
-# "path Class" -> (most fields, most functions, why it is longer). Plain records only: a class with
-# private state is split instead.
-LARGE_CLASSES = {
-    "node/wire/block.h Block": (35, 0, "a block as the wire carries it: its schema has these fields"),
-    "node/protocol/ground/manifest.h Manifest": (27, 0, "the manifest's file: a field a key"),
-    "node/host/report/node_status.h NodeStatus": (31, 0, "what `ostraka status` and /metrics report"),
-    "node/protocol/member/parts.h Parts": (25, 5, "the list of a member's parts, each a class with one job"),
-    "node/store/ledger_tables.cpp Statements": (22, 0, "the ledger's SQL: a field a statement"),
-    "sim/setup/options.h SimOptions": (53, 1, "one run of the simulator: a field an option of `ostraka sim`"),
-    "sim/run/cluster.h SimResult": (25, 0, "the report of one run: a field a figure of its JSON"),
-    "sim/run/seeds.h SeedsResult": (22, 0, "the report of many runs: a field a figure of its JSON"),
-    "sim/compare/plan/grid.h Grid": (22, 0, "a comparison's plan file: a field a key"),
-    "sim/compare/cells/cell.h Cell": (21, 1, "a cell's name in the store of results: a field a key of it"),
-    "tests/property/protocol_framing_test.cpp World": (23, 20, "a test's world: a whole run in one place"),
-    "tests/unit/protocol/seal/seal_world.h World": (14, 45, "a test's world: a function a thing that "
-                                                    "members say or a test asks"),
-    "node/protocol/step/step.h Uses": (21, 0, "what a step is given, a pointer a part of the member"),
-    "tests/unit/protocol/step/step_fixture.h StepWorld": (26, 52, "a test's world: a step's parts, and a "
-                                                          "function a message of its members"),
+# Where a function takes a class of the protocol by reference, so that it is there: a pointer may be null.
+BY_REFERENCE = ("node/protocol/",)
+# "path parameter" -> why it is a pointer.
+NULLABLE = {
+    "node/protocol/sync/histories.h known": "null: the block before is not known here",
+    "node/protocol/member/answers.h item": "null: the message is not held, which the ration counts too",
+    "node/protocol/seal/inside/values.h messages": "kept, never null: a Seal is made by value options alone",
+    "node/protocol/seal/inside/impl.h messages": "kept, never null: a Seal is made by value options alone",
+    "node/protocol/seal/seal.h messages": "kept, never null: a Seal is made by value options alone",
+}
+# Records that are hashed by all members hold no sentence. Field -> why it is there.
+HASHED_RECORDS = ("node/wire/block.h", "node/wire/messages.h")
+SENTENCES = {
+    "old_text": "of a block of version 12 or before, which is read and never made",
+    "why": "Unreadable: of a body that cannot be read, for people; no frame holds it",
 }
 # Where files of a folder form no circle of includes.
 ONE_WAY_ROOMS = ("node/protocol/",)

@@ -35,14 +35,14 @@ class JobDesk {
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, about, asked_in); }
   };
 
-  explicit JobDesk(const Turn* turn) : turn_(turn) {}
+  explicit JobDesk(const Turn& turn) : turn_(turn) {}
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, open_, next_); }
   friend struct FingerprintProbe;
 
   JobId Start(const Job& job, JobSpec spec) {
     const JobId id = next_++;
     open_.emplace(id, Open{job});
-    turn_->Do(StartJob{id, std::make_shared<const JobSpec>(std::move(spec))});
+    turn_.Do(StartJob{id, std::make_shared<const JobSpec>(std::move(spec))});
     return id;
   }
   // The result of the job is not wanted any more. REQUIRES: it is open, and was not stopped.
@@ -50,7 +50,7 @@ class JobDesk {
     Open& open = open_.at(id);
     OSTRAKA_CHECK(open.wanted);  // J2
     open.wanted = false;
-    turn_->Do(StopJob{id});
+    turn_.Do(StopJob{id});
   }
   // The job is done. Nullopt if nobody wants it. REQUIRES: Start gave `id`, and it is taken once.
   std::optional<Job> Take(JobId id) {
@@ -80,7 +80,7 @@ class JobDesk {
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, job, wanted); }
   };
 
-  const Turn* turn_;
+  const Turn& turn_;
   std::map<JobId, Open> open_;
   JobId next_ = 1;
 };

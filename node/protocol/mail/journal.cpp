@@ -24,7 +24,7 @@ std::optional<Journal::Own> Journal::SayAgain(const Draft& draft) {
     sent.blob = draft.blob;
     sent.to = draft.to;
     for (const PeerId& peer : draft.to) {
-      if (peer != self) turn_->Do(Send{peer, sent.frame, sent.blob});
+      if (peer != self) turn_.Do(Send{peer, sent.frame, sent.blob});
     }
     if (std::find(draft.to.begin(), draft.to.end(), self) == draft.to.end()) return std::nullopt;
     return Own{wire::Share(std::move(opened).value()), draft.blob};
@@ -39,7 +39,7 @@ std::optional<StoreId> Journal::Prepare(std::vector<Draft> drafts) {
     signer_.Release(id);
     return std::nullopt;
   }
-  turn_->Do(std::move(store));
+  turn_.Do(std::move(store));
   return id;
 }
 
@@ -49,7 +49,7 @@ std::optional<Journal::Own> Journal::Say(SignedDraft draft) {
     if (peer == signer_.id()) {
       to_self = true;
     } else {
-      turn_->Do(Send{peer, draft.message.frame, draft.blob});
+      turn_.Do(Send{peer, draft.message.frame, draft.blob});
     }
   }
   Keep(draft.message, draft.blob, std::move(draft.to));
@@ -61,7 +61,7 @@ void Journal::Repeat(const PeerId& to) const {
   for (const Sent& sent : sent_) {
     const bool wanted = std::find(sent.to.begin(), sent.to.end(), to) != sent.to.end();
     if (wanted && !(sent.bulk && sent.blob == nullptr)) {
-      turn_->Do(Send{to, sent.frame, sent.blob});
+      turn_.Do(Send{to, sent.frame, sent.blob});
     }
   }
 }
@@ -92,7 +92,7 @@ void Journal::ForgetBefore(std::uint64_t step) {
 
 // --- storing ------------------------------------------------------------------------------------
 
-void Journal::StoreOne(Record record) { turn_->Do(Store{next_store_++, {std::move(record)}}); }
+void Journal::StoreOne(Record record) { turn_.Do(Store{next_store_++, {std::move(record)}}); }
 
 Record Journal::RecordOf(bool genesis, std::uint64_t step, Bytes encoded) {
   return {RecordKind::kBlock, BlockKey(genesis, step), std::move(encoded)};
@@ -103,7 +103,7 @@ void Journal::StoreBlock(const wire::Block& block, Bytes encoded) {
 }
 
 void Journal::StoreBlocks(std::vector<Record> blocks) {
-  turn_->Do(Store{next_store_++, std::move(blocks)});
+  turn_.Do(Store{next_store_++, std::move(blocks)});
 }
 
 void Journal::StoreMembership(const wire::Block& block) {
@@ -115,7 +115,7 @@ void Journal::StoreState(const wire::Block& block, const ModelState& state) {
 }
 
 void Journal::StoreBlockAndState(const wire::Block& block, const ModelState& state) {
-  turn_->Do(
+  turn_.Do(
       Store{next_store_++,
             {RecordOf(block.genesis, block.step, wire::EncodeBlock(block)),
              {RecordKind::kState, BlockKey(block.genesis, block.step), {}, EncodeState(state)}}});
@@ -128,7 +128,7 @@ void Journal::StoreStateParts(std::uint64_t height,
     records.push_back(
         {RecordKind::kStatePart, StatePartKey(height, static_cast<std::uint32_t>(part)), {}, blob});
   }
-  turn_->Do(Store{next_store_++, std::move(records)});
+  turn_.Do(Store{next_store_++, std::move(records)});
 }
 
 void Journal::StoreResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {

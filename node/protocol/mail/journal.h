@@ -51,7 +51,7 @@ class Journal {
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, message, blob); }
   };
 
-  Journal(std::shared_ptr<const crypto::SigningKey> key, const Turn* turn)
+  Journal(std::shared_ptr<const crypto::SigningKey> key, const Turn& turn)
       : turn_(turn), signer_(std::move(key)) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
@@ -102,7 +102,7 @@ class Journal {
   void Keep(const wire::SignedEnvelope& message, SharedBlob blob, std::vector<PeerId> to);
   void StoreOne(Record record);
 
-  const Turn* turn_;
+  const Turn& turn_;
   Signer signer_;
   StoreId next_store_ = 1;
   std::deque<Sent> sent_;

@@ -23,15 +23,15 @@ namespace ostraka::protocol {
 
 class PullTimer {
  public:
-  explicit PullTimer(const Turn* turn) : turn_(turn) {}
+  explicit PullTimer(const Turn& turn) : turn_(turn) {}
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, at_, attempts_); }
   friend struct FingerprintProbe;
 
   void Arm(Duration after) {
-    const Time at = turn_->now() + after;
+    const Time at = turn_.now() + after;
     if (at_ && *at_ <= at) return;  // P1
     at_ = at;
-    turn_->Do(SetTimer{kPullTimer, at});
+    turn_.Do(SetTimer{kPullTimer, at});
   }
   // It is not armed any more; the driver's timer is the caller's to cancel.
   void Disarm() { at_.reset(); }
@@ -47,7 +47,7 @@ class PullTimer {
   std::uint32_t attempts() const { return attempts_; }
 
  private:
-  const Turn* turn_;
+  const Turn& turn_;
   std::optional<Time> at_;
   std::uint32_t attempts_ = 0;
 };

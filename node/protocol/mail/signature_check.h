@@ -23,15 +23,15 @@ namespace ostraka::protocol {
 
 class SignatureCheck {
  public:
-  SignatureCheck(std::shared_ptr<crypto::Verifier> verifier, Ration* ration, const Turn* turn,
-                 const Voice* voice)
+  SignatureCheck(std::shared_ptr<crypto::Verifier> verifier, Ration& ration, const Turn& turn,
+                 const Voice& voice)
       : verifier_(std::move(verifier)), ration_(ration), turn_(turn), voice_(voice) {}
 
   // The message is its sender's; else its link is suspected.
   bool Verified(const wire::SignedEnvelope& message, const PeerId& from);
   // The same for a message of another history, say (Y2).
   bool VerifiedOdd(const wire::SignedEnvelope& message, const PeerId& from) {
-    return ration_->TakeOddMessage(turn_->now(), from) && Verified(message, from);
+    return ration_.TakeOddMessage(turn_.now(), from) && Verified(message, from);
   }
 
   // Both signatures of the credential are good for `peer`, and a ration of `from` had room for them
@@ -41,9 +41,9 @@ class SignatureCheck {
 
  private:
   std::shared_ptr<crypto::Verifier> verifier_;
-  Ration* ration_;
-  const Turn* turn_;
-  const Voice* voice_;
+  Ration& ration_;
+  const Turn& turn_;
+  const Voice& voice_;
 };
 
 }  // namespace ostraka::protocol

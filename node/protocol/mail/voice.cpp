@@ -38,11 +38,11 @@ Draft Voice::MakeDraft(const wire::Slot& slot, const Digest& parent, Bytes body,
 
 void Voice::Prepare(std::vector<Draft> drafts) {
   for (const Draft& draft : drafts) {
-    if (auto own = journal_->SayAgain(draft)) own_.push_back(*std::move(own));
+    if (auto own = journal_.SayAgain(draft)) own_.push_back(*std::move(own));
   }
-  const auto id = journal_->Prepare(std::move(drafts));
+  const auto id = journal_.Prepare(std::move(drafts));
   if (!id || !base::Planted(base::Bug::kSignedBeforeStored)) return;
-  auto released = journal_->Release(*id);
+  auto released = journal_.Release(*id);
   for (SignedDraft& draft : *released) Say(std::move(draft));
 }
 
@@ -53,7 +53,7 @@ void Voice::Prepare(Draft draft) {
 }
 
 void Voice::Say(SignedDraft draft) {
-  if (auto own = journal_->Say(std::move(draft))) own_.push_back(*std::move(own));
+  if (auto own = journal_.Say(std::move(draft))) own_.push_back(*std::move(own));
 }
 
 std::optional<Journal::Own> Voice::NextOwn() {
@@ -66,7 +66,7 @@ std::optional<Journal::Own> Voice::NextOwn() {
 void Voice::SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob) const {
   slot.run_id = run_id_;
   const SharedBytes frame = wire::EncodeService({slot, Digest{}, self_, std::move(body)});
-  turn_->Do(Send{to, frame, std::move(blob)});
+  turn_.Do(Send{to, frame, std::move(blob)});
 }
 
 void Voice::Ask(const PeerId& to, wire::Slot slot, const wire::Pull& pull) const {
@@ -83,7 +83,7 @@ void Voice::AskHeads(const std::vector<PeerId>& members, std::uint64_t step) con
 }
 
 void Voice::Suspect(const PeerId& peer, std::string check, std::string reason) const {
-  turn_->Do(Observe{Suspicion{step_, peer, std::move(check), std::move(reason)}});
+  turn_.Do(Observe{Suspicion{step_, peer, std::move(check), std::move(reason)}});
 }
 
 void Voice::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step_, wishes_, own_); }

@@ -31,7 +31,7 @@ namespace ostraka::protocol {
 
 class Voice {
  public:
-  Voice(const PeerId& self, const Digest& run_id, const Turn* turn, Journal* journal)
+  Voice(const PeerId& self, const Digest& run_id, const Turn& turn, Journal& journal)
       : self_(self), run_id_(run_id), turn_(turn), journal_(journal) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
@@ -76,8 +76,8 @@ class Voice {
  private:
   PeerId self_;
   Digest run_id_;
-  const Turn* turn_;
-  Journal* journal_;
+  const Turn& turn_;
+  Journal& journal_;
   Wishes wishes_;
   std::uint64_t step_ = 0;
   std::deque<Journal::Own> own_;

@@ -22,47 +22,33 @@
 
 #include <vector>
 
+#include "node/protocol/member/step_now.h"
 #include "node/protocol/parts/chain_server.h"
 #include "node/protocol/parts/followers.h"
 #include "node/protocol/parts/past_seals.h"
 #include "node/protocol/parts/stage.h"
-#include "node/protocol/step/step.h"
 #include "node/wire/opener.h"
 
 namespace ostraka::protocol {
 
 class Answers {
  public:
-  struct Uses {
-    PeerId self;
-    const Turn* turn;
-    const StageNow* stage;
-    const Voice* voice;
-    const Journal* journal;
-    const Chain* chain;
-    const Inbox* inbox;
-    Ration* ration;
-    const PastSeals* past_seals;
-    ChainServer* server;
-    Followers* followers;
-    wire::Opener* opener;
-  };
-  explicit Answers(Uses uses) : uses_(std::move(uses)) {}
+  Answers(const Core& core, MemberState& member, const StageNow& stage, const StepNow& step,
+          std::shared_ptr<wire::Opener> opener)
+      : core_(core), member_(member), stage_(stage), step_(step), opener_(std::move(opener)) {}
 
   // N1; counts the request.
   bool Admits(const PeerId& from);
   // REQUIRES: admitted; not of kind kProofs or kFollow, which the member answers. `step`: null if
   // there is none.
-  void Answer(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull, const Step* step);
+  void Answer(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
   void AnswerHead(const PeerId& to);
   // A member that speaks in a seal that is decided here is stuck in it: the certificate helps it
   // on. REQUIRES: the seal is past.
   void HelpStuck(const wire::SignedEnvelope& message, const PeerId& from);
 
  private:
-  const Step* InProgress(const Step* step, std::uint64_t number) const;
-  void AnswerMessages(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
-                      const Step* step);
+  void AnswerMessages(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
   void AnswerBallots(const PeerId& to, const std::vector<SealFrame>& held,
                      const std::vector<PeerId>& authors);
   // The next two: false if the ration is used up.
@@ -71,15 +57,16 @@ class Answers {
   bool SendHeld(const PeerId& to, const Inbox::Item* item);
   void LookThrough(const PastSeal& seal);
   void AnswerDigests(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
-  void AnswerVector(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
-                    const Step* step);
-  void AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull,
-                  const Step* step);
+  void AnswerVector(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
+  void AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull);
   void AnswerOwnPart(const PeerId& to, std::uint64_t step, std::uint32_t column);
-  void AnswerPassedOn(const PeerId& to, const PeerId& worker, std::uint32_t column,
-                      const Step& step);
+  void AnswerPassedOn(const PeerId& to, const PeerId& worker, std::uint32_t column);
 
-  Uses uses_;
+  const Core& core_;
+  MemberState& member_;
+  const StageNow& stage_;
+  const StepNow& step_;
+  const std::shared_ptr<wire::Opener> opener_;
 };
 
 }  // namespace ostraka::protocol

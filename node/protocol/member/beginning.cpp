@@ -18,46 +18,46 @@ using wire::Phase;
 // --- genesis ------------------------------------------------------------------------------------
 
 void Beginning::BeginGenesis(std::uint64_t store_nonce) {
-  const std::vector<PeerId>& members = uses_.chain->head().members;
+  const std::vector<PeerId>& members = core_.chain.head().members;
   wire::Boot boot;
-  boot.boot_id = uses_.secrets->BootNonce(store_nonce);
-  uses_.voice->Prepare(
-      uses_.voice->MakeDraft(uses_.voice->SlotOf(0, Phase::kGenesis, MessageType::kBoot), Digest{},
-                             wire::Encode(boot), members));
-  uses_.voice->AskHeads(members, 0);  // and again at each link, which may not be up yet
+  boot.boot_id = core_.secrets->BootNonce(store_nonce);
+  core_.voice.Prepare(
+      core_.voice.MakeDraft(core_.voice.SlotOf(0, Phase::kGenesis, MessageType::kBoot), Digest{},
+                            wire::Encode(boot), members));
+  core_.voice.AskHeads(members, 0);  // and again at each link, which may not be up yet
 }
 
 Outcome Beginning::LeaveGenesis() {
-  uses_.follower->MustRejoin();
+  follower_.MustRejoin();
   return Outcome::Leave("the run has begun, and this node's store does not know it");
 }
 
 Outcome Beginning::ComeIn() {
-  uses_.follower->MustRejoin();
+  follower_.MustRejoin();
   constexpr char kWhy[] = "this key is new to the run";
-  if (uses_.anchor == nullptr) return Outcome::Leave(kWhy);
-  uses_.chain->AdvanceHead(uses_.anchor);
-  uses_.chain->KeepBlock(*uses_.anchor);
+  if (anchor_ == nullptr) return Outcome::Leave(kWhy);
+  core_.chain.AdvanceHead(anchor_);
+  core_.chain.KeepBlock(*anchor_);
   return Outcome::Leave(kWhy, /*trust_state=*/false);  // the state here is that of the genesis
 }
 
 void Beginning::ShowEchoes(const PeerId& to) const {
-  for (const base::SharedBytes& frame : uses_.genesis->EchoesFor(to)) {
-    uses_.turn->Do(Send{to, frame, nullptr});
+  for (const base::SharedBytes& frame : genesis_.EchoesFor(to)) {
+    core_.turn.Do(Send{to, frame, nullptr});
   }
 }
 
 Outcome Beginning::TryGenesis() {
-  GenesisSeal& genesis = *uses_.genesis;
+  GenesisSeal& genesis = genesis_;
   if (genesis.BegunWithout()) return LeaveGenesis();
-  Chain& chain = *uses_.chain;
+  Chain& chain = core_.chain;
   if (!genesis.echoed()) {
     const auto echo = genesis.TryEcho();
     if (!echo) return Outcome::Wait();
     genesis.OnOwnEcho(*echo);
-    uses_.voice->Prepare(
-        uses_.voice->MakeDraft(uses_.voice->SlotOf(0, Phase::kGenesis, MessageType::kEcho),
-                               Digest{}, wire::Encode(*echo), chain.head().members));
+    core_.voice.Prepare(
+        core_.voice.MakeDraft(core_.voice.SlotOf(0, Phase::kGenesis, MessageType::kEcho), Digest{},
+                              wire::Encode(*echo), chain.head().members));
     return Outcome::GoOn();
   }
   if (!genesis.Begins()) return Outcome::Wait();
@@ -66,11 +66,11 @@ Outcome Beginning::TryGenesis() {
     for (const PeerId& member : chain.head().members) ShowEchoes(member);
   }
   // In this order: a block without it would be one of a run that this store was not in.
-  uses_.journal->StoreMembership(chain.head());
-  uses_.journal->StoreBlock(chain.head(), chain.KeepBlock(chain.head()).encoded);
-  uses_.turn->Do(Observe{protocol::Sealed{.step = 0,
-                                          .phase = static_cast<std::uint8_t>(Phase::kGenesis),
-                                          .decision = chain.head().decision}});
+  core_.journal.StoreMembership(chain.head());
+  core_.journal.StoreBlock(chain.head(), chain.KeepBlock(chain.head()).encoded);
+  core_.turn.Do(Observe{protocol::Sealed{.step = 0,
+                                         .phase = static_cast<std::uint8_t>(Phase::kGenesis),
+                                         .decision = chain.head().decision}});
   return Outcome::BeginStep();
 }
 
@@ -79,13 +79,13 @@ Outcome Beginning::TryGenesis() {
 base::StatusOr<std::vector<wire::SignedEnvelope>> Beginning::Restore(const Restored& restored) {
   ASSIGN_OR_RETURN(
       std::vector<wire::SignedEnvelope> own,
-      uses_.journal->Restore(restored.slots, uses_.manifest->run_id, uses_.chain->head().members));
+      core_.journal.Restore(restored.slots, core_.manifest->run_id, core_.chain.head().members));
   RETURN_IF_ERROR(RestoreParts(restored));
-  uses_.follower->AskedSince(restored.asks_since);
+  follower_.AskedSince(restored.asks_since);
   if (!HasABeginning(restored)) return own;
   ASSIGN_OR_RETURN(const Blocks blocks, RestoreBlocks(restored));
-  if (!restored.member) uses_.follower->MustRejoin();  // B3
-  if (restored.handover) RETURN_IF_ERROR(uses_.charges->Restore(*restored.handover));
+  if (!restored.member) follower_.MustRejoin();  // B3
+  if (restored.handover) RETURN_IF_ERROR(charges_.Restore(*restored.handover));
   RETURN_IF_ERROR(RestoreState(restored, blocks));
   RETURN_IF_ERROR(RestoreResults(restored, blocks));
   PlanReplay(blocks);
@@ -113,7 +113,7 @@ base::Status Beginning::RestoreParts(const Restored& restored) {
     kept.step = place->first;
     kept.parts[place->second] = record.blob;
   }
-  if (!kept.parts.empty()) uses_.follower->GoOnFrom(std::move(kept));
+  if (!kept.parts.empty()) follower_.GoOnFrom(std::move(kept));
   return base::OkStatus();
 }
 
@@ -124,10 +124,10 @@ base::StatusOr<Beginning::Blocks> Beginning::RestoreBlocks(const Restored& resto
     if (record.key != BlockKey(block.genesis, block.step)) {
       return base::InvalidArgument("a stored block is not the one it is filed under");
     }
-    if (block.thresholds != ThresholdsIn(*uses_.manifest, block.members.size())) {
+    if (block.thresholds != ThresholdsIn(*core_.manifest, block.members.size())) {
       return base::InvalidArgument("a stored block has other thresholds than this run");
     }
-    uses_.chain->KeepBlock(block);
+    core_.chain.KeepBlock(block);
     // Those before the stored state are for others. (Keys are big-endian.)
     if (restored.state && record.key < restored.state->key) continue;
     const std::uint64_t height = HeightOf(block);
@@ -137,7 +137,7 @@ base::StatusOr<Beginning::Blocks> Beginning::RestoreBlocks(const Restored& resto
 }
 
 base::Status Beginning::RestoreState(const Restored& restored, const Blocks& blocks) {
-  Chain& chain = *uses_.chain;
+  Chain& chain = core_.chain;
   if (!restored.state) {
     // Else from before the genesis block, which a member that came late never had.
     if (blocks.contains(0)) chain.AdvanceHead(blocks.at(0));
@@ -166,7 +166,7 @@ base::Status Beginning::RestoreResults(const Restored& restored, const Blocks& b
     const bool applied = block != blocks.end() && column < block->second->columns.size() &&
                          block->second->columns[column] == wire::ColumnFate::kApplied;
     if (applied && !IsResultOf(*block->second, column, *record.blob)) continue;
-    uses_.chain->KeepResult(step, column, record.blob);
+    core_.chain.KeepResult(step, column, record.blob);
   }
   return base::OkStatus();
 }
@@ -175,20 +175,19 @@ base::Status Beginning::RestoreResults(const Restored& restored, const Blocks& b
 // others'.
 bool Beginning::IsResultOf(const Block& block, std::uint32_t column,
                            const crypto::Blob& result) const {
-  const auto ranges = CutParts(uses_.chain->state().parameters->size(),
+  const auto ranges = CutParts(core_.chain.state().parameters->size(),
                                static_cast<std::uint32_t>(block.columns.size()));
   return column < block.result_roots.size() && result.root == block.result_roots[column] &&
          HoldsFiniteFloats(result, ranges[column].size());
 }
 
 void Beginning::PlanReplay(const Blocks& blocks) {
-  for (std::uint64_t height = HeightOf(uses_.chain->head()) + 1; blocks.contains(height);
-       ++height) {
+  for (std::uint64_t height = HeightOf(core_.chain.head()) + 1; blocks.contains(height); ++height) {
     const SharedBlock& block = blocks.at(height);
     std::vector<SharedBlob> columns(block->columns.size());
     for (std::uint32_t j = 0; j < columns.size(); ++j) {
       if (block->columns[j] != wire::ColumnFate::kApplied) continue;
-      columns[j] = uses_.chain->ResultAt(block->step, j);
+      columns[j] = core_.chain.ResultAt(block->step, j);
       if (columns[j] == nullptr) return;  // B1
     }
     replay_.Add({block, std::move(columns)});
@@ -197,28 +196,28 @@ void Beginning::PlanReplay(const Blocks& blocks) {
 
 Outcome Beginning::ReplayNext() {
   if (replay_.empty()) return Replayed();
-  replay_.Start(*uses_.jobs, *uses_.manifest, uses_.chain->state(), uses_.voice->step());
+  replay_.Start(core_.jobs, *core_.manifest, core_.chain.state(), core_.voice.step());
   return Outcome::Wait();
 }
 
 Outcome Beginning::OnJob(JobId id, const JobResult& result) {
-  uses_.chain->AdvanceHead(replay_.Take(id).block);
-  uses_.chain->SetState(std::get<UpdateResult>(result).state);
+  core_.chain.AdvanceHead(replay_.Take(id).block);
+  core_.chain.SetState(std::get<UpdateResult>(result).state);
   return ReplayNext();
 }
 
 Outcome Beginning::Replayed() const {
-  const Chain& chain = *uses_.chain;
+  const Chain& chain = core_.chain;
   if (!chain.head().decision.is_zero()) {
-    uses_.turn->Do(Observe{Resumed{chain.shared_head(), chain.state()}});
+    core_.turn.Do(Observe{Resumed{chain.shared_head(), chain.state()}});
   }
   if (chain.recent().all().rbegin()->first > HeightOf(chain.head())) {
     return Outcome::Leave("results of the last blocks were lost in the crash");
   }
-  if (!IsMember(chain.head().members, uses_.self)) {
+  if (!IsMember(chain.head().members, core_.self)) {
     return Outcome::Leave("this node is no member: it was dropped or left, or is not admitted yet");
   }
-  if (uses_.follower->MustBeAdmitted()) {
+  if (follower_.MustBeAdmitted()) {
     return Outcome::Leave("this node's store began after the run");
   }
   return wire::RunIsOver(chain.head()) ? Outcome::Finish() : Outcome::BeginStep();

@@ -27,27 +27,20 @@
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/member/follower.h"
 #include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/genesis_seal.h"
 
 namespace ostraka::protocol {
 
 class Beginning {
  public:
-  struct Uses {
-    PeerId self;
-    std::shared_ptr<const Manifest> manifest;
-    const Turn* turn;
-    const Secrets* secrets;
-    Voice* voice;
-    Journal* journal;
-    JobDesk* jobs;
-    Chain* chain;
-    GenesisSeal* genesis;
-    Follower* follower;
-    Charges* charges;
-    SharedBlock anchor;  // null: the genesis
-  };
-  explicit Beginning(Uses uses) : uses_(std::move(uses)) {}
+  Beginning(Core& core, GenesisSeal& genesis, Follower& follower, Charges& charges,
+            SharedBlock anchor)
+      : core_(core),
+        genesis_(genesis),
+        follower_(follower),
+        charges_(charges),
+        anchor_(std::move(anchor)) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -84,7 +77,11 @@ class Beginning {
   bool IsResultOf(const Block& block, std::uint32_t column, const crypto::Blob& result) const;
   Outcome Replayed() const;
 
-  Uses uses_;
+  Core& core_;
+  GenesisSeal& genesis_;
+  Follower& follower_;
+  Charges& charges_;
+  const SharedBlock anchor_;
   Replay replay_;
   bool replays_ = false;
 };

@@ -14,92 +14,92 @@ using wire::Phase;
 
 Outcome Ending::Rearm(const PeerId& peer) {
   if (stay_.AllFinished()) return End();
-  if (stay_.IsFor(peer)) uses_.turn->Do(SetTimer{kFollowTimer, stay_.Until()});
+  if (stay_.IsFor(peer)) core_.turn.Do(SetTimer{kFollowTimer, stay_.Until()});
   return Outcome::Wait();
 }
 
 void Ending::StayFor(const PeerId& peer) {
-  if (!wire::RunIsOver(uses_.chain->head())) return;
-  if (uses_.followers->IsGuest(peer)) {
-    stay_.ForGuest(uses_.turn->now(), peer);
+  if (!wire::RunIsOver(core_.chain.head())) return;
+  if (followers_.IsGuest(peer)) {
+    stay_.ForGuest(core_.turn.now(), peer);
   } else {
-    stay_.For(uses_.turn->now(), peer);
+    stay_.For(core_.turn.now(), peer);
   }
 }
 
 Outcome Ending::Begin() {
-  const Block& head = uses_.chain->head();
-  stay_.Begin(uses_.turn->now(), uses_.chain->delta());
+  const Block& head = core_.chain.head();
+  stay_.Begin(core_.turn.now(), core_.chain.delta());
   last_block_ = wire::BlockDigest(head);
   if (wire::RunIsOver(head)) {
     StayForFollowers();
-    if (IsMember(head.members, uses_.self)) {
+    if (IsMember(head.members, core_.self)) {
       SayLastCommit();
       StayForMembers();
     }
   } else {
     StayForMembers();
   }
-  uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + uses_.chain->delta() * 2});
+  core_.turn.Do(SetTimer{kFollowTimer, core_.turn.now() + core_.chain.delta() * 2});
   ProveBlock(false);
   return HaltIfAllFinished();
 }
 
 void Ending::StayForMembers() {
   if (base::Planted(base::Bug::kLeavesAtTheEnd)) return;
-  for (const PeerId& member : uses_.chain->head().members) {
-    if (member != uses_.self && !HasFinished(member)) stay_.For(uses_.turn->now(), member);
+  for (const PeerId& member : core_.chain.head().members) {
+    if (member != core_.self && !HasFinished(member)) stay_.For(core_.turn.now(), member);
   }
 }
 
 void Ending::StayForFollowers() {
-  const std::uint64_t height = HeightOf(uses_.chain->head());
-  for (const PeerId& follower : uses_.followers->all()) {
-    if (HasFinished(follower) || uses_.followers->Has(follower, height)) continue;
+  const std::uint64_t height = HeightOf(core_.chain.head());
+  for (const PeerId& follower : followers_.all()) {
+    if (HasFinished(follower) || followers_.Has(follower, height)) continue;
     StayFor(follower);
   }
 }
 
 // The last block has no next step whose COMMITs attest to it; so each member says one more.
 void Ending::SayLastCommit() {
-  const Block& head = uses_.chain->head();
+  const Block& head = core_.chain.head();
   wire::Commit last;
   last.coin_count = 1;
-  uses_.voice->Prepare(
-      uses_.voice->MakeDraft(uses_.voice->SlotOf(HeightOf(head), Phase::kA, MessageType::kCommit),
-                             *last_block_, wire::Encode(last), uses_.followers->Audience(head)));
+  core_.voice.Prepare(
+      core_.voice.MakeDraft(core_.voice.SlotOf(HeightOf(head), Phase::kA, MessageType::kCommit),
+                            *last_block_, wire::Encode(last), followers_.Audience(head)));
 }
 
 // Once, when there is enough to prove all of it, or at the end with what there is.
 void Ending::ProveBlock(bool at_the_end) {
   if (is_proven_) return;
-  const Block& head = uses_.chain->head();
+  const Block& head = core_.chain.head();
   const Inbox::Place place = {HeightOf(head), Phase::kA, MessageType::kCommit, 0, 0};
   std::vector<base::SharedBytes> commits;
   std::vector<PeerId> signers;
   for (const PeerId& member : head.members) {
     if (!HasFinished(member)) continue;
-    commits.push_back(uses_.inbox->Find(place, member)->message->frame);
+    commits.push_back(core_.inbox.Find(place, member)->message->frame);
     signers.push_back(member);
   }
-  if (!at_the_end && !uses_.charges->AreEnough(head, signers)) return;
-  uses_.charges->ProveBlock(head, commits);
+  if (!at_the_end && !charges_.AreEnough(head, signers)) return;
+  charges_.ProveBlock(head, commits);
   is_proven_ = true;
 }
 
 // People are told when it takes longer than messages do.
 Outcome Ending::OnTimer() {
   const Time until = stay_.Until();
-  if (uses_.turn->now() >= until) return End();
-  uses_.turn->Do(
-      Observe{Staying{uses_.chain->head().step, stay_.Others(), until - uses_.turn->now()}});
-  uses_.turn->Do(SetTimer{kFollowTimer, until});
+  if (core_.turn.now() >= until) return End();
+  core_.turn.Do(
+      Observe{Staying{core_.chain.head().step, stay_.Others(), until - core_.turn.now()}});
+  core_.turn.Do(SetTimer{kFollowTimer, until});
   return Outcome::Wait();
 }
 
 bool Ending::HasFinished(const PeerId& member) const {
-  const Inbox::Item* commit = uses_.inbox->Find(
-      {HeightOf(uses_.chain->head()), Phase::kA, MessageType::kCommit, 0, 0}, member);
+  const Inbox::Item* commit = core_.inbox.Find(
+      {HeightOf(core_.chain.head()), Phase::kA, MessageType::kCommit, 0, 0}, member);
   return commit != nullptr && last_block_ == commit->message->envelope.entry;
 }
 
@@ -127,16 +127,16 @@ std::string LeftText(const Block& head, const PeerId& self) {
 
 Outcome Ending::End() {
   ProveBlock(true);
-  const Block& head = uses_.chain->head();
+  const Block& head = core_.chain.head();
   if (wire::RunIsOver(head)) return Outcome::Halt(Halted::Why::kFinished, kAllDone);
   // Perhaps since its COMMIT. [It came back, left again, and was barred.]
-  if (!uses_.voice->wishes().WasToldToLeave(HeightOf(head))) {
+  if (!core_.voice.wishes().WasToldToLeave(HeightOf(head))) {
     stay_.Break();
     last_block_.reset();
     is_proven_ = false;
     return Outcome::Leave("it left the run, as it had said before it was started again");
   }
-  return Outcome::Halt(Halted::Why::kLeft, LeftText(head, uses_.self));
+  return Outcome::Halt(Halted::Why::kLeft, LeftText(head, core_.self));
 }
 
 void Ending::HashInto(crypto::Hasher& hasher) const {

@@ -32,6 +32,7 @@
 #include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/followers.h"
 #include "node/protocol/parts/outcome.h"
 #include "node/protocol/parts/stay.h"
@@ -40,21 +41,13 @@ namespace ostraka::protocol {
 
 class Ending {
  public:
-  struct Uses {
-    PeerId self;
-    const Turn* turn;
-    Voice* voice;
-    const Chain* chain;
-    const Inbox* inbox;
-    const Followers* followers;
-    Charges* charges;
-  };
-  explicit Ending(Uses uses) : uses_(std::move(uses)) {}
+  Ending(Core& core, const Followers& followers, Charges& charges)
+      : core_(core), followers_(followers), charges_(charges) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // From the start of the process on.
-  void OnLink(const PeerId& peer, bool up) { stay_.OnLink(uses_.turn->now(), peer, up); }
+  void OnLink(const PeerId& peer, bool up) { stay_.OnLink(core_.turn.now(), peer, up); }
   // A link changed at the end: the member may stay longer for it, or no more. REQUIRES: begun.
   Outcome Rearm(const PeerId& peer);
 
@@ -80,7 +73,9 @@ class Ending {
   Outcome HaltIfAllFinished();
   Outcome End();
 
-  Uses uses_;
+  Core& core_;
+  const Followers& followers_;
+  Charges& charges_;
   Stay stay_;
   std::optional<Digest> last_block_;  // once begun
   bool is_proven_ = false;

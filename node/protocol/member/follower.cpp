@@ -44,14 +44,14 @@ void Follower::Leave(std::optional<std::uint64_t> step, bool trust_state) {
   unconfirmed_since_.reset();
   replay_.Clear();
   // An answer takes two ways, each a quarter of Delta at most.
-  const base::Duration round_trip{uses_.chain->delta().ns / 2};
-  catch_up_.emplace(uses_.self, uses_.layout, uses_.chain->shared_head(), uses_.chain->state(),
+  const base::Duration round_trip{core_.chain.delta().ns / 2};
+  catch_up_.emplace(core_.self, core_.layout, core_.chain.shared_head(), core_.chain.state(),
                     trust_state, round_trip, std::exchange(kept_, std::nullopt));
-  for (const auto& [height, kept] : uses_.chain->recent().all()) {
-    if (height <= HeightOf(uses_.chain->head())) continue;
+  for (const auto& [height, kept] : core_.chain.recent().all()) {
+    if (height <= HeightOf(core_.chain.head())) continue;
     auto block = wire::DecodeBlock(kept.encoded);
     OSTRAKA_CHECK(block.ok());  // encoded here
-    catch_up_->OnBlock(uses_.self, *std::move(block), crypto::MakeBlob(kept.encoded));
+    catch_up_->OnBlock(core_.self, *std::move(block), crypto::MakeBlob(kept.encoded));
   }
   ShowCredential();
   FollowAll();
@@ -59,18 +59,18 @@ void Follower::Leave(std::optional<std::uint64_t> step, bool trust_state) {
 
 // Asks a key of the run to send what it sends to members.
 void Follower::Follow(const PeerId& key) const {
-  uses_.voice->Ask(key, ServiceSlot(HeightOf(uses_.chain->head()), Phase::kC, MessageType::kPull),
-                   {.kind = wire::PullKind::kFollow});
+  core_.voice.Ask(key, ServiceSlot(HeightOf(core_.chain.head()), Phase::kC, MessageType::kPull),
+                  {.kind = wire::PullKind::kFollow});
 }
 
 void Follower::Send(const CatchUp::Request& request) const {
-  uses_.voice->Ask(request.to, ServiceSlot(request.step, request.phase, MessageType::kPull),
-                   request.pull);
+  core_.voice.Ask(request.to, ServiceSlot(request.step, request.phase, MessageType::kPull),
+                  request.pull);
 }
 
 void Follower::FollowAll() const {
-  for (const PeerId& key : KeysOf(uses_.chain->head())) Follow(key);
-  uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + uses_.chain->delta()});
+  for (const PeerId& key : KeysOf(core_.chain.head())) Follow(key);
+  core_.turn.Do(SetTimer{kFollowTimer, core_.turn.now() + core_.chain.delta()});
 }
 
 // --- answers ------------------------------------------------------------------------------------
@@ -80,9 +80,9 @@ void Follower::NoteAttestation(const wire::SignedEnvelope& message, const PeerId
   const wire::Envelope& envelope = message.envelope;
   const wire::Slot& slot = envelope.slot;
   if (slot.phase != Phase::kA || slot.type != MessageType::kCommit) return;
-  if (slot.step < HeightOf(uses_.chain->head())) return;
+  if (slot.step < HeightOf(core_.chain.head())) return;
   const bool known = catch_up_->histories().HasAttest(envelope.sender, slot.step, envelope.entry);
-  if (!known && !uses_.check->VerifiedOdd(message, from)) return;
+  if (!known && !check_.VerifiedOdd(message, from)) return;
   catch_up_->OnAttest(envelope.sender, slot.step, envelope.entry);
 }
 
@@ -102,7 +102,7 @@ Outcome Follower::Advance() {
   NameLiars();
   if (const auto refusal = RefusalByNewest()) return Refused(*refusal);
   // A store that has a state does not remember from where it came: it is compared first.
-  const bool is_compared = !catch_up_->histories().Waits(uses_.turn->now());
+  const bool is_compared = !catch_up_->histories().Waits(core_.turn.now());
   if (is_compared) TakeState();
   if (is_compared) StoreFresh();
   Ask();
@@ -113,85 +113,85 @@ void Follower::StoreFresh() {
   std::vector<Record> fresh;
   for (const SharedBlock& block : catch_up_->TakeBlocks()) {
     // Stored when it is applied if it was sealed here before the crash.
-    const bool stored = uses_.chain->recent().Find(HeightOf(*block)) != nullptr;
-    const RecentBlocks::Kept& kept = uses_.chain->KeepBlock(*block);
+    const bool stored = core_.chain.recent().Find(HeightOf(*block)) != nullptr;
+    const RecentBlocks::Kept& kept = core_.chain.KeepBlock(*block);
     if (!stored) fresh.push_back(Journal::RecordOf(kept.genesis, kept.step, kept.encoded));
   }
-  if (!fresh.empty()) uses_.journal->StoreBlocks(std::move(fresh));
+  if (!fresh.empty()) core_.journal.StoreBlocks(std::move(fresh));
 }
 
 // So that a fetch goes on if this process is killed.
 void Follower::StoreParts() {
   const StateParts fresh = catch_up_->TakeParts();
   if (fresh.parts.empty()) return;
-  uses_.journal->StoreStateParts(fresh.step, fresh.parts);
+  core_.journal.StoreStateParts(fresh.step, fresh.parts);
   SayHowFar();
 }
 
 void Follower::SayHowFar() {
   std::string how_far = catch_up_->Describe();
   const Links links = CountLinks();
-  if (!IsKey(uses_.chain->head(), uses_.self) && !links.enough()) {
+  if (!IsKey(core_.chain.head(), core_.self) && !links.enough()) {
     how_far += "; it has links with " + std::to_string(links.linked) + " of the " +
                std::to_string(links.could) +
                " members that it can have one with, and asks to come "
                "in when it lacks " +
                std::to_string(links.may_lack) + " at most";
   }
-  uses_.turn->Do(Observe{
-      CatchingUp{HeightOf(uses_.chain->head()), HeightOf(*catch_up_->head()), std::move(how_far)}});
+  core_.turn.Do(Observe{
+      CatchingUp{HeightOf(core_.chain.head()), HeightOf(*catch_up_->head()), std::move(how_far)}});
 }
 
 Follower::Links Follower::CountLinks() const {
   const Block& newest = *catch_up_->head();
-  const bool only_dials = uses_.voice->wishes().OnlyDials(false);
+  const bool only_dials = core_.voice.wishes().OnlyDials(false);
   Links links{.may_lack = FaultBound(newest.thresholds)};
   for (const PeerId& member : only_dials ? ReachableIn(newest) : newest.members) {
-    if (member == uses_.self) continue;
+    if (member == core_.self) continue;
     ++links.could;
-    links.linked += uses_.post->IsLinked(member) ? 1 : 0;
+    links.linked += post_.IsLinked(member) ? 1 : 0;
   }
   return links;
 }
 
 void Follower::NameLiars() {
   for (const auto& [liar, step] : catch_up_->TakeLiars()) {
-    uses_.turn->Do(Observe{Suspicion{step, liar, "state",
-                                     "sent a false part of the state of step " +
-                                         std::to_string(step) + ": others are asked for it"}});
+    core_.turn.Do(Observe{Suspicion{step, liar, "state",
+                                    "sent a false part of the state of step " +
+                                        std::to_string(step) + ": others are asked for it"}});
   }
 }
 
 void Follower::TakeState() {
   auto state = catch_up_->TakeState();
   if (!state) return;
-  uses_.jobs->EndEra();  // an update of the old way may be under way
+  core_.jobs.EndEra();  // an update of the old way may be under way
   replay_.Clear();
-  Chain& chain = *uses_.chain;
+  Chain& chain = core_.chain;
   chain.AdvanceHead(state->first);
   chain.KeepBlock(chain.head());
   chain.SetState(state->second);
   ForgetBefore(HeightOf(chain.head()));
   // The blocks that were taken may begin after this one.
-  uses_.journal->StoreBlockAndState(chain.head(), chain.state());
-  uses_.turn->Do(Observe{StepDone{chain.shared_head(), chain.state()}});
+  core_.journal.StoreBlockAndState(chain.head(), chain.state());
+  core_.turn.Do(Observe{StepDone{chain.shared_head(), chain.state()}});
   ShowCredential();
 }
 
 void Follower::Ask() {
-  const bool stranger = !IsKey(uses_.chain->head(), uses_.self);
+  const bool stranger = !IsKey(core_.chain.head(), core_.self);
   // Bulk answers come over links alone. Without this, a newcomer asks members that it is not linked
   // with, waits for each, stays some steps behind, and is never admitted.
-  const auto is_linked = [this](const PeerId& peer) { return uses_.post->IsLinked(peer); };
-  for (const CatchUp::Request& request : catch_up_->Wants(uses_.turn->now(), is_linked)) {
+  const auto is_linked = [this](const PeerId& peer) { return post_.IsLinked(peer); };
+  for (const CatchUp::Request& request : catch_up_->Wants(core_.turn.now(), is_linked)) {
     // Resend our REJOIN: the peer may have evicted us as a guest.
     if (stranger && request.pull.kind == wire::PullKind::kFollow) {
-      uses_.journal->Repeat(request.to);
+      core_.journal.Repeat(request.to);
     }
     Send(request);
   }
   if (const auto wake = catch_up_->wake()) {
-    uses_.turn->Do(SetTimer{kFollowTimer, std::max(*wake, uses_.turn->now())});
+    core_.turn.Do(SetTimer{kFollowTimer, std::max(*wake, core_.turn.now())});
   }
 }
 
@@ -202,28 +202,28 @@ Outcome Follower::ApplyNext() {
   AskOnTheWay();
   replay_.Clear();
   replay_.Add({next->block, next->results});
-  replay_.Start(*uses_.jobs, *uses_.manifest, uses_.chain->state(), uses_.voice->step());
+  replay_.Start(core_.jobs, *core_.manifest, core_.chain.state(), core_.voice.step());
   return Outcome::Wait();
 }
 
 void Follower::OnJob(JobId id, const JobResult& result) {
   const auto [block, results] = replay_.Take(id);
-  Chain& chain = *uses_.chain;
+  Chain& chain = core_.chain;
   for (std::uint32_t j = 0; j < results.size(); ++j) {
-    if (results[j] != nullptr) KeepResult(chain, *uses_.journal, block->step, j, results[j]);
+    if (results[j] != nullptr) KeepResult(chain, core_.journal, block->step, j, results[j]);
   }
   chain.TrimResults();
   chain.AdvanceHead(block);
   chain.SetState(std::get<UpdateResult>(result).state);
   if (!block->joined.empty()) ShowCredential();
   const std::uint64_t height = HeightOf(chain.head());
-  if (height % kStateEvery == 0) uses_.journal->StoreState(chain.head(), chain.state());
+  if (height % kStateEvery == 0) core_.journal.StoreState(chain.head(), chain.state());
   if (must_rejoin_ && AdmitsThisStore(chain.head())) {
     must_rejoin_ = false;
-    uses_.journal->StoreMembership(chain.head());
+    core_.journal.StoreMembership(chain.head());
   }
   catch_up_->Applied(chain.shared_head(), chain.state());
-  uses_.turn->Do(Observe{StepDone{chain.shared_head(), chain.state()}});
+  core_.turn.Do(Observe{StepDone{chain.shared_head(), chain.state()}});
   SayHowFar();
   ForgetBefore(height);
   if (height % kStateEvery == 0) ShowCredential();
@@ -232,24 +232,24 @@ void Follower::OnJob(JobId id, const JobResult& result) {
 // Forget messages of steps that are over: REJOINs, and this member's messages of the step that it
 // left. Those of the last step stay for members that are stuck in it.
 void Follower::ForgetBefore(std::uint64_t height) {
-  uses_.inbox->ForgetBefore(height);
-  uses_.journal->ForgetBefore(height == 0 ? 0 : height - 1);
+  core_.inbox.ForgetBefore(height);
+  core_.journal.ForgetBefore(height == 0 ? 0 : height - 1);
 }
 
 // `probation` blocks in a row confirmed it, so it is this store's if the first of them could be.
 bool Follower::AdmitsThisStore(const Block& block) const {
   const bool joins =
-      std::find(block.joined.begin(), block.joined.end(), uses_.self) != block.joined.end();
-  return joins && asks_since_ && HeightOf(block) >= *asks_since_ + uses_.manifest->probation - 1;
+      std::find(block.joined.begin(), block.joined.end(), core_.self) != block.joined.end();
+  return joins && asks_since_ && HeightOf(block) >= *asks_since_ + core_.manifest->probation - 1;
 }
 
 // --- at the head --------------------------------------------------------------------------------
 
 // The newest block that is known here: a member again, or a former member that asks to be one.
 Outcome Follower::AtHead() {
-  const Block& head = uses_.chain->head();
+  const Block& head = core_.chain.head();
   if (head.decision.is_zero()) return Outcome::Wait();  // not even the genesis block yet
-  const Standing* standing = StandingOf(head.standings, uses_.self);
+  const Standing* standing = StandingOf(head.standings, core_.self);
   if (standing != nullptr && standing->banned) {
     return Outcome::Halt(Halted::Why::kBanned, "banned: see `ostraka ledger explain`");
   }
@@ -257,21 +257,21 @@ Outcome Follower::AtHead() {
     FollowAll();  // says by its step that it has all: nobody need wait for it
     return Outcome::Halt(Halted::Why::kFinished, kAllDone);
   }
-  if (!IsMember(head.members, uses_.self)) return SendRejoin();
+  if (!IsMember(head.members, core_.self)) return SendRejoin();
   // Muted in that step: it ends without this member.
   if (left_step_ && HeightOf(head) <= *left_step_) return Outcome::Wait();
   // Until a block has dropped the key that signed from the lost store (F2).
   if (MustBeAdmitted()) return Outcome::Wait();
   catch_up_.reset();
-  uses_.turn->Do(CancelTimer{kFollowTimer});
-  uses_.turn->Do(Observe{Back{HeightOf(head)}});
+  core_.turn.Do(CancelTimer{kFollowTimer});
+  core_.turn.Do(Observe{Back{HeightOf(head)}});
   return Outcome::BeginStep();
 }
 
 Arrival Follower::OwnArrival() const {
-  Arrival arrival{uses_.self, std::nullopt};
-  if (uses_.credential && !IsAllowed(*uses_.manifest, uses_.self)) {
-    arrival.voucher = VoucherOf(uses_.manifest->run_id, uses_.credential->invite);
+  Arrival arrival{core_.self, std::nullopt};
+  if (credential_ && !IsAllowed(*core_.manifest, core_.self)) {
+    arrival.voucher = VoucherOf(core_.manifest->run_id, credential_->invite);
   }
   return arrival;
 }
@@ -280,31 +280,31 @@ Arrival Follower::OwnArrival() const {
 // nothing: the admission of an earlier store may lie before the newest block (F2). On the way it is
 // shown again, to members that came later and to those that forgot it.
 void Follower::ShowCredential() {
-  const Block& head = uses_.chain->head();
-  if (IsKey(head, uses_.self)) return;
+  const Block& head = core_.chain.head();
+  if (IsKey(head, core_.self)) return;
   SayRejoin(HeightOf(head), asks_since_ ? wire::BlockDigest(head) : Digest{});
 }
 
 Outcome Follower::SendRejoin() {
-  const Block& head = uses_.chain->head();
+  const Block& head = core_.chain.head();
   const std::uint64_t step = HeightOf(head);
-  const Standing* standing = StandingOf(head.standings, uses_.self);
+  const Standing* standing = StandingOf(head.standings, core_.self);
   if (standing != nullptr && step < standing->barred_until) {
     SayBarred();
     return Outcome::Wait();
   }
-  if (!MayReturn(head, uses_.self, step)) {
+  if (!MayReturn(head, core_.self, step)) {
     const Arrival arrival = OwnArrival();
-    const auto refusal = RefusalOf(head, *uses_.manifest, arrival, step);
+    const auto refusal = RefusalOf(head, *core_.manifest, arrival, step);
     // It asks for no more than to follow. Members forget a guest that asks for nothing, so it shows
     // its invite again with each block.
-    if (refusal && Observes(arrival) && !LastingRefusalOf(head, *uses_.manifest, arrival, step)) {
+    if (refusal && Observes(arrival) && !LastingRefusalOf(head, *core_.manifest, arrival, step)) {
       ShowCredential();
       return Outcome::Wait();
     }
     // The next block may admit a candidate of this one. [A newcomer that was killed just when it
     // was admitted came back without its invite, and took the block before for the newest.]
-    if (refusal && CandidateOf(head, uses_.self) != nullptr) return Outcome::Wait();
+    if (refusal && CandidateOf(head, core_.self) != nullptr) return Outcome::Wait();
     if (refusal) return Refused(*refusal);
   }
   AskToBeAdmitted(step);
@@ -316,21 +316,21 @@ Outcome Follower::SendRejoin() {
 std::optional<std::string> Follower::RefusalByNewest() {
   const Block& newest = *catch_up_->head();
   const std::uint64_t step = HeightOf(newest);
-  if (step <= std::max(judged_, HeightOf(uses_.chain->head()))) return std::nullopt;
+  if (step <= std::max(judged_, HeightOf(core_.chain.head()))) return std::nullopt;
   judged_ = step;
   if (wire::RunIsOver(newest)) return std::nullopt;
-  if (IsKey(newest, uses_.self) || CandidateOf(newest, uses_.self) != nullptr) return std::nullopt;
-  return LastingRefusalOf(newest, *uses_.manifest, OwnArrival(), step);
+  if (IsKey(newest, core_.self) || CandidateOf(newest, core_.self) != nullptr) return std::nullopt;
+  return LastingRefusalOf(newest, *core_.manifest, OwnArrival(), step);
 }
 
 // F2: an admission up to `newest`, the newest height that is known here, may be an earlier store's.
 void Follower::AskToBeAdmitted(std::uint64_t newest) {
-  const Block& head = uses_.chain->head();
-  if (!IsKey(head, uses_.self) && !CountLinks().enough()) return;
+  const Block& head = core_.chain.head();
+  if (!IsKey(head, core_.self) && !CountLinks().enough()) return;
   SayUnconfirmed();
   if (must_rejoin_ && !asks_since_) {
     asks_since_ = newest + 1;
-    uses_.journal->StoreAsks(newest);
+    core_.journal.StoreAsks(newest);
   }
   SayRejoin(HeightOf(head), wire::BlockDigest(head));
 }
@@ -341,49 +341,49 @@ void Follower::AskToBeAdmitted(std::uint64_t newest) {
 // newest (Followers, F3). In a closed run all is as it was.
 void Follower::AskOnTheWay() {
   constexpr std::uint64_t kBehind = 4;  // half of what members allow: the REJOIN travels, too
-  const Block& head = uses_.chain->head();
+  const Block& head = core_.chain.head();
   const std::uint64_t step = HeightOf(head);
   const std::uint64_t newest = HeightOf(*catch_up_->head());
-  if (!IsOpen(*uses_.manifest) || head.decision.is_zero() || newest > step + kBehind) return;
-  if (IsMember(head.members, uses_.self)) return;
-  const Standing* standing = StandingOf(head.standings, uses_.self);
+  if (!IsOpen(*core_.manifest) || head.decision.is_zero() || newest > step + kBehind) return;
+  if (IsMember(head.members, core_.self)) return;
+  const Standing* standing = StandingOf(head.standings, core_.self);
   if (standing != nullptr && (standing->banned || step < standing->barred_until)) return;
-  const bool returns = MayReturn(head, uses_.self, step);
-  if (!returns && RefusalOf(head, *uses_.manifest, OwnArrival(), step)) return;
+  const bool returns = MayReturn(head, core_.self, step);
+  if (!returns && RefusalOf(head, *core_.manifest, OwnArrival(), step)) return;
   AskToBeAdmitted(newest);
 }
 
 void Follower::SayRejoin(std::uint64_t step, const Digest& block) {
-  const Block& head = uses_.chain->head();
-  const wire::Slot slot = uses_.voice->SlotOf(step, Phase::kC, MessageType::kRejoin);
-  if (uses_.journal->Said(slot)) return;
+  const Block& head = core_.chain.head();
+  const wire::Slot slot = core_.voice.SlotOf(step, Phase::kC, MessageType::kRejoin);
+  if (core_.journal.Said(slot)) return;
   wire::Rejoin rejoin;
-  rejoin.nonce = uses_.secrets->RejoinNonce(step);
-  if (OwnArrival().voucher) rejoin.credential = uses_.credential;
-  uses_.voice->Prepare(uses_.voice->MakeDraft(slot, block, wire::Encode(rejoin), head.members));
+  rejoin.nonce = core_.secrets->RejoinNonce(step);
+  if (OwnArrival().voucher) rejoin.credential = credential_;
+  core_.voice.Prepare(core_.voice.MakeDraft(slot, block, wire::Encode(rejoin), head.members));
 }
 
 // This key asks to come in, and may. Once members confirm it, it is a candidate some blocks later.
 // It asks until then, and tells people once if nobody confirms it.
 void Follower::SayUnconfirmed() {
   constexpr std::uint64_t kBlocks = 32;
-  const Block& head = uses_.chain->head();
+  const Block& head = core_.chain.head();
   const std::uint64_t height = HeightOf(head);
-  const bool is_confirmed = CandidateOf(head, uses_.self) != nullptr;
-  if (is_confirmed || IsKey(head, uses_.self)) return unconfirmed_since_.reset();
+  const bool is_confirmed = CandidateOf(head, core_.self) != nullptr;
+  if (is_confirmed || IsKey(head, core_.self)) return unconfirmed_since_.reset();
   const std::uint64_t since = unconfirmed_since_.value_or(height);
   unconfirmed_since_ = since;
   if (said_unconfirmed_ || height < since + kBlocks) return;
   said_unconfirmed_ = true;
-  const base::Duration at_most{uses_.chain->delta().ns / 2};
-  uses_.turn->Do(Observe{Unconfirmed{since, at_most}});
+  const base::Duration at_most{core_.chain.delta().ns / 2};
+  core_.turn.Do(Observe{Unconfirmed{since, at_most}});
 }
 
 void Follower::SayBarred() {
-  const Standing* standing = StandingOf(uses_.chain->head().standings, uses_.self);
+  const Standing* standing = StandingOf(core_.chain.head().standings, core_.self);
   if (standing == nullptr || said_barred_) return;
   said_barred_ = true;
-  uses_.turn->Do(Observe{Barred{standing->last_drop_step, standing->barred_until}});
+  core_.turn.Do(Observe{Barred{standing->last_drop_step, standing->barred_until}});
 }
 
 void Follower::CheckInvariants() const {
@@ -393,7 +393,7 @@ void Follower::CheckInvariants() const {
 }
 
 void Follower::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, *uses_.secrets, catch_up_, replay_, said_barred_, unconfirmed_since_,
+  crypto::Feed(hasher, *core_.secrets, catch_up_, replay_, said_barred_, unconfirmed_since_,
                said_unconfirmed_, judged_, left_step_, must_rejoin_, asks_since_, kept_);
 }
 

@@ -41,6 +41,7 @@
 #include "node/protocol/mail/signature_check.h"
 #include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/outcome.h"
 #include "node/protocol/parts/replay.h"
 #include "node/protocol/rules/coming.h"
@@ -49,22 +50,9 @@ namespace ostraka::protocol {
 
 class Follower {
  public:
-  struct Uses {
-    PeerId self;
-    std::shared_ptr<const Manifest> manifest;
-    base::TensorLayout layout;
-    const Turn* turn;
-    const Secrets* secrets;
-    Voice* voice;
-    Journal* journal;
-    JobDesk* jobs;
-    Chain* chain;
-    Inbox* inbox;
-    SignatureCheck* check;
-    const Post* post;
-    std::optional<wire::Credential> credential = {};  // by which it comes in
-  };
-  explicit Follower(Uses uses) : uses_(std::move(uses)) {}
+  Follower(Core& core, SignatureCheck& check, const Post& post,
+           std::optional<wire::Credential> credential)
+      : core_(core), check_(check), post_(post), credential_(std::move(credential)) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -135,7 +123,10 @@ class Follower {
   void SayBarred();
   void SayUnconfirmed();
 
-  Uses uses_;
+  Core& core_;
+  SignatureCheck& check_;
+  const Post& post_;
+  const std::optional<wire::Credential> credential_;
   std::optional<CatchUp> catch_up_;
   Replay replay_;
   bool said_barred_ = false;

@@ -21,60 +21,58 @@ constexpr base::Duration kTrialLasts = base::Seconds(5);
 
 // --- while the run is one -----------------------------------------------------------------------
 
-Forks::Finding Forks::Watch(const wire::SignedEnvelope& message, const PeerId& from,
-                            const StepFacts* step) {
+Forks::Finding Forks::Watch(const wire::SignedEnvelope& message, const PeerId& from) {
   const wire::Envelope& envelope = message.envelope;
   // COMMIT, AGG and what seals them name the block that their sender's step began with.
   const bool parted =
-      envelope.slot.phase == Phase::kA && IsOtherHistory(envelope.slot.step, envelope.entry, step);
-  const bool rival = uses_.watch->IsRival(message);
+      envelope.slot.phase == Phase::kA && IsOtherHistory(envelope.slot.step, envelope.entry);
+  const bool rival = watch_.IsRival(message);
   if (!parted && !rival) return Finding::kNone;
-  if (!uses_.check->VerifiedOdd(message, from)) return Finding::kForged;
+  if (!check_.VerifiedOdd(message, from)) return Finding::kForged;
   if (parted) Trace(from, envelope.slot.step);
   if (!rival) return Finding::kNone;
-  found_ = uses_.watch->Note(message);
+  found_ = watch_.Note(message);
   return found_ ? Finding::kSplit : Finding::kNone;
 }
 
 // A step of which this member knows with what block it began, and it was not `parent`.
-bool Forks::IsOtherHistory(std::uint64_t step, const Digest& parent,
-                           const StepFacts* current) const {
+bool Forks::IsOtherHistory(std::uint64_t step, const Digest& parent) const {
   if (step == 0) return false;
-  if (current != nullptr && step == current->number()) return parent != current->parent_a;
-  const Digest* own = uses_.watch->ParentOf({step, Phase::kA, 0});
+  if (step_.in(step)) return parent != step_.step().facts().parent_a;
+  const Digest* own = watch_.ParentOf({step, Phase::kA, 0});
   return own != nullptr && *own != parent;
 }
 
 // `from` has, or passes on, a message of `step` that began with another block: what made that
 // block?
 void Forks::Trace(const PeerId& from, std::uint64_t step) {
-  if (!uses_.watch->MayAsk(from, step - 1)) return;
-  uses_.voice->Ask(from, ServiceSlot(step - 1, Phase::kC, MessageType::kPull),
-                   {.kind = wire::PullKind::kProofs});
+  if (!watch_.MayAsk(from, step - 1)) return;
+  core_.voice.Ask(from, ServiceSlot(step - 1, Phase::kC, MessageType::kPull),
+                  {.kind = wire::PullKind::kProofs});
 }
 
-void Forks::OnBlock(const PeerId& from, const Block& block, const StepFacts* step) {
-  if (block.genesis || !IsOtherHistory(HeightOf(block), wire::BlockDigest(block), step)) return;
+void Forks::OnBlock(const PeerId& from, const Block& block) {
+  if (block.genesis || !IsOtherHistory(HeightOf(block), wire::BlockDigest(block))) return;
   Trace(from, HeightOf(block));
 }
 
 void Forks::AskHeadsOfDropped() const {
-  const Block& head = uses_.chain->head();
+  const Block& head = core_.chain.head();
   for (const PeerId& key : KeysOf(head)) {
     const Standing* standing = StandingOf(head.standings, key);
     const bool banned = standing != nullptr && standing->banned;
-    if (banned || IsMember(head.members, key) || uses_.followers->Contains(key)) continue;
-    uses_.voice->Ask(key, ServiceSlot(uses_.voice->step(), Phase::kC, MessageType::kPull),
-                     {.kind = wire::PullKind::kHead});
+    if (banned || IsMember(head.members, key) || followers_.Contains(key)) continue;
+    core_.voice.Ask(key, ServiceSlot(core_.voice.step(), Phase::kC, MessageType::kPull),
+                    {.kind = wire::PullKind::kHead});
   }
 }
 
 void Forks::Answer(const PeerId& from, std::uint64_t step) const {
   const bool of_fork = trial_ && trial_->seal().step == step;
-  const auto frames = of_fork ? trial_->Frames() : uses_.watch->ProofsOf(step);
-  if (!uses_.server->TakeLooks(from, frames.size())) return;
+  const auto frames = of_fork ? trial_->Frames() : watch_.ProofsOf(step);
+  if (!server_.TakeLooks(from, frames.size())) return;
   for (const SharedBytes& frame : frames) {
-    if (!uses_.server->SendFrame(from, frame)) return;
+    if (!server_.SendFrame(from, frame)) return;
   }
 }
 
@@ -82,31 +80,31 @@ void Forks::Answer(const PeerId& from, std::uint64_t step) const {
 
 void Forks::Freeze() {
   OSTRAKA_CHECK(found_ && !trial_);
-  trial_.emplace(*std::move(found_), uses_.self);
+  trial_.emplace(*std::move(found_), core_.self);
   found_.reset();
-  uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + kTrialLasts});
-  for (const auto& [peer, culprit] : trial_->culprits()) uses_.charges->Keep(culprit.file);
+  core_.turn.Do(SetTimer{kFollowTimer, core_.turn.now() + kTrialLasts});
+  for (const auto& [peer, culprit] : trial_->culprits()) charges_.Keep(culprit.file);
   StoreLine(false);
-  for (const PeerId& key : KeysOf(uses_.chain->head())) {
-    if (key != uses_.self) Show(key);
+  for (const PeerId& key : KeysOf(core_.chain.head())) {
+    if (key != core_.self) Show(key);
   }
 }
 
 void Forks::Show(const PeerId& to) const {
-  for (const SharedBytes& frame : trial_->Frames()) uses_.turn->Do(Send{to, frame, nullptr});
-  uses_.voice->Ask(to, ServiceSlot(trial_->seal().step, Phase::kC, MessageType::kPull),
-                   {.kind = wire::PullKind::kProofs});
+  for (const SharedBytes& frame : trial_->Frames()) core_.turn.Do(Send{to, frame, nullptr});
+  core_.voice.Ask(to, ServiceSlot(trial_->seal().step, Phase::kC, MessageType::kPull),
+                  {.kind = wire::PullKind::kProofs});
 }
 
 void Forks::Hear(const wire::SignedEnvelope& message, const PeerId& from) {
   if (!trial_->IsNews(message)) return;
-  if (!uses_.check->VerifiedOdd(message, from)) return;
+  if (!check_.VerifiedOdd(message, from)) return;
   const Culprit* culprit = trial_->Hear(message);
-  if (culprit != nullptr) uses_.charges->Keep(culprit->file);
+  if (culprit != nullptr) charges_.Keep(culprit->file);
 }
 
 void Forks::StoreLine(bool last) {
-  uses_.journal->StoreForkLine(trial_->seal().step, trial_->Line(), last);
+  core_.journal.StoreForkLine(trial_->seal().step, trial_->Line(), last);
 }
 
 std::string Forks::End() {

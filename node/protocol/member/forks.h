@@ -23,39 +23,35 @@
 
 #include "crypto/hash_into.h"
 #include "node/protocol/mail/signature_check.h"
+#include "node/protocol/member/step_now.h"
 #include "node/protocol/parts/chain_server.h"
 #include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/followers.h"
-#include "node/protocol/step/step_facts.h"
 #include "node/protocol/watch/fork_trial.h"
 
 namespace ostraka::protocol {
 
 class Forks {
  public:
-  struct Uses {
-    PeerId self;
-    const Turn* turn;
-    const Voice* voice;
-    Journal* journal;
-    const Chain* chain;
-    const Followers* followers;
-    Charges* charges;
-    SignatureCheck* check;
-    ChainServer* server;
-    ForkWatch* watch;
-  };
-  explicit Forks(Uses uses) : uses_(std::move(uses)) {}
+  Forks(Core& core, const StepNow& step, const Followers& followers, Charges& charges,
+        SignatureCheck& check, ChainServer& server, ForkWatch& watch)
+      : core_(core),
+        step_(step),
+        followers_(followers),
+        charges_(charges),
+        check_(check),
+        server_(server),
+        watch_(watch) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // --- while the run is one ---
   enum class Finding : std::uint8_t { kNone, kForged, kSplit };
-  // Looks at a message for another history. kForged: nothing more is to be done with it. `step`:
-  // the step in progress, or null.
-  Finding Watch(const wire::SignedEnvelope& message, const PeerId& from, const StepFacts* step);
+  // Looks at a message for another history. kForged: nothing more is to be done with it.
+  Finding Watch(const wire::SignedEnvelope& message, const PeerId& from);
   // `from` shows a block: does it build on another history?
-  void OnBlock(const PeerId& from, const Block& block, const StepFacts* step);
+  void OnBlock(const PeerId& from, const Block& block);
   // A dropped member may be on the other branch of a fork, and neither branch sends to the other.
   // So each dropped member is asked for its head. Followers are on our branch, and skipped.
   void AskHeadsOfDropped() const;
@@ -76,11 +72,17 @@ class Forks {
   void CheckInvariants() const;
 
  private:
-  bool IsOtherHistory(std::uint64_t step, const Digest& parent, const StepFacts* current) const;
+  bool IsOtherHistory(std::uint64_t step, const Digest& parent) const;
   void Trace(const PeerId& from, std::uint64_t step);
   void StoreLine(bool last);
 
-  Uses uses_;
+  Core& core_;
+  const StepNow& step_;
+  const Followers& followers_;
+  Charges& charges_;
+  SignatureCheck& check_;
+  ChainServer& server_;
+  ForkWatch& watch_;
   std::optional<Fork> found_;  // between Watch and Freeze
   std::optional<ForkTrial> trial_;
 };

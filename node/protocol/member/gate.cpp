@@ -35,18 +35,18 @@ std::optional<std::string> BlobFault(const wire::SignedEnvelope& message, const 
 
 // Nobody, if it was carried: of the member and its carrier nobody here knows which one spoilt it.
 void Gate::SuspectLink(const PeerId& from, const char* check, const std::string& reason) const {
-  if (!uses_.ration->carries()) uses_.voice->Suspect(from, check, reason);
+  if (!member_.ration.carries()) core_.voice.Suspect(from, check, reason);
 }
 
 std::optional<wire::SharedMessage> Gate::Open(const MessageReceived& input) const {
-  if (!uses_.ration->IsHeard(uses_.turn->now(), input.from)) return std::nullopt;
-  auto opened = uses_.opener->Open(input.frame);
+  if (!member_.ration.IsHeard(core_.turn.now(), input.from)) return std::nullopt;
+  auto opened = opener_->Open(input.frame);
   if (!opened.ok()) {
     SuspectLink(input.from, "frame", base::MessageOf(opened.status()));
     return std::nullopt;
   }
   const wire::Envelope& envelope = (*opened)->envelope;
-  if (envelope.slot.run_id != uses_.manifest->run_id || envelope.slot.incarnation != 0) {
+  if (envelope.slot.run_id != core_.manifest->run_id || envelope.slot.incarnation != 0) {
     SuspectLink(input.from, "slot", "sent a message whose slot no honest peer can use");
     return std::nullopt;
   }
@@ -64,97 +64,97 @@ bool Gate::HasItsBlob(const wire::Envelope& envelope, const MessageReceived& inp
   return false;
 }
 
-std::uint64_t Gate::ExpectedStep(const Step* step) const {
-  return uses_.stage->in_step() ? step->number() : HeightOf(uses_.chain->head());
+std::uint64_t Gate::ExpectedStep() const {
+  return step_.in() ? step_.step().number() : HeightOf(core_.chain.head());
 }
 
 // --- whom it concerns ---------------------------------------------------------------------------
 
-Fate Gate::Sort(const wire::SignedEnvelope& message, const PeerId& from, const Step* step) const {
+Fate Gate::Sort(const wire::SignedEnvelope& message, const PeerId& from) const {
   const wire::Envelope& envelope = message.envelope;
   const wire::Slot& slot = envelope.slot;
   // A case may be about a part of a member that is banned already.
-  if (slot.type == MessageType::kPart && slot.step < ExpectedStep(step)) return Fate::kExhibit;
+  if (slot.type == MessageType::kPart && slot.step < ExpectedStep()) return Fate::kExhibit;
   // A removed member may not know yet.
-  if (!IsMember(uses_.chain->head().members, envelope.sender)) return Fate::kNothing;
+  if (!IsMember(core_.chain.head().members, envelope.sender)) return Fate::kNothing;
   if (slot.phase != Phase::kGenesis) return Fate::kTakeIn;
-  if (!uses_.stage->is(Stage::kGenesis)) {
+  if (!stage_.is(Stage::kGenesis)) {
     // A member that lost its store, or comes late, believes that the run has not begun.
-    const bool asks = envelope.sender == from && uses_.stage->in_step();
-    if (!asks || !uses_.ration->Take(uses_.turn->now(), from)) return Fate::kNothing;
+    const bool asks = envelope.sender == from && stage_.in_step();
+    if (!asks || !member_.ration.Take(core_.turn.now(), from)) return Fate::kNothing;
     return Fate::kGenesisQuestion;
   }
   const bool own_word = envelope.sender == from && IsFirstHand(from);
-  return own_word || uses_.genesis->CountsIfRelayed(message) ? Fate::kTakeIn : Fate::kNothing;
+  return own_word || genesis_.CountsIfRelayed(message) ? Fate::kTakeIn : Fate::kNothing;
 }
 
 bool Gate::IsFirstHand(const PeerId& from) const {
-  return !uses_.ration->carries() || Apart(uses_.chain->head(), uses_.self, from);
+  return !member_.ration.carries() || Apart(core_.chain.head(), core_.self, from);
 }
 
 // --- whether it is taken in ---------------------------------------------------------------------
 
-Fate Gate::Judge(const wire::SharedMessage& shared, const MessageReceived& input, Step* step) {
+Fate Gate::Judge(const wire::SharedMessage& shared, const MessageReceived& input) {
   const wire::SignedEnvelope& message = *shared;
   const wire::Slot& slot = message.envelope.slot;
   const bool of_seal = IsSealMessage(slot.type) && slot.phase != Phase::kGenesis;
-  if (of_seal && uses_.past_seals->Find(SealKeyOf(slot)) != nullptr) return Fate::kPastSeal;
+  if (of_seal && member_.past_seals.Find(SealKeyOf(slot)) != nullptr) return Fate::kPastSeal;
   // A VOTE or LOCK of an iteration of the present seal that is long over: a lock may rest on it.
   const bool ballot = slot.type == MessageType::kVote || slot.type == MessageType::kLock;
-  if (ballot && uses_.stage->in_step() && step->sealing().IsFor(slot) &&
-      slot.iteration + 2 < step->sealing().seal().iteration()) {
-    return JudgeOdd(message, input.from, step);
+  if (ballot && step_.in() && step_.step().sealing().IsFor(slot) &&
+      slot.iteration + 2 < step_.step().sealing().seal().iteration()) {
+    return JudgeOdd(message, input.from);
   }
-  if (!InWindow(slot, step)) return JudgeOutside(message, input.from, step);
-  if (input.blob != nullptr && !BlobIsWanted(message, input, step)) return Fate::kNothing;
-  const Inbox::Outcome outcome = uses_.inbox->Probe(message);
+  if (!InWindow(slot)) return JudgeOutside(message, input.from);
+  if (input.blob != nullptr && !BlobIsWanted(message, input)) return Fate::kNothing;
+  const Inbox::Outcome outcome = core_.inbox.Probe(message);
   if (outcome == Inbox::Outcome::kDuplicate) {
-    const bool again = step != nullptr && step->sealing().IsPassedOver(message);
+    const bool again = step_.in() && step_.step().sealing().IsPassedOver(message);
     return again ? Fate::kPassedOver : Fate::kNothing;
   }
   if (outcome == Inbox::Outcome::kMore) {
     // It proves nothing new, but a lock may rest on it.
-    const bool sealing = step != nullptr && step->sealing().open();
+    const bool sealing = step_.in() && step_.step().sealing().open();
     if (!sealing || !IsSealMessage(slot.type)) return Fate::kNothing;
-    return JudgeOdd(message, input.from, step);
+    return JudgeOdd(message, input.from);
   }
   // Of genesis the newest message counts, so that there is always one more to verify.
-  const bool good = slot.phase == Phase::kGenesis ? uses_.check->VerifiedOdd(message, input.from)
-                                                  : uses_.check->Verified(message, input.from);
+  const bool good = slot.phase == Phase::kGenesis ? check_.VerifiedOdd(message, input.from)
+                                                  : check_.Verified(message, input.from);
   return good ? Fate::kTakeIn : Fate::kNothing;
 }
 
 // The inbox does not keep it: the seal keeps what a lock is claimed to rest on.
-Fate Gate::JudgeOdd(const wire::SignedEnvelope& message, const PeerId& from, Step* step) const {
-  if (!step->sealing().TakeOdd(uses_.ration->SealAccountOf(from))) return Fate::kNothing;
-  return uses_.check->Verified(message, from) ? Fate::kOdd : Fate::kNothing;
+Fate Gate::JudgeOdd(const wire::SignedEnvelope& message, const PeerId& from) const {
+  if (!step_.step().sealing().TakeOdd(member_.ration.SealAccountOf(from))) return Fate::kNothing;
+  return check_.Verified(message, from) ? Fate::kOdd : Fate::kNothing;
 }
 
-Fate Gate::JudgeOutside(const wire::SignedEnvelope& message, const PeerId& from,
-                        const Step* step) const {
+Fate Gate::JudgeOutside(const wire::SignedEnvelope& message, const PeerId& from) const {
   const wire::Envelope& envelope = message.envelope;
-  if (!uses_.stage->in_step() || envelope.slot.step < step->number() + 2) return Fate::kNothing;
+  if (!step_.in() || envelope.slot.step < step_.step().number() + 2) return Fate::kNothing;
   if (ahead_.contains(envelope.sender)) return Fate::kNothing;
-  return uses_.check->Verified(message, from) ? Fate::kAhead : Fate::kNothing;
+  return check_.Verified(message, from) ? Fate::kAhead : Fate::kNothing;
 }
 
 // Steps and phases in which a message of an honest member can be of use now.
-bool Gate::InWindow(const wire::Slot& slot, const Step* step) const {
+bool Gate::InWindow(const wire::Slot& slot) const {
   // A peer ahead of us has all our messages of its last seal, so it is at most in the first phase
   // of the next step; and it cannot echo there before it has our COMMIT, or its deadline has
   // passed: then CLOSEs tell us, when we come, that it is too late to echo.
   const bool close = slot.type == MessageType::kClose;
   const bool opening = slot.phase == Phase::kA && (!IsSealMessage(slot.type) || close);
-  if (uses_.stage->is(Stage::kGenesis)) {
+  if (stage_.is(Stage::kGenesis)) {
     return slot.step == 0 && (slot.phase == Phase::kGenesis || opening);
   }
-  if (!uses_.stage->in_step()) {
+  if (!stage_.in_step()) {
     // Away: what members of a step that this one may join have sent to it already.
-    const std::uint64_t next = ExpectedStep(step);
+    const std::uint64_t next = ExpectedStep();
     return opening && slot.step >= next && slot.step <= next + 2;
   }
-  if (slot.step == step->number() + 1) return opening;
-  return slot.step == step->number() && InStepWindow(slot, *step);
+  const Step& step = step_.step();
+  if (slot.step == step.number() + 1) return opening;
+  return slot.step == step.number() && InStepWindow(slot, step);
 }
 
 bool Gate::InStepWindow(const wire::Slot& slot, const Step& step) const {
@@ -174,24 +174,23 @@ bool Gate::InStepWindow(const wire::Slot& slot, const Step& step) const {
 // out of the inbox, so that it may come again and again.
 void Gate::KeepUnreadable(const wire::SignedEnvelope& message, const PeerId& from) {
   const PeerId& sender = message.envelope.sender;
-  if (message.IsReadable() || sender == uses_.self) return;
-  if (uses_.charges->Against(sender) || !uses_.check->VerifiedOdd(message, from)) return;
-  uses_.charges->Show(sender, evidence::MakeUnreadable(*message.frame));
+  if (message.IsReadable() || sender == core_.self) return;
+  if (member_.charges.Against(sender) || !check_.VerifiedOdd(message, from)) return;
+  member_.charges.Show(sender, evidence::MakeUnreadable(*message.frame));
 }
 
-bool Gate::BlobIsWanted(const wire::SignedEnvelope& message, const MessageReceived& input,
-                        const Step* step) {
+bool Gate::BlobIsWanted(const wire::SignedEnvelope& message, const MessageReceived& input) {
   const wire::Envelope& envelope = message.envelope;
   if (const auto fault = BlobFault(message, input.blob)) {
     KeepUnreadable(message, input.from);
     SuspectLink(input.from, "blob", *fault);
     return false;
   }
-  if (BulkWanted(envelope, input.from, input.blob->data.size(), step)) return true;
-  const bool early = !uses_.stage->in_step() || envelope.slot.step > step->number();
+  if (BulkWanted(envelope, input.from, input.blob->data.size())) return true;
+  const bool early = !step_.in() || envelope.slot.step > step_.step().number();
   if (early && envelope.slot.type == MessageType::kPart) {
     // Steps that ended while this member was away never begin here.
-    const std::uint64_t expected = ExpectedStep(step);
+    const std::uint64_t expected = ExpectedStep();
     std::erase_if(refused_early_, [&](const auto& entry) { return entry.first < expected; });
     refused_early_[envelope.slot.step].insert(input.from);
   }
@@ -199,7 +198,7 @@ bool Gate::BlobIsWanted(const wire::SignedEnvelope& message, const MessageReceiv
 }
 
 std::size_t Gate::DisputesOf(const PeerId& worker) const {
-  const auto& disputes = uses_.chain->head().disputes;
+  const auto& disputes = core_.chain.head().disputes;
   return static_cast<std::size_t>(
       std::count_if(disputes.begin(), disputes.end(),
                     [&](const Dispute& dispute) { return dispute.worker == worker; }));
@@ -207,23 +206,23 @@ std::size_t Gate::DisputesOf(const PeerId& worker) const {
 
 // Bulk data is as large as the model is, so no more of it is held than somebody needs: results of
 // their owners, parts of this member's column, and parts that a dispute has shown to all.
-bool Gate::BulkWanted(const wire::Envelope& envelope, const PeerId& from, std::uint64_t bytes,
-                      const Step* step) const {
+bool Gate::BulkWanted(const wire::Envelope& envelope, const PeerId& from,
+                      std::uint64_t bytes) const {
   const wire::Slot& slot = envelope.slot;
   const bool part = slot.type == MessageType::kPart;
-  if (uses_.stage->in_step() && slot.step == step->number()) {
-    const StepFacts& facts = step->facts();
+  if (step_.in(slot.step)) {
+    const StepFacts& facts = step_.step().facts();
     if (!part) return facts.roles().PartOwnedBy(envelope.sender) == slot.iteration;
     return facts.my_part == slot.iteration ||
-           step->pairs().IsPublic(envelope.sender, slot.iteration);
+           step_.step().pairs().IsPublic(envelope.sender, slot.iteration);
   }
   // Of a step whose roles are not known yet. What is refused here is asked for when the step begins
   // (asks.h). Others' parts take no room of their signer's [a cheat filled the room of an honest
   // worker, or its own, with parts of other columns, and the one that mattered found none].
   if (part && from != envelope.sender) return false;
-  const std::uint64_t dimension = uses_.chain->state().parameters->size();
+  const std::uint64_t dimension = core_.chain.state().parameters->size();
   if (bytes > LargestPart(dimension, slot.iteration) * sizeof(float)) return false;
-  const std::size_t held = uses_.inbox->CountIterations(Inbox::PlaceOf(slot), envelope.sender);
+  const std::size_t held = core_.inbox.CountIterations(Inbox::PlaceOf(slot), envelope.sender);
   return held < (part ? 2 + DisputesOf(envelope.sender) : 1);
 }
 
@@ -231,21 +230,21 @@ bool Gate::BulkWanted(const wire::Envelope& envelope, const PeerId& from, std::u
 
 Fate Gate::JudgeAfterEnd(const wire::SharedMessage& shared, const PeerId& from) const {
   const wire::Envelope& envelope = shared->envelope;
-  const Block& head = uses_.chain->head();
+  const Block& head = core_.chain.head();
   if (!IsMember(head.members, envelope.sender)) return Fate::kNothing;
   if (IsSealMessage(envelope.slot.type)) {
-    const bool past = uses_.past_seals->Find(SealKeyOf(envelope.slot)) != nullptr;
+    const bool past = member_.past_seals.Find(SealKeyOf(envelope.slot)) != nullptr;
     return past ? Fate::kPastSeal : Fate::kNothing;
   }
   const Inbox::Place commit{HeightOf(head), Phase::kA, MessageType::kCommit, 0, 0};
   if (Inbox::PlaceOf(envelope.slot) != commit) return Fate::kNothing;
-  const Inbox::Outcome outcome = uses_.inbox->Probe(*shared);
+  const Inbox::Outcome outcome = core_.inbox.Probe(*shared);
   const bool known = outcome == Inbox::Outcome::kDuplicate || outcome == Inbox::Outcome::kMore;
-  return !known && uses_.check->Verified(*shared, from) ? Fate::kTakeIn : Fate::kNothing;
+  return !known && check_.Verified(*shared, from) ? Fate::kTakeIn : Fate::kNothing;
 }
 
 bool Gate::NoteAhead(const PeerId& sender) {
-  const Block& head = uses_.chain->head();
+  const Block& head = core_.chain.head();
   if (IsMember(head.members, sender)) ahead_.insert(sender);
   return ahead_.size() > FaultBound(head.thresholds);
 }
@@ -259,7 +258,7 @@ std::set<PeerId> Gate::BeginStep(std::uint64_t step) {
 
 void Gate::CheckInvariants() const {
   OSTRAKA_CHECK(refused_early_.size() <= kStepsRefused);
-  OSTRAKA_CHECK(ahead_.size() <= KeysIn(*uses_.manifest));
+  OSTRAKA_CHECK(ahead_.size() <= KeysIn(*core_.manifest));
 }
 
 void Gate::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, ahead_, refused_early_); }

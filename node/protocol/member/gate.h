@@ -28,11 +28,11 @@
 
 #include "crypto/hash_into.h"
 #include "node/protocol/mail/signature_check.h"
+#include "node/protocol/member/step_now.h"
 #include "node/protocol/parts/charges.h"
 #include "node/protocol/parts/genesis_seal.h"
 #include "node/protocol/parts/past_seals.h"
 #include "node/protocol/parts/stage.h"
-#include "node/protocol/step/step.h"
 #include "node/wire/opener.h"
 
 namespace ostraka::protocol {
@@ -51,22 +51,15 @@ enum class Fate : std::uint8_t {
 
 class Gate {
  public:
-  struct Uses {
-    PeerId self;
-    std::shared_ptr<const Manifest> manifest;
-    std::shared_ptr<wire::Opener> opener;
-    const Turn* turn;
-    const StageNow* stage;
-    const Voice* voice;
-    const Chain* chain;
-    const Inbox* inbox;
-    Ration* ration;
-    SignatureCheck* check;
-    const GenesisSeal* genesis;
-    const PastSeals* past_seals;
-    Charges* charges;
-  };
-  explicit Gate(Uses uses) : uses_(std::move(uses)) {}
+  Gate(const Core& core, MemberState& member, SignatureCheck& check, const GenesisSeal& genesis,
+       const StageNow& stage, StepNow& step, std::shared_ptr<wire::Opener> opener)
+      : core_(core),
+        member_(member),
+        check_(check),
+        genesis_(genesis),
+        stage_(stage),
+        step_(step),
+        opener_(std::move(opener)) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -76,10 +69,10 @@ class Gate {
   // It comes with bulk data if and only if its kind has some.
   bool HasItsBlob(const wire::Envelope& envelope, const MessageReceived& input) const;
 
-  // Whom the message concerns: kTakeIn if Judge is to be asked. `step`: null if there is none.
-  Fate Sort(const wire::SignedEnvelope& message, const PeerId& from, const Step* step) const;
+  // Whom the message concerns: kTakeIn if Judge is to be asked.
+  Fate Sort(const wire::SignedEnvelope& message, const PeerId& from) const;
   // REQUIRES: Sort gave kTakeIn.
-  Fate Judge(const wire::SharedMessage& shared, const MessageReceived& input, Step* step);
+  Fate Judge(const wire::SharedMessage& shared, const MessageReceived& input);
   // The run is over here: two things still matter. One is a member that finishes; the other is a
   // member that is stuck in a seal that is decided here.
   Fate JudgeAfterEnd(const wire::SharedMessage& shared, const PeerId& from) const;
@@ -101,20 +94,23 @@ class Gate {
 
  private:
   void SuspectLink(const PeerId& from, const char* check, const std::string& reason) const;
-  std::uint64_t ExpectedStep(const Step* step) const;
-  bool InWindow(const wire::Slot& slot, const Step* step) const;
+  std::uint64_t ExpectedStep() const;
+  bool InWindow(const wire::Slot& slot) const;
   bool InStepWindow(const wire::Slot& slot, const Step& step) const;
-  Fate JudgeOdd(const wire::SignedEnvelope& message, const PeerId& from, Step* step) const;
-  Fate JudgeOutside(const wire::SignedEnvelope& message, const PeerId& from,
-                    const Step* step) const;
+  Fate JudgeOdd(const wire::SignedEnvelope& message, const PeerId& from) const;
+  Fate JudgeOutside(const wire::SignedEnvelope& message, const PeerId& from) const;
   void KeepUnreadable(const wire::SignedEnvelope& message, const PeerId& from);
-  bool BlobIsWanted(const wire::SignedEnvelope& message, const MessageReceived& input,
-                    const Step* step);
-  bool BulkWanted(const wire::Envelope& envelope, const PeerId& from, std::uint64_t bytes,
-                  const Step* step) const;
+  bool BlobIsWanted(const wire::SignedEnvelope& message, const MessageReceived& input);
+  bool BulkWanted(const wire::Envelope& envelope, const PeerId& from, std::uint64_t bytes) const;
   std::size_t DisputesOf(const PeerId& worker) const;
 
-  Uses uses_;
+  const Core& core_;
+  MemberState& member_;
+  SignatureCheck& check_;
+  const GenesisSeal& genesis_;
+  const StageNow& stage_;
+  StepNow& step_;
+  const std::shared_ptr<wire::Opener> opener_;
   std::set<PeerId> ahead_;
   std::map<std::uint64_t, std::set<PeerId>> refused_early_;  // links, by step
 };

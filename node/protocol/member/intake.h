@@ -23,6 +23,7 @@
 #include "crypto/hash_into.h"
 #include "node/protocol/member/answers.h"
 #include "node/protocol/member/beginning.h"
+#include "node/protocol/member/door.h"
 #include "node/protocol/member/ending.h"
 #include "node/protocol/member/forks.h"
 #include "node/protocol/member/gate.h"
@@ -32,23 +33,17 @@ namespace ostraka::protocol {
 
 class Intake {
  public:
-  struct Uses {
-    Parts* parts;
-    Forks* forks;
-    Follower* follower;
-    Beginning* beginning;
-    Ending* ending;
-  };
-  Intake(Uses uses, std::shared_ptr<wire::Opener> opener);
+  Intake(Parts& parts, StepNow& step, Forks& forks, Follower& follower, Beginning& beginning,
+         Ending& ending, const std::shared_ptr<wire::Opener>& opener);
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
-  // `step`: null if there is none. kLeave from the genesis: hand the input in again afterwards, as
+  // kLeave from the genesis: hand the input in again afterwards, as
   // the follower wants the block that it carries.
-  Outcome On(const MessageReceived& input, Step* step);
+  Outcome On(const MessageReceived& input);
   // A message of this member's key: it was just signed, or restored.
-  Outcome TakeOwn(const wire::SharedMessage& shared, SharedBlob blob, Step* step) {
-    return Accept(shared, std::move(blob), step);
+  Outcome TakeOwn(const wire::SharedMessage& shared, SharedBlob blob) {
+    return Accept(shared, std::move(blob));
   }
   // A link with `peer` is up, or a path to it by way of another member, which is then told: says to
   // it all that it may lack.
@@ -60,41 +55,37 @@ class Intake {
   void CheckInvariants() const { gate_.CheckInvariants(); }
 
  private:
-  Outcome Take(const MessageReceived& input, Step* step);
-  bool IsRefusedForGood(const Voucher& voucher) const;
-  Outcome OnSigned(const wire::SharedMessage& shared, const MessageReceived& input, Step* step);
+  Outcome Take(const MessageReceived& input);
+  Outcome OnSigned(const wire::SharedMessage& shared, const MessageReceived& input);
   void AnswerEchoes(const PeerId& to);
-  Outcome Perform(Fate fate, const wire::SharedMessage& shared, const MessageReceived& input,
-                  Step* step);
-  Outcome Accept(const wire::SharedMessage& shared, SharedBlob blob, Step* step);
+  Outcome Perform(Fate fate, const wire::SharedMessage& shared, const MessageReceived& input);
+  Outcome Accept(const wire::SharedMessage& shared, SharedBlob blob);
   Outcome KeepEquivocation(const Inbox::Item& item);
   void KeepFaultOfSeal(const wire::SignedEnvelope& message);
-  bool MayBeHeard(const PeerId& from) const;
-  bool IsVouched(const PeerId& sender, const wire::Rejoin& rejoin);
-  void OnRejoin(const wire::SignedEnvelope& message, const PeerId& from);
-  void AskHowFar(const PeerId& peer, const Followers::Request& request);
   void OnExhibit(const wire::SignedEnvelope& message, const MessageReceived& input);
-  Outcome OnService(const PeerId& from, const wire::SignedEnvelope& message, const SharedBlob& blob,
-                    Step* step);
-  Outcome OnPull(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
-                 const Step* step);
-  Outcome OnBlock(const PeerId& from, const SharedBlob& blob, const Step* step);
+  Outcome OnService(const PeerId& from, const wire::SignedEnvelope& message,
+                    const SharedBlob& blob);
+  Outcome OnPull(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
+  Outcome OnBlock(const PeerId& from, const SharedBlob& blob);
   base::StatusOr<Block> DecodeShown(const SharedBlob& blob) const;
-  void OnChunk(const PeerId& from, const wire::SignedEnvelope& message, const SharedBlob& blob,
-               Step* step);
-  Outcome OnForward(const PeerId& link, const wire::Forward& forward, Step* step);
-  Outcome OnCarried(const wire::Forward& forward, Step* step);
+  void OnChunk(const PeerId& from, const wire::SignedEnvelope& message, const SharedBlob& blob);
+  Outcome OnForward(const PeerId& link, const wire::Forward& forward);
+  Outcome OnCarried(const wire::Forward& forward);
   // What is said to `from` since action `first` goes by the carrier that brought its question, if
   // one did (Post, P5).
   enum class Rationed : std::uint8_t { kNo, kYes };
   void SendBack(std::size_t first, const PeerId& from, Rationed rationed);
   void Malformed(const PeerId& from, const std::string& why) const;
-  Outcome LeaveIfAsksAhead(const PeerId& from, const wire::Slot& slot, const Step* step);
+  Outcome LeaveIfAsksAhead(const PeerId& from, const wire::Slot& slot);
   Outcome LeaveIfBehind(const PeerId& sender);
-  const StepFacts* FactsInStep(const Step* step) const;
 
-  Uses uses_;
   Parts& parts_;
+  StepNow& step_;
+  Forks& forks_;
+  Follower& follower_;
+  Beginning& beginning_;
+  Ending& ending_;
+  Door door_;
   Gate gate_;
   Answers answers_;
 };

@@ -1,6 +1,5 @@
 #include "node/protocol/member/parts.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "node/base/check.h"
@@ -9,12 +8,6 @@
 namespace ostraka::protocol {
 
 namespace {
-
-std::uint64_t GuestBytesASecond(const PeerOptions& options) {
-  const std::uint64_t most = Ration::BytesASecond(base::ElementCount(options.layout));
-  if (options.guest_bytes_a_second == 0) return most;
-  return std::min(most, options.guest_bytes_a_second);
-}
 
 ModelState FirstState(PeerOptions& options) {
   const std::uint64_t dimension = base::ElementCount(options.layout);
@@ -36,22 +29,12 @@ ModelState InitialStateOf(PeerOptions& options, aggregation::Optimizer optimizer
 }
 
 Parts::Parts(PeerOptions& options)
-    : self(options.key->id()),
-      manifest(options.manifest),
-      layout(options.layout),
-      secrets(options.secrets ? options.secrets(self) : std::make_unique<SeedSecrets>(self)),
-      journal(options.key, &turn),
-      voice(self, manifest->run_id, &turn, &journal),
-      jobs(&turn),
-      chain(std::make_shared<const Block>(GenesisHead(*manifest)), FirstState(options)),
-      genesis(self, manifest->run_id, chain.shared_head(), &inbox),
-      ration(Ration::BytesASecond(base::ElementCount(layout)), GuestBytesASecond(options)),
-      check(std::move(options.verifier), &ration, &turn, &voice),
-      server({self, layout, &turn, &voice, &journal, &chain, &inbox, &ration}),
-      charges(self, manifest, &journal),
-      reports(self),
-      duties(self, manifest, &chain),
-      duty_jobs(&duties, &jobs),
+    : Core(options.manifest, options.key, options.layout, FirstState(options),
+           options.secrets ? options.secrets(options.key->id())
+                           : std::make_unique<SeedSecrets>(options.key->id())),
+      MemberState(static_cast<Core&>(*this), options.guest_bytes_a_second),
+      genesis(self, manifest->run_id, chain.shared_head(), inbox),
+      check(std::move(options.verifier), ration, turn, voice),
       post(self, manifest->run_id, CountsReach(*manifest)),
       routes(options.routes) {
   post.SetHead(chain.shared_head());
@@ -60,23 +43,17 @@ Parts::Parts(PeerOptions& options)
 }
 
 void Parts::CheckInvariants() const {
-  const std::size_t keys = KeysIn(*manifest);
-  journal.CheckInvariants();
-  voice.CheckInvariants();
-  jobs.CheckInvariants();
-  chain.CheckInvariants();
-  inbox.CheckInvariants();
+  Core::CheckInvariants();
+  MemberState::CheckInvariants(KeysIn(*manifest));
   genesis.CheckInvariants();
-  ration.CheckInvariants(keys);
-  charges.CheckInvariants();
-  duty_jobs.CheckInvariants();
-  followers.CheckInvariants(keys);
-  past_seals.CheckInvariants();
 }
 
 void Parts::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, stage, journal, voice, jobs, chain, inbox, genesis, ration, charges, reports,
-               duties, duty_jobs, followers, past_seals, fork_watch, pace, post);
+  crypto::Feed(hasher, stage);
+  Core::HashInto(hasher);
+  crypto::Feed(hasher, genesis);
+  MemberState::HashInto(hasher);
+  crypto::Feed(hasher, post);
 }
 
 }  // namespace ostraka::protocol

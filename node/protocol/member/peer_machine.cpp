@@ -21,18 +21,12 @@ using wire::Phase;
 PeerMachine::PeerMachine(PeerOptions options)
     : verifier_(options.verifier),
       parts_(options),
-      forks_({parts_.self, &parts_.turn, &parts_.voice, &parts_.journal, &parts_.chain,
-              &parts_.followers, &parts_.charges, &parts_.check, &parts_.server,
-              &parts_.fork_watch}),
-      follower_({parts_.self, parts_.manifest, parts_.layout, &parts_.turn, parts_.secrets.get(),
-                 &parts_.voice, &parts_.journal, &parts_.jobs, &parts_.chain, &parts_.inbox,
-                 &parts_.check, &parts_.post, std::move(options.credential)}),
-      beginning_({parts_.self, parts_.manifest, &parts_.turn, parts_.secrets.get(), &parts_.voice,
-                  &parts_.journal, &parts_.jobs, &parts_.chain, &parts_.genesis, &follower_,
-                  &parts_.charges, std::move(options.anchor)}),
-      ending_({parts_.self, &parts_.turn, &parts_.voice, &parts_.chain, &parts_.inbox,
-               &parts_.followers, &parts_.charges}),
-      intake_({&parts_, &forks_, &follower_, &beginning_, &ending_}, std::move(options.opener)) {}
+      forks_(parts_, step_, parts_.followers, parts_.charges, parts_.check, parts_.server,
+             parts_.fork_watch),
+      follower_(parts_, parts_.check, parts_.post, std::move(options.credential)),
+      beginning_(parts_, parts_.genesis, follower_, parts_.charges, std::move(options.anchor)),
+      ending_(parts_, parts_.followers, parts_.charges),
+      intake_(parts_, step_, forks_, follower_, beginning_, ending_, options.opener) {}
 
 void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
   const std::size_t before = out.actions().size();
@@ -59,7 +53,7 @@ void PeerMachine::Advance() {
 
 bool PeerMachine::TryAdvance() {
   if (parts_.stage.is(Stage::kGenesis)) return Do(beginning_.TryGenesis());
-  if (parts_.stage.in_step()) return Do(step_->TryAdvance());
+  if (step_.in()) return Do(step_.step().TryAdvance());
   // A step that begins here waits for the next input.
   if (parts_.stage.is(Stage::kFollow)) Do(follower_.Advance());
   return false;
@@ -125,12 +119,13 @@ void PeerMachine::On(const TimerFired& input) {
     if (parts_.stage.is(Stage::kFrozen)) Halt(Halted::Why::kForked, forks_.End());
     return;
   }
-  if (step_ == nullptr) return;
-  if (input.id == kEchoTimer) step_->sealing().OnEchoTimer();
-  if (input.id == kSealTimer) step_->sealing().OnSealTimer();
-  if (input.id == kBulkTimer) step_->OnBulkTimer();
-  if (input.id == kPullTimer) step_->OnPullTimer();
-  if (input.id == kProofTimer) step_->OnProofTimer();
+  protocol::Step* step = step_.last();
+  if (step == nullptr) return;
+  if (input.id == kEchoTimer) step->sealing().OnEchoTimer();
+  if (input.id == kSealTimer) step->sealing().OnSealTimer();
+  if (input.id == kBulkTimer) step->OnBulkTimer();
+  if (input.id == kPullTimer) step->OnPullTimer();
+  if (input.id == kProofTimer) step->OnProofTimer();
 }
 
 // The seals of a step may end it while its jobs still run, most of all after a restart: what they
@@ -141,8 +136,8 @@ void PeerMachine::On(const JobDone& input) {
   if (!job) return;
   if (parts_.duty_jobs.Owns(input.id)) return OnDutyJob(input, *job);
   if (job->asked_in != parts_.voice.step()) return;
-  if (step_ != nullptr && step_->Owns(input.id)) {
-    if (parts_.stage.in_step()) Do(step_->OnJob(input.id, *job, *input.result));
+  if (protocol::Step* step = step_.last(); step != nullptr && step->Owns(input.id)) {
+    if (step_.in()) Do(step->OnJob(input.id, *job, *input.result));
     return;
   }
   if (const auto* failed = std::get_if<JobFailed>(input.result.get())) {
@@ -179,9 +174,9 @@ void PeerMachine::On(const Stored& input) {
 
 void PeerMachine::On(const MessageReceived& input) {
   const bool began = parts_.stage.is(Stage::kGenesis);
-  Do(intake_.On(input, step_.get()));
+  Do(intake_.On(input));
   // The block that made this member leave the genesis is one that the follower wants.
-  if (began && parts_.stage.is(Stage::kFollow)) Do(intake_.On(input, step_.get()));
+  if (began && parts_.stage.is(Stage::kFollow)) Do(intake_.On(input));
 }
 
 void PeerMachine::TakeOwn() {
@@ -190,7 +185,7 @@ void PeerMachine::TakeOwn() {
 
 void PeerMachine::TakeIn(const wire::SharedMessage& own, SharedBlob blob) {
   if (parts_.stage.is(Stage::kHalted)) return;
-  Do(intake_.TakeOwn(own, std::move(blob), step_.get()));
+  Do(intake_.TakeOwn(own, std::move(blob)));
 }
 
 // --- what happens to the member -----------------------------------------------------------------
@@ -224,21 +219,12 @@ bool PeerMachine::Do(const Outcome& outcome) {
   return false;
 }
 
-protocol::Step::Uses PeerMachine::StepUses() {
-  return {parts_.self,          parts_.manifest,    verifier_,
-          parts_.layout,        &parts_.turn,       &parts_.stage,
-          parts_.secrets.get(), &parts_.voice,      &parts_.journal,
-          &parts_.jobs,         &parts_.chain,      &parts_.inbox,
-          &parts_.server,       &parts_.charges,    &parts_.reports,
-          &parts_.duties,       &parts_.duty_jobs,  &parts_.followers,
-          &parts_.fork_watch,   &parts_.past_seals, &parts_.pace};
-}
-
 void PeerMachine::BeginStep() {
-  const std::optional<Time> before_ended = step_ != nullptr ? step_->ended() : std::nullopt;
-  step_.reset();
-  step_ = std::make_unique<protocol::Step>(StepUses(), before_ended);
-  const std::uint64_t step = step_->number();
+  const std::optional<Time> before_ended = step_.ended();
+  step_.Drop();
+  protocol::Step& next = step_.Begin(
+      std::make_unique<protocol::Step>(parts_, parts_, parts_.stage, *verifier_, before_ended));
+  const std::uint64_t step = next.number();
   parts_.voice.SetStep(step);
   // The last step's messages stay for members that are stuck in it.
   const std::uint64_t kept = step == 0 ? 0 : step - 1;
@@ -250,7 +236,7 @@ void PeerMachine::BeginStep() {
   if (base::Planted(base::Bug::kCanary)) {
     parts_.voice.Suspect(parts_.self, "canary", "a bug was planted");
   }
-  step_->Begin(intake_.BeginStep(step));
+  next.Begin(intake_.BeginStep(step));
   forks_.AskHeadsOfDropped();
 }
 
@@ -262,25 +248,24 @@ void PeerMachine::ResumeStep() {
   BeginStep();
   for (const wire::SignedEnvelope& message : own) {
     const wire::Slot& slot = message.envelope.slot;
-    if (CarriesBlob(slot.type) || slot.step != step_->number()) continue;
+    if (CarriesBlob(slot.type) || slot.step != step_.step().number()) continue;
     TakeIn(wire::Share(message), nullptr);
   }
-  step_->SendResultAgain();
+  step_.step().SendResultAgain();
   TakeOwn();
-  parts_.voice.AskHeads(parts_.chain.head().members, step_->number());  // and at each link
+  parts_.voice.AskHeads(parts_.chain.head().members, step_.step().number());  // and at each link
 }
 
 // Says nothing new in this step: the run goes on without this member. What waits for its store is
 // signed still, as its slots are taken.
 void PeerMachine::Leave(const std::string& reason, bool trust_state) {
-  const bool at_work = parts_.stage.in_step();
-  const std::uint64_t step = at_work ? step_->number() : HeightOf(parts_.chain.head());
+  const bool at_work = step_.in();
+  const std::uint64_t step = at_work ? step_.step().number() : HeightOf(parts_.chain.head());
   parts_.charges.StoreVerdicts();
   parts_.jobs.EndEra();
   parts_.turn.Do(Observe{Away{step, reason}});
   CancelStepTimers();
   // A step that was not finished left the head and the state as they were before it.
-  step_.reset();
   parts_.voice.SetStep(0);
   parts_.duties.Clear();
   parts_.duty_jobs.Clear();
@@ -289,6 +274,7 @@ void PeerMachine::Leave(const std::string& reason, bool trust_state) {
   parts_.chain.ForgetPast();
   intake_.ForgetAhead();
   parts_.stage.Enter(Stage::kFollow);
+  step_.Drop();
   follower_.Leave(at_work ? std::optional(step) : std::nullopt, trust_state);
 }
 
@@ -304,9 +290,9 @@ void PeerMachine::Finish() {
 }
 
 void PeerMachine::Freeze() {
+  if (protocol::Step* step = step_.last()) step->sealing().Drop();
   parts_.stage.Enter(Stage::kFrozen);
   parts_.jobs.EndEra();
-  if (step_ != nullptr) step_->sealing().Drop();
   CancelStepTimers();
   forks_.Freeze();
 }
@@ -327,11 +313,11 @@ void PeerMachine::Halt(Halted::Why why, const std::string& reason) {
 
 Progress PeerMachine::progress() const {
   Progress progress;
-  progress.step = parts_.stage.in_step() ? step_->number() : HeightOf(parts_.chain.head());
-  progress.at_work = parts_.stage.in_step();
+  progress.step = step_.in() ? step_.step().number() : HeightOf(parts_.chain.head());
+  progress.at_work = step_.in();
   progress.phase = NameOf(parts_.stage.stage());
-  for (const Awaited& awaited : AwaitedBy({parts_.stage.stage(), &parts_.chain, &parts_.inbox,
-                                           &parts_.genesis, &ending_, step_.get()})) {
+  const WaitingView member{parts_, parts_.stage.stage(), parts_.genesis, ending_, step_};
+  for (const Awaited& awaited : AwaitedBy(member)) {
     if (awaited.sender == parts_.self) continue;
     progress.missing.push_back({awaited.sender, wire::MessageTypeName(awaited.type)});
   }
@@ -342,8 +328,9 @@ void PeerMachine::CheckInvariants() const {
   parts_.CheckInvariants();
   const StageNow& stage = parts_.stage;
   const bool member = IsMember(parts_.chain.head().members, parts_.self);
-  OSTRAKA_CHECK(!stage.in_step() || stage.is(Stage::kUpdate) || member);                   // P1
-  OSTRAKA_CHECK(!stage.in_step() || IsSealing(stage.stage()) == step_->sealing().open());  // P2
+  OSTRAKA_CHECK(!stage.in_step() || stage.is(Stage::kUpdate) || member);  // P1
+  step_.CheckInvariants();
+  OSTRAKA_CHECK(!step_.in() || IsSealing(stage.stage()) == step_.step().sealing().open());  // P2
   OSTRAKA_CHECK(!stage.is(Stage::kFrozen) || forks_.split());
   OSTRAKA_CHECK(stage.is(Stage::kFollow) == follower_.away() || stage.is(Stage::kHalted) ||
                 stage.is(Stage::kFrozen));
@@ -352,7 +339,6 @@ void PeerMachine::CheckInvariants() const {
   follower_.CheckInvariants();
   beginning_.CheckInvariants();
   ending_.CheckInvariants();
-  if (step_ != nullptr) step_->CheckInvariants();
 }
 
 Digest PeerMachine::Fingerprint() const {

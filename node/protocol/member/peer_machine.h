@@ -31,6 +31,7 @@
 #include "node/protocol/member/forks.h"
 #include "node/protocol/member/intake.h"
 #include "node/protocol/member/parts.h"
+#include "node/protocol/member/step_now.h"
 
 namespace ostraka::protocol {
 
@@ -70,17 +71,16 @@ class PeerMachine final : public Machine {
   void Finish();
   void Freeze();
   void Halt(Halted::Why why, const std::string& reason);
-  protocol::Step::Uses StepUses();
 
   std::shared_ptr<crypto::Verifier> verifier_;  // before parts_, which takes it from the options
   Parts parts_;
+  StepNow step_{parts_.stage};
   Forks forks_;
   Follower follower_;
   Beginning beginning_;
   Ending ending_;
   Intake intake_;
-  std::unique_ptr<protocol::Step> step_;  // the step in progress, or the last one
-  bool resends_ = true;                   // false: halted without having said what the peers need
+  bool resends_ = true;  // false: halted without having said what the peers need
 };
 
 }  // namespace ostraka::protocol

@@ -11,12 +11,13 @@ namespace {
 class StepWaits {
  public:
   StepWaits(const WaitingView& member, Phase phase)
-      : facts_(member.step->facts()),
-        inbox_(*member.inbox),
-        members_(member.chain->head().members),
+      : facts_(member.step.step().facts()),
+        inbox_(member.core.inbox),
+        members_(member.core.chain.head().members),
         phase_(phase),
         // What a phase needs is complete, or late, once it was echoed.
-        echoed_(member.step->sealing().open() && member.step->sealing().seal().wait_ended()) {}
+        echoed_(member.step.step().sealing().open() &&
+                member.step.step().sealing().seal().wait_ended()) {}
 
   bool echoed() const { return echoed_; }
   void For(MessageType type) { ForOf(type, members_); }
@@ -57,8 +58,8 @@ std::vector<Awaited> AwaitedInCollect(const WaitingView& member) {
     waits.For(MessageType::kEcho);
   } else {
     waits.For(MessageType::kCommit);
-    waits.ForParts(member.step->column());
-    waits.ForOf(MessageType::kAggregate, member.step->facts().roles().owners);
+    waits.ForParts(member.step.step().column());
+    waits.ForOf(MessageType::kAggregate, member.step.step().facts().roles().owners);
   }
   return waits.Take();
 }
@@ -71,7 +72,7 @@ std::vector<Awaited> AwaitedInReveal(const WaitingView& member) {
 
 std::vector<Awaited> AwaitedInProve(const WaitingView& member) {
   StepWaits waits(member, Phase::kC);
-  const Results& results = member.step->results();
+  const Results& results = member.step.step().results();
   if (!waits.echoed() && !results.closed()) waits.ForResults(results);
   waits.For(waits.echoed() ? MessageType::kEcho : MessageType::kProof);
   return waits.Take();
@@ -79,13 +80,13 @@ std::vector<Awaited> AwaitedInProve(const WaitingView& member) {
 
 std::vector<Awaited> AwaitedInSettle(const WaitingView& member) {
   StepWaits waits(member, Phase::kA);  // RESULTs belong to it
-  waits.ForResults(member.step->results());
+  waits.ForResults(member.step.step().results());
   return waits.Take();
 }
 
 std::vector<Awaited> AwaitedInGenesis(const WaitingView& member) {
   std::vector<Awaited> awaited;
-  for (const GenesisSeal::Missing& missing : member.genesis->MissingNow()) {
+  for (const GenesisSeal::Missing& missing : member.genesis.MissingNow()) {
     awaited.push_back({missing.sender, missing.type});
   }
   return awaited;
@@ -93,7 +94,7 @@ std::vector<Awaited> AwaitedInGenesis(const WaitingView& member) {
 
 std::vector<Awaited> AwaitedAtTheEnd(const WaitingView& member) {
   std::vector<Awaited> awaited;
-  for (const PeerId& peer : member.ending->Others()) {
+  for (const PeerId& peer : member.ending.Others()) {
     awaited.push_back({peer, MessageType::kCommit});
   }
   return awaited;

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "node/protocol/member/ending.h"
+#include "node/protocol/member/step_now.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/genesis_seal.h"
 #include "node/protocol/parts/stage.h"
-#include "node/protocol/step/step.h"
 
 namespace ostraka::protocol {
 
@@ -17,12 +18,11 @@ struct Awaited {
 };
 
 struct WaitingView {
-  Stage stage = Stage::kUnstarted;
-  const Chain* chain;
-  const Inbox* inbox;
-  const GenesisSeal* genesis;
-  const Ending* ending;
-  const Step* step;  // null if there is none
+  const Core& core;
+  Stage stage;
+  const GenesisSeal& genesis;
+  const Ending& ending;
+  const StepNow& step;
 };
 
 std::vector<Awaited> AwaitedBy(const WaitingView& member);

@@ -12,55 +12,55 @@ using wire::MessageType;
 using wire::Phase;
 
 bool ChainServer::Take(const PeerId& to, std::uint64_t bytes) {
-  return uses_.ration->Take(uses_.turn->now(), to, bytes);
+  return ration_.Take(core_.turn.now(), to, bytes);
 }
 
 bool ChainServer::TakeLooks(const PeerId& to, std::uint64_t looks) {
-  return uses_.ration->TakeLooks(uses_.turn->now(), to, looks);
+  return ration_.TakeLooks(core_.turn.now(), to, looks);
 }
 
 bool ChainServer::SendFrame(const PeerId& to, const base::SharedBytes& frame) {
   if (!Take(to, frame->size())) return false;
-  uses_.turn->Do(Send{to, frame, nullptr});
+  core_.turn.Do(Send{to, frame, nullptr});
   return true;
 }
 
 void ChainServer::SendBulk(const PeerId& to, const base::SharedBytes& frame,
                            const SharedBlob& blob) {
-  if (Take(to, blob->data.size())) uses_.turn->Do(Send{to, frame, blob});
+  if (Take(to, blob->data.size())) core_.turn.Do(Send{to, frame, blob});
 }
 
 void ChainServer::AnswerHead(const PeerId& to) {
-  if (uses_.chain->head().decision.is_zero()) return;
-  if (Take(to, uses_.chain->Shown().blob->data.size())) ShowHead(to);
+  if (core_.chain.head().decision.is_zero()) return;
+  if (Take(to, core_.chain.Shown().blob->data.size())) ShowHead(to);
 }
 
 void ChainServer::ShowHeadAsGuest(const PeerId& to, const GuestShare& share) {
-  uses_.ration->Host(to, share);
+  ration_.Host(to, share);
   AnswerHead(to);
-  uses_.ration->EndHost();
+  ration_.EndHost();
 }
 
 void ChainServer::SayWaiting(const PeerId& to) {
-  if (uses_.inbox->Find({0, Phase::kA, MessageType::kCommit, 0, 0}, to) != nullptr) return;
-  uses_.voice->SendService(to, ServiceSlot(0, Phase::kGenesis, MessageType::kBlock),
-                           wire::Encode(wire::BlockMessage{Digest{}, true}));
+  if (core_.inbox.Find({0, Phase::kA, MessageType::kCommit, 0, 0}, to) != nullptr) return;
+  core_.voice.SendService(to, ServiceSlot(0, Phase::kGenesis, MessageType::kBlock),
+                          wire::Encode(wire::BlockMessage{Digest{}, true}));
 }
 
 void ChainServer::ShowHead(const PeerId& to) {
-  const Block& block = uses_.chain->head();
+  const Block& block = core_.chain.head();
   const auto phase = block.genesis ? Phase::kGenesis : Phase::kC;
-  const Chain::ShownHead& head = uses_.chain->Shown();
-  uses_.voice->SendService(to, ServiceSlot(block.step, phase, MessageType::kBlock),
-                           wire::Encode(wire::BlockMessage{head.digest, true}), head.blob);
+  const Chain::ShownHead& head = core_.chain.Shown();
+  core_.voice.SendService(to, ServiceSlot(block.step, phase, MessageType::kBlock),
+                          wire::Encode(wire::BlockMessage{head.digest, true}), head.blob);
   // COMMITs of the step after attest to it; those of the step itself to the block before.
   const std::uint64_t next = HeightOf(block);
   const Inbox::Place commits{next, Phase::kA, MessageType::kCommit, 0, 0};
-  for (const auto& [sender, item] : uses_.inbox->At(commits)) {
-    if (sender != uses_.self && !SendFrame(to, item.message->frame)) return;
+  for (const auto& [sender, item] : core_.inbox.At(commits)) {
+    if (sender != core_.self && !SendFrame(to, item.message->frame)) return;
   }
   // The own COMMIT is in the journal also after the end of the run.
-  for (const Journal::Sent& sent : uses_.journal->sent()) {
+  for (const Journal::Sent& sent : core_.journal.sent()) {
     if (Inbox::PlaceOf(sent.slot) == commits) SendFrame(to, sent.frame);
   }
 }
@@ -71,33 +71,33 @@ void ChainServer::AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::ui
   const std::uint64_t newest = genesis ? 0 : slot.step + 1;
   count = std::min<std::uint64_t>(count, kMaxBlocksAnAnswer);
   for (std::uint64_t i = 0; i < count && i <= newest; ++i) {
-    const RecentBlocks::Kept* block = uses_.chain->recent().Find(newest - i);
+    const RecentBlocks::Kept* block = core_.chain.recent().Find(newest - i);
     if (block == nullptr || !Take(to, block->encoded.size())) return;
     const auto phase = block->genesis ? Phase::kGenesis : Phase::kC;
-    uses_.voice->SendService(to, ServiceSlot(block->step, phase, MessageType::kBlock),
-                             wire::Encode(wire::BlockMessage{block->digest, false}),
-                             crypto::MakeBlob(block->encoded));
+    core_.voice.SendService(to, ServiceSlot(block->step, phase, MessageType::kBlock),
+                            wire::Encode(wire::BlockMessage{block->digest, false}),
+                            crypto::MakeBlob(block->encoded));
   }
 }
 
 void ChainServer::AnswerChunk(const PeerId& to, Phase kind, const wire::Chunk& chunk,
                               SharedBlob blob) {
-  uses_.voice->SendService(to, ServiceSlot(chunk.step, kind, MessageType::kChunk),
-                           wire::Encode(chunk), std::move(blob));
+  core_.voice.SendService(to, ServiceSlot(chunk.step, kind, MessageType::kChunk),
+                          wire::Encode(chunk), std::move(blob));
 }
 
 bool ChainServer::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column) {
-  const SharedBlob result = uses_.chain->ResultAt(step, column);
+  const SharedBlob result = core_.chain.ResultAt(step, column);
   if (result == nullptr || !Take(to, result->data.size())) return false;
   AnswerChunk(to, kResultChunk, {step, column, column + 1}, result);
   return true;
 }
 
 void ChainServer::AnswerState(const PeerId& to, std::uint64_t step, std::uint64_t index) {
-  const Chain::Served* served = uses_.chain->ServedAt(step);
+  const Chain::Served* served = core_.chain.ServedAt(step);
   if (served == nullptr) return;
   const auto& [state, leaves] = *served;
-  const std::vector<StatePiece> pieces = StatePieces(uses_.layout, state.slots.size());
+  const std::vector<StatePiece> pieces = StatePieces(core_.layout, state.slots.size());
   if (index > pieces.size()) return;
   const std::uint64_t size =
       index == 0 ? leaves.size() * sizeof(Digest::bytes)

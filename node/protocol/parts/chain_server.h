@@ -23,6 +23,7 @@
 #include "node/protocol/mail/ration.h"
 #include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
+#include "node/protocol/parts/core.h"
 
 namespace ostraka::protocol {
 
@@ -32,17 +33,7 @@ inline constexpr wire::Phase kStateChunk = wire::Phase::kC;
 
 class ChainServer {
  public:
-  struct Uses {
-    PeerId self;
-    base::TensorLayout layout;
-    const Turn* turn;
-    const Voice* voice;
-    const Journal* journal;
-    Chain* chain;
-    const Inbox* inbox;
-    Ration* ration;
-  };
-  explicit ChainServer(Uses uses) : uses_(std::move(uses)) {}
+  ChainServer(Core& core, Ration& ration) : core_(core), ration_(ration) {}
 
   // False: its ration has no room for it, and it is not sent.
   bool SendFrame(const PeerId& to, const base::SharedBytes& frame);
@@ -72,7 +63,8 @@ class ChainServer {
   bool Take(const PeerId& to, std::uint64_t bytes);
   void AnswerChunk(const PeerId& to, wire::Phase kind, const wire::Chunk& chunk, SharedBlob blob);
 
-  Uses uses_;
+  Core& core_;
+  Ration& ration_;
 };
 
 }  // namespace ostraka::protocol

@@ -19,7 +19,7 @@ constexpr std::uint32_t kLockReach = 4;  // iterations between a LOCK and the VO
 }  // namespace
 
 void Charges::Keep(const base::StatusOr<Bytes>& made) {
-  if (made.ok()) journal_->StoreEvidence(*made);
+  if (made.ok()) journal_.StoreEvidence(*made);
 }
 
 // Two large PROOFs of one slot make a file that no frame may carry. Seal C shows that fault itself,

@@ -40,7 +40,7 @@ namespace ostraka::protocol {
 
 class Charges {
  public:
-  Charges(const PeerId& self, std::shared_ptr<const Manifest> manifest, Journal* journal)
+  Charges(const PeerId& self, std::shared_ptr<const Manifest> manifest, Journal& journal)
       : self_(self),
         manifest_(std::move(manifest)),
         journal_(journal),
@@ -91,7 +91,7 @@ class Charges {
 
   PeerId self_;
   std::shared_ptr<const Manifest> manifest_;
-  Journal* journal_;
+  Journal& journal_;
   Handovers handovers_;
   std::map<PeerId, Bytes> shown_;
   VoteRecord votes_;                  // in cases that are open

@@ -45,7 +45,7 @@ GradientSpec Duties::GradientOf(const PastStep& past, std::uint64_t step,
 }
 
 std::optional<RecomputeSpec> Duties::OtherStep(std::uint64_t step, const PeerId& target) const {
-  const PastStep* past = chain_->Past(step);
+  const PastStep* past = chain_.Past(step);
   if (past == nullptr) return std::nullopt;
   RecomputeSpec spec;
   spec.committed = CommittedBy(*past, target);
@@ -73,7 +73,7 @@ std::optional<std::vector<RecomputeSpec::Claim>> Duties::ClaimsOf(const PastStep
 }
 
 std::optional<RecomputeSpec> Duties::Recomputation(std::uint64_t step, const PeerId& target) const {
-  const PastStep* past = chain_->Past(step);
+  const PastStep* past = chain_.Past(step);
   if (past == nullptr) return std::nullopt;
   auto claims = ClaimsOf(*past, target);
   if (!claims || claims->empty()) return std::nullopt;
@@ -95,8 +95,8 @@ bool Duties::MayVote(const CaseId& about) const {
 
 std::vector<CaseId> Duties::GradientCases() const {
   std::vector<CaseId> cases;
-  for (const Case& open : chain_->head().cases) {
-    const bool asked = open.id.kind == CaseKind::kGradient && HasBegun(open, chain_->head());
+  for (const Case& open : chain_.head().cases) {
+    const bool asked = open.id.kind == CaseKind::kGradient && HasBegun(open, chain_.head());
     if (asked && MayVote(open.id)) cases.push_back(open.id);
   }
   return cases;
@@ -114,7 +114,7 @@ void Duties::ForgetCrossCheck() {
 bool Duties::OnCrossChecked(std::uint64_t step, const std::vector<PeerId>& liars) {
   if (cross_checking_ != step) return false;
   cross_checking_.reset();
-  const PastStep* past = chain_->Past(step);
+  const PastStep* past = chain_.Past(step);
   OSTRAKA_CHECK(past != nullptr);
   for (const PeerId& liar : liars) {
     for (const Column& column : past->columns) {
@@ -133,7 +133,7 @@ bool Duties::OnCrossChecked(std::uint64_t step, const std::vector<PeerId>& liars
 //
 // Returns the namings of the first of these classes that has some.
 std::vector<wire::Naming> Duties::NamingsInHaste() const {
-  const Block& head = chain_->head();
+  const Block& head = chain_.head();
   const auto rank = [&head](const wire::Naming& naming) {
     return IsMember(head.leaving, naming.target)   ? 2
            : IsMember(head.members, naming.target) ? 1
@@ -157,7 +157,7 @@ std::optional<wire::Naming> Duties::NamingOfOne() const {
     return std::none_of(namings_.begin(), namings_.end(),
                         [&](const wire::Naming& naming) { return naming.target == owner; });
   };
-  const auto& columns = chain_->head().aggregated;
+  const auto& columns = chain_.head().aggregated;
   const auto place = std::count_if(
       columns.begin(), columns.end(),
       [&](const Block::Column& column) { return column.owner < self_ && shares(column.owner); });
@@ -172,7 +172,7 @@ PartKey Duties::ExhibitOf(const CaseId& id) {
 
 bool Duties::ExhibitMissing(const Case& open) const {
   if (open.id.kind == CaseKind::kGradient || !MayVote(open.id)) return false;
-  const PastStep* past = chain_->Past(open.id.step);
+  const PastStep* past = chain_.Past(open.id.step);
   if (past == nullptr || open.id.column >= past->columns.size()) return false;
   if (past->columns[open.id.column].result == nullptr) return false;
   const PartKey exhibit = ExhibitOf(open.id);
@@ -180,15 +180,15 @@ bool Duties::ExhibitMissing(const Case& open) const {
 }
 
 bool Duties::AwaitsExhibits() const {
-  const auto& cases = chain_->head().cases;
+  const auto& cases = chain_.head().cases;
   return std::any_of(cases.begin(), cases.end(),
                      [this](const Case& open) { return ExhibitMissing(open); });
 }
 
 std::vector<Duties::Ask> Duties::AskForExhibits() {
-  const std::vector<PeerId>& members = chain_->head().members;
+  const std::vector<PeerId>& members = chain_.head().members;
   std::vector<Ask> asks;
-  for (const Case& open : chain_->head().cases) {
+  for (const Case& open : chain_.head().cases) {
     if (!ExhibitMissing(open)) continue;
     const PartKey exhibit = ExhibitOf(open.id);
     const std::size_t attempt = exhibit_attempts_ % WideningSweep(members.size());
@@ -207,12 +207,12 @@ std::vector<Duties::Ask> Duties::AskForExhibits() {
 bool Duties::IsExhibit(const wire::SignedEnvelope& part, const SharedBlob& blob) const {
   const wire::Slot& slot = part.envelope.slot;
   const PartKey key{slot.iteration, part.envelope.sender};
-  const auto& cases = chain_->head().cases;
+  const auto& cases = chain_.head().cases;
   const bool wanted = std::any_of(cases.begin(), cases.end(), [&](const Case& open) {
     return open.id.step == slot.step && ExhibitMissing(open) && ExhibitOf(open.id) == key;
   });
   if (!wanted) return false;
-  const PastStep& past = *chain_->Past(slot.step);
+  const PastStep& past = *chain_.Past(slot.step);
   const auto commit = past.commits.find(key.author);
   const auto* body = part.As<wire::Part>();
   if (commit == past.commits.end() || !commit->second.gradient_root || body == nullptr)
@@ -225,9 +225,9 @@ bool Duties::IsExhibit(const wire::SignedEnvelope& part, const SharedBlob& blob)
 
 std::vector<std::pair<CaseId, CrossCheckSpec>> Duties::ExhibitsToJudge() {
   std::vector<std::pair<CaseId, CrossCheckSpec>> jobs;
-  for (const Case& open : chain_->head().cases) {
+  for (const Case& open : chain_.head().cases) {
     if (open.id.kind == CaseKind::kGradient || !MayVote(open.id)) continue;
-    const PastStep* past = chain_->Past(open.id.step);
+    const PastStep* past = chain_.Past(open.id.step);
     if (past == nullptr) continue;
     const PartKey exhibit = ExhibitOf(open.id);
     const auto part = past->parts.find(exhibit);
@@ -239,7 +239,7 @@ std::vector<std::pair<CaseId, CrossCheckSpec>> Duties::ExhibitsToJudge() {
     spec.column = past->columns[exhibit.column];
     spec.tau = past->tau;
     if (base::Planted(base::Bug::kEvidenceOfAnotherStep)) {
-      spec.column.direction_seed = chain_->head().decision;
+      spec.column.direction_seed = chain_.head().decision;
     }
     if (!numbers.missing) spec.claims.push_back({exhibit.author, part->second.blob, numbers});
     BeginVote(open.id, true);
@@ -270,7 +270,7 @@ void Duties::TakeVerdict(const CaseId& about, const JobResult& result) {
                     : recomputed.convict ? Verdict::kGuilty
                                          : Verdict::kInnocent;
   finding.false_gradient = recomputed.false_gradient;
-  const wire::Standing* standing = StandingOf(chain_->head().standings, about.target);
+  const wire::Standing* standing = StandingOf(chain_.head().standings, about.target);
   const bool erred = standing != nullptr && standing->erred;
   if (finding.verdict != Verdict::kGuilty || manifest_->compute_profile != kExact || erred) return;
   const std::uint64_t s = about.step;
@@ -310,12 +310,12 @@ bool Duties::FoundFalseGradient(const CaseId& about) const {
 bool Duties::MayState(const Case& open, const Finding& finding) const {
   if (!finding.verdict || *finding.verdict == Verdict::kAbstain) return false;
   const bool looked = !finding.looking && finding.to_look_at.empty();
-  return looked || chain_->head().step + 1 >= open.opened_step + kLookBlocks;  // D4
+  return looked || chain_.head().step + 1 >= open.opened_step + kLookBlocks;  // D4
 }
 
 void Duties::StateIn(wire::Proof& proof) const {
   proof.naming = NamingOfOne();
-  for (const Case& open : chain_->head().cases) {
+  for (const Case& open : chain_.head().cases) {
     const auto known = verdicts_.find(open.id);
     if (known == verdicts_.end() || !MayState(open, known->second)) continue;
     if (proof.votes.size() < wire::kMaxVotes) {

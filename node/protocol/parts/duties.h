@@ -39,7 +39,7 @@ namespace ostraka::protocol {
 
 class Duties {
  public:
-  Duties(const PeerId& self, std::shared_ptr<const Manifest> manifest, const Chain* chain)
+  Duties(const PeerId& self, std::shared_ptr<const Manifest> manifest, const Chain& chain)
       : self_(self), manifest_(std::move(manifest)), chain_(chain) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
@@ -137,7 +137,7 @@ class Duties {
 
   PeerId self_;
   std::shared_ptr<const Manifest> manifest_;
-  const Chain* chain_;
+  const Chain& chain_;
   std::map<wire::CaseId, Finding> verdicts_;
   std::vector<wire::Naming> namings_;  // of liars that V1 found, of which a PROOF states one
   std::optional<std::uint64_t> cross_checking_;  // the step of which V1 is not done yet

@@ -30,21 +30,21 @@ void DutyJobs::CountRecomputation(std::uint64_t now) {
 void DutyJobs::StartVote(std::uint64_t now, const wire::CaseId& about, JobSpec spec,
                          std::uint64_t step) {
   if (about.kind == wire::CaseKind::kGradient) CountRecomputation(now);
-  votes_.emplace(desk_->Start({.about = step, .asked_in = now}, std::move(spec)), Vote{about, now});
+  votes_.emplace(desk_.Start({.about = step, .asked_in = now}, std::move(spec)), Vote{about, now});
 }
 
 void DutyJobs::StartCrossCheck(std::uint64_t now, CrossCheckSpec spec) {
-  duties_->BeginCrossCheck(now);
-  cross_check_ = desk_->Start({.about = now, .asked_in = now}, std::move(spec));
+  duties_.BeginCrossCheck(now);
+  cross_check_ = desk_.Start({.about = now, .asked_in = now}, std::move(spec));
 }
 
 void DutyJobs::StartLook(std::uint64_t now) {
   if (look_ || !HasRoom(now)) return;
-  auto next = duties_->NextLook();
+  auto next = duties_.NextLook();
   if (!next) return;
   CountRecomputation(now);
   next->spec.purpose = RecomputeSpec::Purpose::kLook;
-  look_ = Look{desk_->Start({.about = next->step, .asked_in = now}, std::move(next->spec)),
+  look_ = Look{desk_.Start({.about = next->step, .asked_in = now}, std::move(next->spec)),
                next->about, now};
 }
 
@@ -62,11 +62,11 @@ DutyJobs::Done DutyJobs::Take(JobId id, const JobDesk::Job& job, std::uint64_t n
     cross_check_.reset();
     if (failed) return {.failed = true, .liars = {}};
     const std::vector<PeerId>& liars = std::get<CrossCheckResult>(result).liars;
-    if (!duties_->OnCrossChecked(job.about, liars)) return {};
+    if (!duties_.OnCrossChecked(job.about, liars)) return {};
     return {.failed = false, .liars = liars};
   }
   if (look_ && look_->id == id) {
-    duties_->TakeLook(look_->about, result);
+    duties_.TakeLook(look_->about, result);
     look_.reset();
     StartLook(now);
     return {};
@@ -74,7 +74,7 @@ DutyJobs::Done DutyJobs::Take(JobId id, const JobDesk::Job& job, std::uint64_t n
   const auto vote = votes_.extract(id);
   OSTRAKA_CHECK(!vote.empty());
   if (failed) return {.failed = job.asked_in == now, .liars = {}};
-  duties_->TakeVerdict(vote.mapped().about, result);
+  duties_.TakeVerdict(vote.mapped().about, result);
   StartLook(now);
   return {};
 }
@@ -86,10 +86,10 @@ void DutyJobs::OnBlock(const wire::Block& block) {
   };
   std::erase_if(votes_, [&](const auto& vote) {
     if (!ended(vote.second.about)) return false;
-    desk_->Stop(vote.first);
+    desk_.Stop(vote.first);
     return true;
   });
-  if (look_ && ended(look_->about)) desk_->Stop(std::exchange(look_, std::nullopt)->id);
+  if (look_ && ended(look_->about)) desk_.Stop(std::exchange(look_, std::nullopt)->id);
 }
 
 void DutyJobs::Clear() {

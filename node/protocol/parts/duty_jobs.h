@@ -31,7 +31,7 @@ namespace ostraka::protocol {
 
 class DutyJobs {
  public:
-  DutyJobs(Duties* duties, JobDesk* desk) : duties_(duties), desk_(desk) {}
+  DutyJobs(Duties& duties, JobDesk& desk) : duties_(duties), desk_(desk) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -80,8 +80,8 @@ class DutyJobs {
   // Those that are not done.
   std::size_t Recomputing() const;
 
-  Duties* duties_;
-  JobDesk* desk_;
+  Duties& duties_;
+  JobDesk& desk_;
   std::map<JobId, Vote> votes_;
   std::optional<JobId> cross_check_;
   std::optional<Look> look_;

@@ -19,7 +19,7 @@ void GenesisSeal::OnWaiting(const PeerId& member) {
 }
 
 const Inbox::Item* GenesisSeal::Held(MessageType type, const PeerId& member) const {
-  const Inbox::Item* item = inbox_->Find({0, Phase::kGenesis, type, 0, 0}, member);
+  const Inbox::Item* item = inbox_.Find({0, Phase::kGenesis, type, 0, 0}, member);
   return item != nullptr && item->message->envelope.entry.is_zero() ? item : nullptr;
 }
 
@@ -70,7 +70,7 @@ bool GenesisSeal::HasEchoed(const PeerId& member) const {
 }
 
 std::size_t GenesisSeal::CountBegun(bool as_echoed) const {
-  const auto& commits = inbox_->At({0, Phase::kA, MessageType::kCommit, 0, 0});
+  const auto& commits = inbox_.At({0, Phase::kA, MessageType::kCommit, 0, 0});
   return static_cast<std::size_t>(
       std::count_if(commits.begin(), commits.end(), [&](const auto& commit) {
         return IsOwnBlock(commit.second.message->envelope.entry) == as_echoed;
@@ -88,7 +88,7 @@ bool GenesisSeal::Begins() {
 std::vector<base::SharedBytes> GenesisSeal::EchoesFor(const PeerId& to) const {
   std::vector<base::SharedBytes> frames;
   if (to == self_) return frames;
-  for (const auto& [sender, item] : inbox_->At({0, Phase::kGenesis, MessageType::kEcho, 0, 0})) {
+  for (const auto& [sender, item] : inbox_.At({0, Phase::kGenesis, MessageType::kEcho, 0, 0})) {
     if (sender != to && sender != self_) frames.push_back(item.message->frame);
   }
   return frames;

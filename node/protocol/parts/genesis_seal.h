@@ -38,7 +38,7 @@ namespace ostraka::protocol {
 class GenesisSeal {
  public:
   // `head`: the manifest's members and thresholds, before any seal.
-  GenesisSeal(const PeerId& self, const Digest& run_id, SharedBlock head, const Inbox* inbox)
+  GenesisSeal(const PeerId& self, const Digest& run_id, SharedBlock head, const Inbox& inbox)
       : self_(self), run_id_(run_id), head_(std::move(head)), inbox_(inbox) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
@@ -99,7 +99,7 @@ class GenesisSeal {
   PeerId self_;
   Digest run_id_;
   SharedBlock head_;
-  const Inbox* inbox_;
+  const Inbox& inbox_;
   std::set<PeerId> waiting_;  // said so on the link that is up
   std::optional<OwnEcho> echo_;
   // So many of the members, by key, have echoed as this one, and will have: their ECHOs are

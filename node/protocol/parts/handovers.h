@@ -34,7 +34,7 @@ namespace ostraka::protocol {
 
 class Handovers {
  public:
-  Handovers(const Manifest& manifest, Journal* journal)
+  Handovers(const Manifest& manifest, Journal& journal)
       : genesis_(KnownRunOf(manifest)), view_(genesis_), journal_(journal) {}
   void HashInto(crypto::Hasher& hasher) const {
     crypto::Feed(hasher, view_.members, static_cast<std::uint64_t>(view_.faults), view_.since);
@@ -61,7 +61,7 @@ class Handovers {
     if (AwaitsCommits(head)) {
       const auto made = evidence::MakeHandover(view_, head, commits);
       if (!made.ok()) return;
-      journal_->StoreHandover(head, *made);
+      journal_.StoreHandover(head, *made);
     }
     if (head.members != view_.members) view_ = evidence::ViewAfter(genesis_, head);
   }
@@ -82,7 +82,7 @@ class Handovers {
  private:
   const evidence::KnownRun genesis_;
   evidence::KnownRun view_;
-  Journal* journal_;
+  Journal& journal_;
 };
 
 }  // namespace ostraka::protocol

@@ -46,19 +46,19 @@ std::optional<MessageType> TypeOf(DueMessage kind) {
 
 void Asks::AskMessages(const PeerId& whom, const wire::Slot& slot, MessageType type,
                        const std::vector<PeerId>& authors) const {
-  uses_.voice->Ask(whom, slot,
-                   {.kind = PullKind::kMessages,
-                    .type = type,
-                    .members = wire::BitmapOf(authors, SealersOf(uses_.chain->head())),
-                    .digests = {},
-                    .index = 0});
+  core_.voice.Ask(whom, slot,
+                  {.kind = PullKind::kMessages,
+                   .type = type,
+                   .members = wire::BitmapOf(authors, SealersOf(core_.chain.head())),
+                   .digests = {},
+                   .index = 0});
 }
 
 bool Asks::ForEntries(const Sealing& sealing) const {
   std::vector<std::pair<PeerId, wire::Echo>> shown;
-  for (const auto& [sender, item] : uses_.inbox->At(Inbox::PlaceOf(sealing.slot()))) {
+  for (const auto& [sender, item] : core_.inbox.At(Inbox::PlaceOf(sealing.slot()))) {
     const auto* echo = item.message->As<wire::Echo>();
-    if (echo != nullptr && sender != uses_.self) shown.emplace_back(sender, *echo);
+    if (echo != nullptr && sender != core_.self) shown.emplace_back(sender, *echo);
   }
   if (shown.empty()) return false;
   std::map<std::pair<PeerId, MessageType>, std::vector<PeerId>> wanted;
@@ -68,9 +68,9 @@ bool Asks::ForEntries(const Sealing& sealing) const {
     const auto place = entries.PlaceOf(i);
     if (!place || entries.EntryNow(i).state != SealEntry::State::kAbsent) continue;
     // One more than can lie, and others each time: else each liar among them costs half a Delta.
-    std::size_t room = FaultBound(uses_.chain->head().thresholds) + 1;
+    std::size_t room = FaultBound(core_.chain.head().thresholds) + 1;
     for (std::size_t k = 0; k < shown.size() && room > 0; ++k) {
-      const auto& [sender, echo] = shown[(i + uses_.pull->attempts() + k) % shown.size()];
+      const auto& [sender, echo] = shown[(i + pull_.attempts() + k) % shown.size()];
       if (StateIn(echo, i) == SealEntry::State::kAbsent) continue;
       wanted[{sender, place->first.type}].push_back(place->second);
       --room;
@@ -88,17 +88,17 @@ bool Asks::ForEntries(const Sealing& sealing) const {
 // 64. (The seal asks again, and more members, half a Delta after its own ECHO: docs/seal.md, 5.)
 bool Asks::ForEchoes(const Sealing& sealing) const {
   if (!sealing.seal().wait_ended() || sealing.seal().decision()) return false;
-  const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
+  const std::vector<PeerId>& members = SealersOf(core_.chain.head());
   std::vector<PeerId> lacking;
-  const auto& echoes = uses_.inbox->At(Inbox::PlaceOf(sealing.slot()));
+  const auto& echoes = core_.inbox.At(Inbox::PlaceOf(sealing.slot()));
   for (const PeerId& member : members) {
-    if (!echoes.contains(member) && !facts_->muted.contains(member)) lacking.push_back(member);
+    if (!echoes.contains(member) && !facts_.muted.contains(member)) lacking.push_back(member);
   }
-  if (lacking.empty() || lacking.size() > uses_.chain->head().thresholds.t_s) return true;
+  if (lacking.empty() || lacking.size() > core_.chain.head().thresholds.t_s) return true;
   // Other sources each time, and other ones for each member that asks (K1).
-  const auto self = std::lower_bound(members.begin(), members.end(), uses_.self);
+  const auto self = std::lower_bound(members.begin(), members.end(), core_.self);
   const auto first = static_cast<std::size_t>(self - members.begin()) + 1 +
-                     std::size_t{uses_.pull->attempts()} * kEchoSources;
+                     std::size_t{pull_.attempts()} * kEchoSources;
   for (std::size_t k = 0; k < std::min(kEchoSources, members.size() - 1); ++k) {
     AskMessages(members[(first + k) % members.size()], sealing.slot(), MessageType::kEcho, lacking);
   }
@@ -110,15 +110,15 @@ bool Asks::ForEchoes(const Sealing& sealing) const {
 // time.
 bool Asks::ForResults(const Results& results) const {
   bool missing = false;
-  const std::vector<PeerId> members = LinkableIn(uses_.chain->head(), uses_.self);
+  const std::vector<PeerId> members = LinkableIn(core_.chain.head(), core_.self);
   const std::size_t n = members.size();
   for (std::size_t j = 0; j < results.all().size(); ++j) {
     if (!results.IsMissing(j)) continue;
     missing = true;
-    const auto [first, count] = WideningAt(uses_.pull->attempts(), n);
+    const auto [first, count] = WideningAt(pull_.attempts(), n);
     for (std::size_t k = first; k < first + count; ++k) {
-      uses_.voice->Ask(
-          members[(j + k) % n], ServiceSlot(facts_->number(), Phase::kA, MessageType::kPull),
+      core_.voice.Ask(
+          members[(j + k) % n], ServiceSlot(facts_.number(), Phase::kA, MessageType::kPull),
           {.kind = PullKind::kResult, .type = {}, .members = {}, .digests = {}, .index = j});
     }
   }
@@ -126,16 +126,16 @@ bool Asks::ForResults(const Results& results) const {
 }
 
 bool Asks::ForExhibits() const {
-  const std::vector<Duties::Ask> asks = uses_.duties->AskForExhibits();
+  const std::vector<Duties::Ask> asks = duties_.AskForExhibits();
   for (const Duties::Ask& one : asks) {
-    const auto& members = uses_.chain->Past(one.step)->members;
+    const auto& members = core_.chain.Past(one.step)->members;
     for (const PeerId& whom : one.sources) {
-      uses_.voice->Ask(whom, ServiceSlot(one.step, Phase::kA, MessageType::kPull),
-                       {.kind = PullKind::kPart,
-                        .type = MessageType::kPart,
-                        .members = wire::BitmapOf({one.exhibit.author}, members),
-                        .digests = {},
-                        .index = one.exhibit.column});
+      core_.voice.Ask(whom, ServiceSlot(one.step, Phase::kA, MessageType::kPull),
+                      {.kind = PullKind::kPart,
+                       .type = MessageType::kPart,
+                       .members = wire::BitmapOf({one.exhibit.author}, members),
+                       .digests = {},
+                       .index = one.exhibit.column});
     }
   }
   return !asks.empty();
@@ -143,39 +143,39 @@ bool Asks::ForExhibits() const {
 
 void Asks::ForLate(const Sealing& sealing) const {
   if (sealing.seal().wait_ended()) return;
-  const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
+  const std::vector<PeerId>& members = SealersOf(core_.chain.head());
   std::map<MessageType, std::vector<PeerId>> late;
   for (const LateWatch::Message& due :
-       uses_.reports->TakeOverdue(uses_.turn->now(), uses_.chain->delta())) {
+       reports_.TakeOverdue(core_.turn.now(), core_.chain.delta())) {
     if (const auto type = TypeOf(due.kind)) late[*type].push_back(members[due.index]);
   }
   for (const auto& [type, authors] : late) {
     for (const PeerId& member : members) {
-      if (!facts_->muted.contains(member)) AskMessages(member, sealing.slot(), type, authors);
+      if (!facts_.muted.contains(member)) AskMessages(member, sealing.slot(), type, authors);
     }
   }
 }
 
 void Asks::ForRefusedPart(const PeerId& whom, const PeerId& worker, std::uint32_t column) const {
-  const Inbox::Place place = facts_->PlaceOf(Phase::kA, MessageType::kPart, 0, column);
-  if (Usable(*uses_.inbox, *facts_, place, worker) != nullptr) return;
-  uses_.voice->Ask(whom, ServiceSlot(facts_->number(), Phase::kA, MessageType::kPull),
-                   {.kind = PullKind::kPart,
-                    .type = {},
-                    .members = wire::BitmapOf({worker}, SealersOf(uses_.chain->head())),
-                    .digests = {},
-                    .index = column});
+  const Inbox::Place place = facts_.PlaceOf(Phase::kA, MessageType::kPart, 0, column);
+  if (Usable(core_.inbox, facts_, place, worker) != nullptr) return;
+  core_.voice.Ask(whom, ServiceSlot(facts_.number(), Phase::kA, MessageType::kPull),
+                  {.kind = PullKind::kPart,
+                   .type = {},
+                   .members = wire::BitmapOf({worker}, SealersOf(core_.chain.head())),
+                   .digests = {},
+                   .index = column});
 }
 
 void Asks::ForRefusedParts(const std::set<PeerId>& links, const DisputedPairs& pairs) const {
   for (const PeerId& whom : links) {
-    if (!IsMember(SealersOf(uses_.chain->head()), whom)) continue;
-    if (facts_->my_part && facts_->roles().IsWorker(whom)) {
-      ForRefusedPart(whom, whom, *facts_->my_part);
+    if (!IsMember(SealersOf(core_.chain.head()), whom)) continue;
+    if (facts_.my_part && facts_.roles().IsWorker(whom)) {
+      ForRefusedPart(whom, whom, *facts_.my_part);
     }
     for (const LivePair& pair : pairs.all()) {
-      const bool own = pair.worker == whom && pair.aggregator != uses_.self;
-      const bool forwarded = pair.aggregator == uses_.self && pair.worker != whom;
+      const bool own = pair.worker == whom && pair.aggregator != core_.self;
+      const bool forwarded = pair.aggregator == core_.self && pair.worker != whom;
       if (own || forwarded) ForRefusedPart(whom, pair.worker, pair.column);
     }
   }

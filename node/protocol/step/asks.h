@@ -21,6 +21,7 @@
 
 #include "node/protocol/mail/pull_timer.h"
 #include "node/protocol/mail/voice.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/duties.h"
 #include "node/protocol/parts/reports.h"
 #include "node/protocol/step/disputed_pairs.h"
@@ -31,17 +32,9 @@ namespace ostraka::protocol {
 
 class Asks {
  public:
-  struct Uses {
-    PeerId self;
-    const Turn* turn;
-    const Voice* voice;
-    const Chain* chain;
-    const Inbox* inbox;
-    Reports* reports;
-    Duties* duties;
-    const PullTimer* pull;
-  };
-  Asks(Uses uses, const StepFacts* facts) : uses_(std::move(uses)), facts_(facts) {}
+  Asks(const Core& core, Reports& reports, Duties& duties, const PullTimer& pull,
+       const StepFacts& facts)
+      : core_(core), reports_(reports), duties_(duties), pull_(pull), facts_(facts) {}
 
   // The next four send requests. They return true if the pull timer must be set again.
   // Messages of the phase that are missing here: from members whose ECHO shows them. False if no
@@ -65,8 +58,11 @@ class Asks {
   void AskMessages(const PeerId& whom, const wire::Slot& slot, wire::MessageType type,
                    const std::vector<PeerId>& authors) const;
 
-  Uses uses_;
-  const StepFacts* facts_;
+  const Core& core_;
+  Reports& reports_;
+  Duties& duties_;
+  const PullTimer& pull_;
+  const StepFacts& facts_;
 };
 
 }  // namespace ostraka::protocol

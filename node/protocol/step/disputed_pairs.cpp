@@ -12,10 +12,11 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-DisputedPairs::DisputedPairs(Uses uses, const StepFacts* facts)
-    : uses_(std::move(uses)),
+DisputedPairs::DisputedPairs(const Core& core, ChainServer& server, const StepFacts& facts)
+    : core_(core),
+      server_(server),
       facts_(facts),
-      pairs_(LivePairsOf(uses_.chain->head(), facts->roles())) {}
+      pairs_(LivePairsOf(core_.chain.head(), facts.roles())) {}
 
 bool DisputedPairs::IsPublic(const PeerId& worker, std::uint32_t column) const {
   return std::any_of(pairs_.begin(), pairs_.end(), [&](const LivePair& pair) {
@@ -32,13 +33,12 @@ bool DisputedPairs::MustResend(const PeerId& asker, const PeerId& worker,
 }
 
 const Inbox::Version* DisputedPairs::Commit(const LivePair& pair) const {
-  return Usable(*uses_.inbox, *facts_, facts_->PlaceOf(Phase::kA, MessageType::kCommit),
-                pair.worker);
+  return Usable(core_.inbox, facts_, facts_.PlaceOf(Phase::kA, MessageType::kCommit), pair.worker);
 }
 
 const Inbox::Version* DisputedPairs::Part(const LivePair& pair) const {
-  return Usable(*uses_.inbox, *facts_,
-                facts_->PlaceOf(Phase::kA, MessageType::kPart, 0, pair.column), pair.worker);
+  return Usable(core_.inbox, facts_, facts_.PlaceOf(Phase::kA, MessageType::kPart, 0, pair.column),
+                pair.worker);
 }
 
 // Once for each part: the attacker chooses it, and hashing it again at each message would cost.
@@ -49,20 +49,20 @@ void DisputedPairs::JudgeParts() {
     const Inbox::Version* commit = Commit(pair);
     const Inbox::Version* part = Part(pair);
     if (commit == nullptr || part == nullptr) continue;
-    const bool good = !PartFault(*commit, *part, pair.column, facts_->roles().parts);
+    const bool good = !PartFault(*commit, *part, pair.column, facts_.roles().parts);
     (good ? good_ : spoilt_).insert(pair.index);
   }
 }
 
 bool DisputedPairs::IsCarrierOf(const PeerId& a, const PeerId& b) const {
-  const std::vector<PeerId> carriers = CarriersOf(uses_.chain->head(), a, b);
-  const std::size_t count = std::min(carriers.size(), CarriersNeeded(uses_.chain->head()));
+  const std::vector<PeerId> carriers = CarriersOf(core_.chain.head(), a, b);
+  const std::size_t count = std::min(carriers.size(), CarriersNeeded(core_.chain.head()));
   const auto end = carriers.begin() + static_cast<std::ptrdiff_t>(count);
-  return std::find(carriers.begin(), end, uses_.self) != end;
+  return std::find(carriers.begin(), end, core_.self) != end;
 }
 
 std::vector<PeerId> DisputedPairs::PartGoesTo(const LivePair& pair) const {
-  const Block& head = uses_.chain->head();
+  const Block& head = core_.chain.head();
   std::vector<PeerId> to = {pair.aggregator};
   for (const PeerId& member : head.members) {
     const bool party = member == pair.aggregator || member == pair.worker;
@@ -75,39 +75,39 @@ std::vector<PeerId> DisputedPairs::PartGoesTo(const LivePair& pair) const {
 // Attack: an aggregator that gives its result only to members that the worker cannot be linked with
 // would have all of them say that they passed it on.
 bool DisputedPairs::ForwardResult(const LivePair& pair) {
-  const Block& head = uses_.chain->head();
-  if (!Apart(head, uses_.self, pair.worker)) {
-    return uses_.server->AnswerResult(pair.worker, facts_->number(), pair.column);
+  const Block& head = core_.chain.head();
+  if (!Apart(head, core_.self, pair.worker)) {
+    return server_.AnswerResult(pair.worker, facts_.number(), pair.column);
   }
   bool any = false;  // a carrier that used up its own ration keeps the others from nothing
   for (const PeerId& carrier : ReachableIn(head)) {
     if (carrier == pair.aggregator) continue;
-    any |= uses_.server->AnswerResult(carrier, facts_->number(), pair.column);
+    any |= server_.AnswerResult(carrier, facts_.number(), pair.column);
   }
   return any;
 }
 
 void DisputedPairs::ForwardParts() {
-  if (uses_.turn->now() > forward_until_) return;
+  if (core_.turn.now() > forward_until_) return;
   for (const LivePair& pair : pairs_) {
     if (!good_.contains(pair.index) || !forwarded_parts_.insert(pair.index).second) continue;
     // With the COMMIT, without which no part counts: the worker may have kept it from its owner.
     const Inbox::Version* part = Part(pair);
     for (const PeerId& to : PartGoesTo(pair)) {
-      uses_.turn->Do(Send{to, Commit(pair)->message->frame, nullptr});
-      uses_.turn->Do(Send{to, part->message->frame, part->blob});
+      core_.turn.Do(Send{to, Commit(pair)->message->frame, nullptr});
+      core_.turn.Do(Send{to, part->message->frame, part->blob});
     }
   }
 }
 
 void DisputedPairs::ForwardResults(const std::vector<SharedBlob>& results) {
-  if (uses_.turn->now() > forward_until_) return;
+  if (core_.turn.now() > forward_until_) return;
   for (const LivePair& pair : pairs_) {
     if (IsParty(pair) || forwarded_results_.contains(pair.index)) continue;
-    const bool wanted = facts_->reading.sealed.GivesResult(pair.column);
+    const bool wanted = facts_.reading.sealed.GivesResult(pair.column);
     if (!wanted || results[pair.column] == nullptr) continue;
-    const bool apart = Apart(uses_.chain->head(), uses_.self, pair.worker);
-    if (apart && uses_.turn->now() + uses_.chain->delta() * 2 > forward_until_) continue;
+    const bool apart = Apart(core_.chain.head(), core_.self, pair.worker);
+    if (apart && core_.turn.now() + core_.chain.delta() * 2 > forward_until_) continue;
     if (ForwardResult(pair)) forwarded_results_.insert(pair.index);
   }
 }

@@ -29,6 +29,7 @@
 
 #include "crypto/hash_into.h"
 #include "node/protocol/parts/chain_server.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/rules/disputes.h"
 #include "node/protocol/step/step_facts.h"
 
@@ -36,14 +37,7 @@ namespace ostraka::protocol {
 
 class DisputedPairs {
  public:
-  struct Uses {
-    PeerId self;
-    const Turn* turn;
-    const Chain* chain;
-    const Inbox* inbox;
-    ChainServer* server;
-  };
-  DisputedPairs(Uses uses, const StepFacts* facts);
+  DisputedPairs(const Core& core, ChainServer& server, const StepFacts& facts);
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -76,7 +70,7 @@ class DisputedPairs {
 
  private:
   bool IsParty(const LivePair& pair) const {
-    return pair.worker == uses_.self || pair.aggregator == uses_.self;
+    return pair.worker == core_.self || pair.aggregator == core_.self;
   }
   // This member is one of those that carry for the two (reach.h).
   bool IsCarrierOf(const PeerId& a, const PeerId& b) const;
@@ -90,8 +84,9 @@ class DisputedPairs {
   const Inbox::Version* Commit(const LivePair& pair) const;
   const Inbox::Version* Part(const LivePair& pair) const;
 
-  Uses uses_;
-  const StepFacts* facts_;
+  const Core& core_;
+  ChainServer& server_;
+  const StepFacts& facts_;
   std::vector<LivePair> pairs_;
   Time forward_until_;
   std::set<std::size_t> good_, spoilt_;  // pairs whose part was judged

@@ -18,6 +18,7 @@
 #include <memory>
 
 #include "node/protocol/mail/pull_timer.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/reports.h"
 #include "node/protocol/step/disputed_pairs.h"
 #include "node/protocol/step/own_column.h"
@@ -28,23 +29,17 @@ namespace ostraka::protocol {
 
 class DueWatch {
  public:
-  struct Uses {
-    PeerId self;
-    std::shared_ptr<const Manifest> manifest;
-    const Turn* turn;
-    const Chain* chain;
-    Reports* reports;
-    PullTimer* pull;
-  };
-  // Other components of the step, to read.
-  struct Holdings {
-    const Sealing* sealing;
-    const OwnColumn* column;
-    const DisputedPairs* pairs;
-    const Results* results;
-  };
-  DueWatch(Uses uses, const StepFacts* facts, Holdings holdings)
-      : uses_(std::move(uses)), facts_(facts), holdings_(holdings) {}
+  DueWatch(const Core& core, Reports& reports, PullTimer& pull, const StepFacts& facts,
+           const Sealing& sealing, const OwnColumn& column, const DisputedPairs& pairs,
+           const Results& results)
+      : core_(core),
+        reports_(reports),
+        pull_(pull),
+        facts_(facts),
+        sealing_(sealing),
+        column_(column),
+        pairs_(pairs),
+        results_(results) {}
 
   // The seal of that phase is just opened.
   void BeginA();
@@ -58,9 +53,14 @@ class DueWatch {
   LateWatch::Options Options() const;
   bool IsHeld(const LateWatch::Message& due) const;
 
-  Uses uses_;
-  const StepFacts* facts_;
-  Holdings holdings_;
+  const Core& core_;
+  Reports& reports_;
+  PullTimer& pull_;
+  const StepFacts& facts_;
+  const Sealing& sealing_;
+  const OwnColumn& column_;
+  const DisputedPairs& pairs_;
+  const Results& results_;
 };
 
 }  // namespace ostraka::protocol

@@ -27,7 +27,7 @@ SealedMessage::State StateOf(SealEntry::State state) {
 // --- the layout ---------------------------------------------------------------------------------
 
 std::size_t Entries::Count() const {
-  const std::size_t members = SealersOf(chain_->head()).size();
+  const std::size_t members = SealersOf(core_.chain.head()).size();
   switch (phase_) {
     case Phase::kA:
       return 2 * members;
@@ -42,11 +42,11 @@ std::size_t Entries::Count() const {
 
 std::size_t Entries::AggEntryOf(std::size_t member) const {
   OSTRAKA_CHECK(phase_ == Phase::kA);
-  return SealersOf(chain_->head()).size() + member;
+  return SealersOf(core_.chain.head()).size() + member;
 }
 
 std::optional<std::size_t> Entries::CommitEntryOf(std::size_t index) const {
-  const std::size_t members = SealersOf(chain_->head()).size();
+  const std::size_t members = SealersOf(core_.chain.head()).size();
   if (phase_ != Phase::kA || index < members) return std::nullopt;
   return index - members;
 }
@@ -54,16 +54,16 @@ std::optional<std::size_t> Entries::CommitEntryOf(std::size_t index) const {
 // --- what they hold -----------------------------------------------------------------------------
 
 std::optional<std::pair<Inbox::Place, PeerId>> Entries::PlaceOf(std::size_t index) const {
-  const std::vector<PeerId>& members = SealersOf(chain_->head());
+  const std::vector<PeerId>& members = SealersOf(core_.chain.head());
   const PeerId& member = members[index % members.size()];
-  const StepReading& reading = facts_->reading;
+  const StepReading& reading = facts_.reading;
   if (reading.absent.contains(member) || reading.two_commits.contains(member)) return std::nullopt;
-  Inbox::Place place = facts_->PlaceOf(phase_, MessageType::kCommit, draw_);
+  Inbox::Place place = facts_.PlaceOf(phase_, MessageType::kCommit, draw_);
   switch (phase_) {
     case Phase::kA:
       if (!CommitEntryOf(index)) break;
       // An AGG of a member that owns no part says nothing and is not sealed.
-      if (!facts_->roles().PartOwnedBy(member)) return std::nullopt;
+      if (!facts_.roles().PartOwnedBy(member)) return std::nullopt;
       place.type = MessageType::kAggregate;
       break;
     case Phase::kB:
@@ -82,19 +82,19 @@ std::optional<std::pair<Inbox::Place, PeerId>> Entries::PlaceOf(std::size_t inde
 SealEntry Entries::EntryNow(std::size_t index) const {
   const auto place = PlaceOf(index);
   if (!place) return {};
-  const Inbox::Item* any = inbox_->Find(place->first, place->second);
+  const Inbox::Item* any = core_.inbox.Find(place->first, place->second);
   if (any == nullptr) return {};
   // Two messages of one slot are equivocation whatever parents they name.
   if (any->equivocated()) return {SealEntry::State::kEquivocated, Digest{}};
-  if (any->message->envelope.entry != facts_->ParentOf(phase_)) return {};
+  if (any->message->envelope.entry != facts_.ParentOf(phase_)) return {};
   return {SealEntry::State::kPresent, any->message->digest};
 }
 
 bool Entries::Holds(std::size_t index, const Digest& digest) const {
   const auto place = PlaceOf(index);
   if (!place) return false;
-  const wire::SignedEnvelope* message = inbox_->Find(place->first, place->second, digest);
-  return message != nullptr && message->envelope.entry == facts_->ParentOf(phase_);
+  const wire::SignedEnvelope* message = core_.inbox.Find(place->first, place->second, digest);
+  return message != nullptr && message->envelope.entry == facts_.ParentOf(phase_);
 }
 
 bool Entries::HoldsAll(const SealVector& vector) const {
@@ -115,7 +115,7 @@ bool Entries::HoldsAll(const SealVector& vector) const {
 // evidence counts: it is local [one cheat of eight showed its fault to some members only, which
 // echoed while the others waited; three of those were dropped for it].
 bool Entries::OwesNothing(std::size_t index, const PeerId& member) const {
-  if (base::Planted(base::Bug::kEvidenceEndsWaits)) return charges_->Against(member);
+  if (base::Planted(base::Bug::kEvidenceEndsWaits)) return charges_.Against(member);
   const auto commit = CommitEntryOf(index);
   return commit && EntryNow(*commit).state == SealEntry::State::kEquivocated;
 }
@@ -138,7 +138,7 @@ SealedMessages Entries::MessagesOf(const SealVector& vector) const {
     messages[i].state = StateOf(vector[i].state);
     const auto place = PlaceOf(i);
     if (!place || vector[i].state != SealEntry::State::kPresent) continue;
-    messages[i].message = inbox_->Shared(place->first, place->second, vector[i].digest);
+    messages[i].message = core_.inbox.Shared(place->first, place->second, vector[i].digest);
     // A seal decides only when its messages are held.
     OSTRAKA_CHECK(messages[i].message != nullptr);
   }

@@ -22,8 +22,8 @@
 
 #include "crypto/hash_into.h"
 #include "node/protocol/mail/inbox.h"
-#include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/seal/seal.h"
 #include "node/protocol/step/step_facts.h"
 
@@ -32,14 +32,9 @@ namespace ostraka::protocol {
 class Entries final : public SealMessages {
  public:
   // Of the seal of `phase` and `draw`. All outlive it. REQUIRES: `phase` is A, B or C.
-  Entries(wire::Phase phase, std::uint32_t draw, const StepFacts* facts, const Chain* chain,
-          const Inbox* inbox, const Charges* charges)
-      : phase_(phase),
-        draw_(draw),
-        facts_(facts),
-        chain_(chain),
-        inbox_(inbox),
-        charges_(charges) {}
+  Entries(wire::Phase phase, std::uint32_t draw, const StepFacts& facts, const Core& core,
+          const Charges& charges)
+      : phase_(phase), draw_(draw), facts_(facts), core_(core), charges_(charges) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -72,10 +67,9 @@ class Entries final : public SealMessages {
 
   wire::Phase phase_;
   std::uint32_t draw_;
-  const StepFacts* facts_;
-  const Chain* chain_;
-  const Inbox* inbox_;
-  const Charges* charges_;           // used only by a deliberate bug for tests (planted.h)
+  const StepFacts& facts_;
+  const Core& core_;
+  const Charges& charges_;           // used only by a deliberate bug for tests (planted.h)
   std::size_t complete_prefix_ = 0;  // entries before this one are held, or not waited for
 };
 

@@ -17,26 +17,27 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-OwnColumn::OwnColumn(Uses uses, const StepFacts* facts) : uses_(std::move(uses)), facts_(facts) {
-  to_judge_.insert(facts->roles().workers.begin(), facts->roles().workers.end());
+OwnColumn::OwnColumn(Core& core, Charges& charges, const Reports& reports, const StepFacts& facts)
+    : core_(core), charges_(charges), reports_(reports), facts_(facts) {
+  to_judge_.insert(facts.roles().workers.begin(), facts.roles().workers.end());
 }
 
 // --- parts --------------------------------------------------------------------------------------
 
 void OwnColumn::Try() {
-  if (!owned() || started_ || (facts_->reading.exact && !parameters_root_)) return;
+  if (!owned() || started_ || (facts_.reading.exact && !parameters_root_)) return;
   // The AGG was sent before a crash; the journal sends it again.
   const bool said =
-      uses_.inbox->Find(facts_->PlaceOf(Phase::kA, MessageType::kAggregate), uses_.self) != nullptr;
+      core_.inbox.Find(facts_.PlaceOf(Phase::kA, MessageType::kAggregate), core_.self) != nullptr;
   Judge();
   if (!said && closed_) StartAggregation();
 }
 
 void OwnColumn::Judge() {
   for (const PeerId& worker : std::exchange(to_judge_, {})) {
-    if (facts_->roles().IsWorker(worker) && !IsJudged(worker)) JudgePartOf(worker);
+    if (facts_.roles().IsWorker(worker) && !IsJudged(worker)) JudgePartOf(worker);
   }
-  if (held_.size() + refused_.size() == facts_->roles().workers.size()) closed_ = true;
+  if (held_.size() + refused_.size() == facts_.roles().workers.size()) closed_ = true;
 }
 
 bool OwnColumn::HasOwnParameters(const Inbox::Version& commit) const {
@@ -46,7 +47,7 @@ bool OwnColumn::HasOwnParameters(const Inbox::Version& commit) const {
 
 void OwnColumn::JudgePartOf(const PeerId& worker) {
   const Inbox::Item* commit =
-      uses_.inbox->Find(facts_->PlaceOf(Phase::kA, MessageType::kCommit), worker);
+      core_.inbox.Find(facts_.PlaceOf(Phase::kA, MessageType::kCommit), worker);
   // Under two COMMITs no part counts, and a worker that is caught may send none. One of them may
   // name another history.
   if (commit != nullptr && commit->equivocated()) {
@@ -54,24 +55,23 @@ void OwnColumn::JudgePartOf(const PeerId& worker) {
     return;
   }
   const Inbox::Version* part =
-      Usable(*uses_.inbox, *facts_,
-             facts_->PlaceOf(Phase::kA, MessageType::kPart, 0, *facts_->my_part), worker);
+      Usable(core_.inbox, facts_, facts_.PlaceOf(Phase::kA, MessageType::kPart, 0, *facts_.my_part),
+             worker);
   if (commit == nullptr || part == nullptr) return;
-  if (commit->message->envelope.entry != facts_->parent_a) return;
+  if (commit->message->envelope.entry != facts_.parent_a) return;
   // Computed from another model, so of no use here, whatever it is.
-  if (facts_->reading.exact && !HasOwnParameters(*commit)) {
+  if (facts_.reading.exact && !HasOwnParameters(*commit)) {
     refused_.insert(worker);
     return;
   }
-  const auto reason = PartFault(*commit, *part, *facts_->my_part, facts_->roles().parts);
+  const auto reason = PartFault(*commit, *part, *facts_.my_part, facts_.roles().parts);
   if (!reason) {
     held_.emplace(worker, Held{part->blob, commit->message->digest, part->message->frame});
     return;
   }
   refused_.insert(worker);
-  uses_.charges->Show(worker,
-                      evidence::MakeFalsePart(*commit->message->frame, *part->message->frame));
-  uses_.voice->Suspect(worker, "part", *reason);
+  charges_.Show(worker, evidence::MakeFalsePart(*commit->message->frame, *part->message->frame));
+  core_.voice.Suspect(worker, "part", *reason);
 }
 
 // --- the aggregate ------------------------------------------------------------------------------
@@ -81,11 +81,10 @@ void OwnColumn::StartAggregation() {
   if (held_.empty()) return State(nullptr);
   AggregateSpec spec;
   for (const auto& [worker, held] : held_) spec.parts.push_back(held.blob);
-  spec.clip = uses_.manifest->clip;
-  spec.tau = facts_->reading.sealed.tau;
-  spec.eps = uses_.manifest->eps;
-  job_ =
-      uses_.jobs->Start({.about = facts_->number(), .asked_in = facts_->number()}, std::move(spec));
+  spec.clip = core_.manifest->clip;
+  spec.tau = facts_.reading.sealed.tau;
+  spec.eps = core_.manifest->eps;
+  job_ = core_.jobs.Start({.about = facts_.number(), .asked_in = facts_.number()}, std::move(spec));
 }
 
 void OwnColumn::OnJob(const JobResult& result) {
@@ -97,8 +96,8 @@ void OwnColumn::OnJob(const JobResult& result) {
 
 // `result` is null if nothing was held, or the work failed.
 void OwnColumn::State(const SharedBlob& result) {
-  const std::uint32_t index = *facts_->my_part;
-  const std::vector<PeerId>& members = uses_.chain->head().members;
+  const std::uint32_t index = *facts_.my_part;
+  const std::vector<PeerId>& members = core_.chain.head().members;
   std::vector<PeerId> senders;
   std::vector<Digest> leaves;
   std::vector<Digest> commits;
@@ -116,42 +115,42 @@ void OwnColumn::State(const SharedBlob& result) {
   aggregate.slowest = SlowestSender();
 
   std::vector<Draft> drafts;
-  drafts.push_back(uses_.voice->MakeDraft(
-      uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kAggregate), facts_->parent_a,
-      wire::Encode(aggregate), members));
+  drafts.push_back(
+      core_.voice.MakeDraft(core_.voice.SlotOf(facts_.number(), Phase::kA, MessageType::kAggregate),
+                            facts_.parent_a, wire::Encode(aggregate), members));
   if (result != nullptr) {
     // An AGG whose aggregate is lost drops its owner.
-    KeepResult(*uses_.chain, *uses_.journal, facts_->number(), index, result);
+    KeepResult(core_.chain, core_.journal, facts_.number(), index, result);
     drafts.push_back(ResultDraft(result));
   }
-  uses_.voice->Prepare(std::move(drafts));
+  core_.voice.Prepare(std::move(drafts));
 }
 
 Draft OwnColumn::ResultDraft(const SharedBlob& result) const {
-  const std::uint32_t index = *facts_->my_part;
-  const wire::Result body{RawHeaderOf(facts_->roles().parts[index]), result->root};
-  return uses_.voice->MakeDraft(
-      uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kResult, 0, index),
-      facts_->parent_a, wire::Encode(body), uses_.chain->head().members, result);
+  const std::uint32_t index = *facts_.my_part;
+  const wire::Result body{RawHeaderOf(facts_.roles().parts[index]), result->root};
+  return core_.voice.MakeDraft(
+      core_.voice.SlotOf(facts_.number(), Phase::kA, MessageType::kResult, 0, index),
+      facts_.parent_a, wire::Encode(body), core_.chain.head().members, result);
 }
 
 void OwnColumn::SendResultAgain() {
   if (!owned()) return;
-  const SharedBlob result = uses_.chain->ResultAt(facts_->number(), *facts_->my_part);
+  const SharedBlob result = core_.chain.ResultAt(facts_.number(), *facts_.my_part);
   if (result == nullptr) return;
   Draft draft = ResultDraft(result);
-  if (uses_.journal->Said(draft.envelope.slot)) uses_.voice->Prepare(std::move(draft));
+  if (core_.journal.Said(draft.envelope.slot)) core_.voice.Prepare(std::move(draft));
 }
 
 std::optional<PeerId> OwnColumn::SlowestSender() const {
-  const auto slowest = uses_.reports->SlowestSender();
+  const auto slowest = reports_.SlowestSender();
   if (!slowest) return std::nullopt;
-  const PeerId& member = uses_.chain->head().members[*slowest];
-  return member == uses_.self ? std::nullopt : std::optional(member);
+  const PeerId& member = core_.chain.head().members[*slowest];
+  return member == core_.self ? std::nullopt : std::optional(member);
 }
 
 void OwnColumn::CheckInvariants() const {
-  OSTRAKA_CHECK(held_.size() + refused_.size() <= facts_->roles().workers.size());
+  OSTRAKA_CHECK(held_.size() + refused_.size() <= facts_.roles().workers.size());
   OSTRAKA_CHECK(!started_ || (owned() && closed_));  // O2
   OSTRAKA_CHECK(!job_ || started_);
   for (const auto& [worker, held] : held_) OSTRAKA_CHECK(!refused_.contains(worker));  // O1

@@ -35,6 +35,7 @@
 #include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/reports.h"
 #include "node/protocol/step/step_facts.h"
 
@@ -42,17 +43,6 @@ namespace ostraka::protocol {
 
 class OwnColumn {
  public:
-  struct Uses {
-    PeerId self;
-    std::shared_ptr<const Manifest> manifest;
-    Voice* voice;
-    Journal* journal;
-    JobDesk* jobs;
-    Chain* chain;
-    const Inbox* inbox;
-    Charges* charges;
-    const Reports* reports;
-  };
   struct Held {
     SharedBlob blob;
     Digest commit;  // of the COMMIT that the part is under
@@ -61,11 +51,11 @@ class OwnColumn {
   };
 
   // A member that owns no column has an empty one, which does nothing.
-  OwnColumn(Uses uses, const StepFacts* facts);
+  OwnColumn(Core& core, Charges& charges, const Reports& reports, const StepFacts& facts);
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
-  bool owned() const { return facts_->my_part.has_value(); }
+  bool owned() const { return facts_.my_part.has_value(); }
   // `sender`'s message of phase A has come.
   void Note(const PeerId& sender) { to_judge_.insert(sender); }
   // The root of this member's own parameters, in profile exact/1.
@@ -102,8 +92,10 @@ class OwnColumn {
   Draft ResultDraft(const SharedBlob& result) const;
   std::optional<PeerId> SlowestSender() const;
 
-  Uses uses_;
-  const StepFacts* facts_;
+  Core& core_;
+  Charges& charges_;
+  const Reports& reports_;
+  const StepFacts& facts_;
   std::map<PeerId, Held> held_;
   std::set<PeerId> refused_;
   std::set<PeerId> to_judge_;  // workers with new phase A messages; only these are judged again

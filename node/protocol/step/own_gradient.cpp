@@ -14,21 +14,21 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-OwnGradient::OwnGradient(Uses uses, const StepFacts* facts, const DisputedPairs* pairs)
-    : uses_(std::move(uses)), facts_(facts), pairs_(pairs) {}
+OwnGradient::OwnGradient(Core& core, const Followers& followers, const StepFacts& facts,
+                         const DisputedPairs& pairs)
+    : core_(core), followers_(followers), facts_(facts), pairs_(pairs) {}
 
 void OwnGradient::Begin() {
-  const std::uint64_t step = facts_->number();
-  const SharedVector& parameters = uses_.chain->state().parameters;
-  if (facts_->reading.exact) {
-    root_job_ =
-        uses_.jobs->Start({.about = step, .asked_in = step}, ParametersRootSpec{parameters});
+  const std::uint64_t step = facts_.number();
+  const SharedVector& parameters = core_.chain.state().parameters;
+  if (facts_.reading.exact) {
+    root_job_ = core_.jobs.Start({.about = step, .asked_in = step}, ParametersRootSpec{parameters});
   }
-  if (!facts_->roles().IsWorker(uses_.self)) return TryCommit();
-  const Digest seed = BatchSeed(uses_.manifest->run_id, uses_.manifest->training.data,
-                                uses_.chain->head().randomness, step, uses_.self);
-  job_ = uses_.jobs->Start({.about = step, .asked_in = step},
-                           GradientSpec{step, uses_.self, parameters, seed});
+  if (!facts_.roles().IsWorker(core_.self)) return TryCommit();
+  const Digest seed = BatchSeed(core_.manifest->run_id, core_.manifest->training.data,
+                                core_.chain.head().randomness, step, core_.self);
+  job_ = core_.jobs.Start({.about = step, .asked_in = step},
+                          GradientSpec{step, core_.self, parameters, seed});
 }
 
 bool OwnGradient::OnJob(const JobResult& result) {
@@ -42,9 +42,9 @@ bool OwnGradient::OnJob(const JobResult& result) {
   OSTRAKA_CHECK(job_);
   job_.reset();
   if (const auto* computed = std::get_if<GradientResult>(&result)) {
-    job_ = uses_.jobs->Start(
-        {.about = facts_->number(), .asked_in = facts_->number()},
-        PackSpec{.gradient = computed->gradient, .parts = facts_->roles().parts, .hash = true});
+    job_ = core_.jobs.Start(
+        {.about = facts_.number(), .asked_in = facts_.number()},
+        PackSpec{.gradient = computed->gradient, .parts = facts_.roles().parts, .hash = true});
     return false;
   }
   parts_ = std::get<PackResult>(result).parts;
@@ -54,13 +54,13 @@ bool OwnGradient::OnJob(const JobResult& result) {
 
 void OwnGradient::TryCommit() {
   if (awaits_root()) return;
-  if (!facts_->roles().IsWorker(uses_.self)) return Commit(std::nullopt, {});
+  if (!facts_.roles().IsWorker(core_.self)) return Commit(std::nullopt, {});
   if (parts_.empty()) return;
   std::vector<Digest> roots;
   for (const SharedBlob& part : parts_) roots.push_back(part->root);
   const Digest root = crypto::MerkleRoot(roots);
   const Inbox::Item* said =
-      uses_.inbox->Find(facts_->PlaceOf(Phase::kA, MessageType::kCommit), uses_.self);
+      core_.inbox.Find(facts_.PlaceOf(Phase::kA, MessageType::kCommit), core_.self);
   if (said != nullptr) {  // before a crash
     const auto* commit = said->message->As<wire::Commit>();
     parts_lost_ = commit == nullptr || commit->gradient_root != root ||
@@ -72,18 +72,17 @@ void OwnGradient::TryCommit() {
 
 Draft OwnGradient::CommitDraft(std::optional<Digest> gradient_root) const {
   wire::Commit commit;
-  commit.coin_count = facts_->reading.coin_count;
-  commit.coins_root = uses_.secrets->CoinsRoot(facts_->number(), commit.coin_count);
+  commit.coin_count = facts_.reading.coin_count;
+  commit.coins_root = core_.secrets->CoinsRoot(facts_.number(), commit.coin_count);
   commit.gradient_root = gradient_root;
   commit.parameters_root = parameters_root_;
-  const Block& head = uses_.chain->head();
-  Wishes& wishes = uses_.voice->wishes();
-  commit.only_dials = wishes.OnlyDials(OnlyDials(head, uses_.self));
-  commit.leaving = wishes.SaysItLeaves(facts_->number());
-  commit.revokes = RevocationToState(head, *uses_.manifest, wishes.revocations());
-  return uses_.voice->MakeDraft(
-      uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kCommit), facts_->parent_a,
-      wire::Encode(commit), uses_.followers->Audience(head));
+  const Block& head = core_.chain.head();
+  Wishes& wishes = core_.voice.wishes();
+  commit.only_dials = wishes.OnlyDials(OnlyDials(head, core_.self));
+  commit.leaving = wishes.SaysItLeaves(facts_.number());
+  commit.revokes = RevocationToState(head, *core_.manifest, wishes.revocations());
+  return core_.voice.MakeDraft(core_.voice.SlotOf(facts_.number(), Phase::kA, MessageType::kCommit),
+                               facts_.parent_a, wire::Encode(commit), followers_.Audience(head));
 }
 
 void OwnGradient::Commit(std::optional<Digest> gradient_root,
@@ -92,30 +91,30 @@ void OwnGradient::Commit(std::optional<Digest> gradient_root,
   drafts.push_back(CommitDraft(gradient_root));
   for (std::uint32_t j = 0; j < part_roots.size(); ++j) {
     wire::Part part;
-    part.header = RawHeaderOf(facts_->roles().parts[j]);
+    part.header = RawHeaderOf(facts_.roles().parts[j]);
     part.root = part_roots[j];
     part.path = crypto::MerklePath(part_roots, j);
-    drafts.push_back(uses_.voice->MakeDraft(
-        uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kPart, 0, j),
-        facts_->parent_a, wire::Encode(part), RecipientsOf(j), parts_[j]));
+    drafts.push_back(core_.voice.MakeDraft(
+        core_.voice.SlotOf(facts_.number(), Phase::kA, MessageType::kPart, 0, j), facts_.parent_a,
+        wire::Encode(part), RecipientsOf(j), parts_[j]));
   }
-  uses_.voice->Prepare(std::move(drafts));
+  core_.voice.Prepare(std::move(drafts));
 }
 
 std::vector<PeerId> OwnGradient::RecipientsOf(std::uint32_t column) const {
-  if (pairs_->IsPublic(uses_.self, column)) return uses_.chain->head().members;
-  return {facts_->roles().owners[column]};
+  if (pairs_.IsPublic(core_.self, column)) return core_.chain.head().members;
+  return {facts_.roles().owners[column]};
 }
 
 void OwnGradient::CheckInvariants() const {
-  OSTRAKA_CHECK(parts_.empty() || parts_.size() == facts_->roles().parts.size());
+  OSTRAKA_CHECK(parts_.empty() || parts_.size() == facts_.roles().parts.size());
   OSTRAKA_CHECK(!parts_lost_ || !parts_.empty());  // G1
   OSTRAKA_CHECK(!job_ || parts_.empty());
 }
 
 void OwnGradient::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, uses_.self, *uses_.secrets, facts_->number(), facts_->reading.coin_count,
-               job_, root_job_, parts_, parts_lost_, parameters_root_);
+  crypto::Feed(hasher, core_.self, *core_.secrets, facts_.number(), facts_.reading.coin_count, job_,
+               root_job_, parts_, parts_lost_, parameters_root_);
 }
 
 }  // namespace ostraka::protocol

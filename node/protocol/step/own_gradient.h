@@ -31,6 +31,7 @@
 #include "node/protocol/mail/secrets.h"
 #include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/followers.h"
 #include "node/protocol/step/disputed_pairs.h"
 
@@ -38,17 +39,8 @@ namespace ostraka::protocol {
 
 class OwnGradient {
  public:
-  struct Uses {
-    PeerId self;
-    std::shared_ptr<const Manifest> manifest;
-    const Secrets* secrets;
-    Voice* voice;
-    JobDesk* jobs;
-    const Chain* chain;
-    const Inbox* inbox;
-    const Followers* followers;
-  };
-  OwnGradient(Uses uses, const StepFacts* facts, const DisputedPairs* pairs);
+  OwnGradient(Core& core, const Followers& followers, const StepFacts& facts,
+              const DisputedPairs& pairs);
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -79,9 +71,10 @@ class OwnGradient {
   Draft CommitDraft(std::optional<Digest> gradient_root) const;
   std::vector<PeerId> RecipientsOf(std::uint32_t column) const;
 
-  Uses uses_;
-  const StepFacts* facts_;
-  const DisputedPairs* pairs_;
+  Core& core_;
+  const Followers& followers_;
+  const StepFacts& facts_;
+  const DisputedPairs& pairs_;
   std::optional<JobId> job_;
   std::optional<JobId> root_job_;
   std::vector<SharedBlob> parts_;

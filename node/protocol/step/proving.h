@@ -27,6 +27,7 @@
 
 #include "node/base/tensor_layout.h"
 #include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/duty_jobs.h"
 #include "node/protocol/parts/followers.h"
 #include "node/protocol/parts/reports.h"
@@ -39,28 +40,19 @@ namespace ostraka::protocol {
 
 class Proving {
  public:
-  struct Uses {
-    PeerId self;
-    std::shared_ptr<const Manifest> manifest;
-    base::TensorLayout layout;
-    const Turn* turn;
-    Voice* voice;
-    JobDesk* jobs;
-    Chain* chain;
-    Charges* charges;
-    Reports* reports;
-    Duties* duties;
-    DutyJobs* duty_jobs;
-    const Followers* followers;
-  };
-  // Other components of the step, to read.
-  struct Holdings {
-    const OwnGradient* gradient;
-    const Results* results;
-    const DisputedPairs* pairs;
-  };
-  Proving(Uses uses, const StepFacts* facts, Holdings holdings)
-      : uses_(std::move(uses)), facts_(facts), holdings_(holdings) {}
+  Proving(Core& core, Charges& charges, Reports& reports, Duties& duties, DutyJobs& duty_jobs,
+          const Followers& followers, const StepFacts& facts, const OwnGradient& gradient,
+          const Results& results, const DisputedPairs& pairs)
+      : core_(core),
+        charges_(charges),
+        reports_(reports),
+        duties_(duties),
+        duty_jobs_(duty_jobs),
+        followers_(followers),
+        facts_(facts),
+        gradient_(gradient),
+        results_(results),
+        pairs_(pairs) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -94,9 +86,16 @@ class Proving {
   bool Ready() const;
   wire::Proof Compose();
 
-  Uses uses_;
-  const StepFacts* facts_;
-  Holdings holdings_;
+  Core& core_;
+  Charges& charges_;
+  Reports& reports_;
+  Duties& duties_;
+  DutyJobs& duty_jobs_;
+  const Followers& followers_;
+  const StepFacts& facts_;
+  const OwnGradient& gradient_;
+  const Results& results_;
+  const DisputedPairs& pairs_;
   std::optional<JobId> prove_, accuse_, root_;
   std::optional<wire::Accusation> target_;  // the subject of job accuse_
   bool started_ = false;                    // prove_ was started, or there is nothing to prove

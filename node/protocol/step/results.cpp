@@ -10,15 +10,15 @@ using wire::MessageType;
 using wire::Phase;
 
 void Results::TakeHeld() {
-  OSTRAKA_CHECK(facts_->seal_a_decided());  // else no result is wanted, and the wait would end
+  OSTRAKA_CHECK(facts_.seal_a_decided());  // else no result is wanted, and the wait would end
   bool all = true;
   for (std::uint32_t j = 0; j < results_.size(); ++j) {
     if (!IsMissing(j)) continue;
-    const PeerId& owner = facts_->roles().owners[j];
-    const Inbox::Version* item = Usable(
-        *uses_.inbox, *facts_, facts_->PlaceOf(Phase::kA, MessageType::kResult, 0, j), owner);
+    const PeerId& owner = facts_.roles().owners[j];
+    const Inbox::Version* item =
+        Usable(core_.inbox, facts_, facts_.PlaceOf(Phase::kA, MessageType::kResult, 0, j), owner);
     if (item != nullptr && Take(j, item->blob)) continue;
-    const SharedBlob kept = uses_.chain->ResultAt(facts_->number(), j);
+    const SharedBlob kept = core_.chain.ResultAt(facts_.number(), j);
     if (kept != nullptr && Take(j, kept)) continue;
     all = false;
   }
@@ -28,23 +28,23 @@ void Results::TakeHeld() {
 bool Results::Take(std::size_t column, const SharedBlob& blob) {
   OSTRAKA_CHECK(blob != nullptr);
   if (column >= results_.size() || !IsWanted(column)) return false;
-  const SealedStep& sealed = facts_->reading.sealed;
+  const SealedStep& sealed = facts_.reading.sealed;
   if (blob->root != sealed.aggregates[column]->result_root) return false;  // R1
   if (!HoldsFiniteFloats(*blob, sealed.roles.parts[column].size())) return false;
   if (results_[column] != nullptr) return true;
   results_[column] = blob;
-  KeepResult(*uses_.chain, *uses_.journal, facts_->number(), static_cast<std::uint32_t>(column),
+  KeepResult(core_.chain, core_.journal, facts_.number(), static_cast<std::uint32_t>(column),
              blob);  // R2
   return true;
 }
 
 Column Results::ColumnOf(std::size_t column) const {
-  OSTRAKA_CHECK(facts_->coin_known());
+  OSTRAKA_CHECK(facts_.coin_known());
   const auto index = static_cast<std::uint32_t>(column);
   return {.part_index = index,
-          .range = facts_->roles().parts[column],
+          .range = facts_.roles().parts[column],
           .result = results_[column],
-          .direction_seed = DirectionSeed(facts_->reading.randomness, facts_->number(), index)};
+          .direction_seed = DirectionSeed(facts_.reading.randomness, facts_.number(), index)};
 }
 
 void Results::CheckInvariants() const {
@@ -52,7 +52,7 @@ void Results::CheckInvariants() const {
   for (std::size_t j = 0; j < results_.size(); ++j) {
     if (results_[j] == nullptr) continue;
     OSTRAKA_CHECK(IsWanted(j));
-    const Digest& sealed = facts_->reading.sealed.aggregates[j]->result_root;
+    const Digest& sealed = facts_.reading.sealed.aggregates[j]->result_root;
     OSTRAKA_CHECK(results_[j]->root == sealed);  // R1
   }
 }

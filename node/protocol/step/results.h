@@ -20,24 +20,20 @@
 #include "crypto/hash_into.h"
 #include "node/protocol/mail/journal.h"
 #include "node/protocol/parts/chain.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/step/step_facts.h"
 
 namespace ostraka::protocol {
 
 class Results {
  public:
-  struct Uses {
-    Chain* chain;
-    Journal* journal;
-    const Inbox* inbox;
-  };
-  Results(Uses uses, const StepFacts* facts)
-      : uses_(uses), facts_(facts), results_(facts->roles().parts.size()) {}
+  Results(Core& core, const StepFacts& facts)
+      : core_(core), facts_(facts), results_(facts.roles().parts.size()) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
   // The column's sealed AGG gives a result: every member waits for it.
-  bool IsWanted(std::size_t column) const { return facts_->reading.sealed.GivesResult(column); }
+  bool IsWanted(std::size_t column) const { return facts_.reading.sealed.GivesResult(column); }
   bool IsMissing(std::size_t column) const {
     return IsWanted(column) && results_[column] == nullptr;
   }
@@ -61,8 +57,8 @@ class Results {
   void CheckInvariants() const;
 
  private:
-  Uses uses_;
-  const StepFacts* facts_;
+  Core& core_;
+  const StepFacts& facts_;
   std::vector<SharedBlob> results_;
   bool closed_ = false;   // complete, or expired
   bool expired_ = false;  // the PROOF waits for no more bulk data

@@ -44,9 +44,9 @@ std::vector<PastSeal::Proof> ProofsOf(const std::vector<SealFrame>& certificate)
 // owner that lacks a part waits P + 2 Delta for it and then aggregates, so only a P that is long
 // beside Delta leaves it the time; else the deadline counts like a complete phase [at P below
 // 5/4 Delta owners passed the gate before they had their aggregates, and were left out].
-CloseTime CloseAtDeadline(Phase phase, const Sealing::Uses& uses) {
+CloseTime CloseAtDeadline(Phase phase, const Core& core) {
   const bool at_once = phase == Phase::kB ||
-                       PartWaitAfter(uses.chain->head(), *uses.manifest) >= uses.chain->delta() * 4;
+                       PartWaitAfter(core.chain.head(), *core.manifest) >= core.chain.delta() * 4;
   return at_once ? CloseTime::kWithEcho : CloseTime::kAfterEcho;
 }
 
@@ -57,36 +57,36 @@ CloseTime CloseAtDeadline(Phase phase, const Sealing::Uses& uses) {
 void Sealing::Open(Phase phase, std::uint32_t draw, base::Duration deadline,
                    std::optional<Time> step_before_ended) {
   OSTRAKA_CHECK(seal_ == nullptr && phase != Phase::kGenesis);  // S1
-  OSTRAKA_CHECK(!facts_->ParentOf(phase).is_zero());
-  const Block& head = uses_.chain->head();
-  slot_ = uses_.voice->SlotOf(facts_->number(), phase, MessageType::kEcho, draw);
-  entries_.emplace(phase, draw, facts_, uses_.chain, uses_.inbox, uses_.charges);
+  OSTRAKA_CHECK(!facts_.ParentOf(phase).is_zero());
+  const Block& head = core_.chain.head();
+  slot_ = core_.voice.SlotOf(facts_.number(), phase, MessageType::kEcho, draw);
+  entries_.emplace(phase, draw, facts_, core_, charges_);
   SealOptions options;
   options.slot = slot_;
-  options.self = uses_.self;
+  options.self = core_.self;
   options.members = SealersOf(head);
-  options.muted_members = facts_->muted;
+  options.muted_members = facts_.muted;
   options.thresholds = head.thresholds;
-  options.delta = uses_.chain->delta();
-  options.moment = MomentOf(*uses_.manifest);
+  options.delta = core_.chain.delta();
+  options.moment = MomentOf(*core_.manifest);
   options.leader_seed = LeaderSeed();
   options.entries = entries_->Count();
   seal_ = std::make_unique<Seal>(std::move(options), &*entries_);
   overdue_ = false;
-  uses_.pull->Disarm();
-  uses_.pull->Restart();
-  uses_.inbox->ForgetWants();
+  pull_.Disarm();
+  pull_.Restart();
+  core_.inbox.ForgetWants();
   odd_.clear();
   transcript_ = {};
-  uses_.turn->Do(CancelTimer{kPullTimer});
-  uses_.turn->Do(CancelTimer{kSealTimer});
+  core_.turn.Do(CancelTimer{kPullTimer});
+  core_.turn.Do(CancelTimer{kSealTimer});
   const TimerId seal_number = step() * 4 + static_cast<TimerId>(phase);
   const TimerId pile = base::Planted(base::Bug::kTimersPileUp) ? 8 * (seal_number + 1) : 0;
-  uses_.turn->Do(SetTimer{kEchoTimer + pile, uses_.turn->now() + deadline});
+  core_.turn.Do(SetTimer{kEchoTimer + pile, core_.turn.now() + deadline});
   WatchEchoes(deadline, step_before_ended);
   FeedHeld(phase, draw);
   SealOutput output;
-  seal_->Opened(uses_.turn->now(), output);
+  seal_->Opened(core_.turn.now(), output);
   Perform(std::move(output));
 }
 
@@ -94,28 +94,28 @@ void Sealing::Open(Phase phase, std::uint32_t draw, base::Duration deadline,
 const Digest& Sealing::LeaderSeed() const {
   switch (slot_.phase) {
     case Phase::kC:
-      return facts_->reading.randomness;
+      return facts_.reading.randomness;
     case Phase::kA:
     case Phase::kB:
     case Phase::kGenesis:
       break;
   }
-  return uses_.chain->head().randomness;
+  return core_.chain.head().randomness;
 }
 
 // Messages that came early, or were sent before a crash: own messages first.
 void Sealing::FeedHeld(Phase phase, std::uint32_t draw) {
   std::vector<wire::SharedMessage> early;
   for (const MessageType type : kSealTypes) {
-    for (const auto& [sender, item] : uses_.inbox->At(facts_->PlaceOf(phase, type, draw))) {
+    for (const auto& [sender, item] : core_.inbox.At(facts_.PlaceOf(phase, type, draw))) {
       early.push_back(item.message);
       for (const Inbox::Version& rival : item.rivals) early.push_back(rival.message);
     }
   }
   std::stable_partition(early.begin(), early.end(), [this](const wire::SharedMessage& message) {
-    return message->envelope.sender == uses_.self;
+    return message->envelope.sender == core_.self;
   });
-  for (const Journal::Sent& sent : uses_.journal->sent()) {  // own slow path, restored
+  for (const Journal::Sent& sent : core_.journal.sent()) {  // own slow path, restored
     const wire::Slot& slot = sent.slot;
     const bool of_this = slot.step == step() && slot.phase == phase && slot.draw == draw;
     if (!of_this || slot.type < MessageType::kStatus || slot.type > MessageType::kLock) continue;
@@ -128,8 +128,8 @@ void Sealing::FeedHeld(Phase phase, std::uint32_t draw) {
 // ECHOs of others that no honest member sends are looked for (node/protocol/watch/echo_watch.h).
 void Sealing::WatchEchoes(base::Duration deadline, std::optional<Time> step_before_ended) {
   EchoWatch::Options options;
-  options.delta = uses_.chain->delta();
-  if (!WaitsForLastCoin()) options.deadline = uses_.turn->now() + deadline;
+  options.delta = core_.chain.delta();
+  if (!WaitsForLastCoin()) options.deadline = core_.turn.now() + deadline;
   // Honest members open seal A when they have settled the step before and updated the model, which
   // takes some longer than others [a member that had to look for a result opened 1.3 Delta late,
   // and the deadlines of the others seemed hasty to it]. None opens it sooner than a Delta before
@@ -141,7 +141,7 @@ void Sealing::WatchEchoes(base::Duration deadline, std::optional<Time> step_befo
     // Nobody waits for the AGG of a member with two COMMITs.
     if (entries_->PlaceOf(i)) options.due.push_back({i, entries_->CommitEntryOf(i)});
   }
-  uses_.reports->WatchEchoes(std::move(options));
+  reports_.WatchEchoes(std::move(options));
 }
 
 // --- what comes ---------------------------------------------------------------------------------
@@ -157,36 +157,36 @@ void Sealing::OnAccepted(const wire::SignedEnvelope& message) {
     if (slot.draw == slot_.draw) Feed(message);
   } else if (seal_->wait_ended()) {
     SealOutput output;
-    seal_->OnHeld(uses_.turn->now(), output);
+    seal_->OnHeld(core_.turn.now(), output);
     Perform(std::move(output));
   }
 }
 
 bool Sealing::TakeOdd(const PeerId& from) {
-  return ++odd_[from] <= kOddBallots + kOddBallotsOfEach * SealersOf(uses_.chain->head()).size();
+  return ++odd_[from] <= kOddBallots + kOddBallotsOfEach * SealersOf(core_.chain.head()).size();
 }
 
 bool Sealing::IsPassedOver(const wire::SignedEnvelope& message) const {
   const wire::Slot& slot = message.envelope.slot;
   if (!IsSealMessage(slot.type) || !IsFor(slot)) return false;
-  if (message.envelope.entry != facts_->ParentOf(slot_.phase)) return false;
-  return !facts_->muted.contains(message.envelope.sender) && !seal_->Holds(message);
+  if (message.envelope.entry != facts_.ParentOf(slot_.phase)) return false;
+  return !facts_.muted.contains(message.envelope.sender) && !seal_->Holds(message);
 }
 
 void Sealing::OnPassedOver(const wire::SignedEnvelope& message) {
   const wire::Envelope& envelope = message.envelope;
   const auto held =
-      uses_.inbox->Shared(Inbox::PlaceOf(envelope.slot), envelope.sender, message.digest);
+      core_.inbox.Shared(Inbox::PlaceOf(envelope.slot), envelope.sender, message.digest);
   if (held == nullptr) return;
   SealOutput output;
-  seal_->OnMessage(uses_.turn->now(), *held, output);
+  seal_->OnMessage(core_.turn.now(), *held, output);
   Perform(std::move(output));
 }
 
 void Sealing::OnVector(const wire::Slot& slot, const wire::Vector& vector) {
   if (!IsFor(slot)) return;
   SealOutput output;
-  seal_->OnVector(uses_.turn->now(), vector, output);
+  seal_->OnVector(core_.turn.now(), vector, output);
   Perform(std::move(output));
 }
 
@@ -198,26 +198,26 @@ void Sealing::OnVector(const wire::Slot& slot, const wire::Vector& vector) {
 // cheat that kept quiet then].
 bool Sealing::WaitsForLastCoin() const {
   return seal_ != nullptr && slot_.phase == Phase::kB &&
-         facts_->reading.RevealersLeft(uses_.chain->head()) == 1 && !seal_->wait_ended();
+         facts_.reading.RevealersLeft(core_.chain.head()) == 1 && !seal_->wait_ended();
 }
 
 void Sealing::OnEchoTimer() {
   if (seal_ == nullptr) return;
   if (WaitsForLastCoin()) {
     overdue_ = true;
-    uses_.voice->AskHeads(SealersOf(uses_.chain->head()), step());
-    uses_.turn->Do(SetTimer{kEchoTimer, uses_.turn->now() + uses_.chain->delta() * 2});
+    core_.voice.AskHeads(SealersOf(core_.chain.head()), step());
+    core_.turn.Do(SetTimer{kEchoTimer, core_.turn.now() + core_.chain.delta() * 2});
     return;
   }
   SealOutput output;
-  seal_->Echo(uses_.turn->now(), CloseAtDeadline(slot_.phase, uses_), output);
+  seal_->Echo(core_.turn.now(), CloseAtDeadline(slot_.phase, core_), output);
   Perform(std::move(output));
 }
 
 void Sealing::OnSealTimer() {
   if (seal_ == nullptr) return;
   SealOutput output;
-  seal_->OnTimer(uses_.turn->now(), output);
+  seal_->OnTimer(core_.turn.now(), output);
   Perform(std::move(output));
 }
 
@@ -225,7 +225,7 @@ bool Sealing::Drive(bool complete) {
   OSTRAKA_CHECK(open());
   if (complete && !seal_->wait_ended()) {
     SealOutput output;
-    seal_->Echo(uses_.turn->now(), CloseTime::kAfterEcho, output);
+    seal_->Echo(core_.turn.now(), CloseTime::kAfterEcho, output);
     Perform(std::move(output));
   }
   return seal_->decision().has_value();
@@ -235,50 +235,50 @@ void Sealing::Feed(const wire::SignedEnvelope& message) {
   // Another parent is another history, or a cheat: not this seal's. The signer chooses it, so the
   // slot counts too [a third ECHO for a slot of phase C, with the parent of seal A, counted there
   // at one honest member and at nobody else: it went on alone, and the run halted].
-  if (message.envelope.entry != facts_->ParentOf(slot_.phase)) return;
+  if (message.envelope.entry != facts_.ParentOf(slot_.phase)) return;
   if (SealKeyOf(message.envelope.slot) != SealKeyOf(slot_)) return;
   transcript_.Add(message);
   SealOutput output;
-  seal_->OnMessage(uses_.turn->now(), message, output);
+  seal_->OnMessage(core_.turn.now(), message, output);
   Perform(std::move(output));
   if (message.envelope.slot.type != MessageType::kEcho) return;
   const PeerId& sender = message.envelope.sender;
   const auto* echo = message.As<wire::Echo>();
-  if (echo != nullptr) uses_.reports->OnEcho(sender, *echo, uses_.turn->now());
-  if (sender != uses_.self) uses_.pull->Arm(MomentOf(*uses_.manifest));
+  if (echo != nullptr) reports_.OnEcho(sender, *echo, core_.turn.now());
+  if (sender != core_.self) pull_.Arm(MomentOf(*core_.manifest));
 }
 
 // --- what the seal says -------------------------------------------------------------------------
 
 void Sealing::Perform(SealOutput output) {
-  const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
+  const std::vector<PeerId>& members = SealersOf(core_.chain.head());
   Say(std::move(output.say));
   if (output.unhelped) {
-    uses_.voice->AskHeads(members, step());
+    core_.voice.AskHeads(members, step());
     // While the gate stays shut there is no iteration in which to say for whom the seal waits.
     if (seal_->iteration() == 0 && seal_->Certificate().empty()) TellSlow(0);
-    uses_.charges->StoreVerdicts();
+    charges_.StoreVerdicts();
   }
   for (const SharedBytes& frame : output.forward) {
     for (const PeerId& member : members) {
-      if (member != uses_.self) uses_.turn->Do(Send{member, frame, nullptr});
+      if (member != core_.self) core_.turn.Do(Send{member, frame, nullptr});
     }
   }
   wire::Slot slot = slot_;
   slot.type = MessageType::kVector;
   for (const auto& [to, vector] : output.answer_vector) {
-    if (to != uses_.self) uses_.voice->SendService(to, slot, wire::Encode(vector));
+    if (to != core_.self) core_.voice.SendService(to, slot, wire::Encode(vector));
   }
   for (const SealAsk& ask : output.ask) {
     if (ask.pull.kind == wire::PullKind::kDigests) {
-      for (const Digest& digest : ask.pull.digests) uses_.inbox->Want(digest);
+      for (const Digest& digest : ask.pull.digests) core_.inbox.Want(digest);
     }
-    uses_.reports->OnAsked(ask.to, uses_.turn->now());
-    uses_.voice->Ask(ask.to, slot_, ask.pull);
+    reports_.OnAsked(ask.to, core_.turn.now());
+    core_.voice.Ask(ask.to, slot_, ask.pull);
   }
-  if (seal_->gate_passed()) uses_.reports->OnGate(uses_.turn->now());
+  if (seal_->gate_passed()) reports_.OnGate(core_.turn.now());
   if (const auto wake = seal_->wake()) {
-    uses_.turn->Do(SetTimer{kSealTimer, std::max(*wake, uses_.turn->now())});
+    core_.turn.Do(SetTimer{kSealTimer, std::max(*wake, core_.turn.now())});
   }
 }
 
@@ -286,25 +286,25 @@ void Sealing::Say(std::vector<SealSay> says) {
   std::vector<Draft> drafts;
   for (SealSay& say : says) {
     const wire::Slot slot =
-        uses_.voice->SlotOf(step(), slot_.phase, say.type, slot_.draw, say.iteration);
-    drafts.push_back(uses_.voice->MakeDraft(slot, facts_->ParentOf(slot_.phase),
-                                            std::move(say.body), SealersOf(uses_.chain->head())));
-    if (say.type == MessageType::kEcho) uses_.pull->Arm({uses_.chain->delta().ns / 2});
+        core_.voice.SlotOf(step(), slot_.phase, say.type, slot_.draw, say.iteration);
+    drafts.push_back(core_.voice.MakeDraft(slot, facts_.ParentOf(slot_.phase), std::move(say.body),
+                                           SealersOf(core_.chain.head())));
+    if (say.type == MessageType::kEcho) pull_.Arm({core_.chain.delta().ns / 2});
     if (say.type != MessageType::kStatus) continue;
     if (say.iteration > 1) {
-      uses_.voice->AskHeads(SealersOf(uses_.chain->head()), step());
-      uses_.charges->StoreVerdicts();
+      core_.voice.AskHeads(SealersOf(core_.chain.head()), step());
+      charges_.StoreVerdicts();
     }
-    uses_.inbox->ForgetSlowPath(say.iteration < 2 ? 0 : say.iteration - 1);
-    uses_.reports->OnSilent(seal_->silent());
+    core_.inbox.ForgetSlowPath(say.iteration < 2 ? 0 : say.iteration - 1);
+    reports_.OnSilent(seal_->silent());
     TellSlow(say.iteration);
   }
-  if (!drafts.empty()) uses_.voice->Prepare(std::move(drafts));
+  if (!drafts.empty()) core_.voice.Prepare(std::move(drafts));
 }
 
 void Sealing::TellSlow(std::uint32_t iteration) const {
-  uses_.turn->Do(Observe{SlowSeal{step(), static_cast<std::uint8_t>(slot_.phase), iteration,
-                                  seal_->Describe(uses_.turn->now())}});
+  core_.turn.Do(Observe{SlowSeal{step(), static_cast<std::uint8_t>(slot_.phase), iteration,
+                                 seal_->Describe(core_.turn.now())}});
 }
 
 bool Sealing::IsStuck() const {
@@ -330,9 +330,9 @@ const Entries& Sealing::entries() const {
 
 void Sealing::TakeWatches() {
   OSTRAKA_CHECK(open() && seal_->decision());
-  uses_.reports->TakeSeal(SealersOf(uses_.chain->head()), EchoOf(*seal_->decision()).vector,
-                          seal_->iteration() > 0, uses_.turn->now(),
-                          [this](const Digest& value) { return IsShown(value); });
+  reports_.TakeSeal(SealersOf(core_.chain.head()), EchoOf(*seal_->decision()).vector,
+                    seal_->iteration() > 0, core_.turn.now(),
+                    [this](const Digest& value) { return IsShown(value); });
 }
 
 // The vector of that hash is known here, and every message that it names is held.
@@ -344,37 +344,37 @@ bool Sealing::IsShown(const Digest& value) const {
 
 Digest Sealing::Close() {
   OSTRAKA_CHECK(open() && seal_->decision());  // S3
-  const Block& head = uses_.chain->head();
+  const Block& head = core_.chain.head();
   const SealVector& vector = *seal_->decision();
   const Digest value = HashOf(vector);
-  const Digest& parent = facts_->ParentOf(slot_.phase);
+  const Digest& parent = facts_.ParentOf(slot_.phase);
   const Digest decision = DecisionDigest(slot_, value, parent);
   const bool slow = seal_->iteration() > 0;
-  uses_.turn->Do(Observe{protocol::Sealed{step(), static_cast<std::uint8_t>(slot_.phase), decision,
-                                          slot_.draw, seal_->iteration()}});
+  core_.turn.Do(Observe{protocol::Sealed{step(), static_cast<std::uint8_t>(slot_.phase), decision,
+                                         slot_.draw, seal_->iteration()}});
   if (!slow) {
-    uses_.reports->NoteLags(seal_->lags(), head.thresholds.quorum(), uses_.chain->delta());
+    reports_.NoteLags(seal_->lags(), head.thresholds.quorum(), core_.chain.delta());
   }
-  uses_.past_seals->Add(SealKeyOf(slot_), {vector, value, ProofsOf(seal_->SignedCertificate())});
+  past_seals_.Add(SealKeyOf(slot_), {vector, value, ProofsOf(seal_->SignedCertificate())});
   Decision decided{parent, value, {}, head.thresholds.quorum(), seal_->Certificate()};
   for (const PeerId& member : SealersOf(head)) {
-    if (!facts_->muted.contains(member)) decided.unmuted.insert(member);
+    if (!facts_.muted.contains(member)) decided.unmuted.insert(member);
   }
   if (transcript_.slow()) decided.messages = std::move(transcript_);
-  uses_.forks->Remember(SealKeyOf(slot_), std::move(decided));
-  uses_.inbox->ForgetSlowPath();
+  forks_.Remember(SealKeyOf(slot_), std::move(decided));
+  core_.inbox.ForgetSlowPath();
   seal_.reset();
   for (const TimerId timer : {kEchoTimer, kSealTimer, kPullTimer}) {
-    uses_.turn->Do(CancelTimer{timer});
+    core_.turn.Do(CancelTimer{timer});
   }
-  uses_.pull->Disarm();
+  pull_.Disarm();
   return decision;
 }
 
 void Sealing::CheckInvariants() const {
   if (seal_ == nullptr) return;
-  OSTRAKA_CHECK(entries_.has_value() && slot_.step == facts_->number());  // S1
-  OSTRAKA_CHECK(slot_.draw == facts_->DrawOf(slot_.phase));
+  OSTRAKA_CHECK(entries_.has_value() && slot_.step == facts_.number());  // S1
+  OSTRAKA_CHECK(slot_.draw == facts_.DrawOf(slot_.phase));
   entries_->CheckInvariants();
 }
 

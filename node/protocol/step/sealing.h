@@ -29,6 +29,7 @@
 
 #include "node/protocol/mail/pull_timer.h"
 #include "node/protocol/mail/voice.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/past_seals.h"
 #include "node/protocol/parts/reports.h"
 #include "node/protocol/step/entries.h"
@@ -38,21 +39,15 @@ namespace ostraka::protocol {
 
 class Sealing {
  public:
-  struct Uses {
-    PeerId self;
-    std::shared_ptr<const Manifest> manifest;
-    const Turn* turn;
-    Voice* voice;
-    const Journal* journal;
-    const Chain* chain;
-    Inbox* inbox;
-    Charges* charges;
-    Reports* reports;
-    ForkWatch* forks;
-    PastSeals* past_seals;
-    PullTimer* pull;
-  };
-  Sealing(Uses uses, const StepFacts* facts) : uses_(std::move(uses)), facts_(facts) {}
+  Sealing(Core& core, Charges& charges, Reports& reports, ForkWatch& forks, PastSeals& past_seals,
+          PullTimer& pull, const StepFacts& facts)
+      : core_(core),
+        charges_(charges),
+        reports_(reports),
+        forks_(forks),
+        past_seals_(past_seals),
+        pull_(pull),
+        facts_(facts) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -120,8 +115,13 @@ class Sealing {
   bool IsShown(const Digest& value) const;
   std::uint64_t step() const { return slot_.step; }
 
-  Uses uses_;
-  const StepFacts* facts_;
+  Core& core_;
+  Charges& charges_;
+  Reports& reports_;
+  ForkWatch& forks_;
+  PastSeals& past_seals_;
+  PullTimer& pull_;
+  const StepFacts& facts_;
   std::unique_ptr<Seal> seal_;
   std::optional<Entries> entries_;
   wire::Slot slot_;

@@ -36,11 +36,11 @@ std::string DescribeRemoval(const Block& block, const PeerId& peer) {
 
 void Settling::Begin(const Digest& decision_c) {
   decision_c_ = decision_c;
-  fates_ = JudgeWithoutAggregates(facts_->reading.sealed, uses_.chain->head());
+  fates_ = JudgeWithoutAggregates(facts_.reading.sealed, core_.chain.head());
 }
 
 Outcome Settling::Try(const OwnRoots& own) {
-  const std::vector<SharedBlob>& results = holdings_.results->all();
+  const std::vector<SharedBlob>& results = results_.all();
   std::vector<double> norms(fates_.size(), 0.0);
   for (std::size_t j = 0; j < fates_.size(); ++j) {
     if (fates_[j] != ColumnFate::kApplied) continue;
@@ -48,48 +48,47 @@ Outcome Settling::Try(const OwnRoots& own) {
     norms[j] = aggregation::Norm(AsFloats(*results[j]));
   }
   Block block =
-      facts_->reading.Judge(uses_.chain->head(), *uses_.manifest, decision_c_, norms, fates_);
-  const auto& agreed = facts_->reading.sealed.parameters_root;
+      facts_.reading.Judge(core_.chain.head(), *core_.manifest, decision_c_, norms, fates_);
+  const auto& agreed = facts_.reading.sealed.parameters_root;
   if ((block.state_root && own.state && *block.state_root != *own.state) ||
       (agreed && own.parameters && *agreed != *own.parameters)) {
-    return Outcome::Leave("DIVERGED: this node's state of step " +
-                              std::to_string(facts_->number()) + " is not the sealed one",
+    return Outcome::Leave("DIVERGED: this node's state of step " + std::to_string(facts_.number()) +
+                              " is not the sealed one",
                           false);  // B3
   }
   return TakeBlock(std::make_shared<const Block>(std::move(block)));
 }
 
 Outcome Settling::TakeBlock(SharedBlock block) {
-  uses_.journal->StoreBlock(*block, uses_.chain->KeepBlock(*block).encoded);  // B2
-  uses_.charges->TakeVotes(facts_->reading.sealed, facts_->reading.proofs, uses_.chain->head(),
-                           *block);
+  core_.journal.StoreBlock(*block, core_.chain.KeepBlock(*block).encoded);  // B2
+  charges_.TakeVotes(facts_.reading.sealed, facts_.reading.proofs, core_.chain.head(), *block);
   ProveGradients(*block);
   CrossCheck();
   Remember();
   for (const wire::Removal& removal : block->removals) {
-    uses_.inbox->ForgetSenderAfter(block->step, removal.peer);
+    core_.inbox.ForgetSenderAfter(block->step, removal.peer);
     // A member that was dropped meanwhile can still be banned for its fault.
-    if (wire::IsBan(removal.kind)) uses_.charges->OnBan(removal.peer);
-    uses_.reports->OnRemoval(removal.peer);
-    if (removal.peer == uses_.self && wire::IsBan(removal.kind)) {
+    if (wire::IsBan(removal.kind)) charges_.OnBan(removal.peer);
+    reports_.OnRemoval(removal.peer);
+    if (removal.peer == core_.self && wire::IsBan(removal.kind)) {
       return Outcome::Halt(Halted::Why::kBanned, "banned in step " + std::to_string(block->step) +
                                                      ": " + wire::TextOf(removal.reason));
     }
   }
   for (const PeerId& peer : block->left) {
-    uses_.inbox->ForgetSenderAfter(block->step, peer);
-    uses_.reports->OnRemoval(peer);
+    core_.inbox.ForgetSenderAfter(block->step, peer);
+    reports_.OnRemoval(peer);
   }
-  ruled_ = RuledCases(facts_->reading.sealed, uses_.chain->head(), facts_->reading.exact);
-  uses_.duties->OnBlock(*block);
-  uses_.duty_jobs->OnBlock(*block);
-  uses_.followers->OnHead(*block, [&](const Voucher& voucher) {
+  ruled_ = RuledCases(facts_.reading.sealed, core_.chain.head(), facts_.reading.exact);
+  duties_.OnBlock(*block);
+  duty_jobs_.OnBlock(*block);
+  followers_.OnHead(*block, [&](const Voucher& voucher) {
     return InviteBook(*block, HeightOf(*block))
-        .LastingRefusalOf(voucher, *uses_.manifest, HeightOf(*block))
+        .LastingRefusalOf(voucher, *core_.manifest, HeightOf(*block))
         .has_value();
   });
-  uses_.chain->AdvanceHead(std::move(block));
-  uses_.pace->Tell(*uses_.turn, uses_.chain->head(), *uses_.manifest, uses_.self);
+  core_.chain.AdvanceHead(std::move(block));
+  pace_.Tell(core_.turn, core_.chain.head(), *core_.manifest, core_.self);
   StartUpdate();
   return Outcome::GoOn();
 }
@@ -98,25 +97,25 @@ Outcome Settling::TakeBlock(SharedBlock block) {
 // for false numbers of a true gradient: the file would prove nothing. So a member writes the file
 // only if it has found the gradient false itself.
 void Settling::ProveGradients(const Block& block) {
-  if (!facts_->reading.exact) return;
-  const Block& head = uses_.chain->head();
-  for (const wire::Case& open : CountBallots(facts_->reading.sealed, head)) {
+  if (!facts_.reading.exact) return;
+  const Block& head = core_.chain.head();
+  for (const wire::Case& open : CountBallots(facts_.reading.sealed, head)) {
     const PeerId& worker = open.id.target;
     const auto bans = [&](const auto& r) { return r.peer == worker && wire::IsBan(r.kind); };
     if (open.id.kind != wire::CaseKind::kGradient ||
         RuleOn(open, head, block.step, /*exact=*/true) != Ruling::kGuilty ||
-        !uses_.duties->FoundFalseGradient(open.id) ||
+        !duties_.FoundFalseGradient(open.id) ||
         std::none_of(block.removals.begin(), block.removals.end(), bans)) {
       continue;
     }
-    const PastStep* past = uses_.chain->Past(open.id.step);
+    const PastStep* past = core_.chain.Past(open.id.step);
     // The block of step s has height s + 1, and the genesis block height 0.
-    const RecentBlocks::Kept* before = uses_.chain->recent().Find(open.id.step);
+    const RecentBlocks::Kept* before = core_.chain.recent().Find(open.id.step);
     if (past == nullptr || before == nullptr) continue;  // it came back since
     const auto commit = past->commit_frames.find(worker);
     if (commit == past->commit_frames.end()) continue;
-    uses_.charges->Keep(evidence::MakeFalseGradient(*commit->second, before->encoded));
-    uses_.turn->Do(Observe{FalseGradient{open.id.step, worker, past->parameters}});
+    charges_.Keep(evidence::MakeFalseGradient(*commit->second, before->encoded));
+    core_.turn.Do(Observe{FalseGradient{open.id.step, worker, past->parameters}});
   }
 }
 
@@ -124,16 +123,16 @@ void Settling::ProveGradients(const Block& block) {
 // member's column, against their parts. After a restart parts of others may be held too: a naming
 // of one of these does not count, and this member would owe a name still.
 void Settling::CrossCheck() {
-  uses_.duties->ForgetCrossCheck();
-  const auto& mine = facts_->my_part;
-  if (!mine || holdings_.results->all()[*mine] == nullptr) return;
-  const SealedStep& sealed = facts_->reading.sealed;
+  duties_.ForgetCrossCheck();
+  const auto& mine = facts_.my_part;
+  if (!mine || results_.all()[*mine] == nullptr) return;
+  const SealedStep& sealed = facts_.reading.sealed;
   CrossCheckSpec spec;
-  spec.column = holdings_.results->ColumnOf(*mine);
+  spec.column = results_.ColumnOf(*mine);
   spec.tau = sealed.tau;
-  const auto included = IncludedIn(sealed, uses_.chain->head(), *mine);
+  const auto included = IncludedIn(sealed, core_.chain.head(), *mine);
   if (!included) return;
-  for (const auto& [worker, held] : holdings_.column->held()) {
+  for (const auto& [worker, held] : column_.held()) {
     if (!IsMember(*included, worker)) continue;
     const auto proof = sealed.proofs.find(worker);
     if (proof == sealed.proofs.end()) continue;
@@ -141,90 +140,90 @@ void Settling::CrossCheck() {
     const wire::ColumnNumbers& numbers = proof->second.columns[*mine];
     if (!numbers.missing) spec.claims.push_back({worker, held.blob, numbers});
   }
-  uses_.duty_jobs->StartCrossCheck(facts_->number(), std::move(spec));
+  duty_jobs_.StartCrossCheck(facts_.number(), std::move(spec));
 }
 
 void Settling::Remember() {
-  const SealedStep& sealed = facts_->reading.sealed;
+  const SealedStep& sealed = facts_.reading.sealed;
   PastStep past;
-  past.members = uses_.chain->head().members;
-  past.parameters = uses_.chain->state().parameters;
+  past.members = core_.chain.head().members;
+  past.parameters = core_.chain.state().parameters;
   past.tau = sealed.tau;
-  past.previous_randomness = uses_.chain->head().randomness;
+  past.previous_randomness = core_.chain.head().randomness;
   for (std::size_t j = 0; j < fates_.size(); ++j) {
-    past.columns.push_back(holdings_.results->ColumnOf(j));
+    past.columns.push_back(results_.ColumnOf(j));
   }
   past.fates = fates_;
   past.commits = sealed.commits;
-  for (const auto& [member, commit] : facts_->reading.commits) {
+  for (const auto& [member, commit] : facts_.reading.commits) {
     if (sealed.roles.IsWorker(member)) past.commit_frames.emplace(member, commit->frame);
   }
   for (const auto& [member, proof] : sealed.proofs) {
     const bool complete = proof.columns.size() == sealed.roles.parts.size();
     if (!complete || !sealed.roles.IsWorker(member)) continue;
-    past.proofs.emplace(member, facts_->reading.proofs.at(member));
+    past.proofs.emplace(member, facts_.reading.proofs.at(member));
   }
-  if (facts_->my_part) {
-    for (const auto& [worker, held] : holdings_.column->held()) {
-      past.parts[{*facts_->my_part, worker}] = {held.frame, held.blob};
+  if (facts_.my_part) {
+    for (const auto& [worker, held] : column_.held()) {
+      past.parts[{*facts_.my_part, worker}] = {held.frame, held.blob};
     }
   }
-  uses_.chain->Remember(facts_->number(), std::move(past));
+  core_.chain.Remember(facts_.number(), std::move(past));
 }
 
 // --- the update ---------------------------------------------------------------------------------
 
 void Settling::StartUpdate() {
   UpdateSpec spec;
-  spec.state = uses_.chain->state();
+  spec.state = core_.chain.state();
   for (std::size_t j = 0; j < fates_.size(); ++j) {
-    const SharedBlob& result = holdings_.results->all()[j];
+    const SharedBlob& result = results_.all()[j];
     const bool planted = base::Planted(base::Bug::kVoidColumnApplied) && result != nullptr;
     if (fates_[j] != ColumnFate::kApplied && !planted) continue;
-    spec.columns.push_back({facts_->roles().parts[j], result});
+    spec.columns.push_back({facts_.roles().parts[j], result});
   }
-  spec.step = OptimizerStepOf(uses_.manifest->training, facts_->number());
+  spec.step = OptimizerStepOf(core_.manifest->training, facts_.number());
   update_ =
-      uses_.jobs->Start({.about = facts_->number(), .asked_in = facts_->number()}, std::move(spec));
+      core_.jobs.Start({.about = facts_.number(), .asked_in = facts_.number()}, std::move(spec));
 }
 
 Outcome Settling::OnJob(const JobResult& result) {
   OSTRAKA_CHECK(update_);
   update_.reset();
-  uses_.chain->SetState(std::get<UpdateResult>(result).state);
-  const Block& head = uses_.chain->head();
-  if (wire::Trained(uses_.chain->head())) uses_.turn->Do(Observe{holdings_.clock->times});
-  uses_.turn->Do(Observe{
-      StepDone{uses_.chain->shared_head(), uses_.chain->state(), std::exchange(ruled_, {})}});
-  if (HeightOf(head) % kStateEvery == 0) uses_.journal->StoreState(head, uses_.chain->state());
+  core_.chain.SetState(std::get<UpdateResult>(result).state);
+  const Block& head = core_.chain.head();
+  if (wire::Trained(core_.chain.head())) core_.turn.Do(Observe{clock_.times});
+  core_.turn.Do(
+      Observe{StepDone{core_.chain.shared_head(), core_.chain.state(), std::exchange(ruled_, {})}});
+  if (HeightOf(head) % kStateEvery == 0) core_.journal.StoreState(head, core_.chain.state());
   ShowHeadToFollowers();
   if (wire::RunIsOver(head)) return Outcome::Finish();
-  if (IsMember(head.left, uses_.self)) return Outcome::Finish();
+  if (IsMember(head.left, core_.self)) return Outcome::Finish();
   // Dropped by rules that need no absence: the others do not listen any more.
-  if (!IsMember(head.members, uses_.self)) {
-    return Outcome::Leave(DescribeRemoval(head, uses_.self));
+  if (!IsMember(head.members, core_.self)) {
+    return Outcome::Leave(DescribeRemoval(head, core_.self));
   }
   return Outcome::BeginStep();
 }
 
 // Also to a follower that this block admits: it waits for the block.
 void Settling::ShowHeadToFollowers() {
-  const Block& head = uses_.chain->head();
-  for (const PeerId& peer : uses_.followers->all()) {
+  const Block& head = core_.chain.head();
+  for (const PeerId& peer : followers_.all()) {
     if (IsMember(head.members, peer)) {
-      uses_.server->ShowHead(peer);
+      server_.ShowHead(peer);
     } else {
-      uses_.server->ShowHeadAsGuest(peer, uses_.followers->ShareOf(peer, head.standings.size()));
+      server_.ShowHeadAsGuest(peer, followers_.ShareOf(peer, head.standings.size()));
     }
   }
   const std::size_t n = head.members.size();
-  uses_.followers->Expire(facts_->reading.sealed.commit_digests, facts_->number(),
-                          uses_.turn->now(), FollowersStay(n, uses_.chain->delta()));
+  followers_.Expire(facts_.reading.sealed.commit_digests, facts_.number(), core_.turn.now(),
+                    FollowersStay(n, core_.chain.delta()));
 }
 
 void Settling::CheckInvariants() const {
-  OSTRAKA_CHECK(fates_.empty() || fates_.size() == facts_->roles().parts.size());
-  OSTRAKA_CHECK(!update_ || uses_.chain->head().step == facts_->number());  // B2
+  OSTRAKA_CHECK(fates_.empty() || fates_.size() == facts_.roles().parts.size());
+  OSTRAKA_CHECK(!update_ || core_.chain.head().step == facts_.number());  // B2
 }
 
 void Settling::HashInto(crypto::Hasher& hasher) const {

@@ -27,6 +27,7 @@
 #include "crypto/hash_into.h"
 #include "node/protocol/parts/chain_server.h"
 #include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/duty_jobs.h"
 #include "node/protocol/parts/followers.h"
 #include "node/protocol/parts/outcome.h"
@@ -43,30 +44,21 @@ inline constexpr std::uint64_t kStateEvery = 16;
 
 class Settling {
  public:
-  struct Uses {
-    PeerId self;
-    std::shared_ptr<const Manifest> manifest;
-    const Turn* turn;
-    Journal* journal;
-    JobDesk* jobs;
-    Chain* chain;
-    Inbox* inbox;
-    ChainServer* server;
-    Charges* charges;
-    Reports* reports;
-    Duties* duties;
-    DutyJobs* duty_jobs;
-    Followers* followers;
-    OwnPace* pace;
-  };
-  // Other components of the step, to read.
-  struct Holdings {
-    const OwnColumn* column;
-    const Results* results;
-    const StepClock* clock;
-  };
-  Settling(Uses uses, const StepFacts* facts, Holdings holdings)
-      : uses_(std::move(uses)), facts_(facts), holdings_(holdings) {}
+  Settling(Core& core, ChainServer& server, Charges& charges, Reports& reports, Duties& duties,
+           DutyJobs& duty_jobs, Followers& followers, OwnPace& pace, const StepFacts& facts,
+           const OwnColumn& column, const Results& results, const StepClock& clock)
+      : core_(core),
+        server_(server),
+        charges_(charges),
+        reports_(reports),
+        duties_(duties),
+        duty_jobs_(duty_jobs),
+        followers_(followers),
+        pace_(pace),
+        facts_(facts),
+        column_(column),
+        results_(results),
+        clock_(clock) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -96,9 +88,18 @@ class Settling {
   void StartUpdate();
   void ShowHeadToFollowers();
 
-  Uses uses_;
-  const StepFacts* facts_;
-  Holdings holdings_;
+  Core& core_;
+  ChainServer& server_;
+  Charges& charges_;
+  Reports& reports_;
+  Duties& duties_;
+  DutyJobs& duty_jobs_;
+  Followers& followers_;
+  OwnPace& pace_;
+  const StepFacts& facts_;
+  const OwnColumn& column_;
+  const Results& results_;
+  const StepClock& clock_;
   Digest decision_c_;
   std::vector<ColumnFate> fates_;
   std::vector<RuledCase> ruled_;  // of the block that the update is of, for people

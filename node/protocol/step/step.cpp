@@ -19,11 +19,11 @@ using wire::Phase;
 
 namespace {
 
-StepFacts FactsOf(const Step::Uses& uses) {
-  const Block& head = uses.chain->head();
-  StepFacts facts(StepReading(head, *uses.manifest, uses.chain->state().parameters->size()));
+StepFacts FactsOf(const Core& core) {
+  const Block& head = core.chain.head();
+  StepFacts facts(StepReading(head, *core.manifest, core.chain.state().parameters->size()));
   facts.parent_a = wire::BlockDigest(head);
-  facts.my_part = facts.roles().PartOwnedBy(uses.self);
+  facts.my_part = facts.roles().PartOwnedBy(core.self);
   return facts;
 }
 
@@ -52,47 +52,41 @@ std::optional<Phase> PhaseOf(Stage stage) {
 
 }  // namespace
 
-Step::Step(const Uses& uses, std::optional<Time> before_ended)
-    : uses_(uses),
-      facts_(FactsOf(uses)),
+Step::Step(Core& core, MemberState& member, StageNow& stage, crypto::Verifier& verifier,
+           std::optional<Time> before_ended)
+    : core_(core),
+      member_(member),
+      stage_(stage),
+      verifier_(verifier),
+      facts_(FactsOf(core)),
       before_ended_(before_ended),
-      pull_(uses.turn),
-      pairs_({uses.self, uses.turn, uses.chain, uses.inbox, uses.server}, &facts_),
-      gradient_({uses.self, uses.manifest, uses.secrets, uses.voice, uses.jobs, uses.chain,
-                 uses.inbox, uses.followers},
-                &facts_, &pairs_),
-      column_({uses.self, uses.manifest, uses.voice, uses.journal, uses.jobs, uses.chain,
-               uses.inbox, uses.charges, uses.reports},
-              &facts_),
-      results_({uses.chain, uses.journal, uses.inbox}, &facts_),
-      sealing_({uses.self, uses.manifest, uses.turn, uses.voice, uses.journal, uses.chain,
-                uses.inbox, uses.charges, uses.reports, uses.forks, uses.past_seals, &pull_},
-               &facts_),
-      due_({uses.self, uses.manifest, uses.turn, uses.chain, uses.reports, &pull_}, &facts_,
-           {&sealing_, &column_, &pairs_, &results_}),
-      asks_({uses.self, uses.turn, uses.voice, uses.chain, uses.inbox, uses.reports, uses.duties,
-             &pull_},
-            &facts_),
-      proving_({uses.self, uses.manifest, uses.layout, uses.turn, uses.voice, uses.jobs, uses.chain,
-                uses.charges, uses.reports, uses.duties, uses.duty_jobs, uses.followers},
-               &facts_, {&gradient_, &results_, &pairs_}),
-      settling_({uses.self, uses.manifest, uses.turn, uses.journal, uses.jobs, uses.chain,
-                 uses.inbox, uses.server, uses.charges, uses.reports, uses.duties, uses.duty_jobs,
-                 uses.followers, uses.pace},
-                &facts_, {&column_, &results_, &clock_}) {
+      pull_(core.turn),
+      pairs_(core, member.server, facts_),
+      gradient_(core, member.followers, facts_, pairs_),
+      column_(core, member.charges, member.reports, facts_),
+      results_(core, facts_),
+      sealing_(core, member.charges, member.reports, member.fork_watch, member.past_seals, pull_,
+               facts_),
+      due_(core, member.reports, pull_, facts_, sealing_, column_, pairs_, results_),
+      asks_(core, member.reports, member.duties, pull_, facts_),
+      proving_(core, member.charges, member.reports, member.duties, member.duty_jobs,
+               member.followers, facts_, gradient_, results_, pairs_),
+      settling_(core, member.server, member.charges, member.reports, member.duties,
+                member.duty_jobs, member.followers, member.pace, facts_, column_, results_,
+                clock_) {
   clock_.times.step = number();
-  clock_.mark = uses.turn->now();
+  clock_.mark = core.turn.now();
 }
 
 void Step::Begin(const std::set<PeerId>& refused) {
-  const Block& head = uses_.chain->head();
-  OpenSeal(Phase::kA, 0, SealDeadlineAfter(head, *uses_.manifest));
+  const Block& head = core_.chain.head();
+  OpenSeal(Phase::kA, 0, SealDeadlineAfter(head, *core_.manifest));
   due_.BeginA();
   asks_.ForRefusedParts(refused, pairs_);
   // Honest members may begin more than a Delta apart, but decided the last seal within it.
-  SetBulkTimer(before_ended_.value_or(uses_.turn->now()));
-  uses_.turn->Do(Observe{
-      StepStarted{number(), head.randomness, uses_.chain->state(), facts_.roles(), head.tau}});
+  SetBulkTimer(before_ended_.value_or(core_.turn.now()));
+  core_.turn.Do(Observe{
+      StepStarted{number(), head.randomness, core_.chain.state(), facts_.roles(), head.tau}});
   gradient_.Begin();
   proving_.Begin();
 }
@@ -101,18 +95,18 @@ void Step::Begin(const std::set<PeerId>& refused) {
 // that takes its time. Attack: else a peer that sends at the last moment would have the member that
 // waits for it blamed.
 void Step::SetBulkTimer(Time from) {
-  pairs_.ForwardUntil(from + PartWaitAfter(uses_.chain->head(), *uses_.manifest));
-  const Time until = pairs_.forward_until() + uses_.chain->delta() * 2;
-  uses_.turn->Do(SetTimer{kBulkTimer, std::max(until, uses_.turn->now())});
+  pairs_.ForwardUntil(from + PartWaitAfter(core_.chain.head(), *core_.manifest));
+  const Time until = pairs_.forward_until() + core_.chain.delta() * 2;
+  core_.turn.Do(SetTimer{kBulkTimer, std::max(until, core_.turn.now())});
 }
 
 void Step::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadline) {
   sealing_.Open(phase, draw, deadline, before_ended_);
-  if (asks_.ForExhibits()) pull_.Arm({uses_.chain->delta().ns / 2});
+  if (asks_.ForExhibits()) pull_.Arm({core_.chain.delta().ns / 2});
 }
 
 Outcome Step::TryAdvance() {
-  switch (uses_.stage->stage()) {
+  switch (stage_.stage()) {
     case Stage::kCollect:
       return TrySealA();
     case Stage::kReveal:
@@ -159,18 +153,18 @@ Outcome Step::TrySealA() {
   const bool complete = sealing_.entries().Complete();
   if (complete && base::Planted(base::Bug::kCoinBeforeSealA)) SayReveal();
   if (complete && !sealing_.seal().wait_ended()) {
-    clock_.Lap(clock_.times.aggregate_ns, uses_.turn->now());
+    clock_.Lap(clock_.times.aggregate_ns, core_.turn.now());
   }
   return sealing_.Drive(complete) ? TakeSealA() : Outcome::Wait();
 }
 
 Outcome Step::TakeSealA() {
-  facts_.reading.ReadSealA(uses_.chain->head(), TakeSealed());
+  facts_.reading.ReadSealA(core_.chain.head(), TakeSealed());
   KeepUnreadable();
-  uses_.charges->ProveBlock(uses_.chain->head(), SealedCommits());
+  member_.charges.ProveBlock(core_.chain.head(), SealedCommits());
   facts_.parent_b = CloseSeal();
   if (muted()) return Outcome::Leave("what this node sent in phase A came too late");
-  uses_.stage->Enter(Stage::kReveal);
+  stage_.Enter(Stage::kReveal);
   OpenSealB();
   return Outcome::GoOn();
 }
@@ -179,7 +173,7 @@ Outcome Step::TakeSealA() {
 // be absent, other ones in each seal; so no more are muted than leave a quorum unmuted beside t_a
 // faulty members, or the step could never end.
 void Step::MuteAbsent() {
-  const wire::Thresholds& bounds = uses_.chain->head().thresholds;
+  const wire::Thresholds& bounds = core_.chain.head().thresholds;
   if (facts_.reading.absent.size() + bounds.t_a <= bounds.t_s) {
     facts_.muted = facts_.reading.absent;
   }
@@ -191,24 +185,24 @@ void Step::MuteAbsent() {
 // reached all by then, so a member that sends it later than that to some is late
 // (node/protocol/watch/late_watch.h).
 void Step::OpenSealB() {
-  OpenSeal(Phase::kB, facts_.reading.draw, uses_.chain->delta() * 3);
+  OpenSeal(Phase::kB, facts_.reading.draw, core_.chain.delta() * 3);
   due_.BeginB();
-  if (facts_.reading.MustReveal(uses_.self)) SayReveal();
+  if (facts_.reading.MustReveal(core_.self)) SayReveal();
 }
 
 void Step::SayReveal() {
   const std::uint32_t draw = facts_.reading.draw;
-  const wire::Reveal reveal{uses_.secrets->Opening(number(), facts_.reading.coin_count, draw)};
-  uses_.voice->Prepare(
-      uses_.voice->MakeDraft(uses_.voice->SlotOf(number(), Phase::kB, MessageType::kReveal, draw),
-                             facts_.parent_b, wire::Encode(reveal), uses_.chain->head().members));
+  const wire::Reveal reveal{core_.secrets->Opening(number(), facts_.reading.coin_count, draw)};
+  core_.voice.Prepare(
+      core_.voice.MakeDraft(core_.voice.SlotOf(number(), Phase::kB, MessageType::kReveal, draw),
+                            facts_.parent_b, wire::Encode(reveal), core_.chain.head().members));
 }
 
 Outcome Step::TrySealB() {
   due_.Update();
   if (!sealing_.Drive(sealing_.entries().Complete())) return Outcome::Wait();
-  const Block& head = uses_.chain->head();
-  const bool all_good = facts_.reading.ReadSealB(head, *uses_.manifest, TakeSealed());
+  const Block& head = core_.chain.head();
+  const bool all_good = facts_.reading.ReadSealB(head, *core_.manifest, TakeSealed());
   ProveFalseReveals();
   facts_.parent_b = CloseSeal();
   if (muted()) return Outcome::Leave("this node's REVEAL came too late");
@@ -231,38 +225,38 @@ Outcome Step::TrySealB() {
 // --- seal C -------------------------------------------------------------------------------------
 
 void Step::BeginProve() {
-  uses_.stage->Enter(Stage::kProve);
-  OpenSeal(Phase::kC, 0, ProofDeadlineAfter(uses_.chain->head(), *uses_.manifest));
+  stage_.Enter(Stage::kProve);
+  OpenSeal(Phase::kC, 0, ProofDeadlineAfter(core_.chain.head(), *core_.manifest));
   due_.BeginC();
   proving_.BeginWait();
-  clock_.Lap(clock_.times.agree_ns, uses_.turn->now());
-  SetBulkTimer(uses_.turn->now());
+  clock_.Lap(clock_.times.agree_ns, core_.turn.now());
+  SetBulkTimer(core_.turn.now());
   pull_.Restart();
-  pull_.Arm({uses_.chain->delta().ns / 2});
+  pull_.Arm({core_.chain.delta().ns / 2});
 }
 
 Outcome Step::TrySealC() {
   results_.TakeHeld();
   pairs_.ForwardResults(results_.all());
-  if (proving_.Try()) clock_.Lap(clock_.times.aggregate_ns, uses_.turn->now());
+  if (proving_.Try()) clock_.Lap(clock_.times.aggregate_ns, core_.turn.now());
   due_.Update();
   return sealing_.Drive(sealing_.entries().Complete()) ? TakeSealC() : Outcome::Wait();
 }
 
 Outcome Step::TakeSealC() {
-  const Block& head = uses_.chain->head();
-  ended_ = uses_.turn->now();
+  const Block& head = core_.chain.head();
+  ended_ = core_.turn.now();
   facts_.reading.ReadSealC(head, TakeSealed());
   KeepUnreadable();
   const Digest decision = CloseSeal();
   pull_.Restart();  // for results, from here on
   if (muted()) return Outcome::Leave("this node's PROOF came too late");
-  uses_.charges->ProveImpossibleNumbers(facts_.reading.sealed, head, facts_.reading.proofs);
-  facts_.reading.ReadEvidence(*uses_.manifest, *uses_.verifier);
+  member_.charges.ProveImpossibleNumbers(facts_.reading.sealed, head, facts_.reading.proofs);
+  facts_.reading.ReadEvidence(*core_.manifest, verifier_);
   settling_.Begin(decision);
-  clock_.Lap(clock_.times.agree_ns, uses_.turn->now());
-  uses_.stage->Enter(Stage::kSettle);
-  pull_.Arm(MomentOf(*uses_.manifest));  // for results that the block needs
+  clock_.Lap(clock_.times.agree_ns, core_.turn.now());
+  stage_.Enter(Stage::kSettle);
+  pull_.Arm(MomentOf(*core_.manifest));  // for results that the block needs
   return Outcome::GoOn();
 }
 
@@ -271,7 +265,7 @@ Outcome Step::TakeSealC() {
 Outcome Step::TrySettle() {
   results_.TakeHeld();
   Outcome outcome = settling_.Try({proving_.state_root(), gradient_.parameters_root()});
-  if (settling_.updating()) uses_.stage->Enter(Stage::kUpdate);
+  if (settling_.updating()) stage_.Enter(Stage::kUpdate);
   return outcome;
 }
 
@@ -284,7 +278,7 @@ void Step::OnAccepted(const wire::SignedEnvelope& message) {
 }
 
 void Step::OnBulkTimer() {
-  const auto phase = PhaseOf(uses_.stage->stage());
+  const auto phase = PhaseOf(stage_.stage());
   if (!phase) return;
   switch (*phase) {
     case Phase::kA:
@@ -298,8 +292,8 @@ void Step::OnBulkTimer() {
 }
 
 void Step::OnPullTimer() {
-  if (const auto at = pull_.Fire()) uses_.reports->OnTimer(*at, uses_.turn->now());
-  if (!uses_.stage->in_step()) return;
+  if (const auto at = pull_.Fire()) member_.reports.OnTimer(*at, core_.turn.now());
+  if (!stage_.in_step()) return;
   bool missing = false;
   if (sealing_.open()) {
     missing |= asks_.ForEntries(sealing_);
@@ -311,7 +305,7 @@ void Step::OnPullTimer() {
   if (need_results) missing |= asks_.ForResults(results_);
   missing |= asks_.ForExhibits();
   pull_.CountAttempt();
-  if (missing) pull_.Arm({uses_.chain->delta().ns / 2});
+  if (missing) pull_.Arm({core_.chain.delta().ns / 2});
 }
 
 bool Step::Owns(JobId id) const {
@@ -328,13 +322,13 @@ Outcome Step::OnJob(JobId id, const JobDesk::Job& job, const JobResult& result) 
     return Outcome::FailedJob(job.about, failed->reason);
   }
   if (settling_.Owns(id)) {
-    clock_.Lap(clock_.times.aggregate_ns, uses_.turn->now());
+    clock_.Lap(clock_.times.aggregate_ns, core_.turn.now());
     return settling_.OnJob(result);
   }
   if (proving_.Owns(id)) {
     proving_.OnJob(id, result);
   } else if (gradient_.OnJob(result)) {
-    clock_.Lap(clock_.times.compute_ns, uses_.turn->now());
+    clock_.Lap(clock_.times.compute_ns, core_.turn.now());
   } else if (gradient_.parameters_root()) {
     column_.Expect(*gradient_.parameters_root());
   }
@@ -345,7 +339,7 @@ Outcome Step::OnJob(JobId id, const JobDesk::Job& job, const JobResult& result) 
 
 void Step::KeepUnreadable() {
   for (const auto& message : std::exchange(facts_.reading.unreadable, {})) {
-    uses_.charges->Keep(evidence::MakeUnreadable(*message->frame));
+    member_.charges.Keep(evidence::MakeUnreadable(*message->frame));
   }
 }
 
@@ -354,9 +348,9 @@ void Step::ProveFalseReveals() {
   for (const auto& reveal : std::exchange(facts_.reading.false_reveals, {})) {
     const PeerId& member = reveal->envelope.sender;
     const auto* commit =
-        uses_.inbox->Find(commits, member, facts_.reading.sealed.commit_digests.at(member));
+        core_.inbox.Find(commits, member, facts_.reading.sealed.commit_digests.at(member));
     if (commit == nullptr) continue;
-    uses_.charges->Keep(evidence::MakeFalseReveal(*commit->frame, *reveal->frame));
+    member_.charges.Keep(evidence::MakeFalseReveal(*commit->frame, *reveal->frame));
   }
 }
 
@@ -365,7 +359,7 @@ std::vector<base::SharedBytes> Step::SealedCommits() const {
   std::vector<base::SharedBytes> frames;
   for (const auto& [member, digest] : facts_.reading.sealed.commit_digests) {
     const auto* message =
-        uses_.inbox->Find(facts_.PlaceOf(Phase::kA, MessageType::kCommit), member, digest);
+        core_.inbox.Find(facts_.PlaceOf(Phase::kA, MessageType::kCommit), member, digest);
     if (message != nullptr) frames.push_back(message->frame);
   }
   return frames;
@@ -373,13 +367,13 @@ std::vector<base::SharedBytes> Step::SealedCommits() const {
 
 void Step::CheckInvariants() const {
   OSTRAKA_CHECK(facts_.roles().owners.size() == facts_.roles().parts.size());
-  OSTRAKA_CHECK(IsSealing(uses_.stage->stage()) == sealing_.open() || !uses_.stage->in_step());
-  if (sealing_.open() && uses_.stage->in_step()) {
-    OSTRAKA_CHECK(sealing_.slot().phase == PhaseOf(uses_.stage->stage()));  // T2
+  OSTRAKA_CHECK(IsSealing(stage_.stage()) == sealing_.open() || !stage_.in_step());
+  if (sealing_.open() && stage_.in_step()) {
+    OSTRAKA_CHECK(sealing_.slot().phase == PhaseOf(stage_.stage()));  // T2
   }
   // A step that this member has left may still have its update running.
-  if (settling_.updating() && uses_.stage->in_step()) {
-    OSTRAKA_CHECK(uses_.stage->is(Stage::kUpdate));  // T2
+  if (settling_.updating() && stage_.in_step()) {
+    OSTRAKA_CHECK(stage_.is(Stage::kUpdate));  // T2
   }
   pairs_.CheckInvariants();
   gradient_.CheckInvariants();

@@ -34,6 +34,8 @@
 
 #include "crypto/hash_into.h"
 #include "crypto/sign.h"
+#include "node/protocol/parts/core.h"
+#include "node/protocol/parts/member_state.h"
 #include "node/protocol/parts/outcome.h"
 #include "node/protocol/parts/stage.h"
 #include "node/protocol/step/asks.h"
@@ -46,32 +48,10 @@ namespace ostraka::protocol {
 class Step {
  public:
   // The parts of the member that the step and its components use. All outlive it.
-  struct Uses {
-    PeerId self;
-    std::shared_ptr<const Manifest> manifest;
-    std::shared_ptr<crypto::Verifier> verifier;  // of evidence that PROOFs carry
-    base::TensorLayout layout;
-    const Turn* turn;
-    StageNow* stage;
-    const Secrets* secrets;
-    Voice* voice;
-    Journal* journal;
-    JobDesk* jobs;
-    Chain* chain;
-    Inbox* inbox;
-    ChainServer* server;
-    Charges* charges;
-    Reports* reports;
-    Duties* duties;
-    DutyJobs* duty_jobs;
-    Followers* followers;
-    ForkWatch* forks;
-    PastSeals* past_seals;
-    OwnPace* pace;
-  };
   // The step after the head. `before_ended`: local time at which this member saw seal C of the step
   // before decided; empty if it did not.
-  Step(const Uses& uses, std::optional<Time> before_ended);
+  Step(Core& core, MemberState& member, StageNow& stage, crypto::Verifier& verifier,
+       std::optional<Time> before_ended);
   Step(const Step&) = delete;  // its components point at each other
   Step& operator=(const Step&) = delete;
   void HashInto(crypto::Hasher& hasher) const;
@@ -125,13 +105,16 @@ class Step {
   SealedMessages TakeSealed();
   Digest CloseSeal();
   void MuteAbsent();
-  bool muted() const { return facts_.muted.contains(uses_.self); }
+  bool muted() const { return facts_.muted.contains(core_.self); }
   void SetBulkTimer(Time from);
   void KeepUnreadable();
   void ProveFalseReveals();
   std::vector<base::SharedBytes> SealedCommits() const;
 
-  Uses uses_;
+  Core& core_;
+  MemberState& member_;
+  StageNow& stage_;
+  crypto::Verifier& verifier_;  // of evidence that PROOFs carry
   StepFacts facts_;
   std::optional<Time> before_ended_, ended_;
   StepClock clock_;

@@ -23,7 +23,8 @@ struct FingerprintProbe {
                        inbox.places_[{}][{}].rivals.push_back({wire::Share(message), nullptr}));
   }
   static void OfJobDesk() {
-    JobDesk desk(nullptr);
+    const Turn turn;
+    JobDesk desk(turn);
     EXPECT_FEEDS(desk, open_);
     EXPECT_FEEDS(desk, open_.begin()->second.job.about);
     EXPECT_FEEDS(desk, open_.begin()->second.job.asked_in);
@@ -31,7 +32,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(desk, next_);
   }
   static void OfJournal() {
-    Journal journal(scene::KeyNumber(1), nullptr);
+    const Turn turn;
+    Journal journal(scene::KeyNumber(1), turn);
     EXPECT_FEEDS(journal, signer_.pending_);
     EXPECT_FEEDS(journal, signer_.pending_.begin()->second);
     Draft& draft = journal.signer_.pending_.begin()->second[0];
@@ -55,7 +57,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(journal, sent_[0].bulk);
   }
   static void OfPullTimer() {
-    PullTimer timer(nullptr);
+    const Turn turn;
+    PullTimer timer(turn);
     EXPECT_FEEDS(timer, at_);
     EXPECT_FEEDS(timer, attempts_);
   }
@@ -90,7 +93,9 @@ struct FingerprintProbe {
     EXPECT_FEEDS(post, linked_);
   }
   static void OfVoice() {
-    Voice voice({}, {}, nullptr, nullptr);
+    const Turn turn;
+    Journal journal(scene::KeyNumber(1), turn);
+    Voice voice({}, {}, turn, journal);
     EXPECT_FEEDS(voice, step_);
     EXPECT_FEEDS(voice, wishes_.only_dials_);
     EXPECT_FEEDS(voice, wishes_.leave_);

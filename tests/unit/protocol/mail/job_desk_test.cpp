@@ -15,7 +15,7 @@ class JobDeskTest : public testing::Test {
 
   Outbox out_;
   Turn turn_;
-  JobDesk desk_{&turn_};
+  JobDesk desk_{turn_};
 };
 
 TEST_F(JobDeskTest, EachJobGoesOutUnderANumberOfItsOwn) {

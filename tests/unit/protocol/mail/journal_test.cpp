@@ -56,7 +56,7 @@ class JournalTest : public testing::Test {
 };
 
 TEST_F(JournalTest, PreparedDraftIsStoredAndNotSent) {
-  Journal journal(KeyNumber(1), &turn_);
+  Journal journal(KeyNumber(1), turn_);
   ASSERT_TRUE(journal.Prepare({DraftOf(3, MessageType::kCommit)}));
   ASSERT_EQ(out_.actions().size(), 1u);
   const auto stores = Taken<Store>();
@@ -66,7 +66,7 @@ TEST_F(JournalTest, PreparedDraftIsStoredAndNotSent) {
 }
 
 TEST_F(JournalTest, ReleasedMessageGoesToOthersAndComesBackForItself) {
-  Journal journal(KeyNumber(1), &turn_);
+  Journal journal(KeyNumber(1), turn_);
   const auto own = Say(journal, DraftOf(3, MessageType::kCommit));
   ASSERT_EQ(own.size(), 1u);
   const auto sends = Taken<Send>();
@@ -76,7 +76,7 @@ TEST_F(JournalTest, ReleasedMessageGoesToOthersAndComesBackForItself) {
 }
 
 TEST_F(JournalTest, StoreNumbersAreNeverUsedTwice) {
-  Journal journal(KeyNumber(1), &turn_);
+  Journal journal(KeyNumber(1), turn_);
   journal.StoreAsks(1);
   ASSERT_TRUE(journal.Prepare({DraftOf(3, MessageType::kCommit)}));
   EXPECT_FALSE(journal.Prepare({DraftOf(3, MessageType::kCommit)}));  // said already
@@ -87,7 +87,7 @@ TEST_F(JournalTest, StoreNumbersAreNeverUsedTwice) {
 }
 
 TEST_F(JournalTest, LinkThatComesUpGetsWhatWasSentToIt) {
-  Journal journal(KeyNumber(1), &turn_);
+  Journal journal(KeyNumber(1), turn_);
   Say(journal, DraftOf(3, MessageType::kCommit));
   Taken<Send>();
   journal.Repeat(Other());
@@ -103,11 +103,11 @@ TEST_F(JournalTest, RestoredBulkMessageIsSilentUntilItsDataIsThereAgain) {
   const SharedBlob blob = crypto::MakeBlob({1, 2, 3, 4});
   std::vector<Record> slots;
   {
-    Journal before(KeyNumber(1), &turn_);
+    Journal before(KeyNumber(1), turn_);
     before.Prepare({DraftOf(3, MessageType::kPart, blob)});
     slots = Taken<Store>().at(0).records;
   }
-  Journal journal(KeyNumber(1), &turn_);
+  Journal journal(KeyNumber(1), turn_);
   ASSERT_TRUE(journal.Restore(slots, DigestOf(1), {Self(), Other()}).ok());
   journal.Repeat(Other());
   EXPECT_TRUE(out_.actions().empty());  // a PART without its data says nothing
@@ -124,11 +124,11 @@ TEST_F(JournalTest, RestoredBulkMessageIsSilentUntilItsDataIsThereAgain) {
 TEST_F(JournalTest, OtherBytesThanWereSaidBeforeTheCrashAreNotSaid) {
   std::vector<Record> slots;
   {
-    Journal before(KeyNumber(1), &turn_);
+    Journal before(KeyNumber(1), turn_);
     before.Prepare({DraftOf(3, MessageType::kPart, crypto::MakeBlob({1, 2, 3, 4}))});
     slots = Taken<Store>().at(0).records;
   }
-  Journal journal(KeyNumber(1), &turn_);
+  Journal journal(KeyNumber(1), turn_);
   ASSERT_TRUE(journal.Restore(slots, DigestOf(1), {Self(), Other()}).ok());
   Draft changed = DraftOf(3, MessageType::kPart, crypto::MakeBlob({9, 9, 9, 9}));
   changed.envelope.body = {8};
@@ -140,11 +140,11 @@ TEST_F(JournalTest, OtherBytesThanWereSaidBeforeTheCrashAreNotSaid) {
 TEST_F(JournalTest, SlotOfAnotherRunIsRefused) {
   std::vector<Record> slots;
   {
-    Journal before(KeyNumber(1), &turn_);
+    Journal before(KeyNumber(1), turn_);
     before.Prepare({DraftOf(3, MessageType::kCommit)});
     slots = Taken<Store>().at(0).records;
   }
-  Journal journal(KeyNumber(1), &turn_);
+  Journal journal(KeyNumber(1), turn_);
   EXPECT_FALSE(journal.Restore(slots, DigestOf(5), {Other()}).ok());
 }
 

@@ -27,7 +27,7 @@ class PullTimerTest : public testing::Test {
 
   Outbox out_;
   Turn turn_;
-  PullTimer timer_{&turn_};
+  PullTimer timer_{turn_};
 };
 
 TEST_F(PullTimerTest, ArmedTimerIsBroughtForwardAndNeverPutOff) {

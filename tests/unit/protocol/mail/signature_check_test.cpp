@@ -53,15 +53,15 @@ class SignatureCheckTest : public testing::Test {
 
   Outbox out_;
   Turn turn_;
-  Journal journal_{KeyNumber(0), &turn_};
-  Voice voice_{KeyNumber(0)->id(), DigestOf(1), &turn_, &journal_};
+  Journal journal_{KeyNumber(0), turn_};
+  Voice voice_{KeyNumber(0)->id(), DigestOf(1), turn_, journal_};
   Ration ration_{1 << 20};
   std::shared_ptr<Oracle> oracle_ = std::make_shared<Oracle>();
-  SignatureCheck check_{oracle_, &ration_, &turn_, &voice_};
+  SignatureCheck check_{oracle_, ration_, turn_, voice_};
 };
 
 TEST_F(SignatureCheckTest, SignatureIsJudgedByItsSignersKey) {
-  SignatureCheck check(std::make_shared<crypto::PlainVerifier>(), &ration_, &turn_, &voice_);
+  SignatureCheck check(std::make_shared<crypto::PlainVerifier>(), ration_, turn_, voice_);
   wire::SignedEnvelope message = MessageOf(1);
   EXPECT_TRUE(check.Verified(message, Link(2))) << "relayed";
   EXPECT_TRUE(Suspicions().empty());

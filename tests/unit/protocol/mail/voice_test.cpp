@@ -20,8 +20,8 @@ using wire::Phase;
 
 // A member's voice and what is below it, from one start of the process to the next.
 struct Speaker {
-  explicit Speaker(const Turn* turn) : journal(KeyNumber(0), turn) {
-    voice.emplace(KeyNumber(0)->id(), DigestOf(1), turn, &journal);
+  explicit Speaker(const Turn& turn) : journal(KeyNumber(0), turn) {
+    voice.emplace(KeyNumber(0)->id(), DigestOf(1), turn, journal);
   }
   Journal journal;
   std::optional<Voice> voice;
@@ -59,7 +59,7 @@ class VoiceTest : public testing::Test {
   }
   // The process starts again from these records.
   void Restart(const std::vector<Record>& slots) {
-    speaker_.emplace(&turn_);
+    speaker_.emplace(turn_);
     const auto own = speaker_->journal.Restore(slots, DigestOf(1), {Self(), Other()});
     ASSERT_TRUE(own.ok());
     out_.actions().clear();
@@ -69,7 +69,7 @@ class VoiceTest : public testing::Test {
 
   Outbox out_;
   Turn turn_;
-  std::optional<Speaker> speaker_{std::in_place, &turn_};
+  std::optional<Speaker> speaker_{std::in_place, turn_};
 };
 
 TEST_F(VoiceTest, NothingGoesOutBeforeItsSlotIsStored) {

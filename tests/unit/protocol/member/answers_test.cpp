@@ -26,7 +26,7 @@ class AnswersTest : public MemberTest {
     return wire::BitmapOf(members, parts().chain.head().members);
   }
   void Answer(const PeerId& from, const wire::Pull& pull, const wire::Slot& slot) {
-    answers_.Answer(from, slot, pull, step_.get());
+    answers_.Answer(from, slot, pull);
   }
   static wire::Slot SlotAt(std::uint64_t step = kStep, Phase phase = Phase::kA) {
     return ServiceSlot(step, phase, MessageType::kPull);
@@ -78,11 +78,8 @@ class AnswersTest : public MemberTest {
    private:
     wire::PlainOpener plain_;
   };
-  CountingOpener opener_;
-  Answers answers_{Answers::Uses{parts().self, &parts().turn, &parts().stage, &parts().voice,
-                                 &parts().journal, &parts().chain, &parts().inbox, &parts().ration,
-                                 &parts().past_seals, &parts().server, &parts().followers,
-                                 &opener_}};
+  std::shared_ptr<CountingOpener> opener_ = std::make_shared<CountingOpener>();
+  Answers answers_{parts(), parts(), parts().stage, *step_, opener_};
 };
 
 // --- which peers are answered -------------------------------------------------------------------
@@ -236,7 +233,7 @@ TEST_F(AnswersTest, NothingIsDecodedForAnAnswer) {
     Answer(IdOf(4), Messages(type, BitmapOf({})), SlotAt(kStep - 1));
   }
   EXPECT_EQ(SentTo(IdOf(4)), Frames(echoes));
-  EXPECT_EQ(opener_.opened, 0U);
+  EXPECT_EQ(opener_->opened, 0U);
 }
 
 TEST_F(AnswersTest, EachAuthorIsTakenFromTheRation) {
@@ -368,7 +365,7 @@ TEST_F(PartAnswersTest, PartOfAnotherIsPassedOnToTheOwnerInDisputeAlone) {
   while (worker == owner) ++worker;
   Block head = HeadBlock();
   head.disputes = {{.worker = IdOf(worker), .aggregator = IdOf(owner), .since = 0}};
-  step_.reset();
+  step_->Drop();
   parts().stage.Enter(Stage::kFollow);
   BeginStep(head);
   HoldWorkOf(worker, column);

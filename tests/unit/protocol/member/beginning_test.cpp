@@ -124,14 +124,8 @@ class BeginningTest : public MemberTest {
     EXPECT_FALSE(beginning_.replays());
   }
 
-  Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
-                                    parts().secrets.get(), &parts().voice, &parts().journal,
-                                    &parts().jobs, &parts().chain, &parts().inbox, &parts().check,
-                                    &parts().post}};
-  Beginning beginning_{Beginning::Uses{parts().self, manifest_, &parts().turn,
-                                       parts().secrets.get(), &parts().voice, &parts().journal,
-                                       &parts().jobs, &parts().chain, &parts().genesis, &follower_,
-                                       &parts().charges, nullptr}};
+  Follower follower_{parts(), parts().check, parts().post, std::nullopt};
+  Beginning beginning_{parts(), parts().genesis, follower_, parts().charges, nullptr};
   std::size_t replayed_ = 0;
 };
 
@@ -379,10 +373,8 @@ TEST_F(BeginningTest, AStoreWithNeitherAStateNorTheGenesisBlockBeginsAtTheAnchor
     block.decision = DigestOf(7000 + height);
     return block;
   };
-  Beginning beginning{Beginning::Uses{parts().self, manifest_, &parts().turn, parts().secrets.get(),
-                                      &parts().voice, &parts().journal, &parts().jobs,
-                                      &parts().chain, &parts().genesis, &follower_,
-                                      &parts().charges, std::make_shared<const Block>(at(40))}};
+  Beginning beginning{parts(), parts().genesis, follower_, parts().charges,
+                      std::make_shared<const Block>(at(40))};
   Restored store;
   for (const std::uint64_t height : {62, 63}) {
     store.blocks.push_back(Journal::RecordOf(false, height - 1, wire::EncodeBlock(at(height))));

@@ -48,8 +48,7 @@ class EndingTest : public MemberTest {
   }
   base::Duration Linger() const { return LingerFor(parts().chain.delta()); }
 
-  Ending ending_{Ending::Uses{parts().self, &parts().turn, &parts().voice, &parts().chain,
-                              &parts().inbox, &parts().followers, &parts().charges}};
+  Ending ending_{parts(), parts().followers, parts().charges};
 };
 
 TEST_F(EndingTest, MemberSaysOneCommitMoreThatNamesTheLastBlock) {

@@ -128,10 +128,7 @@ class FollowerTest : public MemberTest {
   }
 
   const bool invited_;
-  Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
-                                    parts().secrets.get(), &parts().voice, &parts().journal,
-                                    &parts().jobs, &parts().chain, &parts().inbox, &parts().check,
-                                    &parts().post, OwnCredential()}};
+  Follower follower_{parts(), parts().check, parts().post, OwnCredential()};
 };
 
 }  // namespace ostraka::protocol::scene

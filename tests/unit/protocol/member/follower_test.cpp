@@ -167,11 +167,9 @@ TEST_F(FollowerTest, InAnOpenRunItAsksOnItsWayToTheHead) {
   for (const bool open : {false, true}) {
     Manifest manifest = *manifest_;
     if (open) manifest.join = {JoinPolicy::kAllowlist, {IdOf(1)}, {}, 1, 0};
+    UseManifest(manifest);
     SetHead(Dropped());
-    Follower follower(Follower::Uses{
-        parts().self, std::make_shared<const Manifest>(manifest), parts().layout, &parts().turn,
-        parts().secrets.get(), &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
-        &parts().inbox, &parts().check, &parts().post});
+    Follower follower(parts(), parts().check, parts().post, std::nullopt);
     follower.Leave(std::nullopt, true);
     const Block next = NextBlock();
     follower.OnBlock(IdOf(1), next, crypto::MakeBlob(wire::EncodeBlock(next)));
@@ -194,14 +192,12 @@ TEST_F(FollowerTest, ACandidateOfTheHeadIsNotRefused) {
     Manifest manifest = *manifest_;
     manifest.join = {JoinPolicy::kInvite, {}, {IdOf(1)}, 1, 0};
     std::erase_if(manifest.members, [this](const Member& member) { return member.id == Self(); });
+    UseManifest(manifest);
     Block head = HeadBlock();
     std::erase(head.members, Self());
     if (candidate) head.candidates = {{Self(), kStep - 2, kStep - 1}};
     SetHead(head);
-    Follower follower(Follower::Uses{
-        parts().self, std::make_shared<const Manifest>(manifest), parts().layout, &parts().turn,
-        parts().secrets.get(), &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
-        &parts().inbox, &parts().check, &parts().post});
+    Follower follower(parts(), parts().check, parts().post, std::nullopt);
     const Block& newest = parts().chain.head();
     follower.Leave(std::nullopt, true);
     for (std::uint32_t i = 1; i <= 2; ++i) {

@@ -46,7 +46,7 @@ class ForksTest : public MemberTest {
             .parent = DigestOf(1)};
   }
   Finding Watch(const Saying& saying, std::uint32_t link = 1) {
-    return forks_.Watch(*Sign(saying), IdOf(link), nullptr);
+    return forks_.Watch(*Sign(saying), IdOf(link));
   }
   // The other branch is proven: by members 1 to 4.
   void Split() {
@@ -69,9 +69,8 @@ class ForksTest : public MemberTest {
     return asked;
   }
 
-  Forks forks_{Forks::Uses{parts().self, &parts().turn, &parts().voice, &parts().journal,
-                           &parts().chain, &parts().followers, &parts().charges, &parts().check,
-                           &parts().server, &parts().fork_watch}};
+  Forks forks_{parts(),       *step_,         parts().followers, parts().charges,
+               parts().check, parts().server, parts().fork_watch};
 };
 
 // --- while the run is one -----------------------------------------------------------------------
@@ -87,7 +86,7 @@ TEST_F(ForksTest, MessageOfThisHistoryIsNotEvenVerified) {
 }
 
 TEST_F(ForksTest, ForgedRivalIsNoFinding) {
-  EXPECT_EQ(forks_.Watch(*Forged(Lock(1, 20)), IdOf(2), nullptr), Finding::kForged);
+  EXPECT_EQ(forks_.Watch(*Forged(Lock(1, 20)), IdOf(2)), Finding::kForged);
   ASSERT_EQ(Observed<Suspicion>().size(), 1u);
   EXPECT_EQ(parts().fork_watch.rival_count(), 0u);
 }
@@ -100,8 +99,7 @@ TEST_F(ForksTest, MessageThatPartedMakesThisMemberAskItsLinkForTheProofsOfTheSte
   EXPECT_EQ(Asked(PullKind::kProofs, kStep - 2), std::set<PeerId>{IdOf(2)});
   EXPECT_EQ(Watch(parted, 2), Finding::kNone);
   EXPECT_TRUE(Taken<Send>().empty()) << "it was asked just now";
-  EXPECT_EQ(forks_.Watch(*Forged({.from = 3, .step = kStep - 1, .parent = DigestOf(9)}), IdOf(3),
-                         nullptr),
+  EXPECT_EQ(forks_.Watch(*Forged({.from = 3, .step = kStep - 1, .parent = DigestOf(9)}), IdOf(3)),
             Finding::kForged);
   EXPECT_TRUE(Taken<Send>().empty());
 }
@@ -109,10 +107,9 @@ TEST_F(ForksTest, MessageThatPartedMakesThisMemberAskItsLinkForTheProofsOfTheSte
 TEST_F(ForksTest, PresentStepIsJudgedByTheBlockThatItBeganWith) {
   BeginStep();
   const StepFacts& facts = step().facts();
-  EXPECT_EQ(forks_.Watch(*Sign({.from = 1, .parent = facts.parent_a}), IdOf(1), &facts),
-            Finding::kNone);
+  EXPECT_EQ(forks_.Watch(*Sign({.from = 1, .parent = facts.parent_a}), IdOf(1)), Finding::kNone);
   EXPECT_TRUE(Taken<Send>().empty());
-  forks_.Watch(*Sign({.from = 1, .parent = DigestOf(9)}), IdOf(1), &facts);
+  forks_.Watch(*Sign({.from = 1, .parent = DigestOf(9)}), IdOf(1));
   EXPECT_EQ(Asked(PullKind::kProofs, kStep - 1), std::set<PeerId>{IdOf(1)});
 }
 
@@ -129,13 +126,13 @@ TEST_F(ForksTest, OddMessagesOfALinkAreVerifiedWithinARation) {
 TEST_F(ForksTest, BlockOfAnotherHistoryMakesThisMemberAskForProofs) {
   BeginStep();
   Block own = parts().chain.head();
-  forks_.OnBlock(IdOf(2), own, &step().facts());
+  forks_.OnBlock(IdOf(2), own);
   EXPECT_TRUE(Taken<Send>().empty());
   own.randomness = DigestOf(77);
-  forks_.OnBlock(IdOf(2), own, &step().facts());
+  forks_.OnBlock(IdOf(2), own);
   EXPECT_EQ(Asked(PullKind::kProofs, kStep - 1), std::set<PeerId>{IdOf(2)});
   own.genesis = true;
-  forks_.OnBlock(IdOf(3), own, &step().facts());
+  forks_.OnBlock(IdOf(3), own);
   EXPECT_TRUE(Taken<Send>().empty());
 }
 

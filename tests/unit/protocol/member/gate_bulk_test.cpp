@@ -71,7 +71,7 @@ TEST_F(GateBulkTest, PartOfADisputedPairIsTakenInByAll) {
   std::uint32_t worker = 1;
   while (IdOf(worker) == owner) ++worker;
   head.disputes = {{.worker = IdOf(worker), .aggregator = owner, .since = 0}};
-  step_.reset();
+  step_->Drop();
   parts_->stage.Enter(Stage::kFollow);
   BeginStep(head);
   const SharedBlob blob = FloatsBlob(8);

@@ -15,7 +15,7 @@ class GateTest : public MemberTest {
   ~GateTest() override { gate_.CheckInvariants(); }
 
   Fate Judge(const wire::SharedMessage& message, const PeerId& link, SharedBlob blob = nullptr) {
-    const Fate fate = gate_.Judge(message, Over(link, message, std::move(blob)), step_.get());
+    const Fate fate = gate_.Judge(message, Over(link, message, std::move(blob)));
     gate_.CheckInvariants();
     return fate;
   }
@@ -24,7 +24,7 @@ class GateTest : public MemberTest {
     return Judge(Sign(saying), IdOf(saying.from), std::move(blob));
   }
   Fate Sort(const Saying& saying, std::uint32_t link) {
-    return gate_.Sort(*Sign(saying), IdOf(link), step_.get());
+    return gate_.Sort(*Sign(saying), IdOf(link));
   }
   // The check for which a link was suspected; "" if none was.
   std::string SuspectedOf(const PeerId& link) {
@@ -107,13 +107,16 @@ class GateTest : public MemberTest {
             .iteration = iteration,
             .body = type == wire::MessageType::kVote ? wire::Encode(wire::SealVote{value, 0})
                                                      : wire::Encode(wire::Lock{value}),
-            .parent = step_->facts().parent_a};
+            .parent = step().facts().parent_a};
   }
 
-  Gate gate_{Gate::Uses{parts().self, manifest_, std::make_shared<wire::PlainOpener>(),
-                        &parts().turn, &parts().stage, &parts().voice, &parts().chain,
-                        &parts().inbox, &parts().ration, &parts().check, &parts().genesis,
-                        &parts().past_seals, &parts().charges}};
+  Gate gate_{parts(),
+             parts(),
+             parts().check,
+             parts().genesis,
+             parts().stage,
+             *step_,
+             std::make_shared<wire::PlainOpener>()};
 };
 
 }  // namespace ostraka::protocol::scene

@@ -19,7 +19,7 @@ class IntakeTest : public MemberTest {
   ~IntakeTest() override { intake_.CheckInvariants(); }
 
   Outcome On(const wire::SharedMessage& message, std::uint32_t link, SharedBlob blob = nullptr) {
-    return intake_.On(Over(IdOf(link), message, std::move(blob)), step_.get());
+    return intake_.On(Over(IdOf(link), message, std::move(blob)));
   }
   // A request or an answer of `link`.
   Outcome OnService(std::uint32_t link, const wire::Slot& slot, base::Bytes body,
@@ -27,7 +27,7 @@ class IntakeTest : public MemberTest {
     wire::Slot full = slot;
     full.run_id = manifest_->run_id;
     const auto frame = wire::EncodeService({full, Digest{}, IdOf(link), std::move(body)});
-    return intake_.On({IdOf(link), frame, std::move(blob)}, step_.get());
+    return intake_.On({IdOf(link), frame, std::move(blob)});
   }
   // What member `from` says to this one, in the hands of `carrier`.
   Outcome Carried(std::uint32_t from, std::uint32_t carrier, const base::Bytes& frame) {
@@ -60,20 +60,17 @@ class IntakeTest : public MemberTest {
     return block;
   }
 
-  Forks forks_{Forks::Uses{parts().self, &parts().turn, &parts().voice, &parts().journal,
-                           &parts().chain, &parts().followers, &parts().charges, &parts().check,
-                           &parts().server, &parts().fork_watch}};
-  Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
-                                    parts().secrets.get(), &parts().voice, &parts().journal,
-                                    &parts().jobs, &parts().chain, &parts().inbox, &parts().check,
-                                    &parts().post}};
-  Beginning beginning_{Beginning::Uses{parts().self, manifest_, &parts().turn,
-                                       parts().secrets.get(), &parts().voice, &parts().journal,
-                                       &parts().jobs, &parts().chain, &parts().genesis, &follower_,
-                                       &parts().charges, nullptr}};
-  Ending ending_{Ending::Uses{parts().self, &parts().turn, &parts().voice, &parts().chain,
-                              &parts().inbox, &parts().followers, &parts().charges}};
-  Intake intake_{{&parts(), &forks_, &follower_, &beginning_, &ending_},
+  Forks forks_{parts(),       *step_,         parts().followers, parts().charges,
+               parts().check, parts().server, parts().fork_watch};
+  Follower follower_{parts(), parts().check, parts().post, std::nullopt};
+  Beginning beginning_{parts(), parts().genesis, follower_, parts().charges, nullptr};
+  Ending ending_{parts(), parts().followers, parts().charges};
+  Intake intake_{parts(),
+                 *step_,
+                 forks_,
+                 follower_,
+                 beginning_,
+                 ending_,
                  std::make_shared<wire::PlainOpener>()};
 };
 

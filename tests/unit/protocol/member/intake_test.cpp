@@ -20,8 +20,7 @@ TEST_F(IntakeTest, MessageOfAnotherMemberIsVerifiedAndAnOwnOneIsNot) {
   EXPECT_EQ(On(Sign(Commit(1, 1)), 1).what, Outcome::What::kWait);
   EXPECT_TRUE(Holds(Commit(1, 1)));
   EXPECT_EQ(verifier_->asked, 1u);
-  EXPECT_EQ(intake_.TakeOwn(Sign(Commit(kSelf, 1)), nullptr, step_.get()).what,
-            Outcome::What::kWait);
+  EXPECT_EQ(intake_.TakeOwn(Sign(Commit(kSelf, 1)), nullptr).what, Outcome::What::kWait);
   EXPECT_TRUE(Holds(Commit(kSelf, 1)));
   EXPECT_EQ(verifier_->asked, 1u);
 }
@@ -41,9 +40,9 @@ TEST_F(IntakeTest, FirstEquivocationIsStoredAndSaidOnce) {
 
 TEST_F(IntakeTest, SecondOwnMessageOfASlotHaltsWithoutEvidenceAgainstTheOwnKey) {
   BeginStep();
-  intake_.TakeOwn(Sign(Commit(kSelf, 1)), nullptr, step_.get());
+  intake_.TakeOwn(Sign(Commit(kSelf, 1)), nullptr);
   ForgetActions();
-  const Outcome outcome = intake_.TakeOwn(Sign(Commit(kSelf, 2)), nullptr, step_.get());
+  const Outcome outcome = intake_.TakeOwn(Sign(Commit(kSelf, 2)), nullptr);
   EXPECT_EQ(outcome.what, Outcome::What::kHalt);
   EXPECT_EQ(outcome.why, Halted::Why::kFailed);
   EXPECT_TRUE(Stored(RecordKind::kEvidence).empty());
@@ -171,7 +170,7 @@ class CarriedQuestionTest : public IntakeTest {
     return wire::EncodeService({slot, Digest{}, IdOf(4), wire::Encode(pull)});
   }
   void HoldOwnCommit() {
-    intake_.TakeOwn(Sign(Commit(kSelf, 1)), nullptr, step_.get());
+    intake_.TakeOwn(Sign(Commit(kSelf, 1)), nullptr);
     ForgetActions();
   }
   // To whom all goes that is said now. All but bulk data is by way of somebody.
@@ -197,7 +196,7 @@ TEST_F(CarriedQuestionTest, IsAnsweredByTheCarrierThatBroughtItAlone) {
 
 TEST_F(CarriedQuestionTest, IsAnsweredOverItsOwnLinkIfItCameByThat) {
   HoldOwnCommit();
-  intake_.On({IdOf(4), Question(wire::PullKind::kMessages), nullptr}, step_.get());
+  intake_.On({IdOf(4), Question(wire::PullKind::kMessages), nullptr});
   EXPECT_EQ(SaidTo(), (std::vector<PeerId>{IdOf(4), IdOf(4)}));
 }
 
@@ -214,7 +213,7 @@ TEST_F(CarriedQuestionTest, IsAnsweredFromASmallRation) {
   EXPECT_EQ(answers, Ration::kCarriedAnswersASecond / keys) << "the share of one of all keys";
   Carried(4, 1, *Question(wire::PullKind::kMessages));
   EXPECT_EQ(SaidTo().size(), 2u) << "by another carrier";
-  intake_.On({IdOf(4), Question(wire::PullKind::kMessages), nullptr}, step_.get());
+  intake_.On({IdOf(4), Question(wire::PullKind::kMessages), nullptr});
   EXPECT_EQ(SaidTo().size(), 2u) << "over its own link";
 }
 
@@ -231,7 +230,7 @@ TEST_F(CarriedQuestionTest, ToFollowIsNotBelievedAsToHowFarItsSenderIs) {
   Carried(4, 2, *Question(wire::PullKind::kFollow, far));
   EXPECT_TRUE(parts().followers.Contains(IdOf(4)));
   EXPECT_FALSE(parts().followers.Has(IdOf(4), 1));
-  intake_.On({IdOf(4), Question(wire::PullKind::kFollow, far), nullptr}, step_.get());
+  intake_.On({IdOf(4), Question(wire::PullKind::kFollow, far), nullptr});
   EXPECT_TRUE(parts().followers.Has(IdOf(4), far));
 }
 
@@ -254,7 +253,7 @@ TEST_F(IntakeTest, ACarrierCannotSayThatAMemberWaits) {
   ASSERT_TRUE(lacks_waiting(1));
   Carried(1, 2, *waits);
   EXPECT_TRUE(lacks_waiting(1));
-  intake_.On({IdOf(1), waits, nullptr}, nullptr);
+  intake_.On({IdOf(1), waits, nullptr});
   EXPECT_FALSE(lacks_waiting(1));
 }
 

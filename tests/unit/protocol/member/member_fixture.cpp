@@ -7,17 +7,23 @@ namespace ostraka::protocol::scene {
 using wire::MessageType;
 
 MemberTest::MemberTest(std::uint32_t self, const std::function<void(Manifest&)>& edit)
-    : keys_(SortedKeys(kMemberCount + 1)) {
+    : self_(self), keys_(SortedKeys(kMemberCount + 1)) {
   Manifest manifest = ManifestOf(kMemberCount);
   for (std::uint32_t i = 0; i < kMemberCount; ++i) manifest.members[i].id = keys_[i]->id();
   edit(manifest);
+  UseManifest(std::move(manifest));
+}
+
+void MemberTest::UseManifest(Manifest manifest) {
   manifest_ = std::make_shared<const Manifest>(std::move(manifest));
   PeerOptions options{manifest_,
-                      keys_[self],
+                      keys_[self_],
                       verifier_,
                       {{"w", {kFloats}}},
                       std::make_shared<const std::vector<float>>(kFloats, 0.5F)};
+  step_.reset();
   parts_ = std::make_unique<Parts>(options);
+  step_.emplace(parts_->stage);
   parts_->turn.Begin(Time{} + base::Seconds(100), out_);
 }
 
@@ -102,7 +108,7 @@ void MemberTest::Settle() {
     }
     while (auto own = parts().voice.NextOwn()) {
       parts().inbox.Add(own->message, own->blob);
-      if (step_ != nullptr) step_->OnAccepted(*own->message);
+      if (step_->in()) step().OnAccepted(*own->message);
     }
   }
 }
@@ -133,15 +139,10 @@ void MemberTest::BeginStep(Block head) {
   SetHead(std::move(head));
   if (parts().stage.is(Stage::kUnstarted)) parts().stage.Enter(Stage::kGenesis);
   Parts& p = parts();
-  step_ = std::make_unique<Step>(
-      Step::Uses{p.self,          p.manifest,    verifier_,  p.layout,  &p.turn,      &p.stage,
-                 p.secrets.get(), &p.voice,      &p.journal, &p.jobs,   &p.chain,     &p.inbox,
-                 &p.server,       &p.charges,    &p.reports, &p.duties, &p.duty_jobs, &p.followers,
-                 &p.fork_watch,   &p.past_seals, &p.pace},
-      std::nullopt);
-  p.voice.SetStep(step_->number());
+  Step& step = step_->Begin(std::make_unique<Step>(p, p, p.stage, *verifier_, std::nullopt));
+  p.voice.SetStep(step.number());
   p.stage.Enter(Stage::kCollect);
-  step_->Begin({});
+  step.Begin({});
   ForgetActions();
 }
 

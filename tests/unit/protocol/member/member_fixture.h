@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "node/protocol/member/parts.h"
-#include "node/protocol/step/step.h"
+#include "node/protocol/member/step_now.h"
 #include "node/wire/codec.h"
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
@@ -66,6 +66,9 @@ class MemberTest : public testing::Test {
   // A call of the machine that is `after` later begins.
   void Pass(base::Duration after);
 
+  // The run has this manifest, and the member begins anew.
+  void UseManifest(Manifest manifest);
+
   // --- messages ---
   wire::SharedMessage Sign(const Saying& saying) const;
   // The message with a signature that is not its sender's.
@@ -115,19 +118,21 @@ class MemberTest : public testing::Test {
   // Step kStep is in progress, after `head`.
   void BeginStep() { BeginStep(HeadBlock()); }
   void BeginStep(Block head);
-  Step& step() { return *step_; }
+  Step& step() { return step_->step(); }
+  const Step& step() const { return step_->step(); }
   // The ECHOs of all members are equal, whatever they hold: the seal in progress is decided.
   void DecideSeal();
 
   Parts& parts() { return *parts_; }
   const Parts& parts() const { return *parts_; }
 
+  const std::uint32_t self_;
   std::vector<std::shared_ptr<const crypto::SigningKey>> keys_;  // by key
   std::shared_ptr<CountingVerifier> verifier_ = std::make_shared<CountingVerifier>();
   std::shared_ptr<const Manifest> manifest_;
   Outbox out_;
   std::unique_ptr<Parts> parts_;
-  std::unique_ptr<Step> step_;
+  std::optional<StepNow> step_;  // always there
 };
 
 }  // namespace ostraka::protocol::scene

@@ -23,8 +23,8 @@ class WaitingTest : public MemberTest {
   using Waits = std::map<MessageType, std::set<PeerId>>;
   Waits AwaitedAt(Stage stage) {
     Waits waits;
-    for (const Awaited& awaited : AwaitedBy(
-             {stage, &parts().chain, &parts().inbox, &parts().genesis, &ending_, step_.get()})) {
+    for (const Awaited& awaited :
+         AwaitedBy(WaitingView{parts(), stage, parts().genesis, ending_, *step_})) {
       EXPECT_TRUE(waits[awaited.type].insert(awaited.sender).second) << "named twice";
     }
     return waits;
@@ -39,7 +39,7 @@ class WaitingTest : public MemberTest {
   void Take(const scene::Saying& saying) { step().OnAccepted(*Hold(saying)); }
 
   // --- a step in which this member itself says nothing ---
-  std::uint32_t coin_count() const { return step_->facts().reading.coin_count; }
+  std::uint32_t coin_count() const { return step().facts().reading.coin_count; }
   SeedSecrets SecretsOf(std::uint32_t member) const {
     SeedSecrets secrets(IdOf(member));
     secrets.Begin(DigestOf(500 + member));
@@ -53,7 +53,7 @@ class WaitingTest : public MemberTest {
     commit.coins_root = SecretsOf(member).CoinsRoot(kStep, coin_count());
     commit.coin_count = coin_count();
     commit.gradient_root = DigestOf(600 + member);
-    return {.from = member, .body = wire::Encode(commit), .parent = step_->facts().parent_a};
+    return {.from = member, .body = wire::Encode(commit), .parent = step().facts().parent_a};
   }
   scene::Saying AggregateOf(std::uint32_t member) const {
     std::vector<Digest> commits;
@@ -63,7 +63,7 @@ class WaitingTest : public MemberTest {
       senders.push_back(IdOf(i));
     }
     wire::Aggregate aggregate;
-    aggregate.part_index = step_->facts().roles().PartOwnedBy(IdOf(member)).value();
+    aggregate.part_index = step().facts().roles().PartOwnedBy(IdOf(member)).value();
     aggregate.result_root = DigestOf(700 + member);
     aggregate.included = wire::BitmapOf(senders, Members());
     aggregate.leaves_root = DigestOf(800);
@@ -71,7 +71,7 @@ class WaitingTest : public MemberTest {
     return {.from = member,
             .type = MessageType::kAggregate,
             .body = wire::Encode(aggregate),
-            .parent = step_->facts().parent_a};
+            .parent = step().facts().parent_a};
   }
   // Members 1 to 4 have said all of phase A, and seal A is decided without this member.
   void ReachReveal() {
@@ -98,8 +98,7 @@ class WaitingTest : public MemberTest {
     ASSERT_TRUE(parts().stage.is(Stage::kProve));
   }
 
-  Ending ending_{Ending::Uses{parts().self, &parts().turn, &parts().voice, &parts().chain,
-                              &parts().inbox, &parts().followers, &parts().charges}};
+  Ending ending_{parts(), parts().followers, parts().charges};
 };
 
 TEST_F(WaitingTest, NothingOfOthersIsAwaitedInTheOtherStages) {

@@ -25,9 +25,14 @@ class ChainServerTest : public testing::Test {
  protected:
   ChainServerTest() {
     turn_.Begin(Time{}, out_);
+    chain_.AdvanceHead(BlockOf(0, true));
     for (std::uint64_t step = 0; step <= kHead; ++step) Advance(BlockOf(step));
-    server_.emplace(
-        ChainServer::Uses{Self(), kLayout, &turn_, &voice_, &journal_, &chain_, &inbox_, &ration_});
+    server_.emplace(core_, ration_);
+  }
+  static Manifest RunOf(std::uint64_t id) {
+    Manifest manifest = scene::ManifestOf(4);
+    manifest.run_id = DigestOf(id);
+    return manifest;
   }
   static PeerId Self() { return KeyNumber(0)->id(); }
   static PeerId Peer(std::uint32_t number = 1) { return KeyNumber(number)->id(); }
@@ -82,11 +87,13 @@ class ChainServerTest : public testing::Test {
 
   static inline const base::TensorLayout kLayout = {{"w", {30}}, {"b", {10}}};
   Outbox out_;
-  Turn turn_;
-  Journal journal_{KeyNumber(0), &turn_};
-  Voice voice_{Self(), DigestOf(7), &turn_, &journal_};
-  Chain chain_{BlockOf(0, true), StateOf(1)};
-  Inbox inbox_;
+  Core core_{std::make_shared<const Manifest>(RunOf(7)), KeyNumber(0), kLayout, StateOf(1),
+             std::make_unique<SeedSecrets>(Self())};
+  Turn& turn_ = core_.turn;
+  Journal& journal_ = core_.journal;
+  Voice& voice_ = core_.voice;
+  Chain& chain_ = core_.chain;
+  Inbox& inbox_ = core_.inbox;
   Ration ration_{kBytesASecond};
   std::optional<ChainServer> server_;
 };

@@ -19,7 +19,7 @@ class ChargesTest : public testing::Test {
     turn_.Begin(Time{}, out_);
     auto manifest = std::make_shared<Manifest>();
     for (std::uint32_t i = 0; i < 40; ++i) manifest->members.push_back({.id = IdOf(i)});
-    charges_.emplace(IdOf(0), std::move(manifest), &journal_);
+    charges_.emplace(IdOf(0), std::move(manifest), journal_);
   }
   static PeerId IdOf(std::uint32_t number) { return KeyNumber(number)->id(); }
   std::size_t FilesStored() {
@@ -34,7 +34,7 @@ class ChargesTest : public testing::Test {
 
   Outbox out_;
   Turn turn_;
-  Journal journal_{KeyNumber(0), &turn_};
+  Journal journal_{KeyNumber(0), turn_};
   std::optional<Charges> charges_;
 };
 

@@ -39,7 +39,7 @@ class DutiesTest : public testing::Test {
     if (target_proof_) past.proofs[PeerNumber(2)] = target_proof_;
     past.commits = commits_;
     chain_->Remember(kStep, std::move(past));
-    duties_.emplace(PeerNumber(kSelf), std::make_shared<Manifest>(honest_.manifest), &*chain_);
+    duties_.emplace(PeerNumber(kSelf), std::make_shared<Manifest>(honest_.manifest), *chain_);
   }
   static wire::CaseId Id(CaseKind kind, std::uint32_t accuser, std::uint32_t target) {
     return {.kind = kind,

@@ -33,8 +33,8 @@ class DutyJobsTest : public testing::Test {
     past.columns = honest_.columns;
     past.parts[{1, PeerNumber(2)}] = {nullptr, crypto::MakeBlob({1})};
     chain_->Remember(kStep, std::move(past));
-    duties_.emplace(PeerNumber(0), std::make_shared<Manifest>(honest_.manifest), &*chain_);
-    jobs_.emplace(&*duties_, &desk_);
+    duties_.emplace(PeerNumber(0), std::make_shared<Manifest>(honest_.manifest), *chain_);
+    jobs_.emplace(*duties_, desk_);
   }
   static wire::CaseId CaseOf(std::uint32_t target) {
     return {.kind = CaseKind::kGradient,
@@ -73,7 +73,7 @@ class DutyJobsTest : public testing::Test {
   scene::HonestStep honest_ = scene::MakeHonestStep();
   Outbox out_;
   Turn turn_;
-  JobDesk desk_{&turn_};
+  JobDesk desk_{turn_};
   std::optional<Chain> chain_;
   std::optional<Duties> duties_;
   std::optional<DutyJobs> jobs_;
@@ -145,8 +145,8 @@ TEST_F(DutyJobsTest, WorkForACaseThatHasEndedIsStopped) {
 TEST_F(DutyJobsTest, LooksRunOneAtATimeAndTwoInAStep) {
   honest_.manifest.compute_profile = kExact;
   honest_.manifest.eps_g = 0;
-  duties_.emplace(PeerNumber(0), std::make_shared<Manifest>(honest_.manifest), &*chain_);
-  jobs_.emplace(&*duties_, &desk_);
+  duties_.emplace(PeerNumber(0), std::make_shared<Manifest>(honest_.manifest), *chain_);
+  jobs_.emplace(*duties_, desk_);
   PastStep past;
   past.columns = honest_.columns;
   for (const std::uint32_t target : {1u, 2u}) {

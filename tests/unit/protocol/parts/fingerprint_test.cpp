@@ -13,6 +13,7 @@
 #include "node/protocol/parts/stage.h"
 #include "node/protocol/parts/stay.h"
 #include "node/protocol/parts/vote_record.h"
+#include "tests/unit/protocol/keys.h"
 
 namespace ostraka::protocol {
 
@@ -36,7 +37,9 @@ struct FingerprintProbe {
   static void OfCharges() {
     const auto manifest = std::make_shared<Manifest>();
     manifest->members = {{.id = {}}};
-    Charges charges({}, manifest, nullptr);
+    const Turn turn;
+    Journal journal(scene::KeyNumber(1), turn);
+    Charges charges({}, manifest, journal);
     EXPECT_FEEDS(charges, handovers_.view_.members);
     EXPECT_FEEDS(charges, handovers_.view_.since);
     EXPECT_FEEDS_AFTER(charges, ++charges.handovers_.view_.faults);
@@ -49,7 +52,9 @@ struct FingerprintProbe {
     EXPECT_FEEDS(charges, verdicts_);
   }
   static void OfDuties() {
-    Duties duties({}, nullptr, nullptr);
+    const Chain chain(std::make_shared<Block>(),
+                      {std::make_shared<const std::vector<float>>(), {}});
+    Duties duties({}, nullptr, chain);
     EXPECT_FEEDS(duties, verdicts_);
     EXPECT_FEEDS(duties, verdicts_.begin()->second.verdict);
     EXPECT_FEEDS(duties, verdicts_.begin()->second.false_gradient);
@@ -63,7 +68,12 @@ struct FingerprintProbe {
     EXPECT_FEEDS(duties, exhibit_attempts_);
   }
   static void OfDutyJobs() {
-    DutyJobs jobs(nullptr, nullptr);
+    const Chain chain(std::make_shared<Block>(),
+                      {std::make_shared<const std::vector<float>>(), {}});
+    Duties duties({}, nullptr, chain);
+    const Turn turn;
+    JobDesk desk(turn);
+    DutyJobs jobs(duties, desk);
     EXPECT_FEEDS(jobs, votes_);
     wire::CaseId& about = jobs.votes_.begin()->second.about;
     EXPECT_FEEDS_AFTER(jobs, Alter(about.kind));
@@ -98,7 +108,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(followers, guests_);
   }
   static void OfGenesisSeal() {
-    GenesisSeal genesis({}, {}, std::make_shared<Block>(), nullptr);
+    const Inbox inbox;
+    GenesisSeal genesis({}, {}, std::make_shared<Block>(), inbox);
     EXPECT_FEEDS_AFTER(genesis, genesis.head_ = nullptr);
     EXPECT_FEEDS(genesis, waiting_);
     EXPECT_FEEDS(genesis, echo_);

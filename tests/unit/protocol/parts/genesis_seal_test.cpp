@@ -27,7 +27,7 @@ class GenesisSealTest : public testing::Test {
     std::sort(head->members.begin(), head->members.end());
     head->thresholds = {.n = kMembers, .t_s = 1, .t_a = 1};
     head_ = head;
-    seal_.emplace(IdOf(0), DigestOf(9), head_, &inbox_);
+    seal_.emplace(IdOf(0), DigestOf(9), head_, inbox_);
   }
   static PeerId IdOf(std::uint32_t number) { return KeyNumber(number)->id(); }
 

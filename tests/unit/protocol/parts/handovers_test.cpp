@@ -64,12 +64,12 @@ class HandoversTest : public testing::Test {
     out_.actions().clear();
     return records;
   }
-  Handovers Made() { return Handovers(manifest_, &journal_); }
+  Handovers Made() { return Handovers(manifest_, journal_); }
 
   Manifest manifest_;
   Outbox out_;
   Turn turn_;
-  Journal journal_{KeyNumber(0), &turn_};
+  Journal journal_{KeyNumber(0), turn_};
 };
 
 TEST_F(HandoversTest, OneForEachChangeOfTheMembersLeadsOn) {

@@ -41,7 +41,7 @@ class ReplayTest : public testing::Test {
   Manifest manifest_ = scene::ManifestOf(4);
   Outbox out_;
   Turn turn_;
-  JobDesk desk_{&turn_};
+  JobDesk desk_{turn_};
   Replay replay_;
 };
 

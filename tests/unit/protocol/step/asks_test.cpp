@@ -27,12 +27,10 @@ class AsksTest : public testing::Test {
  protected:
   explicit AsksTest(const StepWorld::Edit& edit = nullptr, std::uint32_t members = kMany)
       : w_(edit, members),
-        pairs_(w_.PairsUses(), &w_.facts),
-        results_(w_.ResultsUses(), &w_.facts),
-        sealing_(w_.SealingUses(), &w_.facts),
-        asks_({w_.self(), &w_.turn, &w_.voice, &w_.chain, &w_.inbox, &w_.reports, &w_.duties,
-               &w_.pull},
-              &w_.facts) {}
+        pairs_(w_, w_.server, w_.facts),
+        results_(w_, w_.facts),
+        sealing_(w_, w_.charges, w_.reports, w_.fork_watch, w_.past_seals, w_.pull, w_.facts),
+        asks_(w_, w_.reports, w_.duties, w_.pull, w_.facts) {}
 
   void OpenA() {
     sealing_.Open(Phase::kA, 0, base::Seconds(42), std::nullopt);
@@ -52,7 +50,7 @@ class AsksTest : public testing::Test {
     EXPECT_LE(pulls.size(), at_most);
     for (const auto& [to, pull] : pulls) asked.insert(to);
     EXPECT_EQ(asked.size(), pulls.size());
-    EXPECT_FALSE(asked.contains(w_.self()));
+    EXPECT_FALSE(asked.contains(w_.self));
     return asked;
   }
 
@@ -204,7 +202,7 @@ TEST_F(AsksTest, ResultIsAskedOfMoreAndMoreMembers) {
     w_.out.actions().clear();
     EXPECT_TRUE(asks_.ForResults(results_));
     const std::set<PeerId> now = Asked();
-    EXPECT_GE(now.size() + (all.contains(w_.self()) ? 0 : 1), expected);
+    EXPECT_GE(now.size() + (all.contains(w_.self) ? 0 : 1), expected);
     EXPECT_LE(now.size(), expected);
     for (const PeerId& member : now) EXPECT_TRUE(all.insert(member).second);
     w_.pull.CountAttempt();
@@ -334,9 +332,8 @@ TEST_F(AsksOfSixTest, PartThatIsHeldIsNotAskedFor) {
 
 TEST(AsksInDisputeTest, PartThatOthersForwardedIsAskedOfThem) {
   StepWorld w(InDispute(1, kSelf));
-  const DisputedPairs pairs(w.PairsUses(), &w.facts);
-  const Asks asks({w.self(), &w.turn, &w.voice, &w.chain, &w.inbox, &w.reports, &w.duties, &w.pull},
-                  &w.facts);
+  const DisputedPairs pairs(w, w.server, w.facts);
+  const Asks asks(w, w.reports, w.duties, w.pull, w.facts);
   asks.ForRefusedParts({w.Id(4), scene::PeerNumber(99)}, pairs);
   std::set<base::Bytes> authors;
   for (const auto& [to, pull] : w.Pulls()) {

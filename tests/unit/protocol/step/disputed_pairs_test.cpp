@@ -19,7 +19,7 @@ constexpr std::size_t kAggregator = 2;
 class DisputedPairsTest : public testing::Test {
  protected:
   explicit DisputedPairsTest(const StepWorld::Edit& edit = InDispute(kWorker, kAggregator))
-      : w_(edit), pairs_(w_.PairsUses(), &w_.facts) {
+      : w_(edit), pairs_(w_, w_.server, w_.facts) {
     pairs_.ForwardUntil(w_.now() + base::Seconds(20));
   }
   void TearDown() override { pairs_.CheckInvariants(); }

@@ -21,12 +21,11 @@ class DueWatchTest : public testing::Test {
  protected:
   explicit DueWatchTest(const StepWorld::Edit& edit = nullptr)
       : w_(edit),
-        pairs_(w_.PairsUses(), &w_.facts),
-        column_(w_.ColumnUses(), &w_.facts),
-        results_(w_.ResultsUses(), &w_.facts),
-        sealing_(w_.SealingUses(), &w_.facts),
-        due_({w_.self(), w_.manifest, &w_.turn, &w_.chain, &w_.reports, &w_.pull}, &w_.facts,
-             {&sealing_, &column_, &pairs_, &results_}) {}
+        pairs_(w_, w_.server, w_.facts),
+        column_(w_, w_.charges, w_.reports, w_.facts),
+        results_(w_, w_.facts),
+        sealing_(w_, w_.charges, w_.reports, w_.fork_watch, w_.past_seals, w_.pull, w_.facts),
+        due_(w_, w_.reports, w_.pull, w_.facts, sealing_, column_, pairs_, results_) {}
 
   void OpenA() {
     sealing_.Open(Phase::kA, 0, SealDeadlineAfter(w_.chain.head(), *w_.manifest), std::nullopt);

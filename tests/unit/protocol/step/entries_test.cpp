@@ -17,7 +17,7 @@ class EntriesTest : public testing::Test {
  protected:
   explicit EntriesTest(const StepWorld::Edit& edit = nullptr) : w_(edit) {}
   Entries Of(Phase phase, std::uint32_t draw = 0) {
-    return {phase, draw, &w_.facts, &w_.chain, &w_.inbox, &w_.charges};
+    return {phase, draw, w_.facts, w_, w_.charges};
   }
   std::size_t n() const { return w_.count(); }
   wire::SharedMessage CommitUnder(const Digest& parent, std::size_t member) {

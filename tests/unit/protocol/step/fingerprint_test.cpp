@@ -2,43 +2,15 @@
 
 #include "node/protocol/step/step.h"
 #include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/step/step_fixture.h"
 
 namespace ostraka::protocol {
 
 struct FingerprintProbe {
-  // What a step is made of, and no more: nothing here is asked to act.
   struct World {
-    std::shared_ptr<const Manifest> manifest =
-        std::make_shared<const Manifest>(scene::ManifestOf(4));
-    std::shared_ptr<const std::vector<float>> zeros =
-        std::make_shared<const std::vector<float>>(64, 0.0F);
-    Turn turn;
-    Chain chain{std::make_shared<Block>(scene::ViewBefore(*manifest, 1)),
-                ModelState{zeros, {{"velocity", zeros}}}};
-    Inbox inbox;
-    SeedSecrets secrets{scene::PeerNumber(0)};
-    Step::Uses uses{.self = scene::PeerNumber(0),
-                    .manifest = manifest,
-                    .verifier = nullptr,
-                    .layout = {},
-                    .turn = &turn,
-                    .stage = nullptr,
-                    .secrets = &secrets,
-                    .voice = nullptr,
-                    .journal = nullptr,
-                    .jobs = nullptr,
-                    .chain = &chain,
-                    .inbox = &inbox,
-                    .server = nullptr,
-                    .charges = nullptr,
-                    .reports = nullptr,
-                    .duties = nullptr,
-                    .duty_jobs = nullptr,
-                    .followers = nullptr,
-                    .forks = nullptr,
-                    .past_seals = nullptr,
-                    .pace = nullptr};
-    Step step{uses, std::nullopt};
+    StepWorld made{nullptr, 4};
+    crypto::PlainVerifier verifier;
+    Step step{made, made, made.stage, verifier, std::nullopt};
   };
 
   static void OfStep(Step& step) {
@@ -121,8 +93,8 @@ struct FingerprintProbe {
   }
   static void OfSealing(Step& step) {
     Sealing& sealing = step.sealing_;
-    EXPECT_FEEDS_AFTER(step, sealing.entries_.emplace(wire::Phase::kA, 0, &step.facts_, nullptr,
-                                                      nullptr, nullptr));
+    EXPECT_FEEDS_AFTER(step, sealing.entries_.emplace(wire::Phase::kA, 0, step.facts_, step.core_,
+                                                      step.member_.charges));
     EXPECT_FEEDS_AFTER(step, Alter(sealing.entries_->phase_));
     EXPECT_FEEDS_AFTER(step, Alter(sealing.entries_->draw_));
     SealOptions options;

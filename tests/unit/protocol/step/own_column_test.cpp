@@ -25,7 +25,7 @@ constexpr std::size_t kSelf = StepWorld::kSelf;
 class OwnColumnTest : public testing::Test {
  protected:
   explicit OwnColumnTest(const StepWorld::Edit& edit = nullptr)
-      : w_(edit), column_(w_.ColumnUses(), &w_.facts) {}
+      : w_(edit), column_(w_, w_.charges, w_.reports, w_.facts) {}
   void TearDown() override { column_.CheckInvariants(); }
 
   std::uint32_t mine() const { return *w_.facts.my_part; }
@@ -222,7 +222,7 @@ TEST_F(OwnColumnTest, RestartedMemberSaysItsResultAgainWithTheDataOfItsStore) {
   std::vector<Record> slots;
   {
     StepWorld before;
-    OwnColumn column(before.ColumnUses(), &before.facts);
+    OwnColumn column(before, before.charges, before.reports, before.facts);
     for (std::size_t i = 0; i < before.count(); ++i) {
       before.Hear(before.Commit(i));
       before.HearPart(i, *before.facts.my_part);
@@ -257,7 +257,7 @@ TEST_F(OwnColumnTest, AggNamesTheSlowestSenderButNeverThisMember) {
   options.owns_column = true;
   for (const std::size_t last : {std::size_t{3}, kSelf}) {
     StepWorld w;
-    OwnColumn column(w.ColumnUses(), &w.facts);
+    OwnColumn column(w, w.charges, w.reports, w.facts);
     LateWatch& watch = w.reports.WatchLateness(options);
     for (std::size_t i = 0; i < w.count(); ++i) {
       watch.Expect({DueMessage::kCommit, i}, i);

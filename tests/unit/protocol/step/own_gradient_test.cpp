@@ -20,9 +20,7 @@ constexpr std::size_t kSelf = StepWorld::kSelf;
 class OwnGradientTest : public testing::Test {
  protected:
   explicit OwnGradientTest(const StepWorld::Edit& edit = nullptr)
-      : w_(edit),
-        pairs_(w_.PairsUses(), &w_.facts),
-        gradient_(w_.GradientUses(), &w_.facts, &pairs_) {}
+      : w_(edit), pairs_(w_, w_.server, w_.facts), gradient_(w_, w_.followers, w_.facts, pairs_) {}
   void TearDown() override { gradient_.CheckInvariants(); }
 
   // The jobs run until the parts are there.
@@ -68,10 +66,10 @@ TEST_F(OwnGradientTest, GradientIsOfTheBatchThatTheLastCoinDraws) {
   ASSERT_EQ(started.size(), 1u);
   const auto& spec = std::get<GradientSpec>(*started[0].spec);
   EXPECT_EQ(spec.step, StepWorld::kStep);
-  EXPECT_EQ(spec.owner, w_.self());
+  EXPECT_EQ(spec.owner, w_.self);
   EXPECT_EQ(spec.parameters, w_.chain.state().parameters);
   EXPECT_EQ(spec.batch_seed, BatchSeed(w_.manifest->run_id, w_.manifest->training.data,
-                                       w_.head().randomness, StepWorld::kStep, w_.self()));
+                                       w_.head().randomness, StepWorld::kStep, w_.self));
   EXPECT_TRUE(w_.Taken<Store>().empty());  // nothing is said yet
 }
 

@@ -27,12 +27,11 @@ class ProvingTest : public testing::Test {
  protected:
   explicit ProvingTest(const StepWorld::Edit& edit = nullptr, std::uint32_t members = 6)
       : w_(edit, members),
-        pairs_(w_.PairsUses(), &w_.facts),
-        gradient_(w_.GradientUses(), &w_.facts, &pairs_),
-        results_(w_.ResultsUses(), &w_.facts),
-        proving_({w_.self(), w_.manifest, w_.layout, &w_.turn, &w_.voice, &w_.jobs, &w_.chain,
-                  &w_.charges, &w_.reports, &w_.duties, &w_.duty_jobs, &w_.followers},
-                 &w_.facts, {&gradient_, &results_, &pairs_}) {}
+        pairs_(w_, w_.server, w_.facts),
+        gradient_(w_, w_.followers, w_.facts, pairs_),
+        results_(w_, w_.facts),
+        proving_(w_, w_.charges, w_.reports, w_.duties, w_.duty_jobs, w_.followers, w_.facts,
+                 gradient_, results_, pairs_) {}
   void TearDown() override { proving_.CheckInvariants(); }
 
   void Work() {

@@ -18,7 +18,7 @@ using wire::Phase;
 
 class ResultsTest : public testing::Test {
  protected:
-  ResultsTest() : results_(w_.ResultsUses(), &w_.facts) {}
+  ResultsTest() : results_(w_, w_.facts) {}
   void TearDown() override { results_.CheckInvariants(); }
 
   // The column's sealed AGG names this blob.

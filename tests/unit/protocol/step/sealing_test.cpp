@@ -20,7 +20,8 @@ constexpr base::Duration kDeadline = base::Seconds(42);
 class SealingTest : public testing::Test {
  protected:
   explicit SealingTest(const StepWorld::Edit& edit = nullptr)
-      : w_(edit), sealing_(w_.SealingUses(), &w_.facts) {}
+      : w_(edit),
+        sealing_(w_, w_.charges, w_.reports, w_.fork_watch, w_.past_seals, w_.pull, w_.facts) {}
   void TearDown() override { sealing_.CheckInvariants(); }
 
   void OpenA() {
@@ -183,7 +184,7 @@ TEST_F(SealingTest, OwnSlowPathFromBeforeACrashIsFed) {
 TEST_F(SealingTest, LastMessageThatTheDecisionNamesCompletesIt) {
   StepWorld all;
   all.HearPhaseA();
-  const Entries entries(Phase::kA, 0, &all.facts, &all.chain, &all.inbox, &all.charges);
+  const Entries entries(Phase::kA, 0, all.facts, all, all.charges);
   SealVector vector;
   for (std::size_t i = 0; i < entries.Count(); ++i) vector.push_back(entries.EntryNow(i));
   for (std::size_t i = 0; i < w_.count(); ++i) {
@@ -346,9 +347,9 @@ TEST_F(SealingTest, DecidedSealKeepsItsCertificateAndIsWatchedForAFork) {
   ASSERT_NE(past, nullptr);
   EXPECT_EQ(past->vector, vector);
   EXPECT_EQ(past->certificate.size(), w_.count());
-  ASSERT_NE(w_.forks.ParentOf(SealKeyOf(slot)), nullptr);
-  EXPECT_EQ(*w_.forks.ParentOf(SealKeyOf(slot)), w_.facts.parent_a);
-  EXPECT_FALSE(w_.forks.ProofsOf(StepWorld::kStep).empty());
+  ASSERT_NE(w_.fork_watch.ParentOf(SealKeyOf(slot)), nullptr);
+  EXPECT_EQ(*w_.fork_watch.ParentOf(SealKeyOf(slot)), w_.facts.parent_a);
+  EXPECT_FALSE(w_.fork_watch.ProofsOf(StepWorld::kStep).empty());
   EXPECT_EQ(Cancelled(), (std::vector<TimerId>{kEchoTimer, kSealTimer, kPullTimer}));
   const auto sealed = w_.Observed<protocol::Sealed>();
   ASSERT_EQ(sealed.size(), 1u);
@@ -369,8 +370,8 @@ TEST_F(SealingTest, MutedMemberIsNoWitnessOfAFork) {
   ASSERT_TRUE(sealing_.Drive(true));
   sealing_.TakeWatches();
   sealing_.Close();
-  EXPECT_TRUE(w_.forks.IsRival(*rival_of_4));
-  EXPECT_FALSE(w_.forks.IsRival(*rival_of_5));
+  EXPECT_TRUE(w_.fork_watch.IsRival(*rival_of_4));
+  EXPECT_FALSE(w_.fork_watch.IsRival(*rival_of_5));
 }
 
 TEST_F(SealingTest, NothingReachesASealThatIsClosed) {
@@ -393,7 +394,7 @@ TEST_F(SealingTest, NothingReachesASealThatIsClosed) {
 TEST_F(SealingTest, EchoBeforeTheDeadlineIsHastyOnlyIfThisMemberSawTheStepBeforeEnd) {
   for (const bool saw : {false, true}) {
     StepWorld w;
-    Sealing sealing(w.SealingUses(), &w.facts);
+    Sealing sealing(w, w.charges, w.reports, w.fork_watch, w.past_seals, w.pull, w.facts);
     sealing.Open(Phase::kA, 0, kDeadline, saw ? std::optional(w.now()) : std::nullopt);
     const SealVector empty(2 * w.count());
     const auto early = w.Say(1, Phase::kA, MessageType::kEcho, wire::Encode(EchoOf(empty)));

@@ -23,12 +23,10 @@ class SettlingTest : public testing::Test {
  protected:
   explicit SettlingTest(const StepWorld::Edit& edit = nullptr)
       : w_(edit),
-        column_(w_.ColumnUses(), &w_.facts),
-        results_(w_.ResultsUses(), &w_.facts),
-        settling_({w_.self(), w_.manifest, &w_.turn, &w_.journal, &w_.jobs, &w_.chain, &w_.inbox,
-                   &w_.server, &w_.charges, &w_.reports, &w_.duties, &w_.duty_jobs, &w_.followers,
-                   &w_.pace},
-                  &w_.facts, {&column_, &results_, &clock_}) {
+        column_(w_, w_.charges, w_.reports, w_.facts),
+        results_(w_, w_.facts),
+        settling_(w_, w_.server, w_.charges, w_.reports, w_.duties, w_.duty_jobs, w_.followers,
+                  w_.pace, w_.facts, column_, results_, clock_) {
     w_.ReadA();
     w_.ReadB();
     w_.ReadC();

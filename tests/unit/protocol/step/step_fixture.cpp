@@ -53,28 +53,21 @@ StepWorld::StepWorld(const Edit& edit, std::uint32_t members)
     : StepWorld(members, BeginningOf(edit, members)) {}
 
 StepWorld::StepWorld(std::uint32_t members, Beginning beginning)
-    : keys(scene::SortedKeys(members)),
-      manifest(beginning.manifest),
-      layout{{"weight", {kDimension}}},
-      journal(keys[kSelf], &turn),
-      voice(keys[kSelf]->id(), manifest->run_id, &turn, &journal),
-      jobs(&turn),
-      chain(beginning.head, ZeroState()),
-      ration(Ration::BytesASecond(kDimension)),
-      server({keys[kSelf]->id(), layout, &turn, &voice, &journal, &chain, &inbox, &ration}),
-      charges(keys[kSelf]->id(), manifest, &journal),
-      reports(keys[kSelf]->id()),
-      duties(keys[kSelf]->id(), manifest, &chain),
-      duty_jobs(&duties, &jobs),
-      pull(&turn),
-      facts(StepReading(*beginning.head, *manifest, kDimension)) {
+    : Core(beginning.manifest, scene::SortedKeys(members)[kSelf], {{"weight", {kDimension}}},
+           ZeroState(), std::make_unique<SeedSecrets>(scene::SortedKeys(members)[kSelf]->id())),
+      MemberState(static_cast<Core&>(*this), 0),
+      keys(scene::SortedKeys(members)),
+      pull(turn),
+      facts(StepReading(*beginning.head, *beginning.manifest, kDimension)) {
+  chain.AdvanceHead(beginning.head);
+  secrets->Begin(DigestOf(900 + kSelf));
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    secrets.emplace_back(keys[i]->id()).Begin(DigestOf(900 + i));
+    all_secrets.emplace_back(keys[i]->id()).Begin(DigestOf(900 + i));
   }
   turn.Begin(Time{} + base::Seconds(1000), out);
   voice.SetStep(facts.number());
   facts.parent_a = wire::BlockDigest(head());
-  facts.my_part = facts.roles().PartOwnedBy(self());
+  facts.my_part = facts.roles().PartOwnedBy(self);
 }
 
 PeerId StepWorld::IdOf(std::size_t member, std::uint32_t members) {
@@ -83,7 +76,7 @@ PeerId StepWorld::IdOf(std::size_t member, std::uint32_t members) {
 
 std::vector<PeerId> StepWorld::Others() const {
   std::vector<PeerId> others = head().members;
-  std::erase(others, self());
+  std::erase(others, self);
   return others;
 }
 
@@ -106,7 +99,7 @@ void StepWorld::Go(base::Duration duration) {
 // --- what members say ---------------------------------------------------------------------------
 
 Digest StepWorld::CoinsRootOf(std::size_t member) const {
-  return secrets[member].CoinsRoot(facts.number(), facts.reading.coin_count);
+  return all_secrets[member].CoinsRoot(facts.number(), facts.reading.coin_count);
 }
 
 SharedVector StepWorld::GradientOf(std::size_t member) const {
@@ -229,7 +222,8 @@ wire::SharedMessage StepWorld::Result(std::uint32_t column) {
   return Say(OwnerOf(column), Phase::kA, MessageType::kResult, wire::Encode(body), 0, column);
 }
 wire::SharedMessage StepWorld::Reveal(std::size_t member, std::uint32_t draw) const {
-  const wire::Reveal body{secrets[member].Opening(facts.number(), facts.reading.coin_count, draw)};
+  const wire::Reveal body{
+      all_secrets[member].Opening(facts.number(), facts.reading.coin_count, draw)};
   return Say(member, Phase::kB, MessageType::kReveal, wire::Encode(body), draw);
 }
 wire::SharedMessage StepWorld::Proof(std::size_t member) {
@@ -354,20 +348,5 @@ JobResult StepWorld::RunJob(const StartJob& job) const {
   if (std::holds_alternative<GradientSpec>(*job.spec)) return GradientResult{GradientOf(kSelf)};
   return Run(*job.spec);
 }
-
-// --- what classes use ---------------------------------------------------------------------------
-
-Sealing::Uses StepWorld::SealingUses() {
-  return {self(), manifest, &turn,    &voice, &journal,    &chain,
-          &inbox, &charges, &reports, &forks, &past_seals, &pull};
-}
-DisputedPairs::Uses StepWorld::PairsUses() { return {self(), &turn, &chain, &inbox, &server}; }
-OwnGradient::Uses StepWorld::GradientUses() {
-  return {self(), manifest, &secrets[kSelf], &voice, &jobs, &chain, &inbox, &followers};
-}
-OwnColumn::Uses StepWorld::ColumnUses() {
-  return {self(), manifest, &voice, &journal, &jobs, &chain, &inbox, &charges, &reports};
-}
-Results::Uses StepWorld::ResultsUses() { return {&chain, &journal, &inbox}; }
 
 }  // namespace ostraka::protocol

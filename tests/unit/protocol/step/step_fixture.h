@@ -19,8 +19,10 @@
 
 #include "node/protocol/parts/chain_server.h"
 #include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/core.h"
 #include "node/protocol/parts/duty_jobs.h"
 #include "node/protocol/parts/followers.h"
+#include "node/protocol/parts/member_state.h"
 #include "node/protocol/parts/own_pace.h"
 #include "node/protocol/parts/past_seals.h"
 #include "node/protocol/parts/reports.h"
@@ -41,7 +43,7 @@ struct SentFrame {
   SharedBlob blob;
 };
 
-class StepWorld {
+class StepWorld : public Core, public MemberState {
  public:
   static constexpr std::uint64_t kStep = 5;  // if no edit moves the head
   static constexpr std::uint64_t kDimension = 120;
@@ -55,7 +57,6 @@ class StepWorld {
   // --- members by number, in the order of their keys ---
   static PeerId IdOf(std::size_t member, std::uint32_t members = 6);
   const PeerId& Id(std::size_t member) const { return head().members[member]; }
-  const PeerId& self() const { return Id(kSelf); }
   std::size_t count() const { return head().members.size(); }
   const Block& head() const { return chain.head(); }
   std::vector<PeerId> Others() const;
@@ -138,35 +139,10 @@ class StepWorld {
   std::vector<std::pair<PeerId, wire::Pull>> Pulls();
   JobResult RunJob(const StartJob& job) const;  // a gradient's is that of PartsOf
 
-  // --- what classes use ---
-  Sealing::Uses SealingUses();
-  DisputedPairs::Uses PairsUses();
-  OwnGradient::Uses GradientUses();
-  OwnColumn::Uses ColumnUses();
-  Results::Uses ResultsUses();
-
   std::vector<std::shared_ptr<const crypto::SigningKey>> keys;
-  std::shared_ptr<const Manifest> manifest;
-  base::TensorLayout layout;
+  std::vector<SeedSecrets> all_secrets;  // by member
   Outbox out;
-  Turn turn;
   StageNow stage;
-  std::vector<SeedSecrets> secrets;  // by member
-  Journal journal;
-  Voice voice;
-  JobDesk jobs;
-  Chain chain;
-  Inbox inbox;
-  Ration ration;
-  ChainServer server;
-  Charges charges;
-  Reports reports;
-  Duties duties;
-  DutyJobs duty_jobs;
-  Followers followers;
-  PastSeals past_seals;
-  ForkWatch forks;
-  OwnPace pace;
   PullTimer pull;
   StepFacts facts;
 

@@ -19,15 +19,7 @@ constexpr std::size_t kSelf = StepWorld::kSelf;
 // Member 0 lives through a step. What the others say is made by hand.
 class StepTest : public testing::Test {
  protected:
-  StepTest()
-      : step_({w_.self(),          w_.manifest,    std::make_shared<crypto::PlainVerifier>(),
-               w_.layout,          &w_.turn,       &w_.stage,
-               &w_.secrets[kSelf], &w_.voice,      &w_.journal,
-               &w_.jobs,           &w_.chain,      &w_.inbox,
-               &w_.server,         &w_.charges,    &w_.reports,
-               &w_.duties,         &w_.duty_jobs,  &w_.followers,
-               &w_.forks,          &w_.past_seals, &w_.pace},
-              std::nullopt) {
+  StepTest() : step_(w_, w_, w_.stage, verifier_, std::nullopt) {
     w_.stage.Enter(Stage::kGenesis);
     w_.stage.Enter(Stage::kCollect);
     step_.Begin({});
@@ -122,6 +114,7 @@ class StepTest : public testing::Test {
   }
 
   StepWorld w_;
+  crypto::PlainVerifier verifier_;
   Step step_;
   std::vector<Stage> stages_;
 };

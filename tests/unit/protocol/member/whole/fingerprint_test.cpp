@@ -48,9 +48,9 @@ void FingerprintProbe::OfMember(PeerMachine& machine) {
   EXPECT_FEEDS(machine, intake_.gate_.ahead_);
   EXPECT_FEEDS(machine, intake_.gate_.refused_early_);
   EXPECT_FEEDS(machine, resends_);
-  ASSERT_NE(machine.step_, nullptr);
-  EXPECT_FEEDS_AFTER(machine, machine.step_->ended_ = Time{1});
-  EXPECT_FEEDS_AFTER(machine, machine.step_.reset());
+  ASSERT_NE(machine.step_.last(), nullptr);
+  EXPECT_FEEDS_AFTER(machine, machine.step_.last()->ended_ = Time{1});
+  EXPECT_FEEDS_AFTER(machine, machine.step_.Drop());
 }
 
 class MemberFingerprint : public testing::Test {

@@ -2,7 +2,7 @@
 #include "node/protocol/ground/invite.h"
 #include "tests/unit/protocol/member/intake_fixture.h"
 
-namespace ostraka::protocol::intake_guests_test {
+namespace ostraka::protocol::door_test {
 namespace {
 
 using scene::IntakeTest;
@@ -13,9 +13,9 @@ using wire::MessageType;
 using wire::Phase;
 
 // Five members, one more seat, and invites of the key of number 70.
-class IntakeGuestsTest : public IntakeTest {
+class DoorTest : public IntakeTest {
  protected:
-  IntakeGuestsTest()
+  DoorTest()
       : IntakeTest([](Manifest& manifest) {
           manifest.join = {.policy = JoinPolicy::kInvite,
                            .allow = {},
@@ -52,7 +52,7 @@ class IntakeGuestsTest : public IntakeTest {
 };
 
 // Attack: an open run takes a link from anybody.
-TEST_F(IntakeGuestsTest, NothingOfAStrangerIsHeardButItsRejoin) {
+TEST_F(DoorTest, NothingOfAStrangerIsHeardButItsRejoin) {
   BeginStep();
   for (const MessageType type :
        {MessageType::kCommit, MessageType::kEcho, MessageType::kAggregate}) {
@@ -70,7 +70,7 @@ TEST_F(IntakeGuestsTest, NothingOfAStrangerIsHeardButItsRejoin) {
   EXPECT_FALSE(parts().followers.Contains(Stranger()));
 }
 
-TEST_F(IntakeGuestsTest, AVouchedRejoinMakesAStrangerAGuest) {
+TEST_F(DoorTest, AVouchedRejoinMakesAStrangerAGuest) {
   BeginStep();
   On(Rejoin(CredentialFor(Stranger())), kStranger);
   EXPECT_TRUE(IsGuest());
@@ -85,7 +85,7 @@ TEST_F(IntakeGuestsTest, AVouchedRejoinMakesAStrangerAGuest) {
   EXPECT_EQ(verifier_->asked, 3u) << "it is held already";
 }
 
-TEST_F(IntakeGuestsTest, AGuestIsAskedForTheBlockThatItNamesAndIsNearIfItAnswersInTime) {
+TEST_F(DoorTest, AGuestIsAskedForTheBlockThatItNamesAndIsNearIfItAnswersInTime) {
   BeginStep();
   On(Rejoin(CredentialFor(Stranger())), kStranger);
   const auto sends = Taken<Send>();
@@ -98,7 +98,7 @@ TEST_F(IntakeGuestsTest, AGuestIsAskedForTheBlockThatItNamesAndIsNearIfItAnswers
   EXPECT_EQ(Asks(true).size(), 1u);
 }
 
-TEST_F(IntakeGuestsTest, WhoFollowsTakesGuestsToo) {
+TEST_F(DoorTest, WhoFollowsTakesGuestsToo) {
   SetHead(HeadBlock());
   parts().stage.Enter(Stage::kGenesis);
   On(Rejoin(CredentialFor(Stranger())), kStranger);
@@ -108,7 +108,7 @@ TEST_F(IntakeGuestsTest, WhoFollowsTakesGuestsToo) {
   EXPECT_TRUE(IsGuest());
 }
 
-TEST_F(IntakeGuestsTest, ACredentialOfAnotherKeyCountsAsAForgery) {
+TEST_F(DoorTest, ACredentialOfAnotherKeyCountsAsAForgery) {
   BeginStep();
   for (std::uint64_t i = 1; i < Ration::kForgeriesASecond; ++i) {
     parts().ration.CountForgery(parts().turn.now(), Stranger());
@@ -119,7 +119,7 @@ TEST_F(IntakeGuestsTest, ACredentialOfAnotherKeyCountsAsAForgery) {
   EXPECT_FALSE(parts().ration.IsHeard(parts().turn.now(), Stranger()));
 }
 
-TEST_F(IntakeGuestsTest, WhoIsNotVouchedForIsNoGuest) {
+TEST_F(DoorTest, WhoIsNotVouchedForIsNoGuest) {
   BeginStep();
   On(Rejoin(std::nullopt), kStranger);
   EXPECT_FALSE(IsGuest()) << "no credential";
@@ -132,7 +132,7 @@ TEST_F(IntakeGuestsTest, WhoIsNotVouchedForIsNoGuest) {
 }
 
 // Attack: ever new credentials, each with two signatures to verify.
-TEST_F(IntakeGuestsTest, AStrangerIsVerifiedSeldom) {
+TEST_F(DoorTest, AStrangerIsVerifiedSeldom) {
   BeginStep();
   for (int i = 0; i < 20; ++i) On(Rejoin(CredentialFor(KeyNumber(80)->id())), kStranger);
   EXPECT_EQ(verifier_->asked, 3 * Ration::kOneStrangerASecond);
@@ -142,7 +142,7 @@ TEST_F(IntakeGuestsTest, AStrangerIsVerifiedSeldom) {
 }
 
 // It sees by the head why it may not come in. (It used to follow for as long as it liked.)
-TEST_F(IntakeGuestsTest, WhomTheRunRefusesForGoodIsShownTheHeadAndIsNoGuest) {
+TEST_F(DoorTest, WhomTheRunRefusesForGoodIsShownTheHeadAndIsNoGuest) {
   Block head = HeadBlock();
   head.decision = scene::DigestOf(1);
   invite_.ends_step = kStep;
@@ -161,7 +161,7 @@ TEST_F(IntakeGuestsTest, WhomTheRunRefusesForGoodIsShownTheHeadAndIsNoGuest) {
 }
 
 // Attack: ten strangers of one link asked as much as ten members may.
-TEST_F(IntakeGuestsTest, GuestsOfALinkShareWhatOneMemberMayHave) {
+TEST_F(DoorTest, GuestsOfALinkShareWhatOneMemberMayHave) {
   Block head = HeadBlock();
   head.decision = scene::DigestOf(1);
   invite_.uses = 10;
@@ -189,13 +189,13 @@ TEST_F(IntakeGuestsTest, GuestsOfALinkShareWhatOneMemberMayHave) {
   EXPECT_NEAR(static_cast<double>(guest), static_cast<double>(member) / 2, 3) << "one of two";
 }
 
-TEST_F(IntakeGuestsTest, ARejoinThatAnotherOnePassesOnIsDropped) {
+TEST_F(DoorTest, ARejoinThatAnotherOnePassesOnIsDropped) {
   BeginStep();
   On(Rejoin(CredentialFor(Stranger())), 1);
   EXPECT_FALSE(IsGuest());
 }
 
-TEST_F(IntakeGuestsTest, ABannedKeyIsNoGuest) {
+TEST_F(DoorTest, ABannedKeyIsNoGuest) {
   Block head = HeadBlock();
   head.standings = {{.peer = Stranger(), .banned = true}};
   BeginStep(head);
@@ -206,7 +206,7 @@ TEST_F(IntakeGuestsTest, ABannedKeyIsNoGuest) {
 
 // Attack: a member that left shows a forged credential while it needs none. Its seat ends, and the
 // voucher lets it in for good, at the cost of a moderator that never signed.
-TEST_F(IntakeGuestsTest, AVoucherThatNobodyVerifiedIsNotPassedOn) {
+TEST_F(DoorTest, AVoucherThatNobodyVerifiedIsNotPassedOn) {
   Block head = HeadBlock();
   std::erase(head.members, IdOf(4));
   head.standings = {{.peer = IdOf(4), .left_step = kStep - 5}};
@@ -218,7 +218,7 @@ TEST_F(IntakeGuestsTest, AVoucherThatNobodyVerifiedIsNotPassedOn) {
 }
 
 // Attack: it asks to come in all the same, near and in order.
-TEST_F(IntakeGuestsTest, WhoShowsAnInviteToFollowIsAGuestAndIsNotStated) {
+TEST_F(DoorTest, WhoShowsAnInviteToFollowIsAGuestAndIsNotStated) {
   BeginStep();
   invite_.kind = wire::InviteKind::kObserve;
   On(Rejoin(CredentialFor(Stranger())), kStranger);
@@ -232,7 +232,7 @@ TEST_F(IntakeGuestsTest, WhoShowsAnInviteToFollowIsAGuestAndIsNotStated) {
             1u);
 }
 
-TEST_F(IntakeGuestsTest, AMemberWhoseSeatEndedNeedsAVoucher) {
+TEST_F(DoorTest, AMemberWhoseSeatEndedNeedsAVoucher) {
   Block head = HeadBlock();
   head.step += 1500;
   head.standings = {{.peer = Stranger(), .left_step = 5}};
@@ -262,4 +262,4 @@ TEST_F(IntakeTest, AClosedRunHasNoGuests) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol::intake_guests_test
+}  // namespace ostraka::protocol::door_test
