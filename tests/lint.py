@@ -14,7 +14,6 @@ tests/lint_classes_test.py. Needs Python 3.11 and nothing else.
 """
 
 import argparse
-import collections
 import concurrent.futures
 import fnmatch
 import functools
@@ -33,8 +32,8 @@ import lint_rules as rules  # noqa: E402  (the path above finds it)
 import lint_text as text_of  # noqa: E402
 import planted  # noqa: E402
 from lint_classes import (  # noqa: E402
-    check_class_size, check_contract, check_fingerprint, check_mutual_calls, check_one_journal,
-    check_one_transition, check_promises, check_removals)
+    check_collaborators, check_contract, check_fingerprint, check_mutual_calls, check_one_journal,
+    check_one_transition, check_promises, check_removals, check_sentences)
 from lint_tree import ROOT, Finding, Tree, layer_of, matches, unit_names  # noqa: E402
 
 # Marks of headers that compiled, by their content, so all checkouts of a user share them.
@@ -357,15 +356,6 @@ def check_sizes(tree):
                               f"than {rules.MAX_FUNCTION_LINES} do not fit a screen", False)
 
 
-def check_folders(tree):
-    """a folder holds few enough headers and sources to be one room"""
-    count = collections.Counter(os.path.dirname(path) for path in tree.cpp())
-    for folder in sorted(count):
-        if count[folder] > rules.MAX_FOLDER_FILES:
-            yield Finding(folder, 1, "folder", f"{count[folder]} headers and sources; more than "
-                          f"{rules.MAX_FOLDER_FILES}: make rooms of it")
-
-
 def check_format(tree, root=ROOT, fix=False):
     """clang-format (.clang-format) would change nothing"""
     paths = tree.cpp()
@@ -491,7 +481,7 @@ def _closure(tree, path):
 
 FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once, check_planted, check_planted_rows, check_handlers, check_attacks,
                check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
-               check_folders, check_class_size, check_mutual_calls, check_contract, check_promises,
+               check_collaborators, check_sentences, check_mutual_calls, check_contract, check_promises,
                check_one_journal, check_removals, check_one_transition, check_fingerprint,
                check_named_paths, check_room_layers, check_standard_includes, check_commits, check_format]
 SLOW_CHECKS = [check_headers_alone]

@@ -1,4 +1,4 @@
-"""Checks of how classes are built: their size, contract, state, and the one place for what must have one."""
+"""Checks of how classes are built: what they need, their contract, state, and the one place for what must have one."""
 
 import collections
 import os
@@ -13,8 +13,8 @@ TABLES = "tests/lint_rules.py"
 
 
 def _is_fixed(kind):
-    """A field of this type is set once: a pointer, a reference, a constant, or a record of these."""
-    return kind.endswith(("*", "&")) or kind in ("Uses", "Holdings") or kind.startswith("const ")
+    """A field of this type is set once: a pointer, a reference or a constant."""
+    return kind.endswith(("*", "&")) or kind.startswith("const ")
 
 
 def _is_state(field, kind):
@@ -30,28 +30,37 @@ def _line(code, offset):
     return code.count("\n", 0, offset) + 1
 
 
-def check_class_size(tree):
-    """a class has few enough fields and functions to have one job; long records give a reason"""
+_POINTER = re.compile(r"[(,]\s*(?:const )?(?:\w+::)*[A-Z]\w*\*\s+(\w+)\s*(?=[,)=])")
+
+
+def check_collaborators(tree):
+    """a function of the protocol takes another class by reference, which says that it is there"""
     used = set()
-    for path in tree.cpp():
+    for path in tree.cpp((".h",)):
+        if not path.startswith(rules.BY_REFERENCE):
+            continue
+        code = tree.code(path)
+        for found in _POINTER.finditer(code):
+            row = f"{path} {found[1]}"
+            if row in rules.NULLABLE:
+                used.add(row)
+            else:
+                yield Finding(path, _line(code, found.start(1)), "collaborators",
+                              f"{found[1]} is a pointer: take a reference, or give the reason in "
+                              "tests/lint_rules.py NULLABLE")
+    yield from _unused(tree, rules.NULLABLE, used, "collaborators", "NULLABLE")
+
+
+def check_sentences(tree):
+    """a record that all members hash holds no text: a comma would split the run"""
+    for path in tree.cpp((".h",)):
+        if path not in rules.HASHED_RECORDS:
+            continue
         for found in tree.classes(path):
-            row = f"{path} {found.name}"
-            most_fields, most_functions, _ = rules.LARGE_CLASSES.get(row, (0, 0, ""))
-            fields, functions = len(found.fields), len(found.functions)
-            if fields <= rules.MAX_FIELDS and functions <= rules.MAX_MEMBER_FUNCTIONS:
-                continue
-            used.add(row)
-            for count, most, what in [
-                    (fields, max(most_fields, rules.MAX_FIELDS), "fields"),
-                    (functions, max(most_functions, rules.MAX_MEMBER_FUNCTIONS), "functions")]:
-                if count > most:
-                    yield Finding(path, found.line, "class-size", f"{found.name} has {count} {what}, "
-                                  f"more than {most}: make parts of it, each with one job")
-            private = [field for _, field, kind in found.fields if _is_state(field, kind)]
-            if row in rules.LARGE_CLASSES and private and not path.startswith("tests/"):
-                yield Finding(path, found.line, "class-size", f"{found.name} has private state "
-                              f"({private[0]}): LARGE_CLASSES is for plain records")
-    yield from _unused(tree, rules.LARGE_CLASSES, used, "class-size", "LARGE_CLASSES")
+            for line, field, kind in found.fields:
+                if kind == "std::string" and field not in rules.SENTENCES:
+                    yield Finding(path, line, "sentences", f"{found.name}::{field} is text: hold a code and "
+                                  "numbers, from which views make the words")
 
 
 def _unused(tree, table, used, rule, name):

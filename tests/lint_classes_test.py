@@ -23,7 +23,7 @@ def findings(check, files):
 class WithTables(unittest.TestCase):
     """Tests that write into the tables of lint_rules.py and leave them as they were."""
 
-    NAMES = ("LARGE_CLASSES", "NOTHING_TO_CHECK", "NOT_HASHED")
+    NAMES = ("NULLABLE", "NOTHING_TO_CHECK", "NOT_HASHED")
 
     def setUp(self):
         self.tables = {name: getattr(rules, name) for name in self.NAMES}
@@ -79,35 +79,35 @@ class Classes(unittest.TestCase):
                          [("A", ["b_"], []), ("B", ["c"], ["D"])])
 
 
-class ClassSize(WithTables):
-    PATH = "sim/x.h"
+class Collaborators(WithTables):
+    PATH = "node/protocol/parts/x.h"
 
-    def sized(self, fields, functions, field="f%d", **files):
-        lines = ["class C {", *[f"  int {field % i} = 0;" for i in range(fields)],
-                 *[f"  void F(int a{i});" for i in range(functions)], "};"]
-        return findings(lint_classes.check_class_size, {self.PATH: "\n".join(lines), **files})
+    def found(self, code, path=PATH):
+        return findings(lint_classes.check_collaborators, {path: code})
 
-    def test_accepts_a_class_at_the_limits(self):
-        self.assertEqual(self.sized(rules.MAX_FIELDS, rules.MAX_MEMBER_FUNCTIONS), [])
+    def test_accepts_references_and_plain_data(self):
+        self.assertEqual(self.found("class C {\n  C(Core& core, const Chain& chain);\n"
+                                    "  void F(std::uint64_t n, const char* name);\n  Step* step();\n};"), [])
 
-    def test_refuses_one_field_or_one_overload_more(self):
-        self.assertEqual(self.sized(rules.MAX_FIELDS + 1, 0), [(self.PATH, 1)])
-        self.assertEqual(self.sized(0, rules.MAX_MEMBER_FUNCTIONS + 1), [(self.PATH, 1)])
+    def test_refuses_a_pointer_to_a_class(self):
+        for parameter in ["Step* step", "const Chain* chain", "wire::Opener* opener", "Step* step = nullptr"]:
+            self.assertEqual(self.found(f"class C {{\n  void F(int n, {parameter});\n}};"), [(self.PATH, 2)],
+                             parameter)
 
-    def test_lets_a_reason_stand_for_a_record_up_to_its_own_limit(self):
-        rules.LARGE_CLASSES = {f"{self.PATH} C": (rules.MAX_FIELDS + 2, 0, "a file's fields")}
-        self.assertEqual(self.sized(rules.MAX_FIELDS + 2, 3), [])
-        self.assertEqual(self.sized(rules.MAX_FIELDS + 3, 3), [(self.PATH, 1)])
-        self.assertEqual(self.sized(rules.MAX_FIELDS + 2, rules.MAX_MEMBER_FUNCTIONS + 1), [(self.PATH, 1)])
+    def test_looks_at_the_protocol_alone(self):
+        self.assertEqual(self.found("void F(Step* step);", "sim/x.h"), [])
 
-    def test_refuses_a_reason_for_private_state(self):
-        rules.LARGE_CLASSES = {f"{self.PATH} C": (rules.MAX_FIELDS + 2, 0, "a file's fields")}
-        self.assertEqual(self.sized(rules.MAX_FIELDS + 2, 3, "f%d_"), [(self.PATH, 1)])
+    def test_lets_a_reason_stand_and_wants_it_used(self):
+        rules.NULLABLE = {f"{self.PATH} step": "null: there is none yet", f"{self.PATH} gone": "null"}
+        self.assertEqual(self.found("void F(Step* step);"), [TABLES])
 
-    def test_wants_each_reason_used(self):
-        rules.LARGE_CLASSES = {f"{self.PATH} C": (30, 0, "a file's fields"),
-                               f"{self.PATH} Gone": (30, 0, "a file's fields")}
-        self.assertEqual(self.sized(3, 3), [TABLES, TABLES])
+
+class Sentences(unittest.TestCase):
+    def test_refuses_text_in_a_hashed_record(self):
+        record = "struct Removal {\n  std::string reason;\n  std::string old_text;\n};"
+        self.assertEqual(findings(lint_classes.check_sentences, {"node/wire/block.h": record}),
+                         [("node/wire/block.h", 2)])
+        self.assertEqual(findings(lint_classes.check_sentences, {"node/wire/names.h": record}), [])
 
 
 class MutualCalls(unittest.TestCase):
@@ -182,7 +182,7 @@ class Contract(WithTables):
         self.assertEqual(self.of(self.COMMENT, body, in_tests), [(self.PATH, 6)])
 
     def test_leaves_alone_what_has_no_state_of_its_own(self):
-        for field in ["const Turn* turn_;", "Uses uses_;", "const int most_ = 3;", "Desk& desk_;",
+        for field in ["const Turn* turn_;", "const int most_ = 3;", "Desk& desk_;",
                       "int open = 0;"]:
             body = [line.replace("int next_ = 1;", field) for line in self.CLASS]
             self.assertEqual(self.of([], body, {}), [], field)
@@ -286,7 +286,7 @@ class OneTransition(unittest.TestCase):
 
 class Reasons(unittest.TestCase):
     def test_stand_beside_each_exception(self):
-        for reason in [*(row[2] for row in rules.LARGE_CLASSES.values()), *rules.NOTHING_TO_CHECK.values()]:
+        for reason in [*rules.NULLABLE.values(), *rules.SENTENCES.values(), *rules.NOTHING_TO_CHECK.values()]:
             self.assertGreater(len(reason), 20)
 
 

@@ -355,11 +355,6 @@ class Houses(unittest.TestCase):
         long_file = lint.Tree({"sim/x.h": "int x;\n" * (rules.MAX_FILE_LINES + 1)})
         self.assertEqual([f.fatal for f in lint.check_sizes(long_file)], [False])
 
-    def test_refuses_folders_that_are_lists(self):
-        room = {f"dht/x{i}.h": "" for i in range(rules.MAX_FOLDER_FILES)}
-        self.assertEqual(findings(lint.check_folders, room), [])
-        self.assertEqual(findings(lint.check_folders, {**room, "dht/y.cpp": ""}), [("dht", 1)])
-
     def test_warns_of_long_functions(self):
         body = "  Call();\n" * rules.MAX_FUNCTION_LINES
         self.assertEqual(findings(lint.check_sizes, {"sim/x.cpp": f"void F() {{\n{body}}}\n"}),
