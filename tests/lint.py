@@ -224,7 +224,7 @@ def check_attacks(tree):
 
 
 def check_readmes(tree):
-    """every folder of sources, and every top-level folder, says in a README.md what it is"""
+    """every folder of sources, and every top-level folder, says in a README.md what it is, and what does not belong there"""
     folders = set()
     for path in tree.sizes:
         parts = path.split("/")
@@ -233,8 +233,12 @@ def check_readmes(tree):
     folders |= {os.path.dirname(path) for path in tree.cpp((".h", ".cpp", ".capnp"))
                 if not path.startswith("tests/")}
     for folder in sorted(folders - {"", "cmake"}):
-        if f"{folder}/README.md" not in tree.sizes:
+        page = f"{folder}/README.md"
+        if page not in tree.sizes:
             yield Finding(folder, 1, "readme", "has no README.md (model: node/base/README.md)")
+        elif not re.search(r"^What does not belong here: \S", tree.texts.get(page, ""), re.MULTILINE):
+            yield Finding(page, 1, "readme", "write a line `What does not belong here: THINGS (FOLDER), ...`: "
+                          "what is put here by mistake, and where it goes")
 
 
 # A page names a path from a top-level folder anywhere; in backticks also one that is relative to its own folder.

@@ -327,9 +327,17 @@ class Headers(unittest.TestCase):
 
 class Houses(unittest.TestCase):
     def test_wants_a_readme_in_source_and_top_level_folders(self):
-        files = {"sim/README.md": "", "sim/faults/x.h": "", "docs/a.md": "", ".ci/run": "",
-                 "cmake/a.cmake": "", "tests/README.md": "", "tests/unit/base/x_test.cpp": ""}
+        page = "What does not belong here: y (z).\n"
+        files = {"sim/README.md": page, "sim/faults/x.h": "", "docs/a.md": "", ".ci/run": "",
+                 "cmake/a.cmake": "", "tests/README.md": page, "tests/unit/base/x_test.cpp": ""}
         self.assertEqual(findings(lint.check_readmes, files), [("docs", 1), ("sim/faults", 1)])
+
+    def test_wants_a_readme_to_say_what_does_not_belong_there(self):
+        def of(text):
+            return findings(lint.check_readmes, {"sim/x.h": "", "sim/README.md": text, "sim/list/README.md": ""})
+        self.assertEqual(of("# sim\n\nWhat does not belong here: y (z).\nMay include: z.\n"), [])
+        for text in ["", "# sim\n", "What does not belong here:\n", "See: What does not belong here: y (z).\n"]:
+            self.assertEqual(of(text), [("sim/README.md", 1)], text)
 
     def test_wants_a_test_for_each_unit(self):
         files = {"crypto/hash.h": "", "crypto/hash.cpp": "", "crypto/hash_simd.cpp": "",
