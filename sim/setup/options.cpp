@@ -1,8 +1,6 @@
 #include "sim/setup/options.h"
 
 #include <algorithm>
-#include <charconv>
-#include <functional>
 #include <vector>
 
 #include "node/base/check.h"
@@ -10,168 +8,12 @@
 #include "sim/engine/network.h"
 #include "sim/setup/cuts.h"
 #include "sim/setup/models.h"
+#include "sim/setup/option_table.h"
 
 namespace ostraka::sim {
 namespace {
 
 constexpr std::string_view kAttackParamPrefix = "attack.";
-
-template <typename Number>
-std::string FormatNumber(Number value) {
-  char buffer[64];
-  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
-  return {buffer, end};
-}
-
-template <typename Number>
-bool ParseNumber(std::string_view text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
-// One option: its name, and how it is written and read.
-struct Field {
-  std::string_view name;
-  std::function<std::string(const SimOptions&)> write;
-  std::function<bool(std::string_view, SimOptions&)> read;
-  // Left out of the text at its default. The text names the run, so an option added this way
-  // changes only the runs that use it.
-  bool only_if_set = false;
-};
-
-template <typename Number>
-Field NumberField(std::string_view name, Number SimOptions::*member) {
-  return {name, [member](const SimOptions& o) { return FormatNumber(o.*member); },
-          [member](std::string_view text, SimOptions& o) { return ParseNumber(text, o.*member); }};
-}
-
-Field DurationField(std::string_view name, base::Duration SimOptions::*member) {
-  return {
-      name, [member](const SimOptions& o) { return FormatNumber((o.*member).ns); },
-      [member](std::string_view text, SimOptions& o) { return ParseNumber(text, (o.*member).ns); }};
-}
-
-Field WaitField(std::string_view name, base::Duration SimWaits::*member) {
-  return {name, [member](const SimOptions& o) { return FormatNumber((o.waits.*member).ns); },
-          [member](std::string_view text, SimOptions& o) {
-            return ParseNumber(text, (o.waits.*member).ns);
-          }};
-}
-
-Field WaitCountField(std::string_view name, std::uint32_t SimWaits::*member) {
-  return {name, [member](const SimOptions& o) { return FormatNumber(o.waits.*member); },
-          [member](std::string_view text, SimOptions& o) {
-            return ParseNumber(text, o.waits.*member);
-          }};
-}
-
-Field BoolField(std::string_view name, bool SimOptions::*member) {
-  return {name, [member](const SimOptions& o) { return std::string(o.*member ? "1" : "0"); },
-          [member](std::string_view text, SimOptions& o) {
-            o.*member = text == "1";
-            return text == "0" || text == "1";
-          }};
-}
-
-template <typename Value>
-Field WordField(std::string_view name, Value SimOptions::*member,
-                std::optional<Value> (*find)(std::string_view),
-                std::string_view (*name_of)(Value)) {
-  return {name, [=](const SimOptions& o) { return std::string(name_of(o.*member)); },
-          [=](std::string_view text, SimOptions& o) {
-            const auto found = find(text);
-            if (found) o.*member = *found;
-            return found.has_value();
-          }};
-}
-
-Field OnlyIfSet(Field field) {
-  field.only_if_set = true;
-  return field;
-}
-
-const std::vector<Field>& Fields() {
-  static const std::vector<Field> kFields = {
-      NumberField("seed", &SimOptions::seed),
-      NumberField("peers", &SimOptions::peers),
-      NumberField("byzantine", &SimOptions::byzantine),
-      {"attack", [](const SimOptions& o) { return o.attack; },
-       [](std::string_view text, SimOptions& o) {
-         o.attack = text;
-         return true;
-       }},
-      NumberField("attack_from_step", &SimOptions::attack_from_step),
-      OnlyIfSet(NumberField("liars", &SimOptions::liars)),
-      OnlyIfSet(NumberField("nat", &SimOptions::nat)),
-      OnlyIfSet(NumberField("leaves", &SimOptions::leaves)),
-      OnlyIfSet(DurationField("leave_for_ns", &SimOptions::leave_for)),
-      OnlyIfSet(NumberField("attackers_leave", &SimOptions::attackers_leave)),
-      OnlyIfSet(NumberField("comes", &SimOptions::comes)),
-      OnlyIfSet(NumberField("intruders", &SimOptions::intruders)),
-      OnlyIfSet(NumberField("forgers", &SimOptions::forgers)),
-      OnlyIfSet(NumberField("turnover", &SimOptions::turnover)),
-      BoolField("await_removal", &SimOptions::await_removal),
-      OnlyIfSet(BoolField("premises", &SimOptions::premises)),
-      {"mode", [](const SimOptions& o) { return std::string(protocol::ModeName(o.mode)); },
-       [](std::string_view text, SimOptions& o) {
-         const auto mode = protocol::ParseMode(text);
-         if (mode.ok()) o.mode = *mode;
-         return mode.ok();
-       }},
-      BoolField("unprotected", &SimOptions::unprotected),
-      NumberField("steps", &SimOptions::steps),
-      NumberField("validators", &SimOptions::validators),
-      OnlyIfSet({"model", [](const SimOptions& o) { return o.model; },
-                 [](std::string_view text, SimOptions& o) {
-                   o.model = text;
-                   return true;
-                 }}),
-      NumberField("dimension", &SimOptions::dimension),
-      NumberField("batch_size", &SimOptions::batch_size),
-      NumberField("learning_rate", &SimOptions::learning_rate),
-      OnlyIfSet(WordField("optimizer", &SimOptions::optimizer, aggregation::FindOptimizer,
-                          aggregation::OptimizerName)),
-      OnlyIfSet(WordField("schedule", &SimOptions::schedule, protocol::FindSchedule,
-                          protocol::ScheduleName)),
-      OnlyIfSet(NumberField("momentum", &SimOptions::momentum)),
-      OnlyIfSet(NumberField("clip_norm", &SimOptions::clip_norm)),
-      NumberField("tau", &SimOptions::tau),
-      OnlyIfSet(BoolField("exact", &SimOptions::exact)),
-      DurationField("delay_min_ns", &SimOptions::delay_min),
-      DurationField("delay_max_ns", &SimOptions::delay_max),
-      DurationField("jitter_ns", &SimOptions::jitter),
-      NumberField("bytes_per_second", &SimOptions::bytes_per_second),
-      OnlyIfSet(NumberField("line_bytes_per_second", &SimOptions::line_bytes_per_second)),
-      OnlyIfSet(NumberField("uplink_bytes_per_second", &SimOptions::uplink_bytes_per_second)),
-      DurationField("fsync_max_ns", &SimOptions::fsync_max),
-      NumberField("loss_permille", &SimOptions::loss_permille),
-      NumberField("duplicate_permille", &SimOptions::duplicate_permille),
-      NumberField("stall_permille", &SimOptions::stall_permille),
-      DurationField("skew_ns", &SimOptions::skew),
-      NumberField("drift_ppm", &SimOptions::drift_ppm),
-      NumberField("spared_kills", &SimOptions::spared_kills),
-      NumberField("crashes", &SimOptions::crashes),
-      DurationField("crash_down_ns", &SimOptions::crash_down),
-      NumberField("blackouts", &SimOptions::blackouts),
-      BoolField("lose_disk", &SimOptions::lose_disk),
-      {"cut", [](const SimOptions& o) { return o.cut; },
-       [](std::string_view text, SimOptions& o) {
-         o.cut = text;
-         return true;
-       }},
-      DurationField("cut_at_ns", &SimOptions::cut_at),
-      DurationField("cut_for_ns", &SimOptions::cut_for),
-      OnlyIfSet(WaitField("delta_ns", &SimWaits::delta)),
-      OnlyIfSet(WaitField("part_floor_ns", &SimWaits::part_floor)),
-      OnlyIfSet(WaitField("gradient_time_ns", &SimWaits::gradient_time)),
-      OnlyIfSet(WaitCountField("fastest_percent", &SimWaits::fastest_percent)),
-      OnlyIfSet(WaitCountField("again_percent", &SimWaits::again_percent)),
-      OnlyIfSet(WaitCountField("stragglers", &SimWaits::stragglers)),
-      OnlyIfSet(WaitField("straggler_time_ns", &SimWaits::straggler_time)),
-      DurationField("time_limit_ns", &SimOptions::time_limit),
-  };
-  return kFields;
-}
 
 std::string_view WithoutComments(std::string_view line) { return line.substr(0, line.find('#')); }
 
@@ -199,8 +41,8 @@ bool ReadWord(std::string_view name, std::string_view value, SimOptions& options
     options.attack_params[param] = value;
     return !value.empty();
   }
-  for (const Field& field : Fields()) {
-    if (field.name == name) return field.read(value, options);
+  for (const SimOption& option : AllOptions()) {
+    if (option.name == name) return ReadOption(option, value, options);
   }
   return false;
 }
@@ -281,10 +123,10 @@ base::Status CheckFaults(const SimOptions& options) {
 std::string FormatOptions(const SimOptions& options) {
   const SimOptions defaults;
   std::string text;
-  for (const Field& field : Fields()) {
-    const std::string value = field.write(options);
-    if (field.only_if_set && value == field.write(defaults)) continue;
-    text += (text.empty() ? "" : " ") + std::string(field.name) + "=" + value;
+  for (const SimOption& option : AllOptions()) {
+    const std::string value = WriteOption(option, options);
+    if (option.only_if_set && value == WriteOption(option, defaults)) continue;
+    text += (text.empty() ? "" : " ") + std::string(option.name) + "=" + value;
   }
   for (const auto& [name, value] : options.attack_params) {
     text += " " + std::string(kAttackParamPrefix) + name + "=" + value;

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -14,6 +15,8 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "node/cli/options/attack_options.h"
@@ -35,6 +38,7 @@
 #include "sim/run/seeds.h"
 #include "sim/run/shrink.h"
 #include "sim/setup/cuts.h"
+#include "sim/setup/option_table.h"
 
 namespace ostraka::cli {
 namespace {
@@ -58,7 +62,6 @@ struct SimCommandOptions {
   std::string seeds;    // A..B
   std::string command;  // as it was given, but without --seeds
   std::string replay;   // file
-  SimSeconds seconds;
   bool swarm_test = false;
   bool attack_given = false;
   bool byzantine_given = false;
@@ -124,14 +127,6 @@ base::StatusOr<sim::SimOptions> ReadReplay(const std::string& path) {
   return base::InvalidArgument(path + ": " + base::MessageOf(options.status()));
 }
 
-base::StatusOr<base::Duration> SecondsOf(const std::string& flag, double seconds) {
-  constexpr double kMost = 86'400;  // a day of virtual time
-  if (seconds >= 0 && seconds <= kMost) {
-    return base::Duration{static_cast<std::int64_t>(seconds * 1e9)};
-  }
-  return base::InvalidArgument(flag + " must be 0..86400 seconds");
-}
-
 // A user who chose a small swarm and no number of attackers gets as many as it bears.
 void TakeFewerAttackers(sim::SimOptions& sim) {
   if (sim.peers < 2) return;
@@ -150,17 +145,6 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   ASSIGN_OR_RETURN(result.mode, protocol::ParseMode(options.mode));
   RETURN_IF_ERROR(SetUpdate(options.update, result));
   ASSIGN_OR_RETURN(result.attack_params, ParseAttackParams(options.attack_params));
-  ASSIGN_OR_RETURN(result.crash_down, SecondsOf("--crash-down", options.seconds.crash_down));
-  ASSIGN_OR_RETURN(result.leave_for, SecondsOf("--leave-for", options.seconds.leave_for));
-  ASSIGN_OR_RETURN(result.cut_at, SecondsOf("--cut-at", options.seconds.cut_at));
-  ASSIGN_OR_RETURN(result.cut_for, SecondsOf("--cut-for", options.seconds.cut_for));
-  ASSIGN_OR_RETURN(result.waits.delta, SecondsOf("--delta", options.seconds.delta));
-  ASSIGN_OR_RETURN(result.waits.part_floor, SecondsOf("--part-floor", options.seconds.part_floor));
-  ASSIGN_OR_RETURN(result.waits.gradient_time,
-                   SecondsOf("--gradient-time", options.seconds.gradient_time));
-  ASSIGN_OR_RETURN(result.waits.straggler_time,
-                   SecondsOf("--straggler-time", options.seconds.straggler_time));
-  ASSIGN_OR_RETURN(result.skew, SecondsOf("--skew", options.seconds.skew));
   if (!options.byzantine_given && !options.swarm_test) TakeFewerAttackers(result);
   // Recorded runs have the default, so it stays.
   if (options.byzantine_given && result.byzantine > 0 && !options.attack_given &&
@@ -395,136 +379,57 @@ void AddSimSubcommands(CLI::App& command, const std::shared_ptr<SimCommandOption
 
 // --- the simulated run ---------------------------------------------------------------------------
 
-void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
-  sim::SimOptions& sim = options->sim;
-  command->add_option("--peers", sim.peers, "number of peers")->capture_default_str();
-  command
-      ->add_option("--byzantine", sim.byzantine,
-                   "number of Byzantine peers among them, or fewer if so few peers bear no more")
-      ->capture_default_str();
-  OfferChoices(command->add_option("--attack", sim.attack,
-                                   "their attack; an unknown name lists the known ones"),
-               AttackNames())
-      ->capture_default_str();
-  command->add_option("--attack-param", options->attack_params, "name=value");
-  command->add_option("--attack-from", sim.attack_from_step, "honest before this step")
-      ->capture_default_str();
-  command
-      ->add_option("--liars", sim.liars, "number of Byzantine peers that only make each seal slow")
-      ->capture_default_str();
-  command
-      ->add_option("--nat", sim.nat,
-                   "number of peers, drawn, that cannot be dialed: no two of them get a link")
-      ->capture_default_str();
-  command
-      ->add_option("--leaves", sim.leaves,
-                   "number of honest peers, drawn, that leave the run and come back")
-      ->capture_default_str();
-  command->add_option("--leave-for", options->seconds.leave_for, "seconds for which each is away")
-      ->capture_default_str();
-  command->add_option("--attackers-leave", sim.attackers_leave,
-                      "the attackers say that they leave from this step on");
-  command
-      ->add_option("--comes", sim.comes,
-                   "number of honest keys that come in from outside, half of them by invite")
-      ->capture_default_str();
-  command
-      ->add_option("--intruders", sim.intruders,
-                   "number of attackers that come in by one public invite")
-      ->capture_default_str();
-  command
-      ->add_option("--turnover", sim.turnover,
-                   "number of honest keys that come one after the other, each time with the oldest "
-                   "member leaving")
-      ->capture_default_str();
-  command
-      ->add_option("--forgers", sim.forgers,
-                   "number of keys that ask to come in by what lets nobody in")
-      ->capture_default_str();
-  OfferChoices(command->add_option("--mode", options->mode, "majority, balanced, third or checked"),
-               ModeNames())
-      ->capture_default_str();
-  command->add_option("--steps", sim.steps, "least number of steps")->capture_default_str();
-  command->add_option("--validators", sim.validators, "validators in each step")
-      ->capture_default_str();
-  command->add_flag("--unprotected", sim.unprotected, "plain averaging without checks");
-  AddSimUpdateOptions(*command, options->update);
-  command->add_flag("--exact", sim.exact,
-                    "compute_profile exact/1: gradients are compared bit for bit");
+std::string SecondsText(base::Duration duration) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), duration.seconds()).ptr;
+  return {text.data(), end};
 }
 
-void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
-  sim::SimOptions& sim = options->sim;
+void AddSeconds(CLI::App& command, const std::string& flag, base::Duration& value,
+                const std::string& help) {
+  constexpr double kMost = 86'400;  // a day of virtual time
   command
-      ->add_option("--crashes", sim.crashes, "number of kills of honest peers, spread over the run")
+      .add_option_function<double>(
+          flag,
+          [flag, &value](double seconds) {
+            if (!(seconds >= 0 && seconds <= kMost)) {
+              throw CLI::ValidationError(flag, "must be 0..86400 seconds");
+            }
+            value = base::Duration{static_cast<std::int64_t>(seconds * 1e9)};
+          },
+          help)
+      ->default_str(SecondsText(value));
+}
+
+// What the table declares (sim/setup/option_table.h).
+void AddTableOptions(CLI::App& command, sim::SimOptions& sim) {
+  for (const sim::SimOption& option : sim::AllOptions()) {
+    const std::string flag(option.flag);
+    const std::string help(option.help);
+    if (flag.empty()) continue;
+    std::visit(
+        [&]<typename T>(T* value) {
+          if constexpr (std::is_same_v<T, base::Duration>) {
+            AddSeconds(command, flag, *value, help);
+          } else if constexpr (std::is_same_v<T, bool>) {
+            command.add_flag(flag, *value, help);
+          } else {
+            command.add_option(flag, *value, help)->capture_default_str();
+          }
+        },
+        std::get<0>(option.value)(sim));
+  }
+}
+
+void AddSwarmOptions(CLI::App& command, SimCommandOptions& options) {
+  AddTableOptions(command, options.sim);
+  OfferChoices(command.get_option("--attack"), AttackNames());
+  OfferChoices(command.get_option("--cut"), TextsOf(sim::kCuts));
+  command.add_option("--attack-param", options.attack_params, "name=value");
+  OfferChoices(command.add_option("--mode", options.mode, "majority, balanced, third or checked"),
+               ModeNames())
       ->capture_default_str();
-  command
-      ->add_option("--blackouts", sim.blackouts,
-                   "number of times at which all honest peers are killed at once")
-      ->capture_default_str();
-  command
-      ->add_option("--crash-down", options->seconds.crash_down,
-                   "most seconds until a killed peer restarts")
-      ->capture_default_str();
-  command->add_flag("--lose-disk", sim.lose_disk,
-                    "killed peers lose their disk, and are killed once more soon after");
-  OfferChoices(command->add_option("--cut", sim.cut,
-                                   "cut of the network: none, halves, one_way, flapping or flaky"),
-               TextsOf(sim::kCuts))
-      ->capture_default_str();
-  command->add_option("--cut-at", options->seconds.cut_at, "seconds")->capture_default_str();
-  command->add_option("--cut-for", options->seconds.cut_for, "seconds")->capture_default_str();
-  command
-      ->add_option("--loss", sim.loss_permille, "of 1000 messages, the number lost and sent again")
-      ->capture_default_str();
-  command
-      ->add_option("--uplink", sim.uplink_bytes_per_second,
-                   "bytes per second of all links out of a peer together, as `node --bandwidth`; "
-                   "0: no limit")
-      ->capture_default_str();
-  command
-      ->add_option(
-          "--line-rate", sim.line_bytes_per_second,
-          "bytes a second of each link to a peer that only dials, without bulk data; 0: no limit")
-      ->capture_default_str();
-  command
-      ->add_option("--duplicates", sim.duplicate_permille,
-                   "of 1000 messages, the number that arrive twice")
-      ->capture_default_str();
-  command
-      ->add_option("--stalls", sim.stall_permille,
-                   "of 1000 stores, the number that take 5 times as long")
-      ->capture_default_str();
-  command->add_option("--gradient-time", options->seconds.gradient_time,
-                      "seconds that a gradient takes at least");
-  command->add_option(
-      "--fastest", sim.waits.fastest_percent,
-      "machines differ: the fastest may take this percentage of --gradient-time, the "
-      "slowest all of it; 0: all are alike");
-  command
-      ->add_option("--stragglers", sim.waits.stragglers,
-                   "number of honest peers, drawn, whose gradients take --straggler-time: they may "
-                   "be dropped, and count as faulty")
-      ->capture_default_str();
-  command
-      ->add_option("--straggler-time", options->seconds.straggler_time,
-                   "seconds; a run waits 20, or less with --part-floor")
-      ->capture_default_str();
-  command
-      ->add_option(
-          "--again", sim.waits.again_percent,
-          "profile exact/1: most per cent of a gradient's time for computing a second time")
-      ->capture_default_str();
-  command->add_option("--delta", options->seconds.delta,
-                      "seconds: four times what a message takes at most, as the manifest says "
-                      "(default: that of a manifest, 1)");
-  command->add_option(
-      "--part-floor", options->seconds.part_floor,
-      "seconds: the wait for parts follows the run, not below this; 0: it does not");
-  command->add_option("--skew", options->seconds.skew, "most seconds by which clocks differ")
-      ->capture_default_str();
-  command->add_option("--drift", sim.drift_ppm, "most ppm by which clocks are fast or slow")
-      ->capture_default_str();
+  AddSimUpdateOptions(command, options.update);
 }
 
 // --- choice of runs, and output ------------------------------------------------------------------
@@ -559,8 +464,7 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
   auto* command =
       program.add_subcommand("sim", "simulate a swarm under attack in virtual time, from a seed");
   auto options = std::make_shared<SimCommandOptions>();
-  AddSwarmOptions(command, options.get());
-  AddFaultOptions(command, options.get());
+  AddSwarmOptions(*command, *options);
   AddRunOptions(command, options.get());
   command->footer(
       "Examples: ostraka sim --peers 16 --byzantine 7 --attack alie --seeds 1..20\n"

@@ -1,4 +1,4 @@
-// Groups of the options of `sim`: the model and its update, and times.
+// A group of the options of `sim`: the model and its update.
 //
 // Thread safety: none; a command line is declared by one thread.
 #pragma once
@@ -15,19 +15,6 @@ class App;
 }
 
 namespace ostraka::cli {
-
-// Times, in seconds.
-struct SimSeconds {
-  double crash_down = 2;
-  double leave_for = 2;
-  double delta = 0;
-  double part_floor = 0;
-  double gradient_time = 0;
-  double straggler_time = 30;
-  double cut_at = 5;
-  double cut_for = 20;
-  double skew = 0;
-};
 
 struct SimUpdateOptions {
   std::string model = "toy";
