@@ -429,7 +429,7 @@ NOTHING_TO_CHECK = {
     "node/protocol/recording/said.h": "maps, each content of which is right; S2 and S3 are of one line each",
     "node/protocol/mail/pull_timer.h": "a time and a count, each value of which is right",
     "node/protocol/mail/signature_check.h": "its counts are Ration's, which CHECKs them",
-    "node/protocol/parts/own_pace.h": "a flag, each value of which is right",
+    "node/protocol/parts/slowness_notice.h": "a flag, each value of which is right",
 }
 # The only places that make a Store, and that note a fault.
 STORE_MAKERS = ("node/protocol/mail/", "dht/node.cpp")  # a member's journal; the DHT node's one record

@@ -1,12 +1,16 @@
 // The fields of every record, each listed once: its name, where it stands in the schema, its
 // limits. Encoding, decoding, hashes, tests' generators and differences all walk over these lists.
 //
-// To add a field: a member of the struct, a line in its list, a line in ostraka.capnp.
-// node/wire/fields.cpp refuses to compile a list that leaves a member out, or that bounds neither
-// the length of a list nor the values of an enumeration.
+// A new field: a member of the struct, a line in its list here, a line in the struct's schema
+// (ostraka.capnp, evidence.capnp, recording.capnp). A new record: its list here too. A list that
+// leaves out a member does not compile, nor does one with a list or an enumeration without a bound.
+// What the compiler does not see: the bounds of a number (From, Below), a real number that is none
+// or negative (Check), a default that no peer accepts, a signed body longer than kMaxSmallBodyBytes
+// (limits.h). After a change that older peers do not read, raise kProtocolDraft (messages.h), or
+// kRecordingVersion for recordings.
 //
 // Check(record), where there is one, says what must hold between the fields. Everything that comes
-// from a peer is checked by the list and then by Check.
+// from a peer is checked by the list and then by Check. It is declared here, or is not called.
 //
 // Thread safety: constants and pure functions.
 #pragma once
@@ -40,12 +44,13 @@ inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 // No order: a list may repeat its elements.
 struct Unordered {};
 
-// What an access to the schema does: the four generated functions of a field.
+// What an access to the schema does: the four functions that Cap'n Proto generates for a field.
 enum class Verb { kGet, kSet, kInit, kHas };
 template <Verb verb>
 using Do = std::integral_constant<Verb, verb>;
 
-// How a field that is a record stands in the schema, if not as a struct of its own.
+// How a field stands in the schema, if not by one name: these three for a record or a list of them,
+// Flagged for an optional number, SpreadOver for an array.
 struct Inline {};    // its fields are fields of the record around it
 struct Columnar {};  // a list of records whose k-th fields are one list in the record around it
 struct Custom {};    // a codec of its own (block_codec.cpp)
@@ -108,10 +113,11 @@ constexpr auto SpreadOver(Access... access) {
 template <typename Record>
 using Of = std::type_identity<Record>;
 
-// The list of a record. A template, so that a source pays for the lists that it walks over alone.
+// The list of a record. A template, so a source compiles only the lists that it uses.
 #define FIELDS(Record)       \
   template <typename = void> \
   constexpr auto FieldsOf(Of<Record>)
+// SCHEMA(Step): schema.getStep(), schema.setStep(value), schema.initStep(count), schema.hasStep().
 #define SCHEMA(Name)                                             \
   [](auto& schema, auto verb, auto... value) -> decltype(auto) { \
     if constexpr (verb == ::ostraka::wire::Verb::kGet) {         \
@@ -512,7 +518,7 @@ FIELDS(RecordingHead) {
       FIELD("guest bytes", guest_bytes_a_second, GuestBytesASecond));
 }
 
-FIELDS(RecordedRecord) {
+FIELDS(RecordedRow) {
   return std::tuple(
       FIELD("record kind", kind, Kind), FIELD("key", key, Key).AtMost(kMaxRecordedBytes),
       FIELD("value", value, Value).AtMost(kMaxRecordedBytes), FIELD("has blob", has_blob, HasBlob),

@@ -67,8 +67,8 @@ enum class MessageType : std::uint8_t {
 inline constexpr std::uint8_t kMessageTypeCount = 19;
 const char* MessageTypeName(MessageType type);  // as in JSON: boot, commit, part, aggregate, ...
 
-// True for kPull and its answers. Such a frame has 64 zero bytes in place of a signature: the link
-// identifies the sender, and the content is either a request or proves itself by its hash.
+// True for kPull, its answers and kForward. Such a frame has 64 zero bytes in place of a signature:
+// the link identifies the sender, and the content is either a request or proves itself by its hash.
 bool IsService(MessageType type);
 
 struct Slot {
@@ -334,7 +334,7 @@ struct SealVote {
                            // its own lock provable
 };
 
-// SEAL's COMMIT: the signer holds Q votes of this iteration for `value` and saw no second proposal.
+// The signer holds Q votes of this iteration for `value` and saw no second proposal.
 struct Lock {
   Digest value;
 };

@@ -29,6 +29,55 @@ concept Checked = requires(const T& value) {
   Check(value);
 };
 
+// --- a list is complete -------------------------------------------------------------------------
+
+// Stands for any member in the initializer of an aggregate.
+struct Anything {
+  template <typename T>
+  operator T() const {  // NOLINT(google-explicit-constructor)
+    return {};
+  }
+};
+
+// Number of members of the aggregate T.
+template <typename T, typename... Members>
+consteval std::size_t MembersOf() {
+  if constexpr (requires { T{Members{}..., Anything{}}; }) {
+    return MembersOf<T, Members..., Anything>();
+  } else {
+    return sizeof...(Members);
+  }
+}
+
+template <typename T>
+consteval std::size_t Listed() {
+  return std::tuple_size_v<decltype(FieldsOf(Of<T>{}))>;
+}
+
+template <typename T>
+inline constexpr bool kIsList = kIsVector<T> || std::is_same_v<T, std::string>;
+template <typename T>
+inline constexpr bool kIsListOfLists = false;
+template <typename T>
+inline constexpr bool kIsListOfLists<std::vector<T>> = kIsList<T>;
+template <typename T>
+inline constexpr bool kHasValues = std::is_enum_v<T>;  // a value outside of which is none
+template <typename T>
+inline constexpr bool kHasValues<std::vector<T>> = std::is_enum_v<T>;
+
+// A peer can make neither an enumeration take an unknown value nor a list grow without bound.
+template <typename T>
+consteval bool IsBounded() {
+  bool bounded = true;
+  ForEachField<T>([&](const auto& field) {
+    using Member = std::remove_cvref_t<decltype(field.of(std::declval<T&>()))>;
+    if (kHasValues<Member>) bounded &= field.range.max != Range{}.max;
+    if (kIsList<Member>) bounded &= field.count != kNoLimit;
+    if (kIsListOfLists<Member>) bounded &= field.each != kNoLimit;
+  });
+  return bounded;
+}
+
 // --- writing ------------------------------------------------------------------------------------
 
 template <Record T, typename Builder>
@@ -102,6 +151,7 @@ Status ReadCustom(Reader reader, T& out);
 
 template <Record T, typename Builder>
 void WriteRecord(const T& record, Builder builder) {
+  static_assert(MembersOf<T>() == Listed<T>(), "the record's list leaves out a member");
   ForEachField<T>([&](const auto& field) {
     const auto& value = field.of(record);
     using Access = std::remove_cvref_t<decltype(field.access)>;
@@ -269,6 +319,7 @@ Status ReadField(Reader reader, const Field& field, T& out) {
 
 template <Record T, typename Reader>
 Status ReadRecord(Reader reader, T& out) {
+  static_assert(IsBounded<T>(), "a list without AtMost or Each, or an enumeration without Below");
   Status status = base::OkStatus();
   ForEachField<T>([&](const auto& field) {
     if (!status.ok()) return;

@@ -42,7 +42,7 @@ struct RecordingHead {
 };
 
 // What a store kept, as the machine was given it at its start.
-struct RecordedRecord {
+struct RecordedRow {
   std::uint8_t kind = 0;
   Bytes key;
   Bytes value;
@@ -50,15 +50,15 @@ struct RecordedRecord {
   Bytes blob;
 };
 struct RecordedStore {
-  std::vector<RecordedRecord> blocks;
-  std::vector<RecordedRecord> slots;
-  std::optional<RecordedRecord> state = {};
-  std::vector<RecordedRecord> results;
+  std::vector<RecordedRow> blocks;
+  std::vector<RecordedRow> slots;
+  std::optional<RecordedRow> state = {};
+  std::vector<RecordedRow> results;
   bool member = false;
   std::optional<std::uint64_t> asks_since = {};
   std::optional<std::string> fork = {};  // never an empty line
-  std::optional<RecordedRecord> handover = {};
-  std::vector<RecordedRecord> state_parts;
+  std::optional<RecordedRow> handover = {};
+  std::vector<RecordedRow> state_parts;
 };
 
 struct RecordedWishes {

@@ -39,8 +39,7 @@ class Answers {
 
   // N1; counts the request.
   bool Admits(const PeerId& from);
-  // REQUIRES: admitted; not of kind kProofs or kFollow, which the member answers. `step`: null if
-  // there is none.
+  // REQUIRES: admitted; not of kind kProofs or kFollow (Intake::OnPull).
   void Answer(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
   void AnswerHead(const PeerId& to);
   // A member that speaks in a seal that is decided here is stuck in it: the certificate helps it

@@ -213,7 +213,7 @@ bool Gate::BulkWanted(const wire::Envelope& envelope, const PeerId& from,
   if (step_.in(slot.step)) {
     const StepFacts& facts = step_.step().facts();
     if (!part) return facts.roles().PartOwnedBy(envelope.sender) == slot.iteration;
-    return facts.my_part == slot.iteration ||
+    return facts.my_column == slot.iteration ||
            step_.step().pairs().IsPublic(envelope.sender, slot.iteration);
   }
   // Of a step whose roles are not known yet. What is refused here is asked for when the step begins

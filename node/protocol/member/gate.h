@@ -1,5 +1,5 @@
-// What is let in: every signed message of another peer passes here, cheap checks first, before
-// anything of it is kept or believed.
+// What is let in: every frame is opened here, and every signed message but REJOIN (door.h) is
+// judged here, cheap checks first, before anything of it is kept or believed.
 //
 // Promises:
 //   G1  A message is taken in only if it is of use now (its step and phase are in the window), its

@@ -1,6 +1,11 @@
 // Everything that comes from others, and own messages that come back: each goes to the class that
 // it is for. What it leads to for the member is returned as an outcome.
 //
+//   frame -> Gate::Open -> request or answer -> Answers | Follower | Forks | Ending
+//                       -> REJOIN            -> Door
+//                       -> other signed      -> Forks::Watch -> Gate::Sort, Judge -> inbox -> step
+//   A frozen member hands all signed messages to Forks. A member that lingers takes in COMMITs.
+//
 // Promises:
 //   I1  A signed message is taken in once, by the gate's judgement; an own one without it, as it
 //       was signed here.
@@ -11,7 +16,8 @@
 //
 // Memory: none of its own.
 //
-// What an attacker can do here: see gate.h (what is let in) and answers.h (what is answered).
+// What an attacker can do here: see gate.h (what is let in), door.h (who comes in) and answers.h
+// (what is answered).
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -76,6 +82,7 @@ class Intake {
   enum class Rationed : std::uint8_t { kNo, kYes };
   void SendBack(std::size_t first, const PeerId& from, Rationed rationed);
   void Malformed(const PeerId& from, const std::string& why) const;
+  // After any PULL: a slot that is two steps ahead says that its sender is there.
   Outcome LeaveIfAsksAhead(const PeerId& from, const wire::Slot& slot);
   Outcome LeaveIfBehind(const PeerId& sender);
 

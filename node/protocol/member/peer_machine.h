@@ -64,7 +64,7 @@ class PeerMachine final : public Machine {
 
   // --- what happens to the member ---
   bool Do(const Outcome& outcome);  // true: there may be another transition
-  void BeginStep();
+  void BeginStep();   // from the genesis, from the step before, or back from an absence
   void ResumeStep();  // the first one after a restart
   void Leave(const std::string& reason, bool trust_state);
   void CancelStepTimers() const;

@@ -20,9 +20,9 @@
 #include "node/protocol/parts/duties.h"
 #include "node/protocol/parts/duty_jobs.h"
 #include "node/protocol/parts/followers.h"
-#include "node/protocol/parts/own_pace.h"
 #include "node/protocol/parts/past_seals.h"
 #include "node/protocol/parts/reports.h"
+#include "node/protocol/parts/slowness_notice.h"
 #include "node/protocol/watch/fork_watch.h"
 
 namespace ostraka::protocol {
@@ -44,7 +44,7 @@ struct MemberState {
   Followers followers;
   PastSeals past_seals;
   ForkWatch fork_watch;
-  OwnPace pace;
+  SlownessNotice pace;
 
   // `keys`: how many the run can have.
   void CheckInvariants(std::size_t keys) const;

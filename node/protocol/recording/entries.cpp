@@ -14,8 +14,8 @@
 namespace ostraka::protocol {
 namespace {
 
-using wire::RecordedRecord;
 using wire::RecordedResult;
+using wire::RecordedRow;
 using wire::RecordedStore;
 using wire::RecordedTurn;
 using wire::RecordedWishes;
@@ -36,7 +36,7 @@ constexpr std::uint8_t kResult = NumberOf<JobResult, T>();
 
 // --- what a store kept --------------------------------------------------------------------------
 
-RecordedRecord ToRecorded(const Record& record) {
+RecordedRow ToRecorded(const Record& record) {
   const bool has_blob = record.blob != nullptr;
   return {.kind = static_cast<std::uint8_t>(record.kind),
           .key = record.key,
@@ -45,13 +45,13 @@ RecordedRecord ToRecorded(const Record& record) {
           .blob = has_blob ? record.blob->data : base::Bytes()};
 }
 
-std::vector<RecordedRecord> ToRecorded(const std::vector<Record>& records) {
-  std::vector<RecordedRecord> recorded;
+std::vector<RecordedRow> ToRecorded(const std::vector<Record>& records) {
+  std::vector<RecordedRow> recorded;
   for (const Record& record : records) recorded.push_back(ToRecorded(record));
   return recorded;
 }
 
-std::optional<RecordedRecord> ToRecorded(const std::optional<Record>& record) {
+std::optional<RecordedRow> ToRecorded(const std::optional<Record>& record) {
   if (!record) return std::nullopt;
   return ToRecorded(*record);
 }
@@ -68,7 +68,7 @@ RecordedStore ToRecorded(const Restored& store) {
           .state_parts = ToRecorded(store.state_parts)};
 }
 
-base::StatusOr<Record> FromRecorded(const RecordedRecord& recorded) {
+base::StatusOr<Record> FromRecorded(const RecordedRow& recorded) {
   if (recorded.kind > static_cast<std::uint8_t>(RecordKind::kStatePart)) {
     return base::InvalidArgument("a record of the store has an unknown kind");
   }
@@ -77,16 +77,16 @@ base::StatusOr<Record> FromRecorded(const RecordedRecord& recorded) {
   return record;
 }
 
-base::StatusOr<std::vector<Record>> FromRecorded(const std::vector<RecordedRecord>& recorded) {
+base::StatusOr<std::vector<Record>> FromRecorded(const std::vector<RecordedRow>& recorded) {
   std::vector<Record> records;
-  for (const RecordedRecord& each : recorded) {
+  for (const RecordedRow& each : recorded) {
     ASSIGN_OR_RETURN(Record record, FromRecorded(each));
     records.push_back(std::move(record));
   }
   return records;
 }
 
-base::StatusOr<std::optional<Record>> FromRecorded(const std::optional<RecordedRecord>& recorded) {
+base::StatusOr<std::optional<Record>> FromRecorded(const std::optional<RecordedRow>& recorded) {
   if (!recorded) return std::optional<Record>();
   ASSIGN_OR_RETURN(Record record, FromRecorded(*recorded));
   return std::optional(std::move(record));

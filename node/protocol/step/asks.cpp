@@ -170,8 +170,8 @@ void Asks::ForRefusedPart(const PeerId& whom, const PeerId& worker, std::uint32_
 void Asks::ForRefusedParts(const std::set<PeerId>& links, const DisputedPairs& pairs) const {
   for (const PeerId& whom : links) {
     if (!IsMember(SealersOf(core_.chain.head()), whom)) continue;
-    if (facts_.my_part && facts_.roles().IsWorker(whom)) {
-      ForRefusedPart(whom, whom, *facts_.my_part);
+    if (facts_.my_column && facts_.roles().IsWorker(whom)) {
+      ForRefusedPart(whom, whom, *facts_.my_column);
     }
     for (const LivePair& pair : pairs.all()) {
       const bool own = pair.worker == whom && pair.aggregator != core_.self;

@@ -34,7 +34,7 @@ LateWatch::Options DueWatch::Options() const {
 void DueWatch::BeginA() {
   const Roles& roles = facts_.roles();
   const std::vector<PeerId>& members = SealersOf(core_.chain.head());
-  const bool owner = facts_.my_part.has_value();
+  const bool owner = facts_.my_column.has_value();
   LateWatch::Options options = Options();
   options.owns_column = owner;
   LateWatch& watch = reports_.WatchLateness(options);

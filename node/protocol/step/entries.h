@@ -11,6 +11,9 @@
 //
 // May not know: clocks, links, or the agreement.
 //
+// Whoever changes who owes nothing changes Sealing::WatchEchoes too: else honest ECHOs look hasty,
+// and honest members are dropped.
+//
 // Memory: one counter. What an attacker can do here: choose what its own entries hold.
 //
 // Thread safety: none; one owner.

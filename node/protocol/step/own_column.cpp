@@ -55,8 +55,8 @@ void OwnColumn::JudgePartOf(const PeerId& worker) {
     return;
   }
   const Inbox::Version* part =
-      Usable(core_.inbox, facts_, facts_.PlaceOf(Phase::kA, MessageType::kPart, 0, *facts_.my_part),
-             worker);
+      Usable(core_.inbox, facts_,
+             facts_.PlaceOf(Phase::kA, MessageType::kPart, 0, *facts_.my_column), worker);
   if (commit == nullptr || part == nullptr) return;
   if (commit->message->envelope.entry != facts_.parent_a) return;
   // Computed from another model, so of no use here, whatever it is.
@@ -64,7 +64,7 @@ void OwnColumn::JudgePartOf(const PeerId& worker) {
     refused_.insert(worker);
     return;
   }
-  const auto reason = PartFault(*commit, *part, *facts_.my_part, facts_.roles().parts);
+  const auto reason = PartFault(*commit, *part, *facts_.my_column, facts_.roles().parts);
   if (!reason) {
     held_.emplace(worker, Held{part->blob, commit->message->digest, part->message->frame});
     return;
@@ -96,7 +96,7 @@ void OwnColumn::OnJob(const JobResult& result) {
 
 // `result` is null if nothing was held, or the work failed.
 void OwnColumn::State(const SharedBlob& result) {
-  const std::uint32_t index = *facts_.my_part;
+  const std::uint32_t index = *facts_.my_column;
   const std::vector<PeerId>& members = core_.chain.head().members;
   std::vector<PeerId> senders;
   std::vector<Digest> leaves;
@@ -127,7 +127,7 @@ void OwnColumn::State(const SharedBlob& result) {
 }
 
 Draft OwnColumn::ResultDraft(const SharedBlob& result) const {
-  const std::uint32_t index = *facts_.my_part;
+  const std::uint32_t index = *facts_.my_column;
   const wire::Result body{RawHeaderOf(facts_.roles().parts[index]), result->root};
   return core_.voice.MakeDraft(
       core_.voice.SlotOf(facts_.number(), Phase::kA, MessageType::kResult, 0, index),
@@ -136,7 +136,7 @@ Draft OwnColumn::ResultDraft(const SharedBlob& result) const {
 
 void OwnColumn::SendResultAgain() {
   if (!owned()) return;
-  const SharedBlob result = core_.chain.ResultAt(facts_.number(), *facts_.my_part);
+  const SharedBlob result = core_.chain.ResultAt(facts_.number(), *facts_.my_column);
   if (result == nullptr) return;
   Draft draft = ResultDraft(result);
   if (core_.journal.Said(draft.envelope.slot)) core_.voice.Prepare(std::move(draft));

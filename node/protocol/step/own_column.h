@@ -55,7 +55,7 @@ class OwnColumn {
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
-  bool owned() const { return facts_.my_part.has_value(); }
+  bool owned() const { return facts_.my_column.has_value(); }
   // `sender`'s message of phase A has come.
   void Note(const PeerId& sender) { to_judge_.insert(sender); }
   // The root of this member's own parameters, in profile exact/1.

@@ -124,7 +124,7 @@ void Settling::ProveGradients(const Block& block) {
 // of one of these does not count, and this member would owe a name still.
 void Settling::CrossCheck() {
   duties_.ForgetCrossCheck();
-  const auto& mine = facts_.my_part;
+  const auto& mine = facts_.my_column;
   if (!mine || results_.all()[*mine] == nullptr) return;
   const SealedStep& sealed = facts_.reading.sealed;
   CrossCheckSpec spec;
@@ -163,9 +163,9 @@ void Settling::Remember() {
     if (!complete || !sealed.roles.IsWorker(member)) continue;
     past.proofs.emplace(member, facts_.reading.proofs.at(member));
   }
-  if (facts_.my_part) {
+  if (facts_.my_column) {
     for (const auto& [worker, held] : column_.held()) {
-      past.parts[{*facts_.my_part, worker}] = {held.frame, held.blob};
+      past.parts[{*facts_.my_column, worker}] = {held.frame, held.blob};
     }
   }
   core_.chain.Remember(facts_.number(), std::move(past));

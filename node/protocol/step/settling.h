@@ -31,8 +31,8 @@
 #include "node/protocol/parts/duty_jobs.h"
 #include "node/protocol/parts/followers.h"
 #include "node/protocol/parts/outcome.h"
-#include "node/protocol/parts/own_pace.h"
 #include "node/protocol/parts/reports.h"
+#include "node/protocol/parts/slowness_notice.h"
 #include "node/protocol/step/own_column.h"
 #include "node/protocol/step/results.h"
 #include "node/protocol/step/step_clock.h"
@@ -45,7 +45,7 @@ inline constexpr std::uint64_t kStateEvery = 16;
 class Settling {
  public:
   Settling(Core& core, ChainServer& server, Charges& charges, Reports& reports, Duties& duties,
-           DutyJobs& duty_jobs, Followers& followers, OwnPace& pace, const StepFacts& facts,
+           DutyJobs& duty_jobs, Followers& followers, SlownessNotice& pace, const StepFacts& facts,
            const OwnColumn& column, const Results& results, const StepClock& clock)
       : core_(core),
         server_(server),
@@ -64,12 +64,12 @@ class Settling {
 
   // Seal C has decided. Decides which aggregates the block still needs.
   void Begin(const Digest& decision_c);
-  // Makes the block once its aggregates are held, and starts the update (then updating()).
   // This member's own roots of what it had at the beginning of the step, as far as it needs them.
   struct OwnRoots {
     std::optional<Digest> state;
     std::optional<Digest> parameters;  // profile exact/1
   };
+  // Makes the block once its aggregates are held, and starts the update (then updating()).
   Outcome Try(const OwnRoots& own);
   bool updating() const { return update_.has_value(); }
 
@@ -95,7 +95,7 @@ class Settling {
   Duties& duties_;
   DutyJobs& duty_jobs_;
   Followers& followers_;
-  OwnPace& pace_;
+  SlownessNotice& pace_;
   const StepFacts& facts_;
   const OwnColumn& column_;
   const Results& results_;

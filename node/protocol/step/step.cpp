@@ -23,7 +23,7 @@ StepFacts FactsOf(const Core& core) {
   const Block& head = core.chain.head();
   StepFacts facts(StepReading(head, *core.manifest, core.chain.state().parameters->size()));
   facts.parent_a = wire::BlockDigest(head);
-  facts.my_part = facts.roles().PartOwnedBy(core.self);
+  facts.my_column = facts.roles().PartOwnedBy(core.self);
   return facts;
 }
 

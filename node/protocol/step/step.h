@@ -47,9 +47,8 @@ namespace ostraka::protocol {
 
 class Step {
  public:
-  // The parts of the member that the step and its components use. All outlive it.
-  // The step after the head. `before_ended`: local time at which this member saw seal C of the step
-  // before decided; empty if it did not.
+  // The step after the head. `core`, `member`, `stage` and `verifier` outlive it. `before_ended`:
+  // local time at which this member saw seal C of the step before decided; empty if it did not.
   Step(Core& core, MemberState& member, StageNow& stage, crypto::Verifier& verifier,
        std::optional<Time> before_ended);
   Step(const Step&) = delete;  // its components point at each other

@@ -38,7 +38,7 @@ const Inbox::Version* Usable(const Inbox& inbox, const StepFacts& facts, const I
 }
 
 void StepFacts::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, reading, parent_a, parent_b, parent_c, my_part, muted);
+  crypto::Feed(hasher, reading, parent_a, parent_b, parent_c, my_column, muted);
 }
 
 }  // namespace ostraka::protocol

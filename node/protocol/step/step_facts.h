@@ -18,9 +18,10 @@ struct StepFacts {
 
   StepReading reading;
   // The parent of seal A (the head block), of seal B (the last decision: it changes with each draw)
-  // and of seal C; zero until known.
+  // and of seal C; zero until known. Once seal B has decided, parent_b is that decision, which the
+  // ECHOs of seal B do not name.
   Digest parent_a, parent_b, parent_c;
-  std::optional<std::uint32_t> my_part;  // the column that this member owns
+  std::optional<std::uint32_t> my_column;  // the column that this member owns
   // Either all of reading.absent or an earlier set: the seals do not wait for the ECHOs of these
   // members, and nobody listens to them. Absent members that are not muted owe no messages, but
   // still take part in seals. The bound: Step::MuteAbsent.
@@ -45,7 +46,6 @@ struct StepFacts {
 const Inbox::Version* Usable(const Inbox& inbox, const StepFacts& facts, const Inbox::Place& place,
                              const PeerId& sender);
 
-// Durations that the components of a step share.
 // Delay for SealOptions::moment. Uses the manifest's Delta, not the head's, which grows with
 // measured lag: each lag contains such a moment, so using the head's Delta would feed growth back
 // into itself [one cheat of eight, that gave its messages to one honest member at first, drove

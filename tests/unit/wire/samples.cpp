@@ -480,9 +480,8 @@ RecordingHead SampleRecordingHead() {
 }
 
 RecordedTurn SampleRecordedStart() {
-  const RecordedRecord with_value{.kind = 1, .key = {1}, .value = {2}, .blob = {}};
-  const RecordedRecord with_blob{
-      .kind = 3, .key = {3}, .value = {}, .has_blob = true, .blob = {4, 5}};
+  const RecordedRow with_value{.kind = 1, .key = {1}, .value = {2}, .blob = {}};
+  const RecordedRow with_blob{.kind = 3, .key = {3}, .value = {}, .has_blob = true, .blob = {4, 5}};
   RecordedTurn turn;
   turn.at = 9;
   turn.id = 8;

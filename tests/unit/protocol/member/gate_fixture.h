@@ -63,7 +63,7 @@ class GateTest : public MemberTest {
             .iteration = column,
             .body = ResultBody(blob)};
   }
-  std::uint32_t MyColumn() { return step().facts().my_part.value(); }
+  std::uint32_t MyColumn() { return step().facts().my_column.value(); }
 
   // --- the slow path of the seal in progress ---
   void ReachIteration(std::uint32_t iteration) {

@@ -6,10 +6,10 @@
 #include "node/protocol/parts/duty_jobs.h"
 #include "node/protocol/parts/followers.h"
 #include "node/protocol/parts/genesis_seal.h"
-#include "node/protocol/parts/own_pace.h"
 #include "node/protocol/parts/past_seals.h"
 #include "node/protocol/parts/replay.h"
 #include "node/protocol/parts/reports.h"
+#include "node/protocol/parts/slowness_notice.h"
 #include "node/protocol/parts/stage.h"
 #include "node/protocol/parts/stay.h"
 #include "node/protocol/parts/vote_record.h"
@@ -117,8 +117,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(genesis, genesis.echo_->block = std::make_shared<Block>());
     EXPECT_FEEDS(genesis, echo_->digest);
   }
-  static void OfOwnPace() {
-    OwnPace pace;
+  static void OfSlownessNotice() {
+    SlownessNotice pace;
     EXPECT_FEEDS(pace, told_);
   }
   static void OfPastSeals() {
@@ -169,7 +169,7 @@ TEST(Fingerprint, FeedsEveryFieldOfDuties) { FingerprintProbe::OfDuties(); }
 TEST(Fingerprint, FeedsEveryFieldOfDutyJobs) { FingerprintProbe::OfDutyJobs(); }
 TEST(Fingerprint, FeedsEveryFieldOfFollowers) { FingerprintProbe::OfFollowers(); }
 TEST(Fingerprint, FeedsEveryFieldOfTheGenesisSeal) { FingerprintProbe::OfGenesisSeal(); }
-TEST(Fingerprint, FeedsEveryFieldOfTheOwnPace) { FingerprintProbe::OfOwnPace(); }
+TEST(Fingerprint, FeedsEveryFieldOfTheSlownessNotice) { FingerprintProbe::OfSlownessNotice(); }
 TEST(Fingerprint, FeedsEveryFieldOfPastSeals) { FingerprintProbe::OfPastSeals(); }
 TEST(Fingerprint, FeedsEveryFieldOfAReplay) { FingerprintProbe::OfReplay(); }
 TEST(Fingerprint, FeedsEveryFieldOfReports) { FingerprintProbe::OfReports(); }

@@ -311,7 +311,7 @@ TEST_F(AsksTest, AfterTheOwnEchoNothingIsLate) {
 // --- parts without room ---
 
 TEST_F(AsksOfSixTest, RefusedPartsAreAskedOfTheLinksThatBroughtThem) {
-  const std::uint32_t mine = *w_.facts.my_part;
+  const std::uint32_t mine = *w_.facts.my_column;
   const std::uint32_t disputed = w_.ColumnOf(2);
   asks_.ForRefusedParts({w_.Id(1), w_.Id(3), scene::PeerNumber(99)}, pairs_);
   std::set<std::pair<PeerId, std::uint64_t>> asked;
@@ -325,7 +325,7 @@ TEST_F(AsksOfSixTest, RefusedPartsAreAskedOfTheLinksThatBroughtThem) {
 }
 
 TEST_F(AsksOfSixTest, PartThatIsHeldIsNotAskedFor) {
-  w_.HearPart(3, *w_.facts.my_part);
+  w_.HearPart(3, *w_.facts.my_column);
   asks_.ForRefusedParts({w_.Id(3)}, pairs_);
   EXPECT_TRUE(w_.Pulls().empty());
 }
@@ -338,7 +338,7 @@ TEST(AsksInDisputeTest, PartThatOthersForwardedIsAskedOfThem) {
   std::set<base::Bytes> authors;
   for (const auto& [to, pull] : w.Pulls()) {
     EXPECT_EQ(to, w.Id(4));
-    EXPECT_EQ(pull.index, *w.facts.my_part);
+    EXPECT_EQ(pull.index, *w.facts.my_column);
     authors.insert(pull.members);
   }
   EXPECT_EQ(authors, (std::set<base::Bytes>{wire::BitmapOf({w.Id(4)}, w.head().members),

@@ -90,7 +90,7 @@ TEST_F(DueWatchTest, WhatIsHeldIsNotLackingAnyMore) {
   OpenA();
   w_.Hear(w_.Commit(1));
   w_.Hear(w_.Aggregate(2));
-  w_.HearPart(1, *w_.facts.my_part);
+  w_.HearPart(1, *w_.facts.my_column);
   column_.Try();
   due_.Update();
   EXPECT_FALSE(Lacks(DueMessage::kCommit, 1));
@@ -159,7 +159,7 @@ TEST_F(DueWatchTest, OverdueMessageArmsThePullTimerAndIsAskedForByNobodyHere) {
   OpenA();
   for (std::size_t i = 0; i < w_.count(); ++i) {
     if (i != 1) w_.Hear(w_.Commit(i));
-    if (i != 1) w_.HearPart(i, *w_.facts.my_part);
+    if (i != 1) w_.HearPart(i, *w_.facts.my_column);
   }
   column_.Try();
   due_.Update();
@@ -177,7 +177,7 @@ TEST_F(DueWatchTest, OverdueMessageArmsThePullTimerAndIsAskedForByNobodyHere) {
 TEST_F(DueWatchTest, AfterTheOwnEchoNobodyIsLate) {
   OpenA();
   for (std::size_t i = 0; i < w_.count(); ++i) {
-    w_.HearPart(i, *w_.facts.my_part);
+    w_.HearPart(i, *w_.facts.my_column);
     if (i != 1) w_.Hear(w_.Commit(i));
   }
   column_.Try();

@@ -22,7 +22,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS(step, facts_.parent_a);
     EXPECT_FEEDS(step, facts_.parent_b);
     EXPECT_FEEDS(step, facts_.parent_c);
-    EXPECT_FEEDS_AFTER(step, step.facts_.my_part = 17);
+    EXPECT_FEEDS_AFTER(step, step.facts_.my_column = 17);
     EXPECT_FEEDS(step, facts_.muted);
     EXPECT_FEEDS(step, facts_.reading.coin_count);
     EXPECT_FEEDS(step, facts_.reading.absent);

@@ -28,7 +28,7 @@ class OwnColumnTest : public testing::Test {
       : w_(edit), column_(w_, w_.charges, w_.reports, w_.facts) {}
   void TearDown() override { column_.CheckInvariants(); }
 
-  std::uint32_t mine() const { return *w_.facts.my_part; }
+  std::uint32_t mine() const { return *w_.facts.my_column; }
   void HearBoth(std::size_t worker) {
     w_.Hear(w_.Commit(worker));
     w_.HearPart(worker, mine());
@@ -225,7 +225,7 @@ TEST_F(OwnColumnTest, RestartedMemberSaysItsResultAgainWithTheDataOfItsStore) {
     OwnColumn column(before, before.charges, before.reports, before.facts);
     for (std::size_t i = 0; i < before.count(); ++i) {
       before.Hear(before.Commit(i));
-      before.HearPart(i, *before.facts.my_part);
+      before.HearPart(i, *before.facts.my_column);
     }
     column.Try();
     column.OnJob(before.RunJob(before.Taken<StartJob>().at(0)));

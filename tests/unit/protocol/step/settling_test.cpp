@@ -51,7 +51,7 @@ class SettlingTest : public testing::Test {
   void HoldParts() {
     for (std::size_t i = 0; i < w_.count(); ++i) {
       w_.Hear(w_.Commit(i));
-      w_.HearPart(i, *w_.facts.my_part);
+      w_.HearPart(i, *w_.facts.my_column);
     }
     column_.Try();
     w_.out.actions().clear();
@@ -140,7 +140,7 @@ TEST_F(SettlingTest, ResultOfAVoidColumnThatIsHeldIsNotApplied) {
 TEST_F(SettlingTest, OwnerChecksOnlyTheSendersThatItsSealedAggIncludes) {
   HoldResults();
   HoldParts();
-  MakeVoid(*w_.facts.my_part);
+  MakeVoid(*w_.facts.my_column);
   const PeerId included = w_.Id(1);  // alone
   ASSERT_GT(column_.held().size(), 1U);
   ASSERT_EQ(Settle().what, What::kGoOn);
@@ -285,7 +285,7 @@ TEST_F(SettlingTest, NumbersOfAllWorkersAreCheckedAgainstThePartsOfTheOwnColumn)
     const auto* check = std::get_if<CrossCheckSpec>(job.spec.get());
     if (check == nullptr) continue;
     ++checks;
-    EXPECT_EQ(check->column.part_index, *w_.facts.my_part);
+    EXPECT_EQ(check->column.part_index, *w_.facts.my_column);
     EXPECT_EQ(check->claims.size(), w_.facts.roles().workers.size());
     EXPECT_TRUE(std::get<CrossCheckResult>(w_.RunJob(job)).liars.empty());
   }
@@ -306,7 +306,7 @@ TEST_F(SettlingTest, StepIsRememberedWithThePartsOfTheOwnColumn) {
   EXPECT_EQ(past->columns.size(), w_.facts.roles().parts.size());
   EXPECT_EQ(past->proofs.size(), w_.facts.roles().workers.size());
   EXPECT_EQ(past->parts.size(), w_.facts.roles().workers.size());
-  EXPECT_TRUE(past->parts.contains({*w_.facts.my_part, w_.facts.roles().workers[1]}));
+  EXPECT_TRUE(past->parts.contains({*w_.facts.my_column, w_.facts.roles().workers[1]}));
 }
 
 TEST_F(SettlingTest, FollowerIsShownTheNewHead) {

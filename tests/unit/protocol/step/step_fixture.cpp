@@ -67,7 +67,7 @@ StepWorld::StepWorld(std::uint32_t members, Beginning beginning)
   turn.Begin(Time{} + base::Seconds(1000), out);
   voice.SetStep(facts.number());
   facts.parent_a = wire::BlockDigest(head());
-  facts.my_part = facts.roles().PartOwnedBy(self);
+  facts.my_column = facts.roles().PartOwnedBy(self);
 }
 
 PeerId StepWorld::IdOf(std::size_t member, std::uint32_t members) {

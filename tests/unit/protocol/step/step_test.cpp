@@ -76,7 +76,7 @@ class StepTest : public testing::Test {
   void HearPhaseAOfOthers() {
     for (std::size_t i = 1; i < w_.count(); ++i) {
       Accept(w_.Commit(i));
-      Accept(w_.Part(i, *w_.facts.my_part), w_.PartsOf(i)[*w_.facts.my_part]);
+      Accept(w_.Part(i, *w_.facts.my_column), w_.PartsOf(i)[*w_.facts.my_column]);
       Accept(w_.Aggregate(i));
       Accept(w_.Result(w_.ColumnOf(i)), w_.ResultOf(w_.ColumnOf(i)));
     }
@@ -214,7 +214,7 @@ TEST_F(StepTest, MoreAbsentMembersThanLeaveAQuorumAreNotMuted) {
   for (std::size_t i = 1; i < w_.count(); ++i) {
     if (i + absent >= w_.count()) continue;
     Accept(w_.Commit(i));
-    Accept(w_.Part(i, *w_.facts.my_part), w_.PartsOf(i)[*w_.facts.my_part]);
+    Accept(w_.Part(i, *w_.facts.my_column), w_.PartsOf(i)[*w_.facts.my_column]);
     Accept(w_.Aggregate(i));
   }
   step_.OnBulkTimer();
@@ -283,7 +283,7 @@ TEST_F(StepTest, PullTimerAsksAgainWhileSomethingIsMissing) {
 TEST_F(StepTest, ResultFromAnybodyIsTakenInPhaseC) {
   for (std::size_t i = 1; i < w_.count(); ++i) {
     Accept(w_.Commit(i));
-    Accept(w_.Part(i, *w_.facts.my_part), w_.PartsOf(i)[*w_.facts.my_part]);
+    Accept(w_.Part(i, *w_.facts.my_column), w_.PartsOf(i)[*w_.facts.my_column]);
     Accept(w_.Aggregate(i));
   }
   Pump();

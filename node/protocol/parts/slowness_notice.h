@@ -20,7 +20,7 @@
 
 namespace ostraka::protocol {
 
-class OwnPace {
+class SlownessNotice {
  public:
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, told_); }
   friend struct FingerprintProbe;

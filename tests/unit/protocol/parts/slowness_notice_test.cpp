@@ -1,17 +1,17 @@
-#include "node/protocol/parts/own_pace.h"
+#include "node/protocol/parts/slowness_notice.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/unit/protocol/scene.h"
 
-namespace ostraka::protocol::own_pace_test {
+namespace ostraka::protocol::slowness_notice_test {
 namespace {
 
 using scene::PeerNumber;
 
-class OwnPaceTest : public testing::Test {
+class SlownessNoticeTest : public testing::Test {
  protected:
-  OwnPaceTest() { turn_.Begin(Time{}, out_); }
+  SlownessNoticeTest() { turn_.Begin(Time{}, out_); }
 
   // What people are told with a block that says that peer 1 has used so much.
   std::optional<Slow> Told(std::uint64_t used_ms, std::uint64_t step = 4) {
@@ -32,15 +32,15 @@ class OwnPaceTest : public testing::Test {
   Manifest manifest_ = scene::ManifestOf(4);
   Outbox out_;
   Turn turn_;
-  OwnPace pace_;
+  SlownessNotice pace_;
 };
 
-TEST_F(OwnPaceTest, MemberThatUsedHalfItsAllowanceIsNotWarned) {
+TEST_F(SlownessNoticeTest, MemberThatUsedHalfItsAllowanceIsNotWarned) {
   EXPECT_FALSE(Told(0));
   EXPECT_FALSE(Told(Half()));
 }
 
-TEST_F(OwnPaceTest, WarningIsRepeatedWhileItLastsAndTakenBackOnce) {
+TEST_F(SlownessNoticeTest, WarningIsRepeatedWhileItLastsAndTakenBackOnce) {
   for (const std::uint64_t step : {4u, 5u}) {
     const auto slow = Told(Half() + 1, step);
     ASSERT_TRUE(slow);
@@ -54,7 +54,7 @@ TEST_F(OwnPaceTest, WarningIsRepeatedWhileItLastsAndTakenBackOnce) {
   EXPECT_FALSE(Told(Half(), 7));
 }
 
-TEST_F(OwnPaceTest, LatenessOfOthersIsNoWarning) {
+TEST_F(SlownessNoticeTest, LatenessOfOthersIsNoWarning) {
   wire::Block head = scene::ViewBefore(manifest_, 5);
   head.lateness = {{PeerNumber(2), UINT64_MAX}};
   pace_.Tell(turn_, head, manifest_, PeerNumber(1));
@@ -62,4 +62,4 @@ TEST_F(OwnPaceTest, LatenessOfOthersIsNoWarning) {
 }
 
 }  // namespace
-}  // namespace ostraka::protocol::own_pace_test
+}  // namespace ostraka::protocol::slowness_notice_test
