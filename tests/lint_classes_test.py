@@ -80,7 +80,7 @@ class Classes(unittest.TestCase):
 
 
 class Collaborators(WithTables):
-    PATH = "node/protocol/parts/x.h"
+    PATH = "node/protocol/lasting/x.h"
 
     def found(self, code, path=PATH):
         return findings(lint_classes.check_collaborators, {path: code})
@@ -111,7 +111,7 @@ class Sentences(unittest.TestCase):
 
 
 class MutualCalls(unittest.TestCase):
-    ROOM = "node/protocol/parts"
+    ROOM = "node/protocol/lasting"
 
     def room(self, folder=ROOM, **includes):
         files = {f"{folder}/{name}.{suffix}": "#pragma once\n"
@@ -147,11 +147,11 @@ class MutualCalls(unittest.TestCase):
 
 
 class Contract(WithTables):
-    PATH = "node/protocol/parts/desk.h"
+    PATH = "node/protocol/lasting/desk.h"
     COMMENT = ["// What it is.", "//", "// Promises [C: CHECKed]:", "//   D1  Each number once. [C]"]
     CLASS = ["#pragma once", "class Desk {", " public:", "  void Take();", " private:",
              "  int next_ = 1;", "};"]
-    SOURCE = {"node/protocol/parts/desk.cpp": "void Desk::Take() { OSTRAKA_CHECK(next_ > 0); }\n"}
+    SOURCE = {"node/protocol/lasting/desk.cpp": "void Desk::Take() { OSTRAKA_CHECK(next_ > 0); }\n"}
 
     def of(self, comment, body, source=SOURCE, path=PATH):
         return findings(lint_classes.check_contract, {path: "\n".join([*comment, *body]), **source})
@@ -167,15 +167,15 @@ class Contract(WithTables):
             self.assertEqual(self.of(comment, self.CLASS), [(self.PATH, len(comment) + 2)], comment)
 
     def test_refuses_promises_that_nothing_checks(self):
-        for source in [{}, {"node/protocol/parts/desk.cpp": "// OSTRAKA_CHECK(true);\n"},
-                       {"node/protocol/parts/other.cpp": "OSTRAKA_CHECK(true);\n"},
+        for source in [{}, {"node/protocol/lasting/desk.cpp": "// OSTRAKA_CHECK(true);\n"},
+                       {"node/protocol/lasting/other.cpp": "OSTRAKA_CHECK(true);\n"},
                        {"tests/unit/x_test.cpp": "class Desk::Impl { void CheckInvariants(); };\n"}]:
             self.assertEqual(self.of(self.COMMENT, self.CLASS, source), [(self.PATH, 6)], source)
 
     def test_accepts_checks_of_an_implementation_elsewhere(self):
         body = ["#pragma once", "class Desk {", "  class Impl;", "  std::unique_ptr<Impl> impl_;", "};"]
         self.assertEqual(self.of(self.COMMENT, body, {}), [(self.PATH, 6)])
-        inside = {"node/protocol/parts/inside/impl.h": "class Desk::Impl {\n  void CheckInvariants() const;\n"
+        inside = {"node/protocol/lasting/inside/impl.h": "class Desk::Impl {\n  void CheckInvariants() const;\n"
                                                        "  int next_ = 1;\n};\n"}
         self.assertEqual(self.of(self.COMMENT, body, inside), [])
         in_tests = {f"tests/{path}": text for path, text in inside.items()}
@@ -196,7 +196,7 @@ class Contract(WithTables):
 
 
 class Promises(unittest.TestCase):
-    PATH = "node/protocol/parts/desk.h"
+    PATH = "node/protocol/lasting/desk.h"
 
     def of(self, *lines, path=PATH):
         return findings(lint_classes.check_promises, {path: "\n".join(["// Promises [C: CHECKed]:", *lines])})
@@ -247,8 +247,8 @@ class OnePlace(unittest.TestCase):
 
 
 class OneTransition(unittest.TestCase):
-    PATH = "node/protocol/parts/stage.cpp"
-    HEADER = {"node/protocol/parts/stage.h": "class StageNow {\n  void Enter(Stage stage);\n"
+    PATH = "node/protocol/lasting/stage.cpp"
+    HEADER = {"node/protocol/lasting/stage.h": "class StageNow {\n  void Enter(Stage stage);\n"
                                              "  Stage stage_ = Stage::kUnstarted;\n};\n"}
     ENTER = ["void StageNow::Enter(Stage stage) {", "  OSTRAKA_CHECK(MayFollow(stage_, stage));",
              "  stage_ = stage;", "}"]
@@ -281,7 +281,7 @@ class OneTransition(unittest.TestCase):
         text = ("struct Slot {\n  Phase phase = Phase::kA;\n};\n"
                 "void F(Slot& slot) { slot.phase = Phase::kB; }\n")
         self.assertEqual(findings(lint.check_one_transition, {"node/wire/x.h": text}), [])
-        self.assertEqual(self.of("void F() { stage_ = 1; }", path="node/protocol/parts/other.cpp"), [])
+        self.assertEqual(self.of("void F() { stage_ = 1; }", path="node/protocol/lasting/other.cpp"), [])
 
 
 class Reasons(unittest.TestCase):

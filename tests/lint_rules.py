@@ -33,7 +33,7 @@ LAYERS = [
     ("node/protocol/sync/", 6, "sync"),
     ("node/protocol/watch/", 6, "watch"),
     ("node/protocol/mail/", 6, "mail"),
-    ("node/protocol/parts/", 7, "parts"),
+    ("node/protocol/lasting/", 7, "lasting"),
     ("node/protocol/step/", 8, "step"),
     ("node/protocol/member/", 9, "member"),
     ("node/protocol/recording/", 10, "recording"),
@@ -115,7 +115,7 @@ STRANGERS = [
     ({"step", "member"}, {"trainer"}, "a machine asks for a gradient by a job, and knows no trainer"),
     ({"python"}, members_under("node/cli/"), "the module and the command are two front ends of one library"),
     ({"os", "records", "link", "mesh", "udp", "portmap", "reach", "http"},
-     {"ground", "seal", "rules", "sync", "watch", "mail", "parts", "step", "member", "trainer"},
+     {"ground", "seal", "rules", "sync", "watch", "mail", "lasting", "step", "member", "trainer"},
      "it carries bytes and knows no protocol"),
 ]
 # Below this layer everything is a function of its inputs: what the banned constructs protect.
@@ -328,7 +328,7 @@ _FIXED = "fixed for the whole run: the key, or the manifest and the genesis bloc
 ANSWERING = (
     "node/protocol/member/answers.cpp",
     "node/protocol/member/forks.cpp",
-    "node/protocol/parts/chain_server.cpp",
+    "node/protocol/lasting/chain_server.cpp",
 )
 
 NOT_HASHED = {
@@ -429,7 +429,7 @@ NOTHING_TO_CHECK = {
     "node/protocol/recording/said.h": "maps, each content of which is right; S2 and S3 are of one line each",
     "node/protocol/mail/pull_timer.h": "a time and a count, each value of which is right",
     "node/protocol/mail/signature_check.h": "its counts are Ration's, which CHECKs them",
-    "node/protocol/parts/slowness_notice.h": "a flag, each value of which is right",
+    "node/protocol/lasting/slowness_notice.h": "a flag, each value of which is right",
 }
 # The only places that make a Store, and that note a fault.
 STORE_MAKERS = ("node/protocol/mail/", "dht/node.cpp")  # a member's journal; the DHT node's one record

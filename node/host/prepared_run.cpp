@@ -13,8 +13,8 @@
 #include "node/protocol/ground/names.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/state.h"
+#include "node/protocol/lasting/followers.h"
 #include "node/protocol/member/peer.h"
-#include "node/protocol/parts/followers.h"
 #include "node/protocol/recording/head.h"
 #include "node/protocol/recording/recording_machine.h"
 #include "node/protocol/rules/leaving.h"
@@ -30,7 +30,7 @@ namespace {
 using protocol::Manifest;
 using store::RevocationFile;
 
-// As many as the machine takes for guests (node/protocol/parts/followers.h).
+// As many as the machine takes for guests (node/protocol/lasting/followers.h).
 constexpr std::size_t kStrangers = protocol::Followers::kMostGuests;
 
 bool IsOfManifest(const Manifest& manifest, const base::PeerId& self) {

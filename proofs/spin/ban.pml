@@ -1,4 +1,4 @@
-/* Ban agreement over two steps (docs/protocol/removals.md; node/protocol/parts/charges.cpp, node/protocol/rules/judgement.cpp).
+/* Ban agreement over two steps (docs/protocol/removals.md; node/protocol/lasting/charges.cpp, node/protocol/rules/judgement.cpp).
  * Honest members 0..H-1, the liar is member H. It signs two messages for one slot and shows the pair to any
  * member at any time. A member that holds the pair puts it into its next PROOF. Seal C gives all honest members one
  * vector: honest PROOFs are present (the network is timely); the liar's is absent or has any content, which may be a

@@ -30,7 +30,7 @@ bool good_exists, bad_exists;
 #define SLOT(d) d
 #endif
 
-/* A signed slot is never signed again (node/protocol/parts/signer.h). */
+/* A signed slot is never signed again (node/protocol/lasting/signer.h). */
 inline sign(who, d, coin, stand) {
   slot = who * 2 + SLOT(d);
   if

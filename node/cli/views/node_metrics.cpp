@@ -10,7 +10,7 @@
 
 #include "node/cli/views/node_answers.h"
 #include "node/host/report/figures.h"
-#include "node/protocol/parts/stage.h"
+#include "node/protocol/lasting/stage.h"
 
 namespace ostraka::cli {
 namespace {

@@ -22,11 +22,11 @@
 
 #include <vector>
 
+#include "node/protocol/lasting/chain_server.h"
+#include "node/protocol/lasting/followers.h"
+#include "node/protocol/lasting/past_seals.h"
+#include "node/protocol/lasting/stage.h"
 #include "node/protocol/member/step_now.h"
-#include "node/protocol/parts/chain_server.h"
-#include "node/protocol/parts/followers.h"
-#include "node/protocol/parts/past_seals.h"
-#include "node/protocol/parts/stage.h"
 #include "node/wire/opener.h"
 
 namespace ostraka::protocol {

@@ -1,5 +1,5 @@
-// How a member begins: at the genesis of the run (node/protocol/parts/genesis_seal.h), or from what
-// its store kept.
+// How a member begins: at the genesis of the run (node/protocol/lasting/genesis_seal.h), or from
+// what its store kept.
 //
 // Promises:
 //   B1  After a restart the stored blocks are applied as far as every result is there, with the
@@ -25,10 +25,10 @@
 
 #include "crypto/hash_into.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/lasting/charges.h"
+#include "node/protocol/lasting/core.h"
+#include "node/protocol/lasting/genesis_seal.h"
 #include "node/protocol/member/follower.h"
-#include "node/protocol/parts/charges.h"
-#include "node/protocol/parts/core.h"
-#include "node/protocol/parts/genesis_seal.h"
 
 namespace ostraka::protocol {
 

@@ -28,14 +28,14 @@
 #include <vector>
 
 #include "crypto/hash_into.h"
+#include "node/protocol/lasting/chain.h"
+#include "node/protocol/lasting/charges.h"
+#include "node/protocol/lasting/core.h"
+#include "node/protocol/lasting/followers.h"
+#include "node/protocol/lasting/outcome.h"
+#include "node/protocol/lasting/stay.h"
 #include "node/protocol/mail/inbox.h"
 #include "node/protocol/mail/voice.h"
-#include "node/protocol/parts/chain.h"
-#include "node/protocol/parts/charges.h"
-#include "node/protocol/parts/core.h"
-#include "node/protocol/parts/followers.h"
-#include "node/protocol/parts/outcome.h"
-#include "node/protocol/parts/stay.h"
 
 namespace ostraka::protocol {
 

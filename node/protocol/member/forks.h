@@ -22,12 +22,12 @@
 #include <string>
 
 #include "crypto/hash_into.h"
+#include "node/protocol/lasting/chain_server.h"
+#include "node/protocol/lasting/charges.h"
+#include "node/protocol/lasting/core.h"
+#include "node/protocol/lasting/followers.h"
 #include "node/protocol/mail/signature_check.h"
 #include "node/protocol/member/step_now.h"
-#include "node/protocol/parts/chain_server.h"
-#include "node/protocol/parts/charges.h"
-#include "node/protocol/parts/core.h"
-#include "node/protocol/parts/followers.h"
 #include "node/protocol/watch/fork_trial.h"
 
 namespace ostraka::protocol {

@@ -27,12 +27,12 @@
 #include <string>
 
 #include "crypto/hash_into.h"
+#include "node/protocol/lasting/charges.h"
+#include "node/protocol/lasting/genesis_seal.h"
+#include "node/protocol/lasting/past_seals.h"
+#include "node/protocol/lasting/stage.h"
 #include "node/protocol/mail/signature_check.h"
 #include "node/protocol/member/step_now.h"
-#include "node/protocol/parts/charges.h"
-#include "node/protocol/parts/genesis_seal.h"
-#include "node/protocol/parts/past_seals.h"
-#include "node/protocol/parts/stage.h"
 #include "node/wire/opener.h"
 
 namespace ostraka::protocol {

@@ -1,16 +1,16 @@
-// The parts that one member is made of (node/protocol/parts): each is owned here, constructed once,
-// and knows no more than the parts before it. A plain aggregate: what is done with them is in
+// The parts that one member is made of (node/protocol/lasting): each is owned here, constructed
+// once, and knows no more than the parts before it. A plain aggregate: what is done with them is in
 // peer_machine.cpp and intake.cpp.
 #pragma once
 
 #include "crypto/hash_into.h"
+#include "node/protocol/lasting/core.h"
+#include "node/protocol/lasting/genesis_seal.h"
+#include "node/protocol/lasting/member_state.h"
+#include "node/protocol/lasting/stage.h"
 #include "node/protocol/mail/post.h"
 #include "node/protocol/mail/signature_check.h"
 #include "node/protocol/member/peer.h"
-#include "node/protocol/parts/core.h"
-#include "node/protocol/parts/genesis_seal.h"
-#include "node/protocol/parts/member_state.h"
-#include "node/protocol/parts/stage.h"
 
 namespace ostraka::protocol {
 

@@ -18,7 +18,7 @@
 #include <optional>
 
 #include "node/base/check.h"
-#include "node/protocol/parts/stage.h"
+#include "node/protocol/lasting/stage.h"
 #include "node/protocol/step/step.h"
 
 namespace ostraka::protocol {

@@ -4,11 +4,11 @@
 
 #include <vector>
 
+#include "node/protocol/lasting/core.h"
+#include "node/protocol/lasting/genesis_seal.h"
+#include "node/protocol/lasting/stage.h"
 #include "node/protocol/member/ending.h"
 #include "node/protocol/member/step_now.h"
-#include "node/protocol/parts/core.h"
-#include "node/protocol/parts/genesis_seal.h"
-#include "node/protocol/parts/stage.h"
 
 namespace ostraka::protocol {
 

@@ -19,11 +19,11 @@
 
 #include <set>
 
+#include "node/protocol/lasting/core.h"
+#include "node/protocol/lasting/duties.h"
+#include "node/protocol/lasting/reports.h"
 #include "node/protocol/mail/pull_timer.h"
 #include "node/protocol/mail/voice.h"
-#include "node/protocol/parts/core.h"
-#include "node/protocol/parts/duties.h"
-#include "node/protocol/parts/reports.h"
 #include "node/protocol/step/disputed_pairs.h"
 #include "node/protocol/step/results.h"
 #include "node/protocol/step/sealing.h"

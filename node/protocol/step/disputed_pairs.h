@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "crypto/hash_into.h"
-#include "node/protocol/parts/chain_server.h"
-#include "node/protocol/parts/core.h"
+#include "node/protocol/lasting/chain_server.h"
+#include "node/protocol/lasting/core.h"
 #include "node/protocol/rules/disputes.h"
 #include "node/protocol/step/step_facts.h"
 

@@ -17,9 +17,9 @@
 
 #include <memory>
 
+#include "node/protocol/lasting/core.h"
+#include "node/protocol/lasting/reports.h"
 #include "node/protocol/mail/pull_timer.h"
-#include "node/protocol/parts/core.h"
-#include "node/protocol/parts/reports.h"
 #include "node/protocol/step/disputed_pairs.h"
 #include "node/protocol/step/own_column.h"
 #include "node/protocol/step/results.h"

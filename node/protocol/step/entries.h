@@ -24,9 +24,9 @@
 #include <utility>
 
 #include "crypto/hash_into.h"
+#include "node/protocol/lasting/charges.h"
+#include "node/protocol/lasting/core.h"
 #include "node/protocol/mail/inbox.h"
-#include "node/protocol/parts/charges.h"
-#include "node/protocol/parts/core.h"
 #include "node/protocol/seal/seal.h"
 #include "node/protocol/step/step_facts.h"
 

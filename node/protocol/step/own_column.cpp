@@ -6,7 +6,7 @@
 
 #include "crypto/set_root.h"
 #include "node/base/check.h"
-#include "node/protocol/parts/kept_result.h"
+#include "node/protocol/lasting/kept_result.h"
 #include "node/protocol/step/part_check.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/codec.h"

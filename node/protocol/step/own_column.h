@@ -31,12 +31,12 @@
 
 #include "crypto/hash_into.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/lasting/chain.h"
+#include "node/protocol/lasting/charges.h"
+#include "node/protocol/lasting/core.h"
+#include "node/protocol/lasting/reports.h"
 #include "node/protocol/mail/job_desk.h"
 #include "node/protocol/mail/voice.h"
-#include "node/protocol/parts/chain.h"
-#include "node/protocol/parts/charges.h"
-#include "node/protocol/parts/core.h"
-#include "node/protocol/parts/reports.h"
 #include "node/protocol/step/step_facts.h"
 
 namespace ostraka::protocol {

@@ -27,12 +27,12 @@
 
 #include "crypto/hash_into.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/lasting/chain.h"
+#include "node/protocol/lasting/core.h"
+#include "node/protocol/lasting/followers.h"
 #include "node/protocol/mail/job_desk.h"
 #include "node/protocol/mail/secrets.h"
 #include "node/protocol/mail/voice.h"
-#include "node/protocol/parts/chain.h"
-#include "node/protocol/parts/core.h"
-#include "node/protocol/parts/followers.h"
 #include "node/protocol/step/disputed_pairs.h"
 
 namespace ostraka::protocol {

@@ -26,11 +26,11 @@
 #include <vector>
 
 #include "node/base/tensor_layout.h"
-#include "node/protocol/parts/charges.h"
-#include "node/protocol/parts/core.h"
-#include "node/protocol/parts/duty_jobs.h"
-#include "node/protocol/parts/followers.h"
-#include "node/protocol/parts/reports.h"
+#include "node/protocol/lasting/charges.h"
+#include "node/protocol/lasting/core.h"
+#include "node/protocol/lasting/duty_jobs.h"
+#include "node/protocol/lasting/followers.h"
+#include "node/protocol/lasting/reports.h"
 #include "node/protocol/step/disputed_pairs.h"
 #include "node/protocol/step/own_gradient.h"
 #include "node/protocol/step/results.h"

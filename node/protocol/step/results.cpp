@@ -2,7 +2,7 @@
 
 #include "node/base/check.h"
 #include "node/protocol/ground/numbers.h"
-#include "node/protocol/parts/kept_result.h"
+#include "node/protocol/lasting/kept_result.h"
 
 namespace ostraka::protocol {
 

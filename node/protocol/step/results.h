@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "crypto/hash_into.h"
+#include "node/protocol/lasting/chain.h"
+#include "node/protocol/lasting/core.h"
 #include "node/protocol/mail/journal.h"
-#include "node/protocol/parts/chain.h"
-#include "node/protocol/parts/core.h"
 #include "node/protocol/step/step_facts.h"
 
 namespace ostraka::protocol {

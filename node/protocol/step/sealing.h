@@ -27,11 +27,11 @@
 #include <optional>
 #include <vector>
 
+#include "node/protocol/lasting/core.h"
+#include "node/protocol/lasting/past_seals.h"
+#include "node/protocol/lasting/reports.h"
 #include "node/protocol/mail/pull_timer.h"
 #include "node/protocol/mail/voice.h"
-#include "node/protocol/parts/core.h"
-#include "node/protocol/parts/past_seals.h"
-#include "node/protocol/parts/reports.h"
 #include "node/protocol/step/entries.h"
 #include "node/wire/hash_into.h"
 

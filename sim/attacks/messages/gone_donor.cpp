@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "node/protocol/parts/chain_server.h"
+#include "node/protocol/lasting/chain_server.h"
 #include "sim/adversary/frames.h"
 #include "sim/attacks/messages/guest_factories.h"
 

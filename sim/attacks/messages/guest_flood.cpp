@@ -16,7 +16,7 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
-#include "node/protocol/parts/chain_server.h"
+#include "node/protocol/lasting/chain_server.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
 #include "sim/adversary/frames.h"

@@ -3,7 +3,7 @@
 #include <functional>
 #include <set>
 
-#include "node/protocol/parts/kept_result.h"
+#include "node/protocol/lasting/kept_result.h"
 #include "tests/unit/protocol/member/member_fixture.h"
 #include "tests/unit/protocol/states.h"
 

@@ -1,5 +1,5 @@
 // The last step: a member that has finished stays for those that have not
-// (node/protocol/parts/stay.h).
+// (node/protocol/lasting/stay.h).
 #include <gtest/gtest.h>
 
 #include "tests/unit/protocol/member/whole/four_peers.h"

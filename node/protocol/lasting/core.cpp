@@ -1,0 +1,28 @@
+#include "node/protocol/lasting/core.h"
+
+namespace ostraka::protocol {
+
+Core::Core(std::shared_ptr<const Manifest> manifest, std::shared_ptr<const crypto::SigningKey> key,
+           base::TensorLayout layout, ModelState state, std::unique_ptr<Secrets> secrets)
+    : self(key->id()),
+      manifest(std::move(manifest)),
+      layout(std::move(layout)),
+      secrets(std::move(secrets)),
+      journal(std::move(key), turn),
+      voice(self, this->manifest->run_id, turn, journal),
+      jobs(turn),
+      chain(std::make_shared<const Block>(GenesisHead(*this->manifest)), std::move(state)) {}
+
+void Core::CheckInvariants() const {
+  journal.CheckInvariants();
+  voice.CheckInvariants();
+  jobs.CheckInvariants();
+  chain.CheckInvariants();
+  inbox.CheckInvariants();
+}
+
+void Core::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, journal, voice, jobs, chain, inbox);
+}
+
+}  // namespace ostraka::protocol

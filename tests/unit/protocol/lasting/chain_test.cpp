@@ -1,0 +1,126 @@
+#include "node/protocol/lasting/chain.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/states.h"
+
+namespace ostraka::protocol::chain_test {
+namespace {
+
+using scene::DigestOf;
+using scene::PeersUpTo;
+
+ModelState StateOf(float value) {
+  const auto numbers = std::make_shared<const std::vector<float>>(8, value);
+  return SgdState(numbers, numbers);
+}
+
+SharedBlock BlockOf(std::uint64_t step, bool genesis = false) {
+  auto block = std::make_shared<Block>();
+  block->genesis = genesis;
+  block->step = step;
+  block->members = PeersUpTo(4);
+  std::sort(block->members.begin(), block->members.end());
+  block->decision = DigestOf(static_cast<int>(step));
+  block->delta_us = 1'500;
+  return block;
+}
+
+class ChainTest : public testing::Test {
+ protected:
+  Chain chain_{BlockOf(0, true), StateOf(1)};
+};
+
+TEST_F(ChainTest, StateFollowsTheHead) {
+  chain_.AdvanceHead(BlockOf(0));
+  EXPECT_EQ(HeightOf(chain_.head()), 1u);
+  EXPECT_EQ(chain_.state().parameters->front(), 1.0F);
+  chain_.SetState(StateOf(2));
+  EXPECT_EQ(chain_.state().parameters->front(), 2.0F);
+  EXPECT_EQ(chain_.delta(), base::Microseconds(1'500));
+  chain_.CheckInvariants();
+}
+
+TEST_F(ChainTest, ShownHeadIsTheHeadOfNow) {
+  const Digest first = chain_.Shown().digest;
+  EXPECT_EQ(first, wire::BlockDigest(chain_.head()));
+  EXPECT_EQ(chain_.Shown().blob, chain_.Shown().blob);  // encoded once
+  chain_.AdvanceHead(BlockOf(0));
+  EXPECT_NE(chain_.Shown().digest, first);
+  EXPECT_EQ(chain_.Shown().digest, wire::BlockDigest(chain_.head()));
+}
+
+TEST_F(ChainTest, ResultThatCameLastIsKept) {
+  const SharedBlob first = crypto::MakeBlob({1});
+  EXPECT_TRUE(chain_.KeepResult(3, 1, first));
+  EXPECT_FALSE(chain_.KeepResult(3, 1, crypto::MakeBlob({1})));
+  EXPECT_EQ(chain_.ResultAt(3, 1), first);
+  const SharedBlob second = crypto::MakeBlob({2});
+  EXPECT_TRUE(chain_.KeepResult(3, 1, second));
+  EXPECT_EQ(chain_.ResultAt(3, 1), second);
+  EXPECT_EQ(chain_.ResultAt(3, 2), nullptr);
+  EXPECT_EQ(chain_.ResultAt(4, 1), nullptr);
+  EXPECT_EQ(chain_.ResultAt(3, (std::uint64_t{1} << 32) + 1), nullptr);  // no wrap to column 1
+}
+
+TEST_F(ChainTest, ResultsOfOldStepsAreForgotten) {
+  for (std::uint64_t step = 0; step < 40; ++step) {
+    chain_.KeepResult(step, 0, crypto::MakeBlob({1}));
+    chain_.ForgetResults(step);
+  }
+  EXPECT_EQ(chain_.ResultAt(39 - kPastSteps - 1, 0), nullptr);
+  EXPECT_NE(chain_.ResultAt(39 - kPastSteps, 0), nullptr);
+  chain_.TrimResults();
+  EXPECT_EQ(chain_.ResultAt(39 - kPastSteps, 0), nullptr);
+  EXPECT_NE(chain_.ResultAt(39 - kPastSteps + 1, 0), nullptr);
+}
+
+TEST_F(ChainTest, PastStepsAndServedStatesAreBounded) {
+  for (std::uint64_t step = 0; step < 40; ++step) {
+    chain_.Remember(step, PastStep{});
+    chain_.Serve(step, {DigestOf(1)});
+    chain_.CheckInvariants();
+  }
+  EXPECT_EQ(chain_.Past(39 - kPastSteps), nullptr);
+  EXPECT_NE(chain_.Past(39 - kPastSteps + 1), nullptr);
+  EXPECT_EQ(chain_.ServedAt(39 - 2 * kLongWay - 1), nullptr);
+  EXPECT_NE(chain_.ServedAt(39 - 2 * kLongWay), nullptr);
+  chain_.ForgetPast();
+  EXPECT_EQ(chain_.Past(39), nullptr);
+  EXPECT_EQ(chain_.ServedAt(39), nullptr);
+}
+
+// A follower that fetches a state has until a root that is more than 2 kLongWay newer.
+TEST_F(ChainTest, StateIsServedUntilAMemberThatFetchesItTurnsToANewerOne) {
+  for (const std::uint64_t every : {1, 2, 5, 8, 10, 16, 30}) {
+    chain_.ForgetPast();
+    std::uint64_t newest = 0;
+    for (; newest <= 2 * kLongWay; newest += every) {
+      chain_.Serve(newest, {DigestOf(1)});
+      EXPECT_NE(chain_.ServedAt(0), nullptr) << every << ": at " << newest;
+    }
+    for (const std::uint64_t last = newest + every; newest <= last; newest += every) {
+      chain_.Serve(newest, {DigestOf(1)});
+    }
+    EXPECT_EQ(chain_.ServedAt(0), nullptr) << every;
+  }
+}
+
+TEST_F(ChainTest, ServedStateStaysAsItWas) {
+  chain_.Serve(1, {DigestOf(1)});
+  chain_.SetState(StateOf(2));
+  EXPECT_EQ(chain_.ServedAt(1)->state.parameters->front(), 1.0F);
+}
+
+TEST_F(ChainTest, ExhibitIsKeptWithItsStep) {
+  chain_.Remember(5, PastStep{});
+  const PartKey key{2, PeersUpTo(2)[1]};
+  chain_.KeepPart(5, key, {nullptr, crypto::MakeBlob({1})});
+  EXPECT_TRUE(chain_.Past(5)->parts.contains(key));
+}
+
+}  // namespace
+}  // namespace ostraka::protocol::chain_test
