@@ -293,7 +293,7 @@ class SimTest(TestCase):
         self.assertEqual(code, 1)
         self.assertRegex(out, r"(?m)^\d+ seeds?, \d+ steps")
         self.assertRegex(out, r"INTERRUPTED: go on with\n  ostraka sim --peers 4 --byzantine 1 --attack sign_flip "
-                              r"--attack-param lambda=2 --steps 15 --dimension 64 --threads 2 --seeds \d+\.\.1000000\n\Z")
+                              r"--steps 15 --attack-param lambda=2 --dimension 64 --threads 2 --seeds \d+\.\.1000000\n\Z")
 
     def test_the_dht_under_attack(self):
         options = ["dht", "--nodes", 60, "--minutes", 1, "--gets", 20, "--serve-at-once", "--adversary", "colluder",

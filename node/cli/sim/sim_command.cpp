@@ -381,7 +381,9 @@ void AddSimSubcommands(CLI::App& command, const std::shared_ptr<SimCommandOption
 
 std::string SecondsText(base::Duration duration) {
   std::array<char, 32> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), duration.seconds()).ptr;
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), static_cast<double>(duration.ns) / 1e9)
+          .ptr;
   return {text.data(), end};
 }
 
