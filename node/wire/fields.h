@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -58,7 +59,7 @@ struct Custom {};    // a codec of its own (block_codec.cpp)
 // One field. `of(record)` is the member; `access(schema, verb, ...)` calls the schema's function.
 template <typename Of, typename Access, typename Order>
 struct Field {
-  const char* name;  // in reasons of a refusal: words, not identifiers
+  std::string_view name;  // in reasons of a refusal: words, not identifiers
   Of of;
   Access access;
   Order order;
@@ -135,9 +136,10 @@ using Of = std::type_identity<Record>;
       name, [](auto& record) -> auto& { return record.member; }, access)
 #define FIELD(name, member, Name) FIELD_AS(name, member, SCHEMA(Name))
 
-template <typename Of, typename Access>
-constexpr auto MakeField(const char* name, Of of, Access access) {
-  return Field<Of, Access, Unordered>{name, of, access, {}, {}};
+// The size of the name is its literal's: a strlen for each field read was 3 % of a simulated run.
+template <std::size_t size, typename Of, typename Access>
+constexpr auto MakeField(const char (&name)[size], Of of, Access access) {
+  return Field<Of, Access, Unordered>{std::string_view(name, size - 1), of, access, {}, {}};
 }
 
 // --- parts of messages --------------------------------------------------------------------------

@@ -51,7 +51,8 @@ std::string FirstDifference(const std::string& name, const T& a, const T& b) {
   if constexpr (Record<T>) {
     ForEachField<T>([&](const auto& field) {
       if (!difference.empty()) return;
-      const std::string path = name.empty() ? field.name : name + "." + field.name;
+      const std::string path =
+          name.empty() ? std::string(field.name) : name + "." + std::string(field.name);
       difference = FirstDifference(path, field.of(a), field.of(b));
     });
   } else if constexpr (kIsVector<T>) {
