@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "crypto/sign.h"
+#include "node/base/version.h"
 #include "node/cli/arrays/commands.h"
 #include "node/cli/data/commands.h"
 #include "node/cli/dht/commands.h"
@@ -45,7 +46,8 @@ constexpr char kTlsFrom[] = "of this system";
 #endif
 
 std::string VersionText() {
-  return "ostraka " OSTRAKA_VERSION "\n" + ostraka::net::TlsLibrary() + ", " + kTlsFrom;
+  return "ostraka " + ostraka::base::ProgramVersion() + "\n" + ostraka::net::TlsLibrary() + ", " +
+         kTlsFrom;
 }
 
 // A parent may have closed our standard descriptors. Files opened later would take their numbers,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "node/base/suggest.h"
+#include "node/base/version.h"
 #include "node/cli/manual/command_tree.h"
 #include "node/cli/manual/commands.h"
 #include "node/cli/manual/completions.h"
@@ -19,7 +20,7 @@ constexpr const char* kForms[] = {"man", "bash", "zsh", "fish"};
 ExitCode Print(CLI::App& program, const std::string& form) {
   const CommandText tree = TreeOf(program);
   std::string text;
-  if (form == "man") text = ManPage(tree, OSTRAKA_VERSION);
+  if (form == "man") text = ManPage(tree, base::ProgramVersion());
   if (form == "bash") text = BashCompletion(tree);
   if (form == "zsh") text = ZshCompletion(tree);
   if (form == "fish") text = FishCompletion(tree);

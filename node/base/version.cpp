@@ -1,0 +1,7 @@
+#include "node/base/version.h"
+
+namespace ostraka::base {
+
+std::string ProgramVersion() { return OSTRAKA_VERSION; }
+
+}  // namespace ostraka::base
