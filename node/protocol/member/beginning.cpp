@@ -99,7 +99,7 @@ base::StatusOr<std::vector<wire::SignedEnvelope>> Beginning::Restore(const Resto
 bool Beginning::HasABeginning(const Restored& restored) {
   return restored.state ||
          std::any_of(restored.blocks.begin(), restored.blocks.end(),
-                     [](const Record& record) { return HeightOfBlockKey(record.key) <= 1; });
+                     [](const Record& record) { return record.key <= BlockKey(false, 0); });
 }
 
 // What the parts hold is checked as what comes from others.
