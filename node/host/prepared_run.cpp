@@ -157,6 +157,18 @@ base::StatusOr<protocol::PeerOptions> PeerOptionsOf(const RunOptions& options,
   return peer;
 }
 
+class ToFile final : public protocol::Recorder {
+ public:
+  explicit ToFile(std::shared_ptr<store::RecordingFile> file) : file_(std::move(file)) {}
+  bool Given(const wire::RecordedInput& turn) override { return file_->Append(turn); }
+  bool Asked(const wire::RecordedOutcome& outcome, bool ends_step) override {
+    return file_->Append(outcome, ends_step);
+  }
+
+ private:
+  std::shared_ptr<store::RecordingFile> file_;
+};
+
 // Of the machines that are made, the first is recorded: an attacker may have several, and changes
 // what the others are given and say.
 MachineMaker HonestMaker(const protocol::PeerOptions& peer, bool plain,
@@ -164,12 +176,9 @@ MachineMaker HonestMaker(const protocol::PeerOptions& peer, bool plain,
   return [peer, plain, recording = std::move(recording)]() mutable {
     auto machine = plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
     if (recording == nullptr) return machine;
-    const auto file = std::exchange(recording, nullptr);
-    const auto write = [file](const wire::RecordedTurn& turn, bool ends_step) {
-      return file->Append(turn, ends_step);
-    };
-    machine =
-        std::make_unique<protocol::RecordingMachine>(std::move(machine), peer.key->id(), write);
+    machine = std::make_unique<protocol::RecordingMachine>(
+        std::move(machine), peer.key->id(),
+        std::make_shared<ToFile>(std::exchange(recording, nullptr)));
     return machine;
   };
 }
@@ -286,7 +295,8 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   node.states = StatesOf(options, layout);
   node.evaluate_every = options.states.evaluate_every;
   if (node.recording != nullptr) {
-    const wire::RecordingHead head = protocol::HeadOf(peer, options.recording.manifest);
+    const wire::RecordingHead head =
+        protocol::HeadOf(peer, options.recording.manifest, options.recording.program);
     RETURN_IF_ERROR(node.recording->Begin(manifest.run_id, head));
   }
   node.finder = {std::move(options.network.dht),

@@ -63,6 +63,7 @@ struct RunRecording {
   std::string folder;  // empty: the machine is not recorded
   store::RecordingLimits limits;
   base::Bytes manifest;  // the manifest's file
+  std::string program;   // the version of ostraka, for people
 };
 
 // Makes an honest machine that has not started.

@@ -1,5 +1,7 @@
 #include "node/store/recording_file.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -21,7 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "ostraka recording ";
-constexpr std::string_view kFirstLine = "ostraka recording 1\n";
+constexpr std::string_view kFirstLine = "ostraka recording 2 begun\n";
+constexpr std::string_view kFirstLineWithSteps = "ostraka recording 2 steps\n";
+static_assert(kFirstLine.size() == kFirstLineWithSteps.size());
 constexpr std::string_view kEnding = ".recording";
 constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kCheckBytes = 4;
@@ -55,10 +59,9 @@ std::uint64_t NumberOf(const std::string& name, const std::string& beginning) {
   return number ? std::stoull(digits) : 0;
 }
 
-// The newest number of this run and key. Of the older files the oldest are removed, so that `keep`
-// are left with the one that comes.
-base::StatusOr<std::uint64_t> Newest(const std::string& folder, const std::string& beginning,
-                                     std::uint64_t keep) {
+// The numbers of this run and key, ascending.
+base::StatusOr<std::vector<std::uint64_t>> NumbersIn(const std::string& folder,
+                                                     const std::string& beginning) {
   std::vector<std::uint64_t> numbers;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -66,30 +69,84 @@ base::StatusOr<std::uint64_t> Newest(const std::string& folder, const std::strin
     if (number > 0) numbers.push_back(number);
   }
   if (error) return base::Unavailable("cannot read " + folder + ": " + error.message());
-  if (numbers.empty()) return std::uint64_t{0};
   std::sort(numbers.begin(), numbers.end());
-  for (std::size_t i = 0; i + keep <= numbers.size(); ++i) {
-    fs::remove(fs::path(folder) / (beginning + std::to_string(numbers[i]) + std::string(kEnding)),
-               error);
-    if (error) return base::Unavailable("cannot remove an old recording: " + error.message());
-  }
-  return numbers.back();
+  return numbers;
 }
+
+std::string PathOf(const std::string& folder, const std::string& beginning, std::uint64_t number) {
+  return (fs::path(folder) / (beginning + std::to_string(number) + std::string(kEnding))).string();
+}
+
+bool HasSteps(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string first(kFirstLineWithSteps.size(), '\0');
+  file.read(first.data(), static_cast<std::streamsize>(first.size()));
+  return first == kFirstLineWithSteps;
+}
+
+// Before it is encoded, which takes no more than 512 MiB.
+std::size_t BulkOf(const wire::RecordedInput& turn) {
+  std::size_t bytes = turn.frame.size() + turn.blob.size();
+  if (turn.result) bytes += turn.result->gradient.size();
+  if (!turn.store) return bytes;
+  const auto add = [&bytes](const wire::RecordedRow& row) {
+    bytes += row.key.size() + row.value.size() + row.blob.size();
+  };
+  for (const auto* rows :
+       {&turn.store->blocks, &turn.store->slots, &turn.store->results, &turn.store->state_parts}) {
+    std::for_each(rows->begin(), rows->end(), add);
+  }
+  if (turn.store->state) add(*turn.store->state);
+  if (turn.store->handover) add(*turn.store->handover);
+  return bytes;
+}
+
+constexpr std::size_t kMostBulk = wire::kMaxRecordedBytes - (std::size_t{16} << 20);
 
 }  // namespace
 
 base::Status RecordingFile::Begin(const base::Digest& run_id, const wire::RecordingHead& head) {
+  if (head.state.size() + head.manifest.size() > kMostBulk) {
+    return base::InvalidArgument("the state of this model has " +
+                                 std::to_string(head.state.size() >> 20) +
+                                 " MiB, and a recording holds entries of at most " +
+                                 std::to_string(kMostBulk >> 20) + ": leave out --record");
+  }
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return base::Unavailable("cannot make " + folder_ + ": " + error.message());
-  const std::string beginning = run_id.Hex().substr(0, 16) + "-" + head.self.Short() + "-";
-  ASSIGN_OR_RETURN(const std::uint64_t newest, Newest(folder_, beginning, limits_.keep));
-  const std::string name = beginning + std::to_string(newest + 1) + std::string(kEnding);
-  path_ = (fs::path(folder_) / name).string();
+  beginning_ = run_id.Hex().substr(0, 16) + "-" + head.self.Short() + "-";
+  ASSIGN_OR_RETURN(const std::vector<std::uint64_t> numbers, NumbersIn(folder_, beginning_));
+  path_ = PathOf(folder_, beginning_, numbers.empty() ? 1 : numbers.back() + 1);
   ASSIGN_OR_RETURN(const int fd, os::OpenPrivate(path_));
   file_ = os::Descriptor(fd);
-  RETURN_IF_ERROR(Write(base::Bytes(kFirstLine.begin(), kFirstLine.end())));
-  return Write(EntryOf(wire::EncodeRecordingHead(head)));
+  base::Status written = Write(base::Bytes(kFirstLine.begin(), kFirstLine.end()));
+  if (written.ok()) written = Write(EntryOf(wire::EncodeRecordingHead(head)));
+  bytes_ = 0;
+  RemoveOld();
+  if (written.ok()) return written;
+  return base::Unavailable("cannot write the recording " + path_ + ": " + base::MessageOf(written));
+}
+
+// What cannot be removed is tried again by the next start.
+void RecordingFile::RemoveOld() {
+  const auto numbers = NumbersIn(folder_, beginning_);
+  if (!numbers.ok()) return;
+  std::uint64_t with_steps = 0;
+  std::uint64_t without = 0;
+  for (auto number = numbers->rbegin(); number != numbers->rend(); ++number) {
+    const std::string path = PathOf(folder_, beginning_, *number);
+    std::uint64_t& kept = HasSteps(path) ? with_steps : without;
+    std::error_code ignored;
+    if (++kept > limits_.keep) fs::remove(path, ignored);
+  }
+}
+
+base::Status RecordingFile::MarkSteps() {
+  const auto size = static_cast<ssize_t>(kFirstLineWithSteps.size());
+  const ssize_t written = ::pwrite(file_.get(), kFirstLineWithSteps.data(), size, 0);
+  if (written == size) return base::OkStatus();
+  return base::Unavailable(written < 0 ? std::strerror(errno) : "a short write");
 }
 
 base::Status RecordingFile::Write(const base::Bytes& bytes) {
@@ -104,23 +161,42 @@ base::Status RecordingFile::Write(const base::Bytes& bytes) {
   return base::OkStatus();
 }
 
-bool RecordingFile::Append(const wire::RecordedTurn& turn, bool ends_step) {
+bool RecordingFile::GoesOn(const base::Status& written) {
+  if (written.ok()) return true;
+  over_ = true;
+  notice_ = "the recording " + path_ + " cannot be written (" + base::MessageOf(written) +
+            "): it is cut, and the node goes on without one";
+  return false;
+}
+
+bool RecordingFile::Append(const wire::RecordedInput& turn) {
   if (over_) return false;
-  const base::Status written = Write(EntryOf(wire::EncodeRecordedTurn(turn)));
-  if (!written.ok()) {
+  if (BulkOf(turn) > kMostBulk) {
     over_ = true;
-    notice_ = "the recording " + path_ + " cannot be written (" + base::MessageOf(written) +
-              "): it is cut, and the node goes on without one";
+    notice_ = "the recording " + path_ + " ends: an entry would have more than " +
+              std::to_string(kMostBulk >> 20) + " MiB; the node goes on without one";
     return false;
   }
-  if (ends_step) ++steps_;
-  const bool full = bytes_ >= limits_.bytes || (limits_.steps > 0 && steps_ >= limits_.steps);
+  if (!GoesOn(Write(EntryOf(wire::EncodeRecordedInput(turn))))) return false;
+  if (turn.store) bytes_ = 0;
+  return true;
+}
+
+bool RecordingFile::Append(const wire::RecordedOutcome& outcome, bool ends_step) {
+  if (over_ || !GoesOn(Write(EntryOf(wire::EncodeRecordedOutcome(outcome))))) return false;
+  if (ends_step && ++steps_ == 1) {
+    if (!GoesOn(MarkSteps())) return false;
+    RemoveOld();
+  }
+  const bool all_steps = limits_.steps > 0 && steps_ >= limits_.steps;
+  const bool full = bytes_ >= limits_.bytes;
   // A step that does not end must not fill the disk.
-  over_ = (full && ends_step) || bytes_ >= 2 * limits_.bytes;
+  over_ = ((full || all_steps) && ends_step) || bytes_ >= 2 * limits_.bytes;
   if (over_) {
     notice_ = "the recording " + path_ + " has reached its limit after " + std::to_string(steps_) +
               " steps: the node goes on without one; start it again to record anew, or give a "
-              "larger --record-limit";
+              "larger " +
+              (full ? "--record-limit" : "--record-steps");
   }
   return !over_;
 }
@@ -139,7 +215,7 @@ base::StatusOr<RecordingContent> ReadRecording(const std::string& path) {
     return base::InvalidArgument(begins +
                                  "no recording: give a file that `ostraka node --record` wrote");
   }
-  if (first != kFirstLine) {
+  if (first != kFirstLine && first != kFirstLineWithSteps) {
     return base::InvalidArgument(begins +
                                  "a recording of another version of ostraka: replay it "
                                  "with that version");
@@ -182,10 +258,14 @@ base::StatusOr<RecordingContent> ReadRecording(const std::string& path) {
       auto head = wire::DecodeRecordingHead(bytes);
       read = head.status();
       if (head.ok()) content.head = *std::move(head);
-    } else {
-      auto turn = wire::DecodeRecordedTurn(bytes);
+    } else if (entries % 2 == 1) {
+      auto turn = wire::DecodeRecordedInput(bytes);
       read = turn.status();
-      if (turn.ok()) content.turns.push_back(*std::move(turn));
+      if (turn.ok()) content.calls.push_back({*std::move(turn), std::nullopt});
+    } else {
+      auto outcome = wire::DecodeRecordedOutcome(bytes);
+      read = outcome.status();
+      if (outcome.ok()) content.calls.back().outcome = *std::move(outcome);
     }
     if (!read.ok()) {
       return base::InvalidArgument(begins + "damaged" + where + " (" + base::MessageOf(read) +

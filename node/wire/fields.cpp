@@ -156,4 +156,13 @@ base::Status Check(const Block& block) {
   return users <= kMaxInviteUsers ? base::OkStatus() : Refuse("users", "too many");
 }
 
+// Attack: elements without content take no room in a file, so a small one can claim very many.
+base::Status Check(const RecordedTensor& tensor) {
+  return tensor.name.empty() ? Refuse("tensor", "without a name") : base::OkStatus();
+}
+
+base::Status Check(const RecordedRow& row) {
+  return row.key.empty() ? Refuse("record", "without a key") : base::OkStatus();
+}
+
 }  // namespace ostraka::wire

@@ -507,6 +507,7 @@ FIELDS(RecordedTensor) {
   return std::tuple(FIELD("name", name, Name).AtMost(kMaxTensorName),
                     FIELD("shape", shape, Shape).AtMost(kMaxTensorRank));
 }
+base::Status Check(const RecordedTensor& tensor);
 
 FIELDS(RecordingHead) {
   return std::tuple(
@@ -517,7 +518,8 @@ FIELDS(RecordingHead) {
       FIELD("state", state, State).AtMost(kMaxRecordedBytes),
       FIELD("credential", credential, Credential),
       FIELD("anchor", anchor, Anchor).AtMost(kMaxBlockBytes),
-      FIELD("guest bytes", guest_bytes_a_second, GuestBytesASecond));
+      FIELD("guest bytes", guest_bytes_a_second, GuestBytesASecond),
+      FIELD("program", program, Program).AtMost(kMaxProgramName));
 }
 
 FIELDS(RecordedRow) {
@@ -526,6 +528,7 @@ FIELDS(RecordedRow) {
       FIELD("value", value, Value).AtMost(kMaxRecordedBytes), FIELD("has blob", has_blob, HasBlob),
       FIELD("blob", blob, Blob).AtMost(kMaxRecordedBytes));
 }
+base::Status Check(const RecordedRow& row);
 
 FIELDS(RecordedStore) {
   return std::tuple(
@@ -555,14 +558,17 @@ FIELDS(RecordedResult) {
                     FIELD("failure", failure, Failure).AtMost(kMaxFrameBytes));
 }
 
-FIELDS(RecordedTurn) {
-  return std::tuple(FIELD("time", at, At), FIELD("input", input, Input), FIELD("peer", peer, Peer),
-                    FIELD("up", up, Up), FIELD("id", id, Id),
-                    FIELD("frame", frame, Frame).AtMost(kMaxRecordedBytes),
-                    FIELD("has blob", has_blob, HasBlob),
-                    FIELD("blob", blob, Blob).AtMost(kMaxRecordedBytes),
-                    FIELD("store", store, Store), FIELD("wishes", wishes, Wishes),
-                    FIELD("result", result, Result), FIELD("actions", actions, Actions),
+FIELDS(RecordedInput) {
+  return std::tuple(
+      FIELD("time", at, At), FIELD("input", input, Input), FIELD("peer", peer, Peer),
+      FIELD("up", up, Up), FIELD("id", id, Id),
+      FIELD("frame", frame, Frame).AtMost(kMaxRecordedBytes), FIELD("has blob", has_blob, HasBlob),
+      FIELD("blob", blob, Blob).AtMost(kMaxRecordedBytes), FIELD("store", store, Store),
+      FIELD("wishes", wishes, Wishes), FIELD("result", result, Result));
+}
+
+FIELDS(RecordedOutcome) {
+  return std::tuple(FIELD("actions", actions, Actions),
                     FIELD("said", said, Said).AtMost(kMaxRecords).Each(kMaxFrameBytes));
 }
 

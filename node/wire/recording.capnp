@@ -18,6 +18,7 @@ struct RecordingHead {
   credential @7 :Wire.Credential;
   anchor @8 :Data;            # an encoded block, or empty
   guestBytesASecond @9 :UInt64;
+  program @10 :Text;
 
   struct Tensor {
     name @0 :Text;
@@ -25,7 +26,12 @@ struct RecordingHead {
   }
 }
 
-struct RecordedTurn {
+struct RecordedOutcome {
+  actions @0 :Data;
+  said @1 :List(Data);
+}
+
+struct RecordedInput {
   at @0 :UInt64;        # ns
   input @1 :UInt8;      # which of protocol::Input
   peer @2 :Data;
@@ -37,8 +43,6 @@ struct RecordedTurn {
   store @8 :Store;
   wishes @9 :Wishes;
   result @10 :Result;
-  actions @11 :Data;
-  said @12 :List(Data);
 
   struct Store {
     blocks @0 :List(Record);

@@ -9,8 +9,12 @@ Bytes EncodeRecordingHead(const RecordingHead& head) {
   return internal::EncodeRecord<schema::RecordingHead>(head);
 }
 
-Bytes EncodeRecordedTurn(const RecordedTurn& turn) {
-  return internal::EncodeRecord<schema::RecordedTurn>(turn);
+Bytes EncodeRecordedInput(const RecordedInput& turn) {
+  return internal::EncodeRecord<schema::RecordedInput>(turn);
+}
+
+Bytes EncodeRecordedOutcome(const RecordedOutcome& outcome) {
+  return internal::EncodeRecord<schema::RecordedOutcome>(outcome);
 }
 
 base::StatusOr<RecordingHead> DecodeRecordingHead(base::ByteView bytes) {
@@ -18,9 +22,14 @@ base::StatusOr<RecordingHead> DecodeRecordingHead(base::ByteView bytes) {
                                                                       kMaxRecordedBytes);
 }
 
-base::StatusOr<RecordedTurn> DecodeRecordedTurn(base::ByteView bytes) {
-  return internal::DecodeRecord<schema::RecordedTurn, RecordedTurn>("entry of a recording", bytes,
-                                                                    kMaxRecordedBytes);
+base::StatusOr<RecordedInput> DecodeRecordedInput(base::ByteView bytes) {
+  return internal::DecodeRecord<schema::RecordedInput, RecordedInput>("entry of a recording", bytes,
+                                                                      kMaxRecordedBytes);
+}
+
+base::StatusOr<RecordedOutcome> DecodeRecordedOutcome(base::ByteView bytes) {
+  return internal::DecodeRecord<schema::RecordedOutcome, RecordedOutcome>("outcome of a recording",
+                                                                          bytes, kMaxRecordedBytes);
 }
 
 }  // namespace ostraka::wire

@@ -15,12 +15,13 @@
 
 namespace ostraka::wire {
 
-inline constexpr std::uint32_t kRecordingVersion = 1;
+inline constexpr std::uint32_t kRecordingVersion = 2;
 // Of one entry of a recording. Cap'n Proto reads no more than 512 MiB.
 inline constexpr std::size_t kMaxRecordedBytes = std::size_t{384} << 20;
 inline constexpr std::size_t kMaxRecords = 1 << 16;  // of one list
 inline constexpr std::size_t kMaxRecordedTensors = 1 << 16;
 inline constexpr std::size_t kMaxTensorName = 1024;
+inline constexpr std::size_t kMaxProgramName = 256;
 
 struct RecordedTensor {
   std::string name;
@@ -39,6 +40,7 @@ struct RecordingHead {
   std::optional<Credential> credential = {};
   Bytes anchor;  // EncodeBlock; empty: the genesis
   std::uint64_t guest_bytes_a_second = 0;
+  std::string program;  // the version of ostraka that recorded
 };
 
 // What a store kept, as the machine was given it at its start.
@@ -85,8 +87,9 @@ struct RecordedResult {
   std::string failure;  // of a job that failed
 };
 
-// One call of the machine.
-struct RecordedTurn {
+// What one call of the machine was given: written before the call, so that it is there when the
+// call ends the process.
+struct RecordedInput {
   std::uint64_t at = 0;    // ns
   std::uint8_t input = 0;  // which of protocol::Input
   PeerId peer;             // of a message or a link
@@ -99,16 +102,27 @@ struct RecordedTurn {
   std::optional<RecordedWishes> wishes = {};  // Started, Told
   // A job, unless the machine had stopped it: then the result says nothing.
   std::optional<RecordedResult> result = {};
-  Digest actions;  // what the machine asked for (node/protocol/ground/transcript.h)
+};
+
+// What the machine then asked for: written after the call.
+struct RecordedOutcome {
+  Digest actions;  // node/protocol/ground/transcript.h
   std::vector<Bytes>
       said;  // signed frames of the machine's own key that it sent for the first time
 };
 
+struct RecordedCall {
+  RecordedInput given;
+  std::optional<RecordedOutcome> outcome = {};  // none: the process ended within the call
+};
+
 // Canonical bytes. A value over the limits encodes to bytes that the decoders refuse.
 Bytes EncodeRecordingHead(const RecordingHead& head);
-Bytes EncodeRecordedTurn(const RecordedTurn& turn);
+Bytes EncodeRecordedInput(const RecordedInput& turn);
+Bytes EncodeRecordedOutcome(const RecordedOutcome& outcome);
 // Take any bytes; return InvalidArgument with a reason. Frames, blocks and records are not decoded.
 base::StatusOr<RecordingHead> DecodeRecordingHead(base::ByteView bytes);
-base::StatusOr<RecordedTurn> DecodeRecordedTurn(base::ByteView bytes);
+base::StatusOr<RecordedInput> DecodeRecordedInput(base::ByteView bytes);
+base::StatusOr<RecordedOutcome> DecodeRecordedOutcome(base::ByteView bytes);
 
 }  // namespace ostraka::wire

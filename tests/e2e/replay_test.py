@@ -81,21 +81,24 @@ class ReplayTest(TestCase):
         def refused(data, *fragments):
             bad.write_bytes(data)
             self.refused(2, ["replay", bad], *fragments)
-        refused(content[:-3], "is cut within entry", "copy it again", "--cut")
-        self.assertIn("all outputs are equal", expect_ok("replay", "--cut", bad))
-        refused(content[:30], "is cut in its first entry")
+        refused(content[:-3], "is cut after", "copy it again", "--cut")
+        self.assertIn("equal up to the last call", expect_ok("replay", "--cut", bad))
+        self.assertTrue(json.loads(expect_ok("replay", "--cut", "--json", bad))["cut"])
+        refused(content[:36], "is cut in its first entry")
         refused(b"", "is no recording", "--record")
-        refused(b"ostraka recording 7\n" + content[20:], "another version of ostraka")
+        refused(b"ostraka recording 7 steps\n" + content[26:], "another version of ostraka")
         middle = len(content) // 2
         refused(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1:],
                 "is damaged", "copy it again")
         self.refused(3, ["replay", self.folder / "none"], "cannot read")
         # Without one call the machine asks for something else, or later for nothing.
-        at = [len(b"ostraka recording 1\n")]
+        at = [len(b"ostraka recording 2 steps\n")]
         while at[-1] < len(content):
             at.append(at[-1] + 8 + int.from_bytes(content[at[-1]:at[-1] + 4], "little"))
-        middle = len(at) // 2
-        bad.write_bytes(content[:at[middle]] + content[at[middle + 1]:])
+        bad.write_bytes(content[:at[1]])
+        self.refused(2, ["replay", bad], "holds no call")
+        middle = len(at) // 2 | 1  # the head comes first, then two entries a call
+        bad.write_bytes(content[:at[middle]] + content[at[middle + 2]:])
         differs = run("replay", bad)
         self.assertIn(differs.returncode, (1, 2), differs.stderr)
         self.assertIn("DIFFERS at call" if differs.returncode == 1 else "is damaged",

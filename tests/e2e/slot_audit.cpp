@@ -33,8 +33,8 @@ class Audit {
   bool Read(const char* path) {
     const auto recording = ostraka::store::ReadRecording(path);
     if (!recording.ok()) return false;
-    for (const ostraka::wire::RecordedTurn& turn : recording->turns) {
-      if (!turn.frame.empty()) Take(std::make_shared<const Bytes>(turn.frame));
+    for (const ostraka::wire::RecordedCall& call : recording->calls) {
+      if (!call.given.frame.empty()) Take(std::make_shared<const Bytes>(call.given.frame));
     }
     return true;
   }

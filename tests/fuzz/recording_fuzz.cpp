@@ -1,5 +1,5 @@
-// Any bytes as the head of a recording and as an entry: refused, or exactly the bytes that the
-// value encodes to; and an entry is an input of a machine, or refused.
+// Any bytes as each entry of a recording: refused, or exactly the bytes that the value encodes to;
+// and what a call was given is an input of a machine, or refused.
 #include <algorithm>
 #include <cstdint>
 
@@ -15,9 +15,14 @@ void CheckRecording(base::ByteView bytes) {
     const base::Bytes again = wire::EncodeRecordingHead(*head);
     OSTRAKA_CHECK(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
   }
-  const auto turn = wire::DecodeRecordedTurn(bytes);
+  const auto outcome = wire::DecodeRecordedOutcome(bytes);
+  if (outcome.ok()) {
+    const base::Bytes again = wire::EncodeRecordedOutcome(*outcome);
+    OSTRAKA_CHECK(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
+  }
+  const auto turn = wire::DecodeRecordedInput(bytes);
   if (!turn.ok()) return;
-  const base::Bytes again = wire::EncodeRecordedTurn(*turn);
+  const base::Bytes again = wire::EncodeRecordedInput(*turn);
   OSTRAKA_CHECK(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
   const auto input = InputOf(*turn);
   if (input.ok()) OSTRAKA_CHECK(input->index() == turn->input);

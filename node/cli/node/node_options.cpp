@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "node/base/version.h"
 #include "node/cli/node/flipped_gradients.h"
 #include "node/cli/options/attack_options.h"
 #include "node/cli/options/choices.h"
@@ -190,7 +191,8 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options)
                      {.bytes = options.recording.limit_mib << 20,
                       .steps = options.recording.limit_steps,
                       .keep = options.recording.keep},
-                     base::Bytes(text.begin(), text.end())};
+                     base::Bytes(text.begin(), text.end()),
+                     base::ProgramVersion()};
   }
   std::map<base::PeerId, std::string> addresses = std::move(run.network.addresses);
   ASSIGN_OR_RETURN(run.network,
@@ -249,7 +251,8 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
       ->capture_default_str();
   command
       .add_option("--record-keep", options.recording.keep,
-                  "keep the recordings of so many starts of the node in this run")
+                  "keep the recordings of so many starts of the node in this run, and of as many "
+                  "that completed no step")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command

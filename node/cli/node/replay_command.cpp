@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "node/base/version.h"
 #include "node/cli/node/commands.h"
 #include "node/cli/terminal/exit_code.h"
 #include "node/cli/views/node_json.h"
@@ -48,21 +49,37 @@ void PrintCall(base::Time at, const std::string& line) {
               static_cast<long long>(at.ns / 1'000'000 % 1000), PrintableLine(line).c_str());
 }
 
-nlohmann::json JsonOf(const wire::RecordingHead& head, const protocol::Manifest& manifest,
-                      const protocol::Replayed& replayed, std::size_t calls) {
+nlohmann::json JsonOf(const store::RecordingContent& content, const protocol::Manifest& manifest,
+                      const protocol::Replayed& replayed) {
   nlohmann::json result = {{"run_id", manifest.run_id.Hex()},
-                           {"peer", head.self.Hex()},
-                           {"calls", calls},
+                           {"peer", content.head.self.Hex()},
+                           {"recorded_by", content.head.program},
+                           {"cut", content.cut},
+                           {"calls", content.calls.size()},
                            {"calls_equal", replayed.turns},
                            {"jobs_computed_again", replayed.jobs_again},
                            {"seconds", (replayed.until - base::Time{}).seconds()},
                            {"ends_unsent", replayed.ends_unsent},
+                           {"ended_within_call", replayed.ended_within_call},
                            {"equal", !replayed.difference}};
   if (replayed.first_step) result["first_step"] = *replayed.first_step;
   if (replayed.last_step) result["last_step"] = *replayed.last_step;
   if (replayed.halted) result["halted"] = replayed.halted->reason;
   if (replayed.difference) result["difference"] = *replayed.difference;
   return result;
+}
+
+std::string ResultLine(const protocol::Replayed& replayed, std::size_t calls) {
+  if (replayed.difference) return "DIFFERS at " + PrintableLine(*replayed.difference);
+  if (replayed.ends_unsent) {
+    return "equal up to the last " + std::to_string(calls - replayed.turns) +
+           " calls, which rest on a message that was never sent";
+  }
+  if (replayed.ended_within_call) {
+    return "equal up to the last call; the node ended within that one, and it returns here: the "
+           "node was killed, or the bug needs its machine";
+  }
+  return "all outputs are equal";
 }
 
 void Print(const wire::RecordingHead& head, const protocol::Manifest& manifest,
@@ -78,34 +95,35 @@ void Print(const wire::RecordingHead& head, const protocol::Manifest& manifest,
               static_cast<unsigned long long>(replayed.jobs_again));
   if (replayed.halted)
     std::printf("it halted: %s\n", PrintableLine(replayed.halted->reason).c_str());
-  if (replayed.difference) {
-    std::printf("DIFFERS at %s\n", PrintableLine(*replayed.difference).c_str());
-  } else if (replayed.ends_unsent) {
-    std::printf("equal up to the last %llu calls, which rest on a message that was never sent\n",
-                static_cast<unsigned long long>(calls - replayed.turns));
-  } else {
-    std::printf("all outputs are equal\n");
+  std::printf("%s\n", ResultLine(replayed, calls).c_str());
+  if (replayed.difference && head.program != base::ProgramVersion()) {
+    std::printf("it was recorded by ostraka %s, and this is %s: replay it with that one first\n",
+                PrintableLine(head.program).c_str(), base::ProgramVersion().c_str());
   }
 }
 
 base::StatusOr<ExitCode> ReplayFile(const ReplayOptions& options) {
   ASSIGN_OR_RETURN(const store::RecordingContent content, store::ReadRecording(options.file));
+  const std::size_t calls = content.calls.size();
   if (content.cut && !options.cut) {
-    return base::InvalidArgument(options.file + " is cut within entry " +
-                                 std::to_string(content.turns.size() + 1) +
-                                 ": copy it again, or replay its whole entries by --cut");
+    return base::InvalidArgument(options.file + " is cut after " + std::to_string(calls) +
+                                 " calls: copy it again, or replay its whole entries by --cut");
+  }
+  if (calls == 0) {
+    return base::InvalidArgument(options.file +
+                                 " holds no call: its node ended before it was given anything");
   }
   ASSIGN_OR_RETURN(const auto manifest, ManifestOf(options.file, content.head));
-  const auto replayed = protocol::ReplayRecording(content.head, manifest, content.turns,
+  const auto replayed = protocol::ReplayRecording(content.head, manifest, content.calls,
                                                   options.calls ? PrintCall : protocol::SeeTurn());
   if (!replayed.ok()) {
     return base::InvalidArgument(
         options.file + " is damaged: " + base::MessageOf(replayed.status()) + ": copy it again");
   }
   if (options.json) {
-    PrintJson(JsonOf(content.head, *manifest, *replayed, content.turns.size()));
+    PrintJson(JsonOf(content, *manifest, *replayed));
   } else {
-    Print(content.head, *manifest, *replayed, content.turns.size());
+    Print(content.head, *manifest, *replayed, calls);
   }
   return replayed->difference ? kNegative : kDone;
 }
@@ -126,7 +144,8 @@ void AddReplayCommand(CLI::App& program, Invocation& invocation) {
       "A recording holds what one node was given and said: messages, links, timers, results, and "
       "its store at the start. It holds no key, so it can be sent with a report of a bug; who has "
       "it learns no more than a member of the run.\n"
-      "Exit codes: 0 all outputs are equal; 1 they differ: the bug depends on something that is "
+      "Exit codes: 0 all outputs that the recording holds are equal; 1 they differ: the bug "
+      "depends on something that is "
       "not recorded; 2 the file is no recording of this version, or is cut or damaged; 3 it cannot "
       "be read");
   command->callback([options, &invocation] {

@@ -14,10 +14,10 @@
 namespace ostraka::protocol {
 namespace {
 
+using wire::RecordedInput;
 using wire::RecordedResult;
 using wire::RecordedRow;
 using wire::RecordedStore;
-using wire::RecordedTurn;
 using wire::RecordedWishes;
 
 // The places in the variants are the numbers of the recording.
@@ -165,7 +165,7 @@ void FeedFloats(crypto::Hasher& hasher, const SharedVector& floats) {
   hasher.UpdateSized(base::AsBytes(std::span<const float>(*floats)));
 }
 
-base::StatusOr<Started> StartedOf(const RecordedTurn& turn) {
+base::StatusOr<Started> StartedOf(const RecordedInput& turn) {
   Started started;
   started.store_nonce = turn.id;
   if (turn.store) {
@@ -178,8 +178,8 @@ base::StatusOr<Started> StartedOf(const RecordedTurn& turn) {
 
 }  // namespace
 
-RecordedTurn RecordInput(Time now, const Input& input, bool wanted) {
-  RecordedTurn turn;
+RecordedInput RecordInput(Time now, const Input& input, bool wanted) {
+  RecordedInput turn;
   turn.at = static_cast<std::uint64_t>(now.ns);
   turn.input = static_cast<std::uint8_t>(input.index());
   if (const auto* started = std::get_if<Started>(&input)) {
@@ -207,7 +207,7 @@ RecordedTurn RecordInput(Time now, const Input& input, bool wanted) {
   return turn;
 }
 
-base::StatusOr<Input> InputOf(const RecordedTurn& turn) {
+base::StatusOr<Input> InputOf(const RecordedInput& turn) {
   switch (turn.input) {
     case kInput<Started>: {
       ASSIGN_OR_RETURN(Started started, StartedOf(turn));

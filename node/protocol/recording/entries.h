@@ -14,12 +14,12 @@
 
 namespace ostraka::protocol {
 
-// Leaves `actions` and `said` empty. `wanted`: of JobDone, whether the machine still wants it. No
+// `wanted`: of JobDone, whether the machine still wants it. No
 // private seed stands in it.
-wire::RecordedTurn RecordInput(Time now, const Input& input, bool wanted);
+wire::RecordedInput RecordInput(Time now, const Input& input, bool wanted);
 
 // InvalidArgument: it is no input, or is JobDone, which needs the job's spec (ResultOf).
-base::StatusOr<Input> InputOf(const wire::RecordedTurn& turn);
+base::StatusOr<Input> InputOf(const wire::RecordedInput& turn);
 
 // The hash by which a recording knows a result that it does not hold.
 Digest HashOf(const JobResult& result);

@@ -9,7 +9,8 @@
 
 namespace ostraka::protocol {
 
-wire::RecordingHead HeadOf(const PeerOptions& options, base::Bytes manifest) {
+wire::RecordingHead HeadOf(const PeerOptions& options, base::Bytes manifest,
+                           const std::string& program) {
   wire::RecordingHead head;
   head.protocol_version = wire::kProtocolVersion;
   head.draft = wire::kProtocolDraft;
@@ -23,6 +24,7 @@ wire::RecordingHead HeadOf(const PeerOptions& options, base::Bytes manifest) {
   head.credential = options.credential;
   if (options.anchor != nullptr) head.anchor = wire::EncodeBlock(*options.anchor);
   head.guest_bytes_a_second = options.guest_bytes_a_second;
+  head.program = program;
   return head;
 }
 

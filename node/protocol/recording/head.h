@@ -12,8 +12,9 @@
 
 namespace ostraka::protocol {
 
-// `manifest`: the bytes of the manifest's file.
-wire::RecordingHead HeadOf(const PeerOptions& options, base::Bytes manifest);
+// `manifest`: the bytes of the manifest's file. `program`: the version of ostraka.
+wire::RecordingHead HeadOf(const PeerOptions& options, base::Bytes manifest,
+                           const std::string& program);
 
 // For a machine that signs and reveals what was `said`. InvalidArgument: no member of the run can
 // have such a machine. REQUIRES: Validate(*manifest).ok().

@@ -1,14 +1,18 @@
-// A machine that is recorded: the one within, and after each call an entry of what it was given and
-// what it said.
+// A machine that is recorded: the one within; before each call an entry of what it is given, and
+// after it one of what it asked for.
 //
-//   driver -> RecordingMachine -> the machine        entry: input, hash of the actions, frames that
-//                              -> Write                     it signed and sends for the first time
+//   driver -> RecordingMachine -> Recorder::Given    the input
+//                              -> the machine
+//                              -> Recorder::Asked    hash of the actions, frames that it signed and
+//                                                    sends for the first time
 //
 // Promises:
 //   R1  The driver sees the actions of the machine within, and nothing else.
 //   R2  An entry holds no secret: the seed of Started is left out, and signatures, coins and nonces
-//       stand in frames that the machine sends in that call or sent before.
-//   R3  After Write has said no, nothing is recorded any more.
+//       stand in frames that the machine sends in that call or sent before. (The store that Started
+//       brings may hold a message that was stored before a crash and is sent now.)
+//   R3  After the recorder has said no, nothing is recorded any more.
+//   R4  A call that ends the process has its input recorded.
 //
 // Memory: a digest for each message that the machine has signed since it was made.
 //
@@ -17,7 +21,6 @@
 // Thread safety: none; one owner.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <set>
 
@@ -26,12 +29,20 @@
 
 namespace ostraka::protocol {
 
+// Where a recording goes. False: it is over (R3).
+class Recorder {
+ public:
+  virtual ~Recorder() = default;
+  virtual bool Given(const wire::RecordedInput& turn) = 0;
+  // `ends_step`: the call completed a step.
+  virtual bool Asked(const wire::RecordedOutcome& outcome, bool ends_step) = 0;
+};
+
 class RecordingMachine final : public Machine {
  public:
-  // `ends_step`: the call completed a step. False: the recording is over (R3).
-  using Write = std::function<bool(const wire::RecordedTurn& turn, bool ends_step)>;
-  // REQUIRES: `machine` is fresh, not null.
-  RecordingMachine(std::unique_ptr<Machine> machine, const PeerId& self, Write write);
+  // REQUIRES: neither is null; `machine` is fresh.
+  RecordingMachine(std::unique_ptr<Machine> machine, const PeerId& self,
+                   std::shared_ptr<Recorder> recorder);
 
   void Step(Time now, const Input& input, Outbox& out) override;
   void CheckInvariants() const override { machine_->CheckInvariants(); }
@@ -40,12 +51,12 @@ class RecordingMachine final : public Machine {
 
  private:
   bool IsWanted(const Input& input);
-  void Note(const std::vector<Action>& actions, wire::RecordedTurn& turn);
-  void NoteFrame(const base::SharedBytes& frame, wire::RecordedTurn& turn);
+  void Note(const std::vector<Action>& actions, wire::RecordedOutcome& outcome);
+  void NoteFrame(const base::SharedBytes& frame, wire::RecordedOutcome& outcome);
 
   std::unique_ptr<Machine> machine_;
   PeerId self_;
-  Write write_;  // empty: the recording is over
+  std::shared_ptr<Recorder> recorder_;  // null: the recording is over
   std::set<JobId> stopped_;
   std::set<Digest> said_;
 };

@@ -12,21 +12,25 @@
 namespace ostraka::protocol {
 namespace {
 
-using wire::RecordedTurn;
+using wire::RecordedInput;
+
+// Nanoseconds. Sums with the waits of a run stay within 64 bits.
+constexpr std::uint64_t kLatest = std::uint64_t{1} << 61;
 
 class Run {
  public:
   Run(PeerOptions options, const Said& said, const SeeTurn& see)
       : machine_(MakePeer(std::move(options))), said_(said), see_(see) {}
 
-  // False: the outputs differ, or are not known.
-  base::StatusOr<bool> Take(const RecordedTurn& turn);
+  // False: the outputs differ, or are not known. `says_more`: the member sent a signed message in
+  // this call or a later one.
+  base::StatusOr<bool> Take(const wire::RecordedCall& call, bool says_more);
   Replayed replayed;
 
  private:
-  base::StatusOr<Input> Read(const RecordedTurn& turn);
-  base::StatusOr<JobResult> ResultAgain(const RecordedTurn& turn);
-  void Differ(const RecordedTurn& turn, const std::string& what);
+  base::StatusOr<Input> Read(const RecordedInput& turn);
+  base::StatusOr<JobResult> ResultAgain(const RecordedInput& turn);
+  void Differ(const RecordedInput& turn, const std::string& what);
 
   std::unique_ptr<Machine> machine_;
   machine::Contract<MemberKind> contract_;
@@ -35,12 +39,12 @@ class Run {
   const SeeTurn& see_;
 };
 
-void Run::Differ(const RecordedTurn& turn, const std::string& what) {
+void Run::Differ(const RecordedInput& turn, const std::string& what) {
   replayed.difference = "call " + std::to_string(replayed.turns + 1) + ", " +
                         std::to_string(turn.at / 1'000'000) + " ms after the start: " + what;
 }
 
-base::StatusOr<JobResult> Run::ResultAgain(const RecordedTurn& turn) {
+base::StatusOr<JobResult> Run::ResultAgain(const RecordedInput& turn) {
   // The machine looks at no result of a job that it stopped.
   if (!turn.result) return JobResult(JobFailed{"stopped"});
   const auto job = jobs_.find(turn.id);
@@ -55,7 +59,7 @@ base::StatusOr<JobResult> Run::ResultAgain(const RecordedTurn& turn) {
   return RunJob(*job->second, {}, aggregation::SerialExecutor());
 }
 
-base::StatusOr<Input> Run::Read(const RecordedTurn& turn) {
+base::StatusOr<Input> Run::Read(const RecordedInput& turn) {
   if (turn.input != Input(JobDone{}).index()) return InputOf(turn);
   ASSIGN_OR_RETURN(JobResult result, ResultAgain(turn));
   if (turn.result && !IsHeldWhole(*turn.result) && HashOf(result) != turn.result->hash) {
@@ -65,10 +69,14 @@ base::StatusOr<Input> Run::Read(const RecordedTurn& turn) {
   return Input(JobDone{turn.id, std::make_shared<const JobResult>(std::move(result))});
 }
 
-base::StatusOr<bool> Run::Take(const RecordedTurn& turn) {
+base::StatusOr<bool> Run::Take(const wire::RecordedCall& call, bool says_more) {
+  const RecordedInput& turn = call.given;
+  if (turn.at > kLatest) return base::InvalidArgument("a time that no clock shows");
   const Time now{static_cast<std::int64_t>(turn.at)};
   ASSIGN_OR_RETURN(const Input input, Read(turn));
   if (replayed.difference) return false;
+  if (!call.outcome && see_)
+    see_(now, "the process ended within this call: " + DescribeTurn(input, {}));
   Outbox out;
   const machine::Breach breach = contract_.Step(*machine_, now, input, out);
   if (breach != machine::Breach::kNone) return base::InvalidArgument(machine::BreachName(breach));
@@ -85,8 +93,12 @@ base::StatusOr<bool> Run::Take(const RecordedTurn& turn) {
   }
   const std::string line = DescribeTurn(input, actions);
   if (see_) see_(now, line);
-  if (DigestOfActions(actions) != turn.actions) {
-    replayed.ends_unsent = said_.lacks();
+  if (!call.outcome) {
+    replayed.ended_within_call = true;
+    return false;
+  }
+  if (DigestOfActions(actions) != call.outcome->actions) {
+    replayed.ends_unsent = said_.lacks() && !says_more;
     if (replayed.ends_unsent) return false;
     Differ(turn, "the machine asks for something else here: " + line);
     return false;
@@ -101,18 +113,23 @@ base::StatusOr<bool> Run::Take(const RecordedTurn& turn) {
 
 base::StatusOr<Replayed> ReplayRecording(const wire::RecordingHead& head,
                                          std::shared_ptr<const Manifest> manifest,
-                                         const std::vector<RecordedTurn>& turns,
+                                         const std::vector<wire::RecordedCall>& calls,
                                          const SeeTurn& see) {
   const auto said = std::make_shared<Said>();
-  for (const RecordedTurn& turn : turns) {
-    for (const base::Bytes& frame : turn.said) RETURN_IF_ERROR(said->Add(head.self, frame));
+  std::size_t last_said = 0;  // the number of calls up to the last one that sent a signed message
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (!calls[i].outcome) continue;
+    for (const base::Bytes& frame : calls[i].outcome->said) {
+      RETURN_IF_ERROR(said->Add(head.self, frame));
+      last_said = i + 1;
+    }
   }
   ASSIGN_OR_RETURN(PeerOptions options, OptionsOf(head, std::move(manifest), said));
   Run run(std::move(options), *said, see);
-  for (const RecordedTurn& turn : turns) {
-    const auto equal = run.Take(turn);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const auto equal = run.Take(calls[i], i < last_said);
     if (!equal.ok()) {
-      return base::InvalidArgument("entry " + std::to_string(run.replayed.turns + 1) + ": " +
+      return base::InvalidArgument("entry " + std::to_string(i + 1) + ": " +
                                    base::MessageOf(equal.status()));
     }
     if (!*equal) break;

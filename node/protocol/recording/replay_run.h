@@ -35,19 +35,23 @@ struct Replayed {
   Time until;                              // of the last call, by the machine's clock
   std::optional<Halted> halted;
   // The calls after these rest on a message that the member had stored and not sent when the
-  // recording ended, so their outputs are not known.
+  // recording ended, so their outputs are not known. None of them sent a signed message.
   bool ends_unsent = false;
+  // The process ended within the last call, which returns here. (If it ends this process too, that
+  // is the bug.)
+  bool ended_within_call = false;
   std::optional<std::string> difference;  // one line
 };
 
-// Called after each call of the machine. `line`: for people.
+// Called after each call of the machine, and before one in which the recorded process ended.
+// `line`: for people.
 using SeeTurn = std::function<void(Time at, const std::string& line)>;
 
 // `manifest`: that of `head`, read. InvalidArgument: the entries are no recording of a member of
 // that run. REQUIRES: Validate(*manifest).ok().
 base::StatusOr<Replayed> ReplayRecording(const wire::RecordingHead& head,
                                          std::shared_ptr<const Manifest> manifest,
-                                         const std::vector<wire::RecordedTurn>& turns,
+                                         const std::vector<wire::RecordedCall>& calls,
                                          const SeeTurn& see);
 
 }  // namespace ostraka::protocol

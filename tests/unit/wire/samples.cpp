@@ -476,13 +476,14 @@ RecordingHead SampleRecordingHead() {
   head.credential = SampleGuestRejoin().credential;
   head.anchor = {4, 5};
   head.guest_bytes_a_second = 6;
+  head.program = "1.2.3";
   return head;
 }
 
-RecordedTurn SampleRecordedStart() {
+RecordedInput SampleRecordedStart() {
   const RecordedRow with_value{.kind = 1, .key = {1}, .value = {2}, .blob = {}};
   const RecordedRow with_blob{.kind = 3, .key = {3}, .value = {}, .has_blob = true, .blob = {4, 5}};
-  RecordedTurn turn;
+  RecordedInput turn;
   turn.at = 9;
   turn.id = 8;
   turn.store = RecordedStore{.blocks = {with_value},
@@ -500,12 +501,11 @@ RecordedTurn SampleRecordedStart() {
                                .leave_until = 9,
                                .tells_revocations = true,
                                .revocations = {*SampleRevokingCommit().revokes}};
-  turn.actions = Filled<Digest>(3);
   return turn;
 }
 
-RecordedTurn SampleRecordedMessage() {
-  RecordedTurn turn;
+RecordedInput SampleRecordedMessage() {
+  RecordedInput turn;
   turn.at = 10;
   turn.input = 1;
   turn.peer = SampleKey(2).id();
@@ -513,12 +513,16 @@ RecordedTurn SampleRecordedMessage() {
   turn.frame = *SampleFrame(MessageType::kCommit);
   turn.has_blob = true;
   turn.blob = {1, 2, 3};
-  turn.said = {*SampleFrame(MessageType::kReveal), *SampleFrame(MessageType::kProof)};
   return turn;
 }
 
-RecordedTurn SampleRecordedResult() {
-  RecordedTurn turn;
+RecordedOutcome SampleRecordedOutcome() {
+  return {.actions = Filled<Digest>(3),
+          .said = {*SampleFrame(MessageType::kReveal), *SampleFrame(MessageType::kProof)}};
+}
+
+RecordedInput SampleRecordedResult() {
+  RecordedInput turn;
   turn.input = 4;
   turn.result = RecordedResult{.kind = 5,
                                .hash = Filled<Digest>(2),

@@ -77,9 +77,10 @@ base::SharedBytes SampleFrame(MessageType type);
 EvidenceFile SampleEvidence();
 // Of a recording; every field of a turn stands in one of these.
 RecordingHead SampleRecordingHead();
-RecordedTurn SampleRecordedStart();
-RecordedTurn SampleRecordedMessage();
-RecordedTurn SampleRecordedResult();
+RecordedInput SampleRecordedStart();
+RecordedInput SampleRecordedMessage();
+RecordedInput SampleRecordedResult();
+RecordedOutcome SampleRecordedOutcome();
 
 std::vector<MessageType> AllMessageTypes();
 std::vector<MessageType> SignedMessageTypes();  // all but services

@@ -64,11 +64,13 @@ base::Status WriteAll(const std::string& tests) {
   RETURN_IF_ERROR(WriteRaw(corpus + "block/arrival", EncodeBlock(SampleArrivalBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "block/part", EncodeBlock(SamplePartBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "recording/head", EncodeRecordingHead(SampleRecordingHead())));
-  RETURN_IF_ERROR(WriteRaw(corpus + "recording/start", EncodeRecordedTurn(SampleRecordedStart())));
+  RETURN_IF_ERROR(WriteRaw(corpus + "recording/start", EncodeRecordedInput(SampleRecordedStart())));
   RETURN_IF_ERROR(
-      WriteRaw(corpus + "recording/message", EncodeRecordedTurn(SampleRecordedMessage())));
+      WriteRaw(corpus + "recording/message", EncodeRecordedInput(SampleRecordedMessage())));
   RETURN_IF_ERROR(
-      WriteRaw(corpus + "recording/result", EncodeRecordedTurn(SampleRecordedResult())));
+      WriteRaw(corpus + "recording/result", EncodeRecordedInput(SampleRecordedResult())));
+  RETURN_IF_ERROR(
+      WriteRaw(corpus + "recording/outcome", EncodeRecordedOutcome(SampleRecordedOutcome())));
   return WriteRaw(corpus + "block/empty", EncodeBlock(Block{}));
 }
 

@@ -20,8 +20,8 @@ SharedVector Floats(std::vector<float> values) {
 
 // Through bytes and back.
 Input Again(const Input& input) {
-  const auto bytes = wire::EncodeRecordedTurn(RecordInput(Time{77}, input, true));
-  const auto turn = wire::DecodeRecordedTurn(bytes);
+  const auto bytes = wire::EncodeRecordedInput(RecordInput(Time{77}, input, true));
+  const auto turn = wire::DecodeRecordedInput(bytes);
   EXPECT_TRUE(turn.ok()) << turn.status();
   EXPECT_EQ(turn->at, 77u);
   auto read = InputOf(*turn);
@@ -148,7 +148,7 @@ TEST(EntriesTest, OtherResultsAreKnownByHashesThatDiffer) {
 }
 
 TEST(EntriesTest, UnknownKindsAreRefused) {
-  wire::RecordedTurn turn;
+  wire::RecordedInput turn;
   turn.input = 99;
   EXPECT_FALSE(InputOf(turn).ok());
   turn.input = static_cast<std::uint8_t>(Input(JobDone{}).index());

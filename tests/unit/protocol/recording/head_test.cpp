@@ -32,7 +32,7 @@ class HeadTest : public testing::Test {
 };
 
 TEST_F(HeadTest, AMachineIsMadeWithWhatTheHeadKept) {
-  const auto read = Read(HeadOf(options_, {1, 2}));
+  const auto read = Read(HeadOf(options_, {1, 2}, "1.2.3"));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->key->id(), options_.key->id());
   EXPECT_EQ(*read->initial_parameters, *options_.initial_parameters);
@@ -46,7 +46,7 @@ TEST_F(HeadTest, AMachineIsMadeWithWhatTheHeadKept) {
 
 TEST_F(HeadTest, WhatNoMemberCanHaveIsRefused) {
   const auto refused = [&](auto spoil) {
-    wire::RecordingHead head = HeadOf(options_, {});
+    wire::RecordingHead head = HeadOf(options_, {}, "0");
     spoil(head);
     return !Read(head).ok();
   };

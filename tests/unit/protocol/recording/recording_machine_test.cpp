@@ -28,8 +28,9 @@ TEST(RecordingMachineTest, HoldsNoSecret) {
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     const Cluster::Node& node = cluster.node(i);
     base::Bytes all = node.lives.recorded.at(0)->head;
-    for (const base::Bytes& turn : node.lives.recorded[0]->turns) {
-      all.insert(all.end(), turn.begin(), turn.end());
+    for (const auto* entries :
+         {&node.lives.recorded[0]->turns, &node.lives.recorded[0]->outcomes}) {
+      for (const base::Bytes& entry : *entries) all.insert(all.end(), entry.begin(), entry.end());
     }
     EXPECT_FALSE(Holds(all, node.key->seed()));
     EXPECT_FALSE(Holds(all, Cluster::SeedOf(i).view()));
@@ -67,24 +68,30 @@ class Scripted final : public Machine {
   std::size_t next_ = 0;
 };
 
-struct Written {
-  std::vector<wire::RecordedTurn> turns;
+struct Written final : Recorder {
+  bool Given(const wire::RecordedInput& turn) override {
+    turns.push_back(turn);
+    return true;
+  }
+  bool Asked(const wire::RecordedOutcome& outcome, bool ends) override {
+    outcomes.push_back(outcome);
+    ends_step.push_back(ends);
+    return outcomes.size() < room;
+  }
+  std::vector<wire::RecordedInput> turns;
+  std::vector<wire::RecordedOutcome> outcomes;
   std::vector<bool> ends_step;
   std::size_t room = 100;
 };
 
-RecordingMachine Recorded(std::vector<std::vector<Action>> script, Written& written,
+RecordingMachine Recorded(std::vector<std::vector<Action>> script,
+                          const std::shared_ptr<Written>& written,
                           const PeerId& self = scene::PeerNumber(0)) {
-  return {std::make_unique<Scripted>(std::move(script)), self,
-          [&written](const wire::RecordedTurn& turn, bool ends_step) {
-            written.turns.push_back(turn);
-            written.ends_step.push_back(ends_step);
-            return written.turns.size() < written.room;
-          }};
+  return {std::make_unique<Scripted>(std::move(script)), self, written};
 }
 
 TEST(RecordingMachineTest, ActionsPassUnchangedAndStepsAreMarked) {
-  Written written;
+  const auto written = std::make_shared<Written>();
   StepDone done;
   done.block = std::make_shared<const wire::Block>();
   RecordingMachine machine = Recorded({{SetTimer{7, Time{9}}}, {Observe{done}}}, written);
@@ -94,34 +101,34 @@ TEST(RecordingMachineTest, ActionsPassUnchangedAndStepsAreMarked) {
   machine.Step(Time{6}, Stored{4}, out);
   ASSERT_EQ(out.actions().size(), 3u);
   EXPECT_EQ(std::get<SetTimer>(out.actions()[1]).id, 7u);
-  ASSERT_EQ(written.turns.size(), 2u);
-  EXPECT_EQ(written.turns[0].at, 5u);
-  EXPECT_EQ(written.turns[0].id, 3u);
-  EXPECT_NE(written.turns[0].actions, written.turns[1].actions);
-  EXPECT_EQ(written.ends_step, (std::vector<bool>{false, true}));
+  ASSERT_EQ(written->turns.size(), 2u);
+  EXPECT_EQ(written->turns[0].at, 5u);
+  EXPECT_EQ(written->turns[0].id, 3u);
+  EXPECT_NE(written->outcomes[0].actions, written->outcomes[1].actions);
+  EXPECT_EQ(written->ends_step, (std::vector<bool>{false, true}));
 }
 
 TEST(RecordingMachineTest, NothingIsRecordedAfterTheEnd) {
-  Written written;
-  written.room = 1;
+  const auto written = std::make_shared<Written>();
+  written->room = 1;
   RecordingMachine machine = Recorded({{}, {SetTimer{7, Time{9}}}}, written);
   Outbox out;
   machine.Step(Time{5}, TimerFired{3}, out);
   machine.Step(Time{6}, TimerFired{3}, out);
-  EXPECT_EQ(written.turns.size(), 1u);
+  EXPECT_EQ(written->turns.size(), 1u);
   EXPECT_EQ(out.actions().size(), 1u);
 }
 
 TEST(RecordingMachineTest, AResultThatNobodyWantsIsLeftOut) {
-  Written written;
+  const auto written = std::make_shared<Written>();
   RecordingMachine machine = Recorded({{StopJob{8}}, {}, {}}, written);
   Outbox out;
   const auto result = std::make_shared<const JobResult>(RootResult{});
   machine.Step(Time{5}, TimerFired{3}, out);
   machine.Step(Time{6}, JobDone{8, result}, out);
   machine.Step(Time{7}, JobDone{9, result}, out);
-  EXPECT_FALSE(written.turns[1].result);
-  EXPECT_TRUE(written.turns[2].result);
+  EXPECT_FALSE(written->turns[1].result);
+  EXPECT_TRUE(written->turns[2].result);
 }
 
 TEST(RecordingMachineTest, OwnSignedFramesAreKeptOnceAlsoFromWithinAForward) {
@@ -143,16 +150,38 @@ TEST(RecordingMachineTest, OwnSignedFramesAreKeptOnceAlsoFromWithinAForward) {
   const wire::Forward forward{keys[0]->id(), keys[1]->id(), *second};
   const auto forwarded = wire::EncodeService({service, {}, keys[0]->id(), wire::Encode(forward)});
   const PeerId other = keys[1]->id();
-  Written written;
-  RecordingMachine machine =
-      Recorded({{Send{other, first}, Send{other, signed_by(1, 1)}, Send{other, forwarded}},
-                {Send{other, first}}},
-               written, keys[0]->id());
+  const auto written = std::make_shared<Written>();
+  RecordingMachine machine = Recorded(
+      {{Send{other, first, {}}, Send{other, signed_by(1, 1), {}}, Send{other, forwarded, {}}},
+       {Send{other, first, {}}}},
+      written, keys[0]->id());
   Outbox out;
   machine.Step(Time{5}, TimerFired{3}, out);
   machine.Step(Time{6}, TimerFired{3}, out);
-  EXPECT_EQ(written.turns[0].said, (std::vector<base::Bytes>{*first, *second}));
-  EXPECT_TRUE(written.turns[1].said.empty());
+  EXPECT_EQ(written->outcomes[0].said, (std::vector<base::Bytes>{*first, *second}));
+  EXPECT_TRUE(written->outcomes[1].said.empty());
+}
+
+// A machine that fails its own check ends the process. What it was given is already kept.
+TEST(RecordingMachineTest, WhatACallWasGivenIsKeptBeforeTheCall) {
+  class Asking final : public Machine {
+   public:
+    explicit Asking(std::shared_ptr<Written> written) : written_(std::move(written)) {}
+    void Step(Time, const Input&, Outbox&) override {
+      EXPECT_EQ(written_->turns.size(), 1u);
+      EXPECT_TRUE(written_->outcomes.empty());
+    }
+    void CheckInvariants() const override {}
+    Digest Fingerprint() const override { return {}; }
+
+   private:
+    std::shared_ptr<Written> written_;
+  };
+  const auto written = std::make_shared<Written>();
+  RecordingMachine machine(std::make_unique<Asking>(written), scene::PeerNumber(0), written);
+  Outbox out;
+  machine.Step(Time{5}, TimerFired{3}, out);
+  EXPECT_EQ(written->outcomes.size(), 1u);
 }
 
 }  // namespace

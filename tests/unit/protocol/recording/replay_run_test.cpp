@@ -93,22 +93,20 @@ class AlteredReplay : public testing::Test {
     cluster_.RunToEnd();
     const auto& recorded = *cluster_.node(0).lives.recorded.at(0);
     head_ = wire::DecodeRecordingHead(recorded.head).value();
-    for (const base::Bytes& turn : recorded.turns) {
-      turns_.push_back(wire::DecodeRecordedTurn(turn).value());
-    }
+    calls_ = recorded.Calls();
   }
   base::StatusOr<Replayed> Replay() const {
-    return ReplayRecording(head_, std::make_shared<const Manifest>(cluster_.manifest()), turns_,
+    return ReplayRecording(head_, std::make_shared<const Manifest>(cluster_.manifest()), calls_,
                            {});
   }
-  std::vector<wire::RecordedTurn>::iterator First(std::size_t input) {
-    return std::find_if(turns_.begin() + 40, turns_.end(),
-                        [&](const wire::RecordedTurn& turn) { return turn.input == input; });
+  std::vector<wire::RecordedCall>::iterator First(std::size_t input) {
+    return std::find_if(calls_.begin() + 40, calls_.end(),
+                        [&](const wire::RecordedCall& call) { return call.given.input == input; });
   }
 
   Cluster cluster_;
   wire::RecordingHead head_;
-  std::vector<wire::RecordedTurn> turns_;
+  std::vector<wire::RecordedCall> calls_;
 };
 
 TEST_F(AlteredReplay, SaysWhatItSaw) {
@@ -123,18 +121,18 @@ TEST_F(AlteredReplay, SaysWhatItSaw) {
 }
 
 TEST_F(AlteredReplay, AMessageThatDidNotComeIsADifference) {
-  turns_.erase(First(Input(MessageReceived{}).index()));
+  calls_.erase(First(Input(MessageReceived{}).index()));
   const auto replayed = Replay();
   if (!replayed.ok()) return;  // what followed from the message is an input that nothing asked for
   EXPECT_TRUE(replayed->difference);
 }
 
 TEST_F(AlteredReplay, AnotherGradientIsADifference) {
-  const auto turn = std::find_if(turns_.begin(), turns_.end(), [](const auto& each) {
-    return each.result && !each.result->gradient.empty();
+  const auto call = std::find_if(calls_.begin(), calls_.end(), [](const auto& each) {
+    return each.given.result && !each.given.result->gradient.empty();
   });
-  ASSERT_NE(turn, turns_.end());
-  turn->result->gradient[0] ^= 1;
+  ASSERT_NE(call, calls_.end());
+  call->given.result->gradient[0] ^= 1;
   const auto replayed = Replay();
   ASSERT_TRUE(replayed.ok()) << replayed.status();
   ASSERT_TRUE(replayed->difference);
@@ -144,21 +142,63 @@ TEST_F(AlteredReplay, AnotherGradientIsADifference) {
 
 TEST_F(AlteredReplay, InputsThatBreakTheContractAreRefused) {
   const auto refused = [&](auto spoil) {
-    const std::vector<wire::RecordedTurn> kept = turns_;
+    const std::vector<wire::RecordedCall> kept = calls_;
     spoil();
     const auto replayed = Replay();
-    turns_ = kept;
+    calls_ = kept;
     return !replayed.ok();
   };
-  EXPECT_TRUE(refused([&] { turns_.erase(turns_.begin()); }));              // no start
-  EXPECT_TRUE(refused([&] { turns_.insert(turns_.begin(), turns_[0]); }));  // two
-  EXPECT_TRUE(refused([&] { turns_[50].at = 0; }) || turns_[49].at == 0);
-  EXPECT_TRUE(refused([&] { First(Input(JobDone{}).index())->id = 999'999; }));
-  EXPECT_TRUE(refused([&] { First(Input(Stored{}).index())->id = 999'999; }));
-  EXPECT_TRUE(refused([&] { First(Input(JobDone{}).index())->result->kind = 77; }));
-  EXPECT_TRUE(refused([&] { turns_[50].input = 200; }));
-  EXPECT_TRUE(refused([&] { turns_[50].said.push_back({1, 2, 3}); }));
+  EXPECT_TRUE(refused([&] { calls_.erase(calls_.begin()); }));              // no start
+  EXPECT_TRUE(refused([&] { calls_.insert(calls_.begin(), calls_[0]); }));  // two
+  EXPECT_TRUE(refused([&] { calls_[50].given.at = 0; }) || calls_[49].given.at == 0);
+  EXPECT_TRUE(refused([&] { First(Input(JobDone{}).index())->given.id = 999'999; }));
+  EXPECT_TRUE(refused([&] { First(Input(Stored{}).index())->given.id = 999'999; }));
+  EXPECT_TRUE(refused([&] { First(Input(JobDone{}).index())->given.result->kind = 77; }));
+  EXPECT_TRUE(refused([&] { calls_[50].given.input = 200; }));
+  EXPECT_TRUE(refused([&] { calls_[50].outcome->said.push_back({1, 2, 3}); }));
+  EXPECT_TRUE(refused([&] { calls_[50].given.at = std::uint64_t{1} << 62; }));
   EXPECT_TRUE(refused([&] { head_.layout[0].shape[0] = std::uint64_t{1} << 40; }));
+}
+
+// A call that ended the process has no outcome: the replay runs it, so that the bug shows again.
+TEST_F(AlteredReplay, ACallWithinWhichTheProcessEndedIsRunToo) {
+  calls_.erase(calls_.begin() + 60, calls_.end());
+  calls_.back().outcome.reset();
+  std::vector<std::string> lines;
+  const auto replayed =
+      ReplayRecording(head_, std::make_shared<const Manifest>(cluster_.manifest()), calls_,
+                      [&](Time, const std::string& line) { lines.push_back(line); });
+  ASSERT_TRUE(replayed.ok()) << replayed.status();
+  EXPECT_EQ(replayed->difference, std::nullopt);
+  EXPECT_TRUE(replayed->ended_within_call);
+  EXPECT_EQ(replayed->turns, 59u);
+  ASSERT_EQ(lines.size(), 61u);  // one before the last call, and one after it
+  EXPECT_TRUE(lines[59].starts_with("the process ended within this call: ")) << lines[59];
+}
+
+// A tail that rests on a message that was never sent has sent none itself.
+TEST_F(AlteredReplay, ALackingSignatureBeforeOneThatIsThereIsADifference) {
+  std::size_t dropped = 0;
+  for (wire::RecordedCall& call : calls_) {
+    if (call.outcome->said.empty()) continue;
+    if (++dropped > 3) break;
+    call.outcome->said.clear();
+  }
+  const auto replayed = Replay();
+  ASSERT_TRUE(replayed.ok()) << replayed.status();
+  EXPECT_FALSE(replayed->ends_unsent);
+  EXPECT_TRUE(replayed->difference);
+}
+
+// A store whose keys no ledger would hold.
+TEST_F(AlteredReplay, KeysOfAnyLengthAreRefusedByTheMachine) {
+  wire::RecordedRow row;
+  row.kind = static_cast<std::uint8_t>(RecordKind::kBlock);
+  row.key = {1};
+  wire::RecordedStore& store = calls_[0].given.store.emplace();
+  store.blocks = {row};
+  store.slots = {row};
+  (void)Replay();
 }
 
 // Any bytes are safe: a mutation that still decodes replays, differs or is refused.
@@ -167,14 +207,14 @@ TEST_F(AlteredReplay, MutatedEntriesNeverEndTheProcess) {
   const auto& recorded = *cluster_.node(0).lives.recorded.at(0);
   std::size_t ran = 0;
   for (int i = 0; i < 400; ++i) {
-    const std::size_t at = rng.Below(turns_.size());
+    const std::size_t at = rng.Below(calls_.size());
     base::Bytes bytes = recorded.turns[at];
     bytes[rng.Below(bytes.size())] ^= static_cast<std::uint8_t>(1 + rng.Below(255));
-    auto turn = wire::DecodeRecordedTurn(bytes);
+    auto turn = wire::DecodeRecordedInput(bytes);
     if (!turn.ok()) continue;
-    std::swap(turns_[at], *turn);
+    std::swap(calls_[at].given, *turn);
     (void)Replay();
-    std::swap(turns_[at], *turn);
+    std::swap(calls_[at].given, *turn);
     if (++ran == 12) break;
   }
   EXPECT_EQ(ran, 12u);

@@ -84,13 +84,17 @@ std::unique_ptr<Machine> Cluster::MakeMachine(Node& node) const {
   if (options_.plain) return MakePlainPeer(std::move(peer));
   if (!options_.records) return MakePeer(std::move(peer));
   const auto recorded = node.lives.recorded.emplace_back(std::make_shared<Node::Recorded>());
-  recorded->head = wire::EncodeRecordingHead(HeadOf(peer, {}));
-  return std::make_unique<RecordingMachine>(
-      MakePeer(std::move(peer)), node.id(),
-      [recorded](const wire::RecordedTurn& turn, bool /*ends_step*/) {
-        recorded->turns.push_back(wire::EncodeRecordedTurn(turn));
-        return true;
-      });
+  recorded->head = wire::EncodeRecordingHead(HeadOf(peer, {}, "0"));
+  return std::make_unique<RecordingMachine>(MakePeer(std::move(peer)), node.id(), recorded);
+}
+
+std::vector<wire::RecordedCall> Cluster::Node::Recorded::Calls() const {
+  std::vector<wire::RecordedCall> calls;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    calls.push_back({wire::DecodeRecordedInput(turns[i]).value(),
+                     wire::DecodeRecordedOutcome(outcomes.at(i)).value()});
+  }
+  return calls;
 }
 
 void Cluster::Start() {
@@ -198,13 +202,8 @@ void Cluster::ExpectReplays() const {
     for (const auto& recorded : nodes_[i].lives.recorded) {
       const auto head = wire::DecodeRecordingHead(recorded->head);
       ASSERT_TRUE(head.ok()) << head.status();
-      std::vector<wire::RecordedTurn> turns;
-      for (const base::Bytes& bytes : recorded->turns) {
-        auto turn = wire::DecodeRecordedTurn(bytes);
-        ASSERT_TRUE(turn.ok()) << turn.status();
-        turns.push_back(*std::move(turn));
-      }
-      const auto replayed = ReplayRecording(*head, manifest_, turns, {});
+      const std::vector<wire::RecordedCall> calls = recorded->Calls();
+      const auto replayed = ReplayRecording(*head, manifest_, calls, {});
       ASSERT_TRUE(replayed.ok()) << "node " << i << ": " << replayed.status();
       EXPECT_EQ(replayed->difference.value_or(""), "") << "node " << i;
       // A member that was killed may have stored what it did not send.
@@ -212,7 +211,7 @@ void Cluster::ExpectReplays() const {
         EXPECT_FALSE(replayed->ends_unsent) << "node " << i;
       }
       if (replayed->ends_unsent) continue;
-      EXPECT_EQ(replayed->turns, turns.size()) << "node " << i;
+      EXPECT_EQ(replayed->turns, calls.size()) << "node " << i;
     }
   }
 }

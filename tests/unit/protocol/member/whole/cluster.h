@@ -20,6 +20,7 @@
 
 #include "node/base/rng.h"
 #include "node/protocol/member/peer.h"
+#include "node/protocol/recording/recording_machine.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol::scene {
@@ -64,9 +65,20 @@ class Cluster {
     std::optional<Halted> halted;
     std::size_t evidence_stored = 0;
     // Of each machine, in order: its recording, as bytes.
-    struct Recorded {
+    struct Recorded final : Recorder {
+      bool Given(const wire::RecordedInput& turn) override {
+        turns.push_back(wire::EncodeRecordedInput(turn));
+        return true;
+      }
+      bool Asked(const wire::RecordedOutcome& outcome, bool /*ends_step*/) override {
+        outcomes.push_back(wire::EncodeRecordedOutcome(outcome));
+        return true;
+      }
+      // The calls, read from their bytes.
+      std::vector<wire::RecordedCall> Calls() const;
       base::Bytes head;
       std::vector<base::Bytes> turns;
+      std::vector<base::Bytes> outcomes;
     };
     struct Lives {
       std::uint64_t starts = 0;
