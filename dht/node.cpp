@@ -39,10 +39,10 @@ Node::Node(NodeConfig config)
 }
 
 void Node::Step(base::Time now, const Input& input, Outbox& out) {
-  turn_ = {now, &out};
+  call_ = {now, &out};
   std::visit([this](const auto& what) { On(what); }, input);
   SetTimer();
-  turn_.out = nullptr;
+  call_.out = nullptr;
 }
 
 // --- inputs
@@ -51,13 +51,13 @@ void Node::Step(base::Time now, const Input& input, Outbox& out) {
 void Node::On(const Started& started) {
   OSTRAKA_CHECK(!started_);
   started_ = started;
-  started_at_ = turn_.now;
+  started_at_ = call_.now;
   random_ = std::make_unique<crypto::Stream>("dht", started.secret);
   answerer_ = std::make_unique<Answerer>(config_.network, config_.key->id(), config_.verifier.get(),
                                          started.secret);
   started_->bootstraps.resize(std::min(started.bootstraps.size(), kMostAddresses));
   started_->known.resize(std::min(started.known.size(), kMostAddresses));
-  upkeep_.Start(turn_.now);
+  upkeep_.Start(call_.now);
   AskBootstraps();
   for (const Contact& contact : started_->known) {
     if (IsUsable(contact.endpoint) && contact.peer != config_.key->id()) {
@@ -104,8 +104,8 @@ void Node::On(const Ask& ask) {
   } else {
     const Publish& publish = std::get<Publish>(ask.what);
     if (!FitsRecord(publish.content)) return Answer(ask.id, {}, Published{});
-    const auto replaced = publisher_.Set(turn_.now, ask.id, publish);
-    if (replaced) turn_.out->Add(*replaced);
+    const auto replaced = publisher_.Set(call_.now, ask.id, publish);
+    if (replaced) call_.out->Add(*replaced);
     Announce();
   }
 }
@@ -120,21 +120,21 @@ void Node::On(const machine::TimerFired& timer) {
 // ----------------------------------------------------------------------------
 
 void Node::OnQuery(const Endpoint& from, base::ByteView bytes, const Nonce& nonce) {
-  if (!gate_.Take(turn_.now, from)) return;
+  if (!gate_.Take(call_.now, from)) return;
   const auto opened = OpenQuery(bytes);
   if (!opened.ok()) return;
   const Query& query = opened->query;
   const bool server = reachability_.server(ScopeOf(from));
-  auto answer = answerer_->OnQuery({turn_.now, WallSeconds(), from, server}, query, table_);
+  auto answer = answerer_->OnQuery({call_.now, WallSeconds(), from, server}, query, table_);
   if (!answer) return;
-  if (query.kind == QueryKind::kPing) reachability_.OnPing(turn_.now, nonce, from);
+  if (query.kind == QueryKind::kPing) reachability_.OnPing(call_.now, nonce, from);
   if (answer->reply.verdict == Verdict::kDone && !Serve(from, query)) {
     answer->reply.verdict = Verdict::kBusy;
   }
   if (answer->stored) {
-    turn_.out->Add(machine::Observe<Observation>{RecordStored{*answer->stored, from}});
+    call_.out->Add(machine::Observe<Observation>{RecordStored{*answer->stored, from}});
   }
-  turn_.out->Add(machine::SendDatagram<Endpoint>{
+  call_.out->Add(machine::SendDatagram<Endpoint>{
       from, EncodeReply(nonce, opened->digest, answer->reply, *config_.key)});
   if (!query.server) return;
   // It may be a node that we do not know yet; its answer will prove it.
@@ -183,10 +183,10 @@ void Node::OnReply(const Endpoint& from, base::ByteView bytes, const Nonce& nonc
   vantage_.OnAnswer(from, reply.seen);
   if (reply.server) {
     const bool is_new = table_.HasPlaceFor(node);
-    table_.OnAnswer(turn_.now, node);
-    if (is_new) turn_.out->Add(machine::Observe<Observation>{ContactLearned{node.contact}});
+    table_.OnAnswer(call_.now, node);
+    if (is_new) call_.out->Add(machine::Observe<Observation>{ContactLearned{node.contact}});
   } else {
-    table_.OnSilence(turn_.now, node);  // it has become a client
+    table_.OnSilence(call_.now, node);  // it has become a client
   }
   Use(request, node, reply);
 }
@@ -229,7 +229,7 @@ void Node::Use(const Request& request, const KnownNode& node, const Reply& reply
       check.kind = QueryKind::kCheck;
       check.token = reply.token;
       check.mark = DrawNonce();
-      reachability_.BeginTest(turn_.now, check.mark, request.to);
+      reachability_.BeginTest(call_.now, check.mark, request.to);
       Send(check, {request.to, node, {}, Purpose::kCheck});
       return;
     }
@@ -246,7 +246,7 @@ void Node::Use(const Request& request, const KnownNode& node, const Reply& reply
 }
 
 void Node::OnFate(Requests::Fate fate, const Request& request) {
-  if (fate == Requests::Fate::kLost && request.node) table_.OnSilence(turn_.now, *request.node);
+  if (fate == Requests::Fate::kLost && request.node) table_.OnSilence(call_.now, *request.node);
   const bool of_operation = request.purpose == Purpose::kSearch ||
                             request.purpose == Purpose::kRead || request.purpose == Purpose::kWrite;
   if (!of_operation) return;
@@ -266,14 +266,14 @@ bool Node::Send(const Nonce& nonce, Query query, Request request) {
   const Endpoint to = request.to;
   EncodedQuery encoded = EncodeQuery(nonce, query);
   request.query = encoded.digest;
-  if (!requests_.Add(turn_.now, nonce, std::move(request))) return false;
-  reachability_.OnSent(turn_.now, to);
-  turn_.out->Add(machine::SendDatagram<Endpoint>{to, std::move(encoded.datagram)});
+  if (!requests_.Add(call_.now, nonce, std::move(request))) return false;
+  reachability_.OnSent(call_.now, to);
+  call_.out->Add(machine::SendDatagram<Endpoint>{to, std::move(encoded.datagram)});
   return true;
 }
 
 void Node::Meet(const KnownNode& node) {
-  if (requests_.IsAsked(node.contact) || !greeter_.Take(turn_.now, node.contact.endpoint)) return;
+  if (requests_.IsAsked(node.contact) || !greeter_.Take(call_.now, node.contact.endpoint)) return;
   Send(Query{}, {node.contact.endpoint, node, {}, Purpose::kMeet});
 }
 
@@ -298,7 +298,7 @@ void Node::Begin(const Digest& target, const Lookup::Shape& shape, Goal goal,
   Digest random;
   random_->Fill(random.bytes);
   Search search(target, random, shape, table_, scope);
-  operations_.emplace(id, Operation(turn_.now, std::move(search), std::move(goal), ask));
+  operations_.emplace(id, Operation(call_.now, std::move(search), std::move(goal), ask));
   Advance(id);
 }
 
@@ -312,7 +312,7 @@ void Node::Advance(std::uint64_t id) {
   Operation& operation = at->second;
   for (bool again = true; again;) {
     again = false;
-    for (Operation::Errand& errand : operation.Next(turn_.now, table_, size_)) {
+    for (Operation::Errand& errand : operation.Next(call_.now, table_, size_)) {
       Request request = {
           errand.to.contact.endpoint, errand.to, {}, errand.purpose, id, errand.lookup};
       if (Send(std::move(errand.query), request)) continue;
@@ -335,13 +335,13 @@ void Node::Finish(const Operation& operation) {
     if (refresh->joins && !upkeep_.joined() && table_.size() > 0) {
       upkeep_.OnJoined();
       const auto nodes = static_cast<std::uint32_t>(table_.size());
-      turn_.out->Add(machine::Observe<Observation>{Joined{nodes}});
+      call_.out->Add(machine::Observe<Observation>{Joined{nodes}});
     }
   } else if (const auto* read = std::get_if<ReadGoal>(&operation.goal())) {
     Answer(*operation.ask(), operation.effort(), GotRecords{read->reading.Result()});
   } else if (const auto* write = std::get_if<WriteGoal>(&operation.goal())) {
     const auto answered = publisher_.OnWritten(operation.effort(), write->stored, write->refused);
-    if (answered) turn_.out->Add(*answered);
+    if (answered) call_.out->Add(*answered);
   } else {
     FoundNodes found;
     for (const Found& one : search.Result()) found.nodes.push_back(one.node.contact);
@@ -350,36 +350,36 @@ void Node::Finish(const Operation& operation) {
 }
 
 void Node::Answer(std::uint64_t ask, const Effort& effort, decltype(Answered::result) result) {
-  turn_.out->Add(Answered{ask, effort, std::move(result)});
+  call_.out->Add(Answered{ask, effort, std::move(result)});
 }
 
 // --- what comes due
 // -------------------------------------------------------------------------------
 
 void Node::Work() {
-  for (const auto& [fate, request] : requests_.Expire(turn_.now)) OnFate(fate, request);
+  for (const auto& [fate, request] : requests_.Expire(call_.now)) OnFate(fate, request);
   std::vector<std::uint64_t> overdue;
   for (const auto& [id, operation] : operations_) {
-    if (operation.deadline() && *operation.deadline() <= turn_.now) overdue.push_back(id);
+    if (operation.deadline() && *operation.deadline() <= call_.now) overdue.push_back(id);
   }
   for (const std::uint64_t id : overdue) Advance(id);
-  if (reachability_.Update(turn_.now)) {
+  if (reachability_.Update(call_.now)) {
     const bool server = reachability_.server(Scope::kPublic);
-    turn_.out->Add(machine::Observe<Observation>{ServerChanged{server}});
-    if (server) upkeep_.SearchOwnPlace(turn_.now);
+    call_.out->Add(machine::Observe<Observation>{ServerChanged{server}});
+    if (server) upkeep_.SearchOwnPlace(call_.now);
   }
-  if (upkeep_.joined() && reachability_.IsDue(turn_.now)) BeginChecks();
-  if (upkeep_.IsDue(turn_.now)) Tick();
+  if (upkeep_.joined() && reachability_.IsDue(call_.now)) BeginChecks();
+  if (upkeep_.IsDue(call_.now)) Tick();
   Announce();
 }
 
 void Node::Tick() {
-  const Upkeep::Due due = upkeep_.Tick(turn_.now, table_, IsRefreshing(), random_->NextU64());
+  const Upkeep::Due due = upkeep_.Tick(call_.now, table_, IsRefreshing(), random_->NextU64());
   answerer_->DropExpired(WallSeconds());
   if (due.bootstraps) {
     const bool alone = table_.size() == 0;
     AskBootstraps();
-    if (alone) turn_.out->Add(machine::Observe<Observation>{NobodyAnswers{}});
+    if (alone) call_.out->Add(machine::Observe<Observation>{NobodyAnswers{}});
   }
   if (due.own_place) BeginOwnPlace();
   if (due.bucket) {
@@ -388,7 +388,7 @@ void Node::Tick() {
     Begin(PointInBucket(self_, *due.bucket, random), kRefreshShape, RefreshGoal{}, std::nullopt);
   }
   if (due.silent) {
-    const base::Time since = turn_.now + base::Duration{-Upkeep::kSilent.ns};
+    const base::Time since = call_.now + base::Duration{-Upkeep::kSilent.ns};
     for (const KnownNode& node : table_.SilentSince(since, Upkeep::kPingsATick)) {
       if (requests_.IsAsked(node.contact)) continue;
       Send(Query{}, {node.contact.endpoint, node, {}, Purpose::kMeet});
@@ -399,22 +399,22 @@ void Node::Tick() {
     for (const KnownNode& node : table_.Nearest(self_, kMostAddresses, vantage_.scope(), false)) {
       kept.contacts.push_back(node.contact);
     }
-    turn_.out->Add(machine::Store<KeptContacts>{next_store_++, {std::move(kept)}});
+    call_.out->Add(machine::Store<KeptContacts>{next_store_++, {std::move(kept)}});
   }
 }
 
 // Before the node has joined, nobody could be asked to store.
 void Node::Announce() {
-  if (!upkeep_.joined() || !publisher_.IsDue(turn_.now)) return;
+  if (!upkeep_.joined() || !publisher_.IsDue(call_.now)) return;
   for (Publisher::Write& write :
-       publisher_.Begin(turn_.now, WallSeconds(), config_.network, *config_.key)) {
+       publisher_.Begin(call_.now, WallSeconds(), config_.network, *config_.key)) {
     Begin(write.key, Search::ShapeFor(table_.size()), WriteGoal{std::move(write.record)},
           std::nullopt);
   }
 }
 
 void Node::BeginChecks() {
-  reachability_.BeginRound(turn_.now);
+  reachability_.BeginRound(call_.now);
   Query find;
   find.kind = QueryKind::kFind;
   find.target = self_;
@@ -442,13 +442,13 @@ void Node::SetTimer() {
   // A timer that comes too early finds nothing to do and is set again, which is cheaper than to set
   // it with every reply.
   if (timer_ && *timer_ <= next) return;
-  timer_ = std::max(next, turn_.now);
-  turn_.out->Add(machine::SetTimer{kTimer, *timer_});
+  timer_ = std::max(next, call_.now);
+  call_.out->Add(machine::SetTimer{kTimer, *timer_});
 }
 
 std::uint64_t Node::WallSeconds() const {
   return started_->wall_s +
-         static_cast<std::uint64_t>((turn_.now - started_at_).ns / 1'000'000'000);
+         static_cast<std::uint64_t>((call_.now - started_at_).ns / 1'000'000'000);
 }
 
 Nonce Node::DrawNonce() {

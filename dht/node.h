@@ -107,14 +107,14 @@ class Node final : public machine::Machine<DhtKind> {
   Nonce DrawNonce();
   bool IsRefreshing() const;
 
-  struct Turn {
+  struct Call {
     base::Time now;
     Outbox* out = nullptr;  // only during a Step
   };
 
   const NodeConfig config_;
   const Digest self_;
-  Turn turn_;
+  Call call_;
   std::optional<Started> started_;
   base::Time started_at_;
   std::unique_ptr<crypto::Stream> random_;  // from the secret: null before Started

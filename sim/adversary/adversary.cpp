@@ -9,15 +9,15 @@
 
 namespace ostraka::sim {
 
-const base::PeerId& Turn::self() const { return machine_.self_; }
-const protocol::StepStarted* Turn::round() const {
+const base::PeerId& EditorTurn::self() const { return machine_.self_; }
+const protocol::StepStarted* EditorTurn::round() const {
   return machine_.round_ ? &*machine_.round_ : nullptr;
 }
-Coven& Turn::coven() const { return *machine_.coven_; }
-void Turn::Confess() { coven().Confess(self(), step()); }
-void Turn::Emit(protocol::Action action) { out_.actions().push_back(std::move(action)); }
+Coven& EditorTurn::coven() const { return *machine_.coven_; }
+void EditorTurn::Confess() { coven().Confess(self(), step()); }
+void EditorTurn::Emit(protocol::Action action) { out_.actions().push_back(std::move(action)); }
 
-void Turn::Deliver(const protocol::Input& input) {
+void EditorTurn::Deliver(const protocol::Input& input) {
   protocol::Outbox said;
   machine_.inside_->Step(now_, input, said);
   if (const auto* done = std::get_if<protocol::JobDone>(&input)) machine_.jobs_.erase(done->id);
@@ -27,13 +27,13 @@ void Turn::Deliver(const protocol::Input& input) {
   }
 }
 
-protocol::JobId Turn::StartOwnJob(protocol::JobSpec spec) {
+protocol::JobId EditorTurn::StartOwnJob(protocol::JobSpec spec) {
   const protocol::JobId id = machine_.next_own_job_++;
   Emit(protocol::StartJob{id, std::make_shared<const protocol::JobSpec>(std::move(spec))});
   return id;
 }
 
-std::shared_ptr<const protocol::JobSpec> Turn::SpecOf(protocol::JobId id) const {
+std::shared_ptr<const protocol::JobSpec> EditorTurn::SpecOf(protocol::JobId id) const {
   const auto job = machine_.jobs_.find(id);
   return job == machine_.jobs_.end() ? nullptr : job->second;
 }
@@ -47,7 +47,7 @@ AdversarialMachine::AdversarialMachine(base::PeerId self, std::unique_ptr<protoc
       next_own_job_(kFirstReservedJob) {}
 
 void AdversarialMachine::Step(base::Time now, const protocol::Input& input, protocol::Outbox& out) {
-  Turn turn(*this, now, out);
+  EditorTurn turn(*this, now, out);
   editor_->OnInput(turn, StandByColluders(input));
 }
 

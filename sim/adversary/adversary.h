@@ -25,7 +25,7 @@ namespace ostraka::sim {
 class AdversarialMachine;
 
 // The knowledge and the permitted effects of an editor during one call.
-class Turn {
+class EditorTurn {
  public:
   base::Time now() const { return now_; }
   const base::PeerId& self() const;
@@ -50,7 +50,7 @@ class Turn {
 
  private:
   friend class AdversarialMachine;
-  Turn(AdversarialMachine& machine, base::Time now, protocol::Outbox& out)
+  EditorTurn(AdversarialMachine& machine, base::Time now, protocol::Outbox& out)
       : machine_(machine), now_(now), out_(out) {}
   AdversarialMachine& machine_;
   base::Time now_;
@@ -61,8 +61,8 @@ class Turn {
 class Editor {
  public:
   virtual ~Editor() = default;
-  virtual void OnInput(Turn& turn, protocol::Input input) { turn.Deliver(input); }
-  virtual void OnAction(Turn& turn, protocol::Action action) { turn.Emit(std::move(action)); }
+  virtual void OnInput(EditorTurn& turn, protocol::Input input) { turn.Deliver(input); }
+  virtual void OnAction(EditorTurn& turn, protocol::Action action) { turn.Emit(std::move(action)); }
   // Digest of the editor's own state, if its behaviour depends on any.
   virtual base::Digest Fingerprint() const { return {}; }
 };
@@ -81,7 +81,7 @@ class AdversarialMachine final : public protocol::Machine {
   protocol::Progress progress() const override { return inside_->progress(); }
 
  private:
-  friend class Turn;
+  friend class EditorTurn;
   protocol::Input StandByColluders(protocol::Input input) const;
   void Note(const protocol::Action& action);  // jobs and steps that started
 

@@ -1,7 +1,8 @@
 // The arguments of an attack's factory. The factories are in sim/attacks, one header for each
 // folder.
 //
-// Every editor is honest before `from_step`, and calls Turn::Confess each time that it cheats.
+// Every editor is honest before `from_step`, and calls EditorTurn::Confess each time that it
+// cheats.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,8 @@ protocol::AggregateResult FalseAggregates::Altered(const protocol::AggregateResu
   return {std::make_shared<const crypto::Blob>(std::move(blob))};
 }
 
-bool FalseAggregates::ChangeBody(const Turn& turn, const Deviation& how, wire::Envelope& own) {
+bool FalseAggregates::ChangeBody(const EditorTurn& turn, const Deviation& how,
+                                 wire::Envelope& own) {
   auto aggregate = wire::Decode<wire::Aggregate>(own.body);
   if (!aggregate.ok() || !ChangesBody(how.what)) return false;
   if (how.what == Do::kFullBitmap) {

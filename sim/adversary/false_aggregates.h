@@ -33,7 +33,7 @@ class FalseAggregates {
 
   // The result as the script has it. `content`: the deviation for a slot, or null.
   template <typename Content>
-  protocol::JobDone Lied(Turn& turn, protocol::JobDone done, Content content) {
+  protocol::JobDone Lied(EditorTurn& turn, protocol::JobDone done, Content content) {
     const auto* truth = std::get_if<protocol::AggregateResult>(done.result.get());
     if (!truth || !truth->result) return done;
     wire::Slot slot;
@@ -52,7 +52,7 @@ class FalseAggregates {
 
   // Looks at a store of machine number `machine`, and signs its messages if one is to be changed.
   template <typename Content>
-  void Prepare(const Turn& turn, std::uint8_t machine, const protocol::Store& store,
+  void Prepare(const EditorTurn& turn, std::uint8_t machine, const protocol::Store& store,
                Content content) {
     std::vector<base::SharedBytes> frames;
     bool differs = false;
@@ -83,7 +83,7 @@ class FalseAggregates {
   }
   static protocol::AggregateResult Altered(const protocol::AggregateResult& truth,
                                            const Deviation& how);
-  static bool ChangeBody(const Turn& turn, const Deviation& how, wire::Envelope& own);
+  static bool ChangeBody(const EditorTurn& turn, const Deviation& how, wire::Envelope& own);
 
   std::shared_ptr<const crypto::SigningKey> key_;
   protocol::SharedBlob result_;

@@ -37,7 +37,7 @@ class FrameReader {
   }
   // The message in `action` if this peer signed it in `from_step` or later; else null. Null for
   // genesis too: an attack there only keeps the run from beginning. Valid until the next call.
-  const wire::SignedEnvelope* ReadOwn(const Turn& turn, const protocol::Action& action,
+  const wire::SignedEnvelope* ReadOwn(const EditorTurn& turn, const protocol::Action& action,
                                       std::uint64_t from_step) {
     const wire::SignedEnvelope* message = Read(action);
     const bool own = message && message->envelope.sender == turn.self() &&
@@ -94,7 +94,7 @@ class Victims {
       : seed_(options.coven_seed), manifest_(options.manifest) {}
 
   // Victim number `index` modulo their number; nullopt if every member is in the coven.
-  std::optional<base::PeerId> At(const Turn& turn, std::uint64_t index = 0) const {
+  std::optional<base::PeerId> At(const EditorTurn& turn, std::uint64_t index = 0) const {
     std::vector<base::PeerId> honest;
     for (const protocol::Member& member : manifest_->members) {
       if (!turn.coven().Contains(member.id)) honest.push_back(member.id);
@@ -104,7 +104,7 @@ class Victims {
   }
   // Victim number 0, or the first after it that holds a role in this step: an accusation of a
   // member that has left has no effect.
-  std::optional<base::PeerId> InRole(const Turn& turn) const {
+  std::optional<base::PeerId> InRole(const EditorTurn& turn) const {
     if (!turn.round()) return std::nullopt;
     const protocol::Roles& roles = turn.round()->roles;
     for (std::uint64_t index = 0; index < manifest_->members.size(); ++index) {

@@ -43,7 +43,7 @@ class HeldMessages {
   void OnTimer() { timer_.reset(); }
 
   // Emits what is due. `unit`: of an event's offset.
-  void Release(Turn& turn, const Sides& sides, base::Duration unit) {
+  void Release(EditorTurn& turn, const Sides& sides, base::Duration unit) {
     if (held_.empty()) return;
     std::optional<base::Time> next;
     std::deque<Held> kept;

@@ -15,12 +15,12 @@ namespace ostraka::sim {
 // Uses the editor's first reserved timer.
 class Later {
  public:
-  void Hold(Turn& turn, base::Time due, protocol::Action action) {
+  void Hold(EditorTurn& turn, base::Time due, protocol::Action action) {
     held_.emplace(due, std::move(action));
     Arm(turn);
   }
   // Returns true if the input was the timer; the due actions have then been emitted.
-  bool OnInput(Turn& turn, const protocol::Input& input) {
+  bool OnInput(EditorTurn& turn, const protocol::Input& input) {
     const auto* timer = std::get_if<protocol::TimerFired>(&input);
     if (!timer || timer->id != kFirstReservedTimer) return false;
     while (!held_.empty() && held_.begin()->first <= turn.now()) {
@@ -31,7 +31,7 @@ class Later {
     return true;
   }
   // Sets the timer for the earliest action. Call it also after a change of held().
-  void Arm(Turn& turn) const {
+  void Arm(EditorTurn& turn) const {
     if (held_.empty()) return;
     turn.Emit(protocol::SetTimer{kFirstReservedTimer, std::max(held_.begin()->first, turn.now())});
   }

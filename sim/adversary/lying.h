@@ -18,7 +18,7 @@ class LyingEditor : public Editor {
  public:
   explicit LyingEditor(std::uint64_t from_step) : from_step_(from_step) {}
 
-  void OnInput(Turn& turn, protocol::Input input) final {
+  void OnInput(EditorTurn& turn, protocol::Input input) final {
     const auto* done = std::get_if<protocol::JobDone>(&input);
     const auto* truth = done ? std::get_if<Result>(done->result.get()) : nullptr;
     const auto spec = truth ? turn.SpecOf(done->id) : nullptr;
@@ -32,7 +32,7 @@ class LyingEditor : public Editor {
 
  private:
   // Nullopt keeps the true result.
-  virtual std::optional<Result> Lie(const Turn& turn, const protocol::JobSpec& spec,
+  virtual std::optional<Result> Lie(const EditorTurn& turn, const protocol::JobSpec& spec,
                                     const Result& truth) = 0;
   std::uint64_t from_step_;
 };

@@ -37,7 +37,7 @@ class Scripted final : public Editor {
     quorum_ = members - protocol::ThresholdsFor(manifest_->mode, members, t_a).t_s;
   }
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     if (!sides_) sides_.emplace(*manifest_, turn.coven(), script_);
     if (std::holds_alternative<protocol::Started>(input)) {
       OnStarted(turn, std::get<protocol::Started>(input));
@@ -56,7 +56,7 @@ class Scripted final : public Editor {
     held_.Release(turn, sides_->SizesFor(quorum_), base::Duration{delta_.ns / 4});
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (auto* send = std::get_if<protocol::Send>(&action)) return OnSend(turn, 0, std::move(*send));
     if (const auto* store = std::get_if<protocol::Store>(&action)) PrepareStore(turn, 0, *store);
     if (const auto* observe = std::get_if<protocol::Observe>(&action)) Note(turn, *observe);
@@ -74,7 +74,7 @@ class Scripted final : public Editor {
  private:
   // --- inputs of the machines --------------------------------------------------------------------
 
-  void OnStarted(Turn& turn, const protocol::Started& started) {
+  void OnStarted(EditorTurn& turn, const protocol::Started& started) {
     // Twins begin at a first start only: a restarted colluder is honest.
     const bool twins = script_.mode != Script::Mode::kSolo && another_ && !started.restored;
     if (started.restored) script_.deviations.clear();
@@ -84,7 +84,7 @@ class Scripted final : public Editor {
     if (twin_.here()) StepTwin(turn, started);
   }
 
-  void Hear(Turn& turn, const protocol::MessageReceived& message) {
+  void Hear(EditorTurn& turn, const protocol::MessageReceived& message) {
     const wire::SignedEnvelope* opened = incoming_.Open(message.frame);
     const bool service = opened && wire::IsService(opened->envelope.slot.type);
     if (opened && !service) NoteWord(turn, *opened);
@@ -95,7 +95,7 @@ class Scripted final : public Editor {
   }
 
   // Bit 0: the machine of the first half; bit 1: its twin.
-  std::uint8_t HearersOf(const Turn& turn, const protocol::MessageReceived& message,
+  std::uint8_t HearersOf(const EditorTurn& turn, const protocol::MessageReceived& message,
                          const wire::SignedEnvelope& opened) const {
     const wire::Envelope& envelope = opened.envelope;
     const auto link = sides_->Honest(message.from);
@@ -118,7 +118,7 @@ class Scripted final : public Editor {
   }
   static std::uint8_t BitOf(std::uint8_t half) { return half == 0 ? 1 : 2; }
 
-  void NoteWord(const Turn& turn, const wire::SignedEnvelope& opened) {
+  void NoteWord(const EditorTurn& turn, const wire::SignedEnvelope& opened) {
     const wire::Envelope& envelope = opened.envelope;
     Side side = Side::kFriends;
     if (const auto honest = sides_->Honest(envelope.sender)) {
@@ -129,7 +129,7 @@ class Scripted final : public Editor {
     held_.log().NoteWord(envelope.slot, envelope.sender, side, turn.now());
   }
 
-  void Note(const Turn& turn, const protocol::Observe& observe) {
+  void Note(const EditorTurn& turn, const protocol::Observe& observe) {
     if (const auto* done = std::get_if<protocol::StepDone>(&observe.what)) {
       delta_ = base::Microseconds(static_cast<std::int64_t>(done->block->delta_us));
       quorum_ = done->block->thresholds.quorum();
@@ -160,7 +160,7 @@ class Scripted final : public Editor {
 
   // Selects the receiver by half: an honest member, or the machine of a friend that listens to
   // machine number `machine`.
-  void OnSend(Turn& turn, std::uint8_t machine, protocol::Send send) {
+  void OnSend(EditorTurn& turn, std::uint8_t machine, protocol::Send send) {
     const wire::SignedEnvelope* opened = outgoing_.Open(send.frame);
     if (!opened) {
       if (machine == 0) turn.Emit(std::move(send));
@@ -190,7 +190,7 @@ class Scripted final : public Editor {
                 sides_->honest_count());
   }
 
-  void Deviate(Turn& turn, std::uint8_t machine, const wire::SignedEnvelope& word,
+  void Deviate(EditorTurn& turn, std::uint8_t machine, const wire::SignedEnvelope& word,
                const Deviation& deviation, protocol::Send send) {
     if (deviation.what == Do::kHold && held_.Holds(send)) return;  // it was asked for again
     turn.Confess();
@@ -220,18 +220,18 @@ class Scripted final : public Editor {
 
   // --- the content of the AGG --------------------------------------------------------------------
 
-  const Deviation* ContentOf(const Turn& turn, const wire::Slot& slot) const {
+  const Deviation* ContentOf(const EditorTurn& turn, const wire::Slot& slot) const {
     const auto author = sides_->Friend(turn.self());
     if (!author || !steps_.Covers(slot)) return nullptr;
     return FindContent(script_, slot, *author);
   }
 
-  void PrepareStore(const Turn& turn, std::uint8_t machine, const protocol::Store& store) {
+  void PrepareStore(const EditorTurn& turn, std::uint8_t machine, const protocol::Store& store) {
     aggregates_.Prepare(turn, machine, store,
                         [&](const wire::Slot& slot) { return ContentOf(turn, slot); });
   }
 
-  bool Substituted(Turn& turn, std::uint8_t machine, protocol::StoreId id) {
+  bool Substituted(EditorTurn& turn, std::uint8_t machine, protocol::StoreId id) {
     const auto frames = aggregates_.Take(machine, id);
     if (!frames) return false;
     turn.Confess();
@@ -250,13 +250,13 @@ class Scripted final : public Editor {
 
   // --- the twin ----------------------------------------------------------------------------------
 
-  void OnTimer(Turn& turn, const protocol::TimerFired& timer) {
+  void OnTimer(EditorTurn& turn, const protocol::TimerFired& timer) {
     if (timer.id == HeldMessages::kTimer) return held_.OnTimer();
     if (timer.id < kFirstReservedTimer) return turn.Deliver(timer);
     if (twin_.here()) StepTwin(turn, protocol::TimerFired{timer.id - kFirstReservedTimer});
   }
 
-  void OnJobDone(Turn& turn, const protocol::JobDone& done) {
+  void OnJobDone(EditorTurn& turn, const protocol::JobDone& done) {
     protocol::JobDone told =
         aggregates_.Lied(turn, done, [&](const wire::Slot& slot) { return ContentOf(turn, slot); });
     const auto its = twin_.TakeJob(done.id);
@@ -266,12 +266,12 @@ class Scripted final : public Editor {
   }
 
   // Its stores are done at once: it will never start again.
-  void StepTwin(Turn& turn, const protocol::Input& input) {
+  void StepTwin(EditorTurn& turn, const protocol::Input& input) {
     twin_.Step(turn.now(), input,
                [&](protocol::Action action) { OnTwinsAction(turn, std::move(action)); });
   }
 
-  void OnTwinsAction(Turn& turn, protocol::Action action) {
+  void OnTwinsAction(EditorTurn& turn, protocol::Action action) {
     if (auto* send = std::get_if<protocol::Send>(&action)) {
       OnSend(turn, 1, std::move(*send));
     } else if (const auto* store = std::get_if<protocol::Store>(&action)) {

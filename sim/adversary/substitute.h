@@ -43,7 +43,7 @@ class Substitutes {
   // others through `send` and to the inner machine, which does not get Stored. `result`: the data
   // of a RESULT among them.
   template <typename Send>
-  bool OnInput(Turn& turn, const protocol::Input& input, const protocol::SharedBlob& result,
+  bool OnInput(EditorTurn& turn, const protocol::Input& input, const protocol::SharedBlob& result,
                Send send) {
     const auto* stored = std::get_if<protocol::Stored>(&input);
     auto prepared = stored ? prepared_.extract(stored->id) : decltype(prepared_)::node_type();
@@ -61,7 +61,7 @@ class Substitutes {
     return true;
   }
   // As above; sends directly.
-  bool OnInput(Turn& turn, const protocol::Input& input,
+  bool OnInput(EditorTurn& turn, const protocol::Input& input,
                const protocol::SharedBlob& result = nullptr) {
     return OnInput(turn, input, result,
                    [&turn](protocol::Send send) { turn.Emit(std::move(send)); });
@@ -79,11 +79,11 @@ class SubstitutingEditor : public Editor {
   SubstitutingEditor(const EditorOptions& options, wire::MessageType type)
       : from_step_(options.from_step), type_(type), substitutes_(options) {}
 
-  void OnInput(Turn& turn, protocol::Input input) final {
+  void OnInput(EditorTurn& turn, protocol::Input input) final {
     if (!substitutes_.OnInput(turn, input)) turn.Deliver(input);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const auto* store = std::get_if<protocol::Store>(&action);
     // A message to all is alone in its store.
     if (store && store->records.size() == 1) {
@@ -99,7 +99,7 @@ class SubstitutingEditor : public Editor {
 
  private:
   // Nullopt lets the inner machine sign its own.
-  virtual std::optional<base::Bytes> Another(const Turn& turn, const wire::Envelope& own) = 0;
+  virtual std::optional<base::Bytes> Another(const EditorTurn& turn, const wire::Envelope& own) = 0;
 
   std::uint64_t from_step_;
   wire::MessageType type_;

@@ -49,7 +49,7 @@ class FalseWitness final : public SubstitutingEditor {
   explicit FalseWitness(const EditorOptions& options)
       : SubstitutingEditor(options, wire::MessageType::kProof), victims_(options) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (const auto* observe = std::get_if<protocol::Observe>(&action)) {
       const auto* done = std::get_if<protocol::StepDone>(&observe->what);
       if (done) view_ = done->block;
@@ -58,7 +58,7 @@ class FalseWitness final : public SubstitutingEditor {
   }
 
  private:
-  std::optional<base::Bytes> Another(const Turn& turn, const wire::Envelope& own) override {
+  std::optional<base::Bytes> Another(const EditorTurn& turn, const wire::Envelope& own) override {
     const auto victim = victims_.At(turn);
     auto proof = wire::Decode<wire::Proof>(own.body);
     if (!victim || !view_ || !proof.ok()) return std::nullopt;
@@ -91,14 +91,14 @@ class InTurns final : public Editor {
  public:
   InTurns(std::unique_ptr<Editor> rule, const base::Rng& rng) : rule_(std::move(rule)), rng_(rng) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     // Timers for delayed messages of the inner editor fire in every step.
     const auto* timer = std::get_if<protocol::TimerFired>(&input);
     const bool own = timer != nullptr && timer->id >= kFirstReservedTimer;
     if (own || IsOn(turn)) return rule_->OnInput(turn, std::move(input));
     turn.Deliver(input);
   }
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const bool news = std::holds_alternative<protocol::Observe>(action);
     if (news || IsOn(turn)) return rule_->OnAction(turn, std::move(action));
     turn.Emit(std::move(action));
@@ -106,7 +106,7 @@ class InTurns final : public Editor {
   base::Digest Fingerprint() const override { return rule_->Fingerprint(); }
 
  private:
-  bool IsOn(const Turn& turn) const { return rng_.Fork("step", turn.step()).Next() % 2 == 0; }
+  bool IsOn(const EditorTurn& turn) const { return rng_.Fork("step", turn.step()).Next() % 2 == 0; }
 
   std::unique_ptr<Editor> rule_;
   base::Rng rng_;

@@ -84,9 +84,9 @@ void Travels::OnBlock(base::Time now, const wire::Block& block) {
 
 void Travels::StartNext(base::Time now) {
   const auto next = std::find_if(waiting_.begin(), waiting_.end(),
-                                 [&](const Turn& turn) { return turn.from <= height_; });
+                                 [&](const Traveller& turn) { return turn.from <= height_; });
   if (next == waiting_.end()) return;
-  on_turn_ = Turn{next->peer, height_};
+  on_turn_ = Traveller{next->peer, height_};
   waiting_.erase(next);
   simulator_->ScheduleRestart(now + kProcessStarts, on_turn_->peer);
 }

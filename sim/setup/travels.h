@@ -42,7 +42,7 @@ class Travels final : public StepObserver {
   void OnStep(const StepRecord& record) override;
 
  private:
-  struct Turn {
+  struct Traveller {
     std::uint32_t peer = 0;
     std::uint64_t from = 0;  // height of the run
   };
@@ -59,8 +59,8 @@ class Travels final : public StepObserver {
   std::map<std::uint32_t, std::uint64_t> departures_;
   Simulator* simulator_ = nullptr;
   std::uint64_t height_ = 0;
-  std::deque<Turn> waiting_;     // keys that take turns, the longest out first
-  std::optional<Turn> on_turn_;  // since the height at which it was started
+  std::deque<Traveller> waiting_;     // keys that take turns, the longest out first
+  std::optional<Traveller> on_turn_;  // since the height at which it was started
 };
 
 }  // namespace ostraka::sim

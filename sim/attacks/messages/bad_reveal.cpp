@@ -19,7 +19,7 @@ class BadReveal final : public SubstitutingEditor {
 
  private:
   // Only the first draw, because later draws depend on its outcome.
-  std::optional<base::Bytes> Another(const Turn&, const wire::Envelope& own) override {
+  std::optional<base::Bytes> Another(const EditorTurn&, const wire::Envelope& own) override {
     if (own.slot.draw != 0) return std::nullopt;
     wire::Reveal reveal;
     reveal.opening.coin.value = own.entry;  // any value that is not the coin

@@ -37,7 +37,7 @@ class CarriedFlood final : public Editor {
   explicit CarriedFlood(const EditorOptions& options)
       : from_step_(options.from_step), manifest_(options.manifest), key_(options.key) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     const auto* timer = std::get_if<protocol::TimerFired>(&input);
     if (timer && timer->id == kFirstReservedTimer) return Pour(turn);
     turn.Deliver(input);
@@ -68,7 +68,7 @@ class CarriedFlood final : public Editor {
         {Slot(0, MessageType::kPull), base::Digest{}, key_->id(), std::move(body)});
   }
 
-  void Pour(Turn& turn) {
+  void Pour(EditorTurn& turn) {
     ++poured_;
     turn.Confess();
     const std::vector<base::SharedBytes> frames = {Signed(), Request()};

@@ -21,7 +21,7 @@ class ClaimRoot final : public SubstitutingEditor {
 
  private:
   // COMMITs of other profiles, and that of a member that has finished, name no parameters.
-  std::optional<base::Bytes> Another(const Turn&, const wire::Envelope& own) override {
+  std::optional<base::Bytes> Another(const EditorTurn&, const wire::Envelope& own) override {
     auto commit = wire::Decode<wire::Commit>(own.body);
     if (!commit.ok() || !commit->parameters_root) return std::nullopt;
     commit->parameters_root->bytes[0] ^= 1;

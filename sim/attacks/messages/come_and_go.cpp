@@ -19,7 +19,7 @@ class ComeAndGo final : public Editor {
  public:
   explicit ComeAndGo(const EditorOptions& options) : from_step_(options.from_step) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
     const bool commits = message && message->envelope.slot.type == wire::MessageType::kCommit;
     if (commits && message->envelope.slot.step != last_ && SaysSo(message->envelope)) {

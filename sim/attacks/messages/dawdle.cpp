@@ -44,11 +44,11 @@ class Dawdle final : public Editor {
         manifest_(options.manifest),
         delta_(options.manifest->delta) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     if (!later_.OnInput(turn, input)) turn.Deliver(input);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (const auto* observe = std::get_if<protocol::Observe>(&action)) See(turn, observe->what);
     const auto due = HeldUntil(turn, action);
     if (!due || *due <= turn.now()) return turn.Emit(std::move(action));
@@ -63,7 +63,7 @@ class Dawdle final : public Editor {
   }
 
  private:
-  void See(Turn& turn, const protocol::Observation& what) {
+  void See(EditorTurn& turn, const protocol::Observation& what) {
     if (const auto* done = std::get_if<protocol::StepDone>(&what)) {
       delta_ = base::Microseconds(static_cast<std::int64_t>(done->block->delta_us));
     } else if (std::holds_alternative<protocol::StepStarted>(what)) {
@@ -84,7 +84,7 @@ class Dawdle final : public Editor {
     }
   }
 
-  bool IsMyTurn(const Turn& turn) const {
+  bool IsMyTurn(const EditorTurn& turn) const {
     if (!turns_) return true;
     std::uint64_t before = 0;
     std::uint64_t colluders = 0;
@@ -97,7 +97,7 @@ class Dawdle final : public Editor {
   }
 
   // Nullopt: it is sent at once.
-  std::optional<base::Time> HeldUntil(Turn& turn, const protocol::Action& action) {
+  std::optional<base::Time> HeldUntil(EditorTurn& turn, const protocol::Action& action) {
     const wire::SignedEnvelope* message = frames_.Read(action);
     if (!message || !turn.round() || turn.step() < from_step_ || !IsMyTurn(turn)) {
       return std::nullopt;

@@ -19,7 +19,7 @@ class Eclipse final : public Editor {
   explicit Eclipse(const EditorOptions& options)
       : from_step_(options.from_step), victims_(options) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const auto* send = std::get_if<protocol::Send>(&action);
     const bool begun = turn.round() != nullptr && turn.step() >= from_step_;
     if (!send || !begun || send->to != victims_.At(turn)) return turn.Emit(std::move(action));

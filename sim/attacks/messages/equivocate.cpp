@@ -27,7 +27,7 @@ class Equivocate final : public Editor {
         key_(options.key),
         victims_(options) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (one_ && shown_in_ < turn.step() + 1 && SealsA(action, turn.step())) ShowToOne(turn);
     const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
     if (!message || message->envelope.slot.type != wire::MessageType::kCommit) {
@@ -52,7 +52,7 @@ class Equivocate final : public Editor {
            sealed->phase == static_cast<std::uint8_t>(wire::Phase::kA);
   }
 
-  void ShowToOne(Turn& turn) {
+  void ShowToOne(EditorTurn& turn) {
     const auto witness = victims_.At(turn);
     if (!rival_ || !witness) return;
     shown_in_ = turn.step() + 1;
@@ -60,7 +60,7 @@ class Equivocate final : public Editor {
     turn.Emit(protocol::Send{*witness, rival_, nullptr});
   }
 
-  void MakeRival(Turn& turn, const wire::SignedEnvelope& original) {
+  void MakeRival(EditorTurn& turn, const wire::SignedEnvelope& original) {
     if (rival_ && original.frame == rival_of_) return;
     wire::Envelope envelope = original.envelope;
     auto commit = wire::Decode<wire::Commit>(envelope.body);

@@ -53,7 +53,7 @@ class StaleHead final : public Editor {
  public:
   explicit StaleHead(const EditorOptions& options) : from_step_(options.from_step) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     watch_.See(action);
     const auto* send = std::get_if<protocol::Send>(&action);
     if (send == nullptr || !watch_.IsAway(send->to) || turn.step() < from_step_) {
@@ -105,7 +105,7 @@ class LongRange final : public Editor {
   explicit LongRange(const EditorOptions& options)
       : from_step_(options.from_step), run_id_(options.manifest->run_id), key_(options.key) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     const auto* received = std::get_if<protocol::MessageReceived>(&input);
     const std::optional<PeerId> asks =
         received != nullptr ? WhoAsks(*received) : std::optional<PeerId>();
@@ -113,7 +113,7 @@ class LongRange final : public Editor {
     if (asks && false_head_ && !turn.coven().Contains(*asks)) Show(turn, *asks);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     watch_.See(action);
     if (!false_head_ && watch_.head() != nullptr && HeightOf(*watch_.head()) == from_step_) {
       Forge();
@@ -155,7 +155,7 @@ class LongRange final : public Editor {
     commit_ = wire::Seal({slot, *digest_, key_->id(), wire::Encode(commit)}, *key_).frame;
   }
 
-  void Show(Turn& turn, const PeerId& to) {
+  void Show(EditorTurn& turn, const PeerId& to) {
     turn.Confess();
     wire::Slot slot{.run_id = run_id_, .step = step_, .phase = wire::Phase::kC};
     slot.type = MessageType::kBlock;
@@ -181,7 +181,7 @@ class FalsePast final : public Editor {
   explicit FalsePast(const EditorOptions& options)
       : from_step_(options.from_step), run_id_(options.manifest->run_id), key_(options.key) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     const auto* received = std::get_if<protocol::MessageReceived>(&input);
     const bool may_lie = received != nullptr && turn.step() >= from_step_ &&
                          watch_.IsAway(received->from) && !turn.coven().Contains(received->from);
@@ -190,7 +190,7 @@ class FalsePast final : public Editor {
     Show(turn, received->from, *asked);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     watch_.See(action);
     turn.Emit(std::move(action));
   }
@@ -210,7 +210,7 @@ class FalsePast final : public Editor {
     return asks ? std::optional(message->envelope.slot.step) : std::nullopt;
   }
 
-  void Show(Turn& turn, const PeerId& to, std::uint64_t step) {
+  void Show(EditorTurn& turn, const PeerId& to, std::uint64_t step) {
     turn.Confess();
     ++shown_;
     wire::Block block = *watch_.head();

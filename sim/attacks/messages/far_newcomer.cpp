@@ -30,7 +30,7 @@ class FarNewcomer final : public Editor {
             options.manifest->members.begin(), options.manifest->members.end(),
             [&](const protocol::Member& member) { return member.id == options.key->id(); })) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     const auto* timer = std::get_if<protocol::TimerFired>(&input);
     if (timer != nullptr && timer->id == kFirstReservedTimer) return Release(turn);
     if (!IsFar(turn) || !std::holds_alternative<protocol::MessageReceived>(input)) {
@@ -40,7 +40,7 @@ class FarNewcomer final : public Editor {
     Arm(turn);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (!IsFar(turn) || !std::holds_alternative<protocol::Send>(action)) {
       return turn.Emit(std::move(action));
     }
@@ -63,9 +63,11 @@ class FarNewcomer final : public Editor {
     What what;
   };
 
-  bool IsFar(const Turn& turn) const { return comes_ && (!moves_ || turn.round() != nullptr); }
+  bool IsFar(const EditorTurn& turn) const {
+    return comes_ && (!moves_ || turn.round() != nullptr);
+  }
 
-  void Release(Turn& turn) {
+  void Release(EditorTurn& turn) {
     while (!coming_.empty() && coming_.front().due <= turn.now()) {
       const protocol::Input input = std::move(coming_.front().what);
       coming_.pop_front();
@@ -77,7 +79,7 @@ class FarNewcomer final : public Editor {
     }
     Arm(turn);
   }
-  void Arm(Turn& turn) const {
+  void Arm(EditorTurn& turn) const {
     if (coming_.empty() && going_.empty()) return;
     const base::Time due = coming_.empty()  ? going_.front().due
                            : going_.empty() ? coming_.front().due

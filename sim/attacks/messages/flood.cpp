@@ -49,7 +49,7 @@ class Flood final : public Editor {
         key_(options.key),
         victims_(options) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     const auto* timer = std::get_if<protocol::TimerFired>(&input);
     if (timer && timer->id == kFirstReservedTimer) return Pour(turn);
     turn.Deliver(input);
@@ -57,7 +57,7 @@ class Flood final : public Editor {
     if (begins) Pour(turn);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (const auto* observe = std::get_if<protocol::Observe>(&action)) {
       const auto* done = std::get_if<protocol::StepDone>(&observe->what);
       if (done) members_ = done->block->members;
@@ -71,7 +71,7 @@ class Flood final : public Editor {
 
  private:
   // Sends the messages that fell due since the last call.
-  void Pour(Turn& turn) {
+  void Pour(EditorTurn& turn) {
     if (turn.step() != poured_in_) left_ = most_ > 0 ? most_ : HUGE_VAL;
     poured_in_ = turn.step();
     owed_ +=
@@ -91,7 +91,7 @@ class Flood final : public Editor {
   }
 
   // The next message; the caller fills in the receiver.
-  Send Next(const Turn& turn) const {
+  Send Next(const EditorTurn& turn) const {
     switch (poured_ % 3) {
       case 0:
         return Question(turn);
@@ -111,10 +111,12 @@ class Flood final : public Editor {
             .draw = 0,
             .iteration = 0};
   }
-  static std::uint64_t StepBefore(const Turn& turn) { return turn.step() - (turn.step() > 0); }
+  static std::uint64_t StepBefore(const EditorTurn& turn) {
+    return turn.step() - (turn.step() > 0);
+  }
   // A step in which no member is active, not even a late one. So a message signed for it is no
   // second message for a slot of which somebody may hold the first.
-  static std::uint64_t OtherStep(const Turn& turn) {
+  static std::uint64_t OtherStep(const EditorTurn& turn) {
     constexpr std::uint64_t kLongAgo = 4;
     return turn.step() < kLongAgo ? kFarAhead : turn.step() - kLongAgo;
   }
@@ -123,7 +125,7 @@ class Flood final : public Editor {
   }
 
   // Every kind of PULL in turn, each for the largest amount that it allows.
-  Send Question(const Turn& turn) const {
+  Send Question(const EditorTurn& turn) const {
     const std::uint64_t round = poured_ / 3;
     wire::Pull pull;
     pull.kind = static_cast<PullKind>(round % wire::kPullKindCount);
@@ -147,7 +149,7 @@ class Flood final : public Editor {
   }
 
   // A message in its own name, or forged in an honest member's.
-  Send Signed(const Turn& turn) const {
+  Send Signed(const EditorTurn& turn) const {
     wire::Envelope envelope;
     envelope.sender = turn.self();
     bool forge = false;
@@ -179,7 +181,7 @@ class Flood final : public Editor {
   }
 
   // Unrequested and unreadable messages.
-  Send Rubbish(const Turn& turn) const {
+  Send Rubbish(const EditorTurn& turn) const {
     const base::Digest noise = AnyDigest();
     const base::Bytes bytes(noise.bytes.begin(), noise.bytes.end());
     const auto service = [&](Phase phase, MessageType type, base::Bytes body) -> Send {

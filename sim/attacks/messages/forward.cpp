@@ -30,11 +30,11 @@ class FalseCarrier final : public Editor {
         delta_(options.manifest->delta),
         victims_(options) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     if (!later_.OnInput(turn, input)) turn.Deliver(input);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (mode_ == Mode::kHonest || turn.step() < from_step_ || !Carries(turn, action)) {
       return turn.Emit(std::move(action));
     }
@@ -70,7 +70,7 @@ class FalseCarrier final : public Editor {
 
  private:
   // The action passes on what somebody else said.
-  bool Carries(const Turn& turn, const protocol::Action& action) {
+  bool Carries(const EditorTurn& turn, const protocol::Action& action) {
     const wire::SignedEnvelope* message = frames_.Read(action);
     if (message == nullptr || message->envelope.slot.type != wire::MessageType::kForward) {
       return false;
@@ -94,7 +94,7 @@ class FalseCarrier final : public Editor {
 class FlagFlip final : public Editor {
  public:
   explicit FlagFlip(const EditorOptions& options) : from_step_(options.from_step) {}
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (turn.step() >= from_step_) turn.Confess();
     turn.Emit(std::move(action));
   }

@@ -63,7 +63,7 @@ class Base : public Editor {
 
  protected:
   // Notes Delta, members and disputes of the head, and the times at which phases began here.
-  void See(Turn& turn, const protocol::Action& action) {
+  void See(EditorTurn& turn, const protocol::Action& action) {
     const auto* observe = std::get_if<protocol::Observe>(&action);
     if (!observe) return;
     if (const auto* done = std::get_if<protocol::StepDone>(&observe->what)) {
@@ -81,23 +81,23 @@ class Base : public Editor {
       if (phase == Phase::kB) Open(turn, {sealed->step, Phase::kC, 0});
     }
   }
-  void Open(Turn& turn, const SealId& seal) {
+  void Open(EditorTurn& turn, const SealId& seal) {
     opened_[seal] = turn.now();
     OnOpened(turn, seal);
   }
-  virtual void OnOpened(Turn&, const SealId&) {}
-  virtual void OnBlock(Turn&) {}
+  virtual void OnOpened(EditorTurn&, const SealId&) {}
+  virtual void OnBlock(EditorTurn&) {}
   base::Duration Deltas(double count) const {
     return {static_cast<std::int64_t>(count * static_cast<double>(delta_.ns))};
   }
-  bool IsHonest(const Turn& turn, const base::PeerId& peer) const {
+  bool IsHonest(const EditorTurn& turn, const base::PeerId& peer) const {
     return !turn.coven().Contains(peer);
   }
   bool IsMember(const base::PeerId& peer) const {
     return std::find(members_.begin(), members_.end(), peer) != members_.end();
   }
   // The index of this peer among the colluders.
-  std::size_t Place(const Turn& turn) const {
+  std::size_t Place(const EditorTurn& turn) const {
     const auto& all = turn.coven().members();
     return static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), turn.self()) -
                                     all.begin());
@@ -119,7 +119,7 @@ class Linger final : public Base {
  public:
   explicit Linger(const EditorOptions& options) : Base(options), params_(options.params) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     if (later_.OnInput(turn, input)) return;
     if (const auto* received = std::get_if<protocol::MessageReceived>(&input)) {
       const wire::SignedEnvelope* message = in_.Open(received->frame);
@@ -131,7 +131,7 @@ class Linger final : public Base {
     turn.Deliver(input);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     See(turn, action);
     const wire::SignedEnvelope* message = out_.Read(action);
     if (!message || !turn.round() || message->envelope.slot.phase == Phase::kGenesis ||
@@ -163,7 +163,7 @@ class Linger final : public Base {
 
  private:
   double Param(const char* name) const { return params_.at(name); }
-  void NoteEcho(Turn& turn, const SealId& seal) {
+  void NoteEcho(EditorTurn& turn, const SealId& seal) {
     if (!echoed_.emplace(seal, turn.now()).second) return;
     while (echoed_.size() > 64) echoed_.erase(echoed_.begin());
     auto waiting = waiting_.extract(seal);
@@ -177,7 +177,7 @@ class Linger final : public Base {
     if (Param(name) <= 0 || opened == opened_.end()) return std::nullopt;
     return opened->second + Deltas(Param(name));
   }
-  std::optional<base::Time> DueOf(Turn& turn, const wire::Slot& slot, bool own) const {
+  std::optional<base::Time> DueOf(EditorTurn& turn, const wire::Slot& slot, bool own) const {
     if (!own && slot.type != MessageType::kChunk) return std::nullopt;
     switch (slot.type) {
       case MessageType::kCommit:
@@ -201,7 +201,7 @@ class Linger final : public Base {
         return std::nullopt;
     }
   }
-  void OnOpened(Turn& turn, const SealId& seal) override {
+  void OnOpened(EditorTurn& turn, const SealId& seal) override {
     if (seal.phase != Phase::kC || Param("result") <= 0) return;
     std::multimap<base::Time, protocol::Action> dated;
     for (auto& [due, action] : later_.held()) {
@@ -228,7 +228,7 @@ class AfterGate final : public Base {
         after_(options.Param("echo") > 0 ? options.Param("echo") : 2.4),
         forger_(options.key) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     if (later_.OnInput(turn, input)) return;
     if (const auto* received = std::get_if<protocol::MessageReceived>(&input)) {
       const wire::SignedEnvelope* message = in_.Open(received->frame);
@@ -246,7 +246,7 @@ class AfterGate final : public Base {
     turn.Deliver(input);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     See(turn, action);
     if (const wire::SignedEnvelope* any = out_.Read(action)) Note(any->envelope, any->digest);
     const wire::SignedEnvelope* message = out_.ReadOwn(turn, action, from_step_);
@@ -284,7 +284,7 @@ class AfterGate final : public Base {
   }
 
  private:
-  void Release(Turn& turn, const SealId& seal) {
+  void Release(EditorTurn& turn, const SealId& seal) {
     auto waiting = waiting_.extract(seal);
     if (waiting.empty()) return;
     for (auto& action : waiting.mapped()) {
@@ -299,7 +299,7 @@ class AfterGate final : public Base {
     digests_[SealOfSlot(slot)][{slot.type, envelope.sender}] = digest;
     while (digests_.size() > 16) digests_.erase(digests_.begin());
   }
-  std::optional<wire::Echo> Lie(const Turn& turn, const wire::SignedEnvelope& own) {
+  std::optional<wire::Echo> Lie(const EditorTurn& turn, const wire::SignedEnvelope& own) {
     const auto* echo = own.As<wire::Echo>();
     if (echo == nullptr) return std::nullopt;
     const wire::Slot& slot = own.envelope.slot;
@@ -324,7 +324,7 @@ class AfterGate final : public Base {
     shown_[lie.vector] = protocol::WireOf(vector);
     return lie;
   }
-  bool Answered(Turn& turn, const wire::SignedEnvelope& asked) {
+  bool Answered(EditorTurn& turn, const wire::SignedEnvelope& asked) {
     const auto* pull = asked.As<wire::Pull>();
     if (pull == nullptr || pull->kind != wire::PullKind::kVector || pull->digests.empty())
       return false;
@@ -355,7 +355,7 @@ class OneHearer final : public Base {
  public:
   explicit OneHearer(const EditorOptions& options) : Base(options) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     See(turn, action);
     const wire::SignedEnvelope* message = out_.ReadOwn(turn, action, from_step_);
     if (!message) return turn.Emit(std::move(action));
@@ -378,11 +378,11 @@ class FrameOwner final : public Base {
   explicit FrameOwner(const EditorOptions& options)
       : Base(options), all_(options.Param("all") != 0) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     if (!later_.OnInput(turn, input)) turn.Deliver(input);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     See(turn, action);
     const wire::SignedEnvelope* message = out_.ReadOwn(turn, action, from_step_);
     const auto victim = Victim(turn);
@@ -415,21 +415,21 @@ class FrameOwner final : public Base {
   }
 
  private:
-  std::optional<base::PeerId> Victim(const Turn& turn) const {
+  std::optional<base::PeerId> Victim(const EditorTurn& turn) const {
     for (std::size_t k = 0; k < manifest_->members.size(); ++k) {
       const auto victim = victims_.At(turn, k + (all_ ? Place(turn) : 0));
       if (victim && IsMember(*victim)) return victim;
     }
     return std::nullopt;
   }
-  bool IsMine(const Turn& turn) const {
+  bool IsMine(const EditorTurn& turn) const {
     if (all_) return true;
     for (const base::PeerId& colluder : turn.coven().members()) {
       if (IsMember(colluder)) return colluder == turn.self();
     }
     return false;
   }
-  bool InDispute(const Turn& turn) const {
+  bool InDispute(const EditorTurn& turn) const {
     const auto victim = Victim(turn);
     return block_ && victim &&
            std::any_of(block_->disputes.begin(), block_->disputes.end(),
@@ -448,7 +448,7 @@ class FrameWorker final : public Base {
  public:
   explicit FrameWorker(const EditorOptions& options) : Base(options) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     const auto* received = std::get_if<protocol::MessageReceived>(&input);
     const auto victim = Victim(turn);
     if (received && received->blob && victim) {
@@ -464,7 +464,7 @@ class FrameWorker final : public Base {
     if (victim) TakeEarly(turn, *victim);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     See(turn, action);
     const wire::SignedEnvelope* message = out_.ReadOwn(turn, action, from_step_);
     if (message && message->envelope.slot.type == MessageType::kEcho &&
@@ -478,7 +478,7 @@ class FrameWorker final : public Base {
  private:
   // Handles the victim's parts once their step has begun here. At first all colluders leave them
   // out; then only the colluder whose column the victim sends last.
-  void TakeEarly(Turn& turn, const base::PeerId& victim) {
+  void TakeEarly(EditorTurn& turn, const base::PeerId& victim) {
     for (protocol::Input& input : std::exchange(early_, {})) {
       const auto& received = std::get<protocol::MessageReceived>(input);
       const wire::SignedEnvelope* message = in_.Open(received.frame);
@@ -491,7 +491,7 @@ class FrameWorker final : public Base {
       }
     }
   }
-  bool LeavesOut(const Turn& turn, const base::PeerId& victim) const {
+  bool LeavesOut(const EditorTurn& turn, const base::PeerId& victim) const {
     const protocol::Roles& roles = turn.round()->roles;
     std::optional<std::uint32_t> last;
     for (const wire::Dispute& dispute : block_ ? block_->disputes : std::vector<wire::Dispute>{}) {
@@ -503,7 +503,7 @@ class FrameWorker final : public Base {
   }
   std::vector<protocol::Input> early_;
 
-  std::optional<base::PeerId> Victim(const Turn& turn) const {
+  std::optional<base::PeerId> Victim(const EditorTurn& turn) const {
     for (std::size_t k = 0; k < manifest_->members.size(); ++k) {
       const auto victim = victims_.At(turn, k);
       if (victim && IsMember(*victim)) return victim;
@@ -521,7 +521,7 @@ class HiddenExhibit final : public Base {
   explicit HiddenExhibit(const EditorOptions& options)
       : Base(options), show_(static_cast<std::size_t>(options.Param("all"))) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     auto* done = std::get_if<protocol::JobDone>(&input);
     const auto* check =
         done ? std::get_if<protocol::CrossCheckResult>(done->result.get()) : nullptr;
@@ -541,7 +541,7 @@ class HiddenExhibit final : public Base {
     turn.Deliver(input);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     See(turn, action);
     const wire::SignedEnvelope* message = out_.Read(action);
     if (message && message->envelope.slot.type == MessageType::kPart && turn.round() &&
@@ -556,7 +556,7 @@ class HiddenExhibit final : public Base {
 
  private:
   // Honest member number `index`, the last by key first.
-  std::optional<base::PeerId> Honest(const Turn& turn, std::size_t index) const {
+  std::optional<base::PeerId> Honest(const EditorTurn& turn, std::size_t index) const {
     std::vector<base::PeerId> honest;
     for (const base::PeerId& member : members_) {
       if (IsHonest(turn, member)) honest.push_back(member);
@@ -564,7 +564,7 @@ class HiddenExhibit final : public Base {
     if (index >= honest.size()) return std::nullopt;
     return honest[honest.size() - 1 - index];
   }
-  bool IsMyTurn(const Turn& turn) const {
+  bool IsMyTurn(const EditorTurn& turn) const {
     const std::uint64_t at = (turn.step() - from_step_) / 6;
     return at % turn.coven().members().size() == Place(turn);
   }
@@ -585,7 +585,7 @@ class SlowestLie final : public Base {
         agg_(options.Param("agg") > 0 ? options.Param("agg") : 8.3),
         substitutes_(options) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     if (later_.OnInput(turn, input)) return;
     if (const auto* done = std::get_if<protocol::JobDone>(&input)) {
       const auto* result = std::get_if<protocol::AggregateResult>(done->result.get());
@@ -595,7 +595,7 @@ class SlowestLie final : public Base {
     if (!substitutes_.OnInput(turn, input, result_, send)) turn.Deliver(input);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     See(turn, action);
     if (const auto* store = std::get_if<protocol::Store>(&action)) Prepare(turn, *store);
     const wire::SignedEnvelope* message = out_.ReadOwn(turn, action, from_step_);
@@ -618,13 +618,13 @@ class SlowestLie final : public Base {
   }
 
  private:
-  std::optional<base::PeerId> Slow(const Turn& turn) const {
+  std::optional<base::PeerId> Slow(const EditorTurn& turn) const {
     for (const base::PeerId& colluder : turn.coven().members()) {
       if (IsMember(colluder)) return colluder;
     }
     return std::nullopt;
   }
-  std::optional<base::PeerId> Named(const Turn& turn) const {
+  std::optional<base::PeerId> Named(const EditorTurn& turn) const {
     if (!turn.round()) return std::nullopt;
     if (friends_) {
       const auto slow = Slow(turn);
@@ -649,7 +649,7 @@ class SlowestLie final : public Base {
     return disputes < all_ ? named : std::nullopt;
   }
 
-  void Prepare(Turn& turn, const protocol::Store& store) {
+  void Prepare(EditorTurn& turn, const protocol::Store& store) {
     const auto named = Named(turn);
     if (!named || turn.step() < from_step_) return;
     substitutes_.Prepare(store, [&](wire::Envelope& own) {

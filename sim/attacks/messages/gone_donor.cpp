@@ -24,7 +24,7 @@ class GoneDonor final : public Editor {
         pieces_(static_cast<std::uint64_t>(options.Param("pieces"))),
         vanishes_(options.Param("removed") != 0) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const auto* send = std::get_if<protocol::Send>(&action);
     if (send == nullptr || turn.step() < from_step_) return turn.Emit(std::move(action));
     if (vanished_in_ && turn.step() > *vanished_in_) return turn.Confess();

@@ -46,7 +46,7 @@ class GuestFlood final : public Editor {
     for (const protocol::Member& member : manifest_->members) members_.push_back(member.id);
   }
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     const auto* timer = std::get_if<protocol::TimerFired>(&input);
     if (timer != nullptr && timer->id == kFirstReservedTimer) return Pour(turn);
     if (const auto* message = std::get_if<protocol::MessageReceived>(&input)) Learn(*message);
@@ -57,7 +57,7 @@ class GuestFlood final : public Editor {
     }
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (comes_) {
       const wire::SignedEnvelope* message = frames_.Read(action);
       const bool asks = message != nullptr && message->envelope.slot.type == MessageType::kRejoin;
@@ -81,7 +81,7 @@ class GuestFlood final : public Editor {
     if (state) served_ = std::max(served_.value_or(0), slot.step);
   }
 
-  void Pour(Turn& turn) {
+  void Pour(EditorTurn& turn) {
     owed_ += rate_ * kGuestsFloodEvery.seconds();
     for (; owed_ >= 1; --owed_) {
       ++asked_;
@@ -95,7 +95,7 @@ class GuestFlood final : public Editor {
     turn.Emit(protocol::SetTimer{kFirstReservedTimer, turn.now() + kGuestsFloodEvery});
   }
 
-  base::SharedBytes Question(const Turn& turn) const {
+  base::SharedBytes Question(const EditorTurn& turn) const {
     constexpr PullKind kBulk[] = {PullKind::kState, PullKind::kResult, PullKind::kBlock};
     const std::uint64_t before = newest_ - (newest_ > 0 ? 1 : 0);
     wire::Slot slot{.run_id = manifest_->run_id,

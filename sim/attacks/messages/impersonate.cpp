@@ -19,7 +19,7 @@ class Impersonate final : public Editor {
   explicit Impersonate(const EditorOptions& options)
       : from_step_(options.from_step), victims_(options) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
     const auto victim = victims_.At(turn);
     if (!message || !victim) {

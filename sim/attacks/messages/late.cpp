@@ -24,7 +24,7 @@ class Late final : public Editor {
         victims_(options),
         delta_(options.manifest->delta) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     const auto* timer = std::get_if<protocol::TimerFired>(&input);
     if (!timer || timer->id != kFirstReservedTimer) return turn.Deliver(input);
     while (!held_.empty() && held_.front().due <= turn.now()) {
@@ -34,7 +34,7 @@ class Late final : public Editor {
     if (!held_.empty()) turn.Emit(protocol::SetTimer{kFirstReservedTimer, held_.front().due});
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (const auto* observe = std::get_if<protocol::Observe>(&action)) {
       const auto* done = std::get_if<protocol::StepDone>(&observe->what);
       if (done) delta_ = base::Microseconds(static_cast<std::int64_t>(done->block->delta_us));

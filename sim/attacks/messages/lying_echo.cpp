@@ -23,14 +23,14 @@ class LyingEcho : public Editor {
   explicit LyingEcho(const EditorOptions& options, bool confesses = true)
       : from_step_(options.from_step), confesses_(confesses), forger_(options.key) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
     if (!message) return turn.Emit(std::move(action));
     OnOwn(turn, *message, std::get<protocol::Send>(std::move(action)));
   }
 
  protected:
-  virtual void OnOwn(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) {
+  virtual void OnOwn(EditorTurn& turn, const wire::SignedEnvelope& message, protocol::Send send) {
     if (message.envelope.slot.type == wire::MessageType::kEcho) {
       if (confesses_ && !forger_.Knows(message.envelope.slot)) turn.Confess();
       send.frame = forger_.Forge(message, Lie(message.envelope.body));
@@ -64,7 +64,7 @@ class DoublePropose final : public LyingEcho {
       : LyingEcho(options, /*confesses=*/false), victims_(options) {}
 
  private:
-  void OnOwn(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
+  void OnOwn(EditorTurn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
     if (message.envelope.slot.type != wire::MessageType::kPropose) {
       return LyingEcho::OnOwn(turn, message, std::move(send));
     }
@@ -94,7 +94,7 @@ class StaleLock final : public LyingEcho {
  public:
   explicit StaleLock(const EditorOptions& options) : LyingEcho(options) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (const auto* observe = std::get_if<protocol::Observe>(&action)) {
       const auto* done = std::get_if<protocol::StepDone>(&observe->what);
       if (done) view_ = done->block;
@@ -103,7 +103,7 @@ class StaleLock final : public LyingEcho {
   }
 
  private:
-  void OnOwn(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
+  void OnOwn(EditorTurn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
     const wire::Slot& slot = message.envelope.slot;
     const bool left_out = IsLeftOut(turn, send.to);
     if (slot.type == wire::MessageType::kLock) return turn.Confess();
@@ -120,7 +120,7 @@ class StaleLock final : public LyingEcho {
   // get the proposal: with the votes of the coven they make just a quorum, so that they lock; and
   // their LOCKs, with the LOCK that the inner machine withholds, make none [with a quorum of LOCKs
   // the inner machine would decide, and lead no further iteration].
-  bool IsLeftOut(const Turn& turn, const base::PeerId& to) const {
+  bool IsLeftOut(const EditorTurn& turn, const base::PeerId& to) const {
     if (!view_ || turn.coven().Contains(to)) return false;
     std::size_t honest = 0;
     std::size_t before = 0;

@@ -56,13 +56,13 @@ class Trick : public Editor {
         delta_(options.manifest->delta),
         substitutes_(options) {}
 
-  void OnInput(Turn& turn, protocol::Input input) final {
+  void OnInput(EditorTurn& turn, protocol::Input input) final {
     Sort(turn);
     if (substitutes_.OnInput(turn, input)) return;
     if (!later_.OnInput(turn, input)) Hear(turn, std::move(input));
   }
 
-  void OnAction(Turn& turn, protocol::Action action) final {
+  void OnAction(EditorTurn& turn, protocol::Action action) final {
     Sort(turn);
     if (const auto* observe = std::get_if<protocol::Observe>(&action)) See(turn, observe->what);
     if (const auto* store = std::get_if<protocol::Store>(&action)) Prepare(turn, *store);
@@ -78,20 +78,22 @@ class Trick : public Editor {
   }
 
  protected:
-  virtual void Hear(Turn& turn, protocol::Input input) { turn.Deliver(input); }
+  virtual void Hear(EditorTurn& turn, protocol::Input input) { turn.Deliver(input); }
   // Handles an outgoing frame, the attacker's own or a forwarded one.
-  virtual void Say(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) {
+  virtual void Say(EditorTurn& turn, const wire::SignedEnvelope& message, protocol::Send send) {
     (void)message;
     turn.Emit(std::move(send));
   }
   // Nullopt: the inner machine's own PROOF is sent.
-  virtual std::optional<wire::Proof> OtherProof(const Turn&, const wire::Envelope&,
+  virtual std::optional<wire::Proof> OtherProof(const EditorTurn&, const wire::Envelope&,
                                                 const wire::Proof&) {
     return std::nullopt;
   }
 
-  bool IsHonest(const Turn& turn, const PeerId& peer) const { return !turn.coven().Contains(peer); }
-  const PeerId& Star(const Turn& turn) const { return turn.coven().members().front(); }
+  bool IsHonest(const EditorTurn& turn, const PeerId& peer) const {
+    return !turn.coven().Contains(peer);
+  }
+  const PeerId& Star(const EditorTurn& turn) const { return turn.coven().members().front(); }
   const std::vector<PeerId>& honest() const { return honest_; }
   // Honest member number k, counted from a drawn one.
   const PeerId& Honest(std::size_t k) const { return honest_[(seed_ + k) % honest_.size()]; }
@@ -104,7 +106,7 @@ class Trick : public Editor {
   base::SharedBytes Sign(wire::Envelope envelope) const {
     return wire::Seal(std::move(envelope), *key_).frame;
   }
-  void SayLater(Turn& turn, base::Time due, protocol::Action action) {
+  void SayLater(EditorTurn& turn, base::Time due, protocol::Action action) {
     later_.Hold(turn, std::max(due, turn.now()), std::move(action));
   }
   base::Duration Share(double share, base::Duration of) const {
@@ -127,14 +129,14 @@ class Trick : public Editor {
   std::optional<base::Time> opened_a_, opened_c_;
 
  private:
-  void Sort(const Turn& turn) {
+  void Sort(const EditorTurn& turn) {
     if (!honest_.empty()) return;
     for (const protocol::Member& member : manifest_->members) {
       if (IsHonest(turn, member.id)) honest_.push_back(member.id);
     }
     std::sort(honest_.begin(), honest_.end());
   }
-  void See(Turn& turn, const protocol::Observation& what) {
+  void See(EditorTurn& turn, const protocol::Observation& what) {
     if (const auto* done = std::get_if<protocol::StepDone>(&what)) {
       view_ = done->block;
       delta_ = base::Microseconds(static_cast<std::int64_t>(done->block->delta_us));
@@ -145,7 +147,7 @@ class Trick : public Editor {
       if (sealed->phase == static_cast<std::uint8_t>(Phase::kB)) opened_c_ = turn.now();
     }
   }
-  void Prepare(const Turn& turn, const protocol::Store& store) {
+  void Prepare(const EditorTurn& turn, const protocol::Store& store) {
     substitutes_.Prepare(store, [&](wire::Envelope& own) {
       if (own.slot.type != MessageType::kProof) return false;
       const auto proof = wire::Decode<wire::Proof>(own.body);
@@ -176,14 +178,14 @@ class Stray final : public Trick {
   Stray(const EditorOptions& options, int idea) : Trick(options), idea_(idea) {}
 
  private:
-  std::size_t Ahead(const Turn& turn) const {
+  std::size_t Ahead(const EditorTurn& turn) const {
     if (idea_ != 2) return 1;
     const std::size_t quorum = view_ ? view_->thresholds.quorum() : 1;
     const std::size_t colluders = turn.coven().members().size();
     return quorum > colluders ? quorum - colluders : 1;
   }
 
-  void Say(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
+  void Say(EditorTurn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
     const wire::Envelope& envelope = message.envelope;
     const bool here = envelope.slot.step == from_step_ && envelope.slot.phase == Phase::kA &&
                       !IsService(message) && turn.coven().Contains(envelope.sender) &&
@@ -213,7 +215,7 @@ class ThirdEcho final : public Trick {
       : Trick(options), phase_(phase), to_all_but_one_(to_all_but_one) {}
 
  private:
-  void Say(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
+  void Say(EditorTurn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
     const wire::Envelope& envelope = message.envelope;
     const bool here = envelope.slot.step == from_step_ && envelope.slot.phase == phase_ &&
                       envelope.sender == Star(turn) && envelope.slot.type == MessageType::kEcho;
@@ -242,7 +244,7 @@ class SpoiltCopy final : public Trick {
   using Trick::Trick;
 
  private:
-  void Say(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
+  void Say(EditorTurn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
     const wire::Envelope& envelope = message.envelope;
     const auto column = turn.round() ? turn.round()->roles.PartOwnedBy(Honest(0)) : std::nullopt;
     const bool here = envelope.slot.step >= from_step_ && turn.self() == Star(turn) &&
@@ -280,7 +282,7 @@ class LateResult : public Trick {
   };
 
   // In the step of the plan: returns true if the frame is that result, and holds it back.
-  bool KeepsResultBack(Turn& turn, const wire::Envelope& envelope, protocol::Send& send) {
+  bool KeepsResultBack(EditorTurn& turn, const wire::Envelope& envelope, protocol::Send& send) {
     const wire::Slot& slot = envelope.slot;
     const bool result = slot.type == MessageType::kResult && envelope.sender == plan_->owner;
     bool chunk = false;
@@ -294,7 +296,7 @@ class LateResult : public Trick {
     return true;
   }
   // Once phase C has begun, dates the held results `before` the others' timer for bulk data.
-  void SendResults(Turn& turn, base::Duration before) {
+  void SendResults(EditorTurn& turn, base::Duration before) {
     if (waiting_.empty() || !opened_c_) return;
     const base::Time due =
         *opened_c_ + manifest_->part_timeout + delta_ * 2 + base::Duration{-before.ns};
@@ -317,7 +319,7 @@ class SettleSkew final : public LateResult {
 
  private:
   // Uses public data only, so that all colluders make one plan.
-  void MakePlan(const Turn& turn) {
+  void MakePlan(const EditorTurn& turn) {
     if (!turn.round() || turn.step() < from_step_ || !view_) return;
     if (plan_ && turn.step() <= plan_->step + 1) return;
     plan_.reset();
@@ -350,7 +352,7 @@ class SettleSkew final : public LateResult {
     return place;
   }
 
-  void Say(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
+  void Say(EditorTurn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
     MakePlan(turn);
     if (!plan_ || !IsHonest(turn, send.to)) return turn.Emit(std::move(send));
     const wire::Envelope& envelope = message.envelope;
@@ -371,14 +373,14 @@ class SettleSkew final : public LateResult {
     turn.Emit(std::move(send));
   }
 
-  const PeerId& AggregatorOf(const Turn& turn) const {
+  const PeerId& AggregatorOf(const EditorTurn& turn) const {
     for (const PeerId& member : turn.coven().members()) {
       if (turn.round()->roles.PartOwnedBy(member)) return member;
     }
     return turn.coven().members().front();
   }
 
-  void SayFirst(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) {
+  void SayFirst(EditorTurn& turn, const wire::SignedEnvelope& message, protocol::Send send) {
     const wire::Envelope& envelope = message.envelope;
     const wire::Slot& slot = envelope.slot;
     if (KeepsResultBack(turn, envelope, send)) return;
@@ -392,12 +394,12 @@ class SettleSkew final : public LateResult {
     turn.Emit(std::move(send));
   }
 
-  void Hear(Turn& turn, protocol::Input input) override {
+  void Hear(EditorTurn& turn, protocol::Input input) override {
     turn.Deliver(input);
     SendResults(turn, Share(0.12, delta_));
   }
 
-  std::optional<wire::Proof> OtherProof(const Turn&, const wire::Envelope& own,
+  std::optional<wire::Proof> OtherProof(const EditorTurn&, const wire::Envelope& own,
                                         const wire::Proof& proof) override {
     if (!plan_ || own.slot.step != plan_->step + 1 || !view_) return std::nullopt;
     wire::Proof lie = proof;
@@ -421,7 +423,7 @@ class ForwardSkew final : public LateResult {
 
  private:
   const PeerId& Victim() const { return Honest(0); }
-  std::optional<std::size_t> Dispute(const Turn& turn) const {
+  std::optional<std::size_t> Dispute(const EditorTurn& turn) const {
     if (!view_) return std::nullopt;
     for (std::size_t d = 0; d < view_->disputes.size(); ++d) {
       if (view_->disputes[d].worker == Star(turn) && view_->disputes[d].aggregator == Victim()) {
@@ -430,7 +432,7 @@ class ForwardSkew final : public LateResult {
     }
     return std::nullopt;
   }
-  void MakePlan(const Turn& turn) {
+  void MakePlan(const EditorTurn& turn) {
     if (!turn.round() || turn.step() < from_step_ || !view_) return;
     if (plan_ && turn.step() <= plan_->step + 1) return;
     plan_.reset();
@@ -453,7 +455,7 @@ class ForwardSkew final : public LateResult {
       }
     }
   }
-  void Hear(Turn& turn, protocol::Input input) override {
+  void Hear(EditorTurn& turn, protocol::Input input) override {
     const auto* received = std::get_if<protocol::MessageReceived>(&input);
     if (received && plan_) {
       const wire::SignedEnvelope* message = incoming_.Open(received->frame);
@@ -467,14 +469,14 @@ class ForwardSkew final : public LateResult {
     turn.Deliver(input);
     SendResults(turn, Share(0.42, delta_));
   }
-  void Time(Turn& turn) {
+  void Time(EditorTurn& turn) {
     if (!began_ || !part_) return;
     const base::Time due =
         *began_ + manifest_->part_timeout + base::Duration{-Share(0.55, delta_).ns};
     SayLater(turn, due, std::move(*part_));
     part_.reset();
   }
-  void Say(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
+  void Say(EditorTurn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
     MakePlan(turn);
     const wire::Envelope& envelope = message.envelope;
     const wire::Slot& slot = envelope.slot;
@@ -502,7 +504,7 @@ class ForwardSkew final : public LateResult {
     if (echo) return turn.Confess();
     turn.Emit(std::move(send));
   }
-  std::optional<wire::Proof> OtherProof(const Turn& turn, const wire::Envelope& own,
+  std::optional<wire::Proof> OtherProof(const EditorTurn& turn, const wire::Envelope& own,
                                         const wire::Proof& proof) override {
     const auto dispute = Dispute(turn);
     if (!plan_ || own.slot.step != plan_->step + 1 || !dispute) return std::nullopt;
@@ -525,7 +527,7 @@ class Ratchet final : public LateResult {
   using LateResult::LateResult;
 
  private:
-  void MakePlan(const Turn& turn) {
+  void MakePlan(const EditorTurn& turn) {
     if (!turn.round() || !view_ || delta_ < base::Seconds(28)) return;
     if (plan_ && turn.step() <= plan_->step + 1) return;
     plan_.reset();
@@ -542,11 +544,11 @@ class Ratchet final : public LateResult {
       }
     }
   }
-  void Hear(Turn& turn, protocol::Input input) override {
+  void Hear(EditorTurn& turn, protocol::Input input) override {
     turn.Deliver(input);
     SendResults(turn, base::Milliseconds(120));
   }
-  void Say(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
+  void Say(EditorTurn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
     MakePlan(turn);
     const wire::Envelope& envelope = message.envelope;
     const wire::Slot& slot = envelope.slot;
@@ -577,7 +579,7 @@ class Crowded final : public Trick {
   using Trick::Trick;
 
  private:
-  void Hear(Turn& turn, protocol::Input input) override {
+  void Hear(EditorTurn& turn, protocol::Input input) override {
     const auto* received = std::get_if<protocol::MessageReceived>(&input);
     if (received && received->blob) {
       const wire::SignedEnvelope* message = incoming_.Open(received->frame);
@@ -589,7 +591,7 @@ class Crowded final : public Trick {
     }
     turn.Deliver(input);
   }
-  void Say(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
+  void Say(EditorTurn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
     const wire::Envelope& envelope = message.envelope;
     const bool held = envelope.slot.step >= from_step_ && envelope.slot.phase == Phase::kC &&
                       envelope.sender == Star(turn) && envelope.slot.type == MessageType::kEcho &&

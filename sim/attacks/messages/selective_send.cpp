@@ -26,7 +26,7 @@ class SelectiveSend final : public Editor {
         rotate_(options.Param("rotate") != 0),
         victims_(options) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
     if (!message || message->envelope.slot.type != wire::MessageType::kPart ||
         !Withholds(turn, message->envelope.slot, std::get<protocol::Send>(action).to)) {
@@ -36,7 +36,7 @@ class SelectiveSend final : public Editor {
   }
 
  private:
-  bool Withholds(const Turn& turn, const wire::Slot& slot, const base::PeerId& to) const {
+  bool Withholds(const EditorTurn& turn, const wire::Slot& slot, const base::PeerId& to) const {
     const auto victim = victims_.At(turn, rotate_ ? slot.step : 0);
     if (!victim) return false;
     if (!stubborn_) return to == *victim;

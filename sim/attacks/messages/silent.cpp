@@ -22,13 +22,13 @@ class Silent final : public Editor {
   explicit Silent(const EditorOptions& options)
       : from_step_(options.from_step), phase_(static_cast<int>(options.Param("phase"))) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (!Swallows(turn, action)) return turn.Emit(std::move(action));
     turn.Confess();
   }
 
  private:
-  bool Swallows(const Turn& turn, const protocol::Action& action) {
+  bool Swallows(const EditorTurn& turn, const protocol::Action& action) {
     if (phase_ == 0) {
       return std::holds_alternative<protocol::Send>(action) && turn.round() &&
              turn.step() >= from_step_;
@@ -50,7 +50,7 @@ class AbortCoin final : public Editor {
   explicit AbortCoin(const EditorOptions& options)
       : from_step_(options.from_step), together_(options.Param("together") != 0) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
     if (!message || message->envelope.slot.type != wire::MessageType::kReveal ||
         message->envelope.slot.draw != MyDraw(turn)) {
@@ -60,7 +60,7 @@ class AbortCoin final : public Editor {
   }
 
  private:
-  std::uint32_t MyDraw(const Turn& turn) const {
+  std::uint32_t MyDraw(const EditorTurn& turn) const {
     if (together_) return 0;
     const auto& members = turn.coven().members();
     const auto place = std::lower_bound(members.begin(), members.end(), turn.self());
@@ -78,7 +78,7 @@ class WithholdEcho final : public Editor {
   explicit WithholdEcho(const EditorOptions& options)
       : from_step_(options.from_step), half_(options.Param("half") != 0), victims_(options) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
     if (!message || message->envelope.slot.type != wire::MessageType::kEcho ||
         (half_ && !victims_.InSecondHalf(std::get<protocol::Send>(action).to))) {
@@ -101,7 +101,7 @@ class WithholdResult final : public Editor {
   explicit WithholdResult(const EditorOptions& options)
       : from_step_(options.from_step), all_(options.Param("all") != 0), victims_(options) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const auto* send = std::get_if<protocol::Send>(&action);
     if (!send || !send->blob || turn.step() < from_step_ || !IsOwnResult(turn, action) ||
         !(all_ || send->to == victims_.At(turn))) {
@@ -111,7 +111,7 @@ class WithholdResult final : public Editor {
   }
 
  private:
-  bool IsOwnResult(const Turn& turn, const protocol::Action& action) {
+  bool IsOwnResult(const EditorTurn& turn, const protocol::Action& action) {
     const wire::SignedEnvelope* message = frames_.Read(action);
     if (!message || message->envelope.sender != turn.self()) return false;
     const wire::Slot& slot = message->envelope.slot;

@@ -29,7 +29,7 @@ class SpoiltPart final : public LyingEditor<protocol::PackResult> {
   explicit SpoiltPart(const EditorOptions& options)
       : LyingEditor(options.from_step), shorter_(options.Param("short") != 0), victims_(options) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const auto* start = std::get_if<protocol::StartJob>(&action);
     const auto* prove = start ? std::get_if<protocol::ProveSpec>(start->spec.get()) : nullptr;
     if (!prove) return turn.Emit(std::move(action));
@@ -42,7 +42,7 @@ class SpoiltPart final : public LyingEditor<protocol::PackResult> {
   }
 
  private:
-  std::optional<protocol::PackResult> Lie(const Turn& turn, const protocol::JobSpec& /*spec*/,
+  std::optional<protocol::PackResult> Lie(const EditorTurn& turn, const protocol::JobSpec& /*spec*/,
                                           const protocol::PackResult& truth) override {
     const auto victim = turn.round() == nullptr ? std::nullopt : victims_.At(turn, 0);
     const auto column = victim ? turn.round()->roles.PartOwnedBy(*victim) : std::nullopt;

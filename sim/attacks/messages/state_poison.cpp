@@ -21,7 +21,7 @@ class StatePoison final : public Editor {
   explicit StatePoison(const EditorOptions& options)
       : from_step_(options.from_step), cut_(options.Param("cut") != 0) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (turn.step() < from_step_ || !IsAnswer(action)) return turn.Emit(std::move(action));
     turn.Confess();
     auto& send = std::get<protocol::Send>(action);

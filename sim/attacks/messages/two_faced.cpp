@@ -38,7 +38,7 @@ class TwoFaced final : public Editor {
         another_(options.another),
         halves_(options) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     if (const auto* started = std::get_if<protocol::Started>(&input)) {
       other_seed_ = started->private_seed;
       if (!apart_) other_seed_.bytes[0] ^= 1;
@@ -53,7 +53,7 @@ class TwoFaced final : public Editor {
     if (other_ && OtherHears(input) && !IsRival(turn, input, other_said_)) StepOther(turn, input);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (const auto* store = std::get_if<protocol::Store>(&action); store && !other_) {
       disk_.Apply(*store);
     }
@@ -93,7 +93,7 @@ class TwoFaced final : public Editor {
 
   // True for a message of this peer, signed since there are two machines, that is not in `said`:
   // the other machine signed it.
-  bool IsRival(const Turn& turn, const protocol::Input& input, const Said& said) {
+  bool IsRival(const EditorTurn& turn, const protocol::Input& input, const Said& said) {
     const auto* message = std::get_if<protocol::MessageReceived>(&input);
     const wire::SignedEnvelope* opened =
         message && other_ ? incoming_.Open(message->frame) : nullptr;
@@ -104,7 +104,7 @@ class TwoFaced final : public Editor {
   }
 
   // Starts the second machine from the first one's store, before the first begins a new step.
-  void Split(Turn& turn, std::uint64_t step) {
+  void Split(EditorTurn& turn, std::uint64_t step) {
     split_at_ = step;
     other_ = another_();
     StepOther(turn, protocol::Started{other_seed_, 0, disk_.Restored()});
@@ -113,7 +113,7 @@ class TwoFaced final : public Editor {
 
   // The first half gets the first machine's messages. So does the second half, until the other
   // machine begins a step; of that step and later ones it gets only the other machine's.
-  void OnSend(Turn& turn, protocol::Action action) {
+  void OnSend(EditorTurn& turn, protocol::Action action) {
     const auto& send = std::get<protocol::Send>(action);
     const wire::SignedEnvelope* own = frames_.ReadOwn(turn, action, split_at_);
     if (own && other_) Note(first_said_, *own);
@@ -138,7 +138,7 @@ class TwoFaced final : public Editor {
   }
 
   // Its stores are durable at once, since it never restarts.
-  void StepOther(Turn& turn, const protocol::Input& input) {
+  void StepOther(EditorTurn& turn, const protocol::Input& input) {
     std::deque<protocol::Input> inputs = {input};
     for (; !inputs.empty(); inputs.pop_front()) {
       protocol::Outbox said;
@@ -153,7 +153,7 @@ class TwoFaced final : public Editor {
     }
   }
 
-  void OnOthersAction(Turn& turn, protocol::Action action) {
+  void OnOthersAction(EditorTurn& turn, protocol::Action action) {
     if (std::holds_alternative<protocol::Send>(action)) {
       OnOthersSend(turn, std::move(action));
     } else if (auto* timer = std::get_if<protocol::SetTimer>(&action)) {
@@ -168,7 +168,7 @@ class TwoFaced final : public Editor {
     }
   }
 
-  void ShowOther(Turn& turn, std::uint64_t step) {
+  void ShowOther(EditorTurn& turn, std::uint64_t step) {
     seen_from_ = step;
     for (auto& [of_step, send] : std::exchange(held_, {})) {
       if (of_step < step) turn.Emit(std::move(send));
@@ -177,7 +177,7 @@ class TwoFaced final : public Editor {
 
   // Until it takes part, it asks all members for the state of the run; then it contacts its half
   // only.
-  void OnOthersSend(Turn& turn, protocol::Action action) {
+  void OnOthersSend(EditorTurn& turn, protocol::Action action) {
     const base::PeerId& to = std::get<protocol::Send>(action).to;
     const wire::SignedEnvelope* own = frames_.ReadOwn(turn, action, split_at_);
     if (own) Note(other_said_, *own);

@@ -61,7 +61,7 @@ class CoverUp final : public Editor {
   CoverUp(const EditorOptions& options, CoverStyle style)
       : from_step_(options.from_step), style_(std::move(style)), manifest_(options.manifest) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     const auto* done = std::get_if<protocol::JobDone>(&input);
     if (!done || turn.step() < from_step_) return turn.Deliver(input);
     if (done->id >= kFirstReservedJob) return OnSpied(turn, *done);
@@ -77,7 +77,7 @@ class CoverUp final : public Editor {
   }
 
   // With show = 0, withholds the parts of convicted colluders.
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const auto* send = std::get_if<protocol::Send>(&action);
     if (!style_.show && send && send->blob) {
       const wire::SignedEnvelope* message = frames_.Read(action);
@@ -106,7 +106,7 @@ class CoverUp final : public Editor {
     std::size_t running = 0;
   };
 
-  std::optional<base::PeerId> AbsorberOf(const Turn& turn, const base::PeerId& owner) const {
+  std::optional<base::PeerId> AbsorberOf(const EditorTurn& turn, const base::PeerId& owner) const {
     std::vector<base::PeerId> friends;
     for (const base::PeerId& member : turn.coven().members()) {
       if (turn.round()->roles.IsWorker(member) && member != owner) friends.push_back(member);
@@ -117,8 +117,8 @@ class CoverUp final : public Editor {
     return next == friends.end() ? friends.front() : *next;
   }
 
-  void OnAggregate(Turn& turn, const protocol::JobDone& done, const protocol::AggregateSpec& spec,
-                   const protocol::AggregateResult& truth) {
+  void OnAggregate(EditorTurn& turn, const protocol::JobDone& done,
+                   const protocol::AggregateSpec& spec, const protocol::AggregateResult& truth) {
     const bool covered = AbsorberOf(turn, turn.self()) && spec.hash;
     auto lie = covered ? style_.lie(turn, spec, truth) : std::nullopt;
     if (!lie) return turn.Deliver(done);
@@ -127,7 +127,7 @@ class CoverUp final : public Editor {
         protocol::JobDone{done.id, std::make_shared<const protocol::JobResult>(*std::move(lie))});
   }
 
-  void OnProve(Turn& turn, const protocol::JobDone& done,
+  void OnProve(EditorTurn& turn, const protocol::JobDone& done,
                std::shared_ptr<const protocol::JobSpec> spec) {
     const protocol::Roles& roles = turn.round()->roles;
     Held held{done, std::move(spec), {}, {}, {}, 0};
@@ -159,14 +159,14 @@ class CoverUp final : public Editor {
     if (held_->running == 0) Absorb(turn);
   }
 
-  void OnSpied(Turn& turn, const protocol::JobDone& done) {
+  void OnSpied(EditorTurn& turn, const protocol::JobDone& done) {
     const auto* result = std::get_if<protocol::GradientResult>(done.result.get());
     if (!held_ || !held_->gradients.contains(done.id)) return;
     if (result) held_->gradients[done.id] = result->gradient;
     if (--held_->running == 0) Absorb(turn);
   }
 
-  void Absorb(Turn& turn) {
+  void Absorb(EditorTurn& turn) {
     const Held held = *std::exchange(held_, std::nullopt);
     const auto& spec = std::get<protocol::ProveSpec>(*held.spec);
     protocol::ProveResult lie = std::get<protocol::ProveResult>(*held.done.result);
@@ -203,7 +203,7 @@ class CoverUp final : public Editor {
 std::unique_ptr<Editor> MakeCoverUp(const EditorOptions& options) {
   const double scale = options.Param("scale");
   CoverStyle style;
-  style.lie = [scale](const Turn&, const protocol::AggregateSpec& spec,
+  style.lie = [scale](const EditorTurn&, const protocol::AggregateSpec& spec,
                       const protocol::AggregateResult& truth) {
     return ShiftedByARow(spec, truth, scale);
   };

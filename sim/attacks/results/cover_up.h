@@ -16,7 +16,7 @@ namespace ostraka::sim {
 struct CoverStyle {
   // Returns the false aggregate; nullopt: the true one is reported this time.
   std::function<std::optional<protocol::AggregateResult>(
-      const Turn&, const protocol::AggregateSpec&, const protocol::AggregateResult&)>
+      const EditorTurn&, const protocol::AggregateSpec&, const protocol::AggregateResult&)>
       lie;
   bool show = true;         // the aggregator shows the parts of convicted colluders
   bool one = false;         // the first colluder by key absorbs all columns; else the next by key

@@ -20,7 +20,8 @@ class FalseAccuse final : public LyingEditor<protocol::RecomputeResult> {
         victims_(options) {}
 
  private:
-  std::optional<protocol::RecomputeResult> Lie(const Turn& turn, const protocol::JobSpec& spec,
+  std::optional<protocol::RecomputeResult> Lie(const EditorTurn& turn,
+                                               const protocol::JobSpec& spec,
                                                const protocol::RecomputeResult& truth) override {
     const base::PeerId& target = std::get<protocol::RecomputeSpec>(spec).gradient.owner;
     if (turn.coven().Contains(target) || truth.accuse) return std::nullopt;

@@ -29,14 +29,14 @@ class NoPart final : public Editor {
   NoPart(const EditorOptions& options, bool of_all)
       : from_step_(options.from_step), of_all_(of_all), victims_(options) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     if (!IsVictimsPart(turn, input)) return turn.Deliver(input);
     // In a dispute a worker shows its part to all: who owns no column complains of nobody by it.
     if (turn.round()->roles.PartOwnedBy(turn.self())) turn.Confess();
   }
 
  private:
-  bool IsVictimsPart(const Turn& turn, const protocol::Input& input) {
+  bool IsVictimsPart(const EditorTurn& turn, const protocol::Input& input) {
     const auto* received = std::get_if<protocol::MessageReceived>(&input);
     if (!received || !received->blob || !turn.round()) return false;
     const wire::SignedEnvelope* message = frames_.Open(received->frame);
@@ -60,7 +60,8 @@ class FalseNaming final : public LyingEditor<protocol::CrossCheckResult> {
       : LyingEditor(options.from_step), victims_(options) {}
 
  private:
-  std::optional<protocol::CrossCheckResult> Lie(const Turn& turn, const protocol::JobSpec& spec,
+  std::optional<protocol::CrossCheckResult> Lie(const EditorTurn& turn,
+                                                const protocol::JobSpec& spec,
                                                 const protocol::CrossCheckResult&) override {
     const auto victim = victims_.InRole(turn);
     const auto& claims = std::get<protocol::CrossCheckSpec>(spec).claims;
@@ -79,7 +80,7 @@ class NoResult final : public LyingEditor<protocol::ProveResult> {
       : LyingEditor(options.from_step), victims_(options) {}
 
  private:
-  std::optional<protocol::ProveResult> Lie(const Turn& turn, const protocol::JobSpec&,
+  std::optional<protocol::ProveResult> Lie(const EditorTurn& turn, const protocol::JobSpec&,
                                            const protocol::ProveResult& truth) override {
     const auto victim = victims_.InRole(turn);
     const auto column = victim ? turn.round()->roles.PartOwnedBy(*victim) : std::nullopt;

@@ -21,7 +21,7 @@ class FalseProof final : public LyingEditor<protocol::ProveResult> {
   explicit FalseProof(const EditorOptions& options) : LyingEditor(options.from_step) {}
 
  private:
-  std::optional<protocol::ProveResult> Lie(const Turn& turn, const protocol::JobSpec&,
+  std::optional<protocol::ProveResult> Lie(const EditorTurn& turn, const protocol::JobSpec&,
                                            const protocol::ProveResult& truth) override {
     protocol::ProveResult lie = truth;
     bool differs = false;

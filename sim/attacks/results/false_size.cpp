@@ -18,7 +18,7 @@ class FalseSize final : public LyingEditor<protocol::ProveResult> {
       : LyingEditor(options.from_step), scale_(options.Param("scale")) {}
 
  private:
-  std::optional<protocol::ProveResult> Lie(const Turn& turn, const protocol::JobSpec&,
+  std::optional<protocol::ProveResult> Lie(const EditorTurn& turn, const protocol::JobSpec&,
                                            const protocol::ProveResult& truth) override {
     protocol::ProveResult lie = truth;
     bool differs = false;

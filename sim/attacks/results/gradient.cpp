@@ -35,7 +35,7 @@ struct OwnGradient {
 };
 
 // Nullopt for any other input, and before `from_step`.
-std::optional<OwnGradient> OwnGradientIn(const Turn& turn, const protocol::Input& input,
+std::optional<OwnGradient> OwnGradientIn(const EditorTurn& turn, const protocol::Input& input,
                                          std::uint64_t from_step) {
   const auto* done = std::get_if<protocol::JobDone>(&input);
   if (!done) return std::nullopt;
@@ -60,7 +60,7 @@ std::vector<float> Apply(const VectorAttack& attack, aggregation::AttackView vie
 }
 
 // The index of this peer among the colluders.
-std::size_t NumberOf(const Turn& turn) {
+std::size_t NumberOf(const EditorTurn& turn) {
   const std::vector<base::PeerId>& members = turn.coven().members();
   return static_cast<std::size_t>(std::find(members.begin(), members.end(), turn.self()) -
                                   members.begin());
@@ -94,7 +94,7 @@ base::Status AggregateParts(const protocol::Manifest& manifest, double tau,
 
 // --- the own gradient ---------------------------------------------------------------------------
 
-void OwnGradientEditor::OnInput(Turn& turn, protocol::Input input) {
+void OwnGradientEditor::OnInput(EditorTurn& turn, protocol::Input input) {
   const auto own = OwnGradientIn(turn, input, from_step_);
   if (!own) return turn.Deliver(input);
   aggregation::AttackView view;
@@ -111,7 +111,7 @@ void OwnGradientEditor::OnInput(Turn& turn, protocol::Input input) {
 
 // --- all honest gradients -----------------------------------------------------------------------
 
-void OmniscientEditor::OnInput(Turn& turn, protocol::Input input) {
+void OmniscientEditor::OnInput(EditorTurn& turn, protocol::Input input) {
   const auto* done = std::get_if<protocol::JobDone>(&input);
   if (done && done->id >= kFirstReservedJob) return OnSpied(turn, *done);
   const auto own = OwnGradientIn(turn, input, from_step_);
@@ -119,7 +119,7 @@ void OmniscientEditor::OnInput(Turn& turn, protocol::Input input) {
   Spy(turn, *done, own->job(), own->gradient);
 }
 
-void OmniscientEditor::Spy(Turn& turn, const protocol::JobDone& done,
+void OmniscientEditor::Spy(EditorTurn& turn, const protocol::JobDone& done,
                            const protocol::GradientSpec& job, const protocol::SharedVector& own) {
   const protocol::StepStarted* round = turn.round();
   OSTRAKA_CHECK(round != nullptr && round->step == job.step && !held_);
@@ -141,7 +141,7 @@ void OmniscientEditor::Spy(Turn& turn, const protocol::JobDone& done,
   if (held_->running == 0) Release(turn);
 }
 
-void OmniscientEditor::OnSpied(Turn& turn, const protocol::JobDone& done) {
+void OmniscientEditor::OnSpied(EditorTurn& turn, const protocol::JobDone& done) {
   if (!held_) return;
   const auto place = held_->honest.find(done.id);
   if (place == held_->honest.end()) return;
@@ -150,7 +150,7 @@ void OmniscientEditor::OnSpied(Turn& turn, const protocol::JobDone& done) {
   if (--held_->running == 0) Release(turn);
 }
 
-void OmniscientEditor::Release(Turn& turn) {
+void OmniscientEditor::Release(EditorTurn& turn) {
   const Held held = *std::exchange(held_, std::nullopt);
   if (held.honest.empty()) return turn.Deliver(held.done);
   aggregation::AttackView view;
@@ -183,7 +183,7 @@ base::Digest OmniscientEditor::Fingerprint() const {
 
 // --- labels -------------------------------------------------------------------------------------
 
-void LabelFlipEditor::OnInput(Turn& turn, protocol::Input input) {
+void LabelFlipEditor::OnInput(EditorTurn& turn, protocol::Input input) {
   const auto own = OwnGradientIn(turn, input, from_step_);
   if (!own) return turn.Deliver(input);
   // As the job would, so that an adversary's gradient is treated like any other.

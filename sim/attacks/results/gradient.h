@@ -40,7 +40,7 @@ class OwnGradientEditor final : public Editor {
  public:
   OwnGradientEditor(VectorAttack attack, std::uint64_t from_step)
       : attack_(std::move(attack)), from_step_(from_step) {}
-  void OnInput(Turn& turn, protocol::Input input) override;
+  void OnInput(EditorTurn& turn, protocol::Input input) override;
 
  private:
   VectorAttack attack_;
@@ -57,7 +57,7 @@ class OmniscientEditor final : public Editor {
   OmniscientEditor(VectorAttack attack, std::uint64_t from_step,
                    std::shared_ptr<const protocol::Manifest> manifest)
       : attack_(std::move(attack)), from_step_(from_step), manifest_(std::move(manifest)) {}
-  void OnInput(Turn& turn, protocol::Input input) override;
+  void OnInput(EditorTurn& turn, protocol::Input input) override;
   base::Digest Fingerprint() const override;
 
  private:
@@ -76,10 +76,10 @@ class OmniscientEditor final : public Editor {
     std::map<protocol::JobId, Spied> honest;
     std::size_t running = 0;
   };
-  void Spy(Turn& turn, const protocol::JobDone& done, const protocol::GradientSpec& job,
+  void Spy(EditorTurn& turn, const protocol::JobDone& done, const protocol::GradientSpec& job,
            const protocol::SharedVector& own);
-  void OnSpied(Turn& turn, const protocol::JobDone& done);
-  void Release(Turn& turn);
+  void OnSpied(EditorTurn& turn, const protocol::JobDone& done);
+  void Release(EditorTurn& turn);
 
   VectorAttack attack_;
   std::uint64_t from_step_;
@@ -94,7 +94,7 @@ class LabelFlipEditor final : public Editor {
   // REQUIRES: `gradients` is not empty.
   LabelFlipEditor(protocol::GradientFunction gradients, std::uint64_t from_step)
       : gradients_(std::move(gradients)), from_step_(from_step) {}
-  void OnInput(Turn& turn, protocol::Input input) override;
+  void OnInput(EditorTurn& turn, protocol::Input input) override;
 
  private:
   protocol::GradientFunction gradients_;

@@ -32,7 +32,7 @@ class LeaveAfter final : public LyingEditor<protocol::GradientResult> {
         steps_(static_cast<std::size_t>(options.Param("steps"))),
         back_(options.Param("back") != 0) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (const auto* observe = std::get_if<protocol::Observe>(&action)) {
       if (std::holds_alternative<protocol::StepStarted>(observe->what)) {
         gone_ = gone_ || WantsToGo(turn);
@@ -54,12 +54,12 @@ class LeaveAfter final : public LyingEditor<protocol::GradientResult> {
  private:
   // A member that wants to come back still sends questions; without their answers it could not
   // follow the run.
-  bool IsSilentAbout(const Turn& turn, const protocol::Action& action) {
+  bool IsSilentAbout(const EditorTurn& turn, const protocol::Action& action) {
     if (!back_) return std::holds_alternative<protocol::Send>(action);
     return frames_.ReadOwn(turn, action, 0) != nullptr;
   }
 
-  std::optional<protocol::GradientResult> Lie(const Turn& turn, const protocol::JobSpec& spec,
+  std::optional<protocol::GradientResult> Lie(const EditorTurn& turn, const protocol::JobSpec& spec,
                                               const protocol::GradientResult& truth) override {
     const auto* job = std::get_if<protocol::GradientSpec>(&spec);
     if (gone_ || job == nullptr || job->owner != turn.self() || !truth.gradient) {
@@ -69,7 +69,7 @@ class LeaveAfter final : public LyingEditor<protocol::GradientResult> {
     return protocol::GradientResult{ShiftedBy(*truth.gradient, scale_)};
   }
 
-  bool WantsToGo(const Turn& turn) const {
+  bool WantsToGo(const EditorTurn& turn) const {
     if (steps_ > 0) return cheated_.size() >= steps_;
     const auto& drawn = turn.round()->roles.validators;
     return std::any_of(drawn.begin(), drawn.end(), [&](const protocol::Assignment& assignment) {

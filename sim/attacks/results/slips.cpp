@@ -59,7 +59,7 @@ class Slip final : public LyingEditor<protocol::GradientResult> {
       : LyingEditor(options.from_step), bit_(BitOf(options)), times_(options) {}
 
  private:
-  std::optional<protocol::GradientResult> Lie(const Turn& turn, const protocol::JobSpec&,
+  std::optional<protocol::GradientResult> Lie(const EditorTurn& turn, const protocol::JobSpec&,
                                               const protocol::GradientResult& truth) override {
     if (!times_.Take(turn.step())) return std::nullopt;
     return protocol::GradientResult{WithAFlippedBit(truth.gradient, bit_)};
@@ -77,7 +77,7 @@ class SlipOfAPart final : public LyingEditor<protocol::ProveResult> {
       : LyingEditor(options.from_step), bit_(BitOf(options)), times_(options) {}
 
  private:
-  std::optional<protocol::ProveResult> Lie(const Turn& turn, const protocol::JobSpec& job,
+  std::optional<protocol::ProveResult> Lie(const EditorTurn& turn, const protocol::JobSpec& job,
                                            const protocol::ProveResult& truth) override {
     const auto& spec = std::get<protocol::ProveSpec>(job);
     const std::vector<base::PeerId>& owners = turn.round()->roles.owners;
@@ -104,7 +104,8 @@ class SlipOfACheck final : public LyingEditor<protocol::CrossCheckResult> {
       : LyingEditor(options.from_step), times_(options) {}
 
  private:
-  std::optional<protocol::CrossCheckResult> Lie(const Turn& turn, const protocol::JobSpec& job,
+  std::optional<protocol::CrossCheckResult> Lie(const EditorTurn& turn,
+                                                const protocol::JobSpec& job,
                                                 const protocol::CrossCheckResult& truth) override {
     const auto& spec = std::get<protocol::CrossCheckSpec>(job);
     for (const auto& claim : spec.claims) {
@@ -123,7 +124,7 @@ class CorruptState final : public LyingEditor<protocol::UpdateResult> {
   explicit CorruptState(const EditorOptions& options) : LyingEditor(options.from_step) {}
 
  private:
-  std::optional<protocol::UpdateResult> Lie(const Turn&, const protocol::JobSpec&,
+  std::optional<protocol::UpdateResult> Lie(const EditorTurn&, const protocol::JobSpec&,
                                             const protocol::UpdateResult& truth) override {
     if (done_) return std::nullopt;
     done_ = true;

@@ -19,7 +19,7 @@ class Sybil final : public Editor {
   explicit Sybil(const EditorOptions& options)
       : from_step_(options.from_step), manifest_(options.manifest) {}
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     const auto* start = std::get_if<protocol::StartJob>(&action);
     const auto* job = start ? std::get_if<protocol::GradientSpec>(start->spec.get()) : nullptr;
     // The identity whose gradient is computed stays honest.

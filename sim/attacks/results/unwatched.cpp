@@ -41,7 +41,7 @@ class Unwatched final : public Editor {
         abort_(options.Param("abort") != 0),
         manifest_(options.manifest) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     if (const auto* timer = std::get_if<protocol::TimerFired>(&input)) {
       if (timer->id == kFirstReservedTimer) return Decide(turn, true);
     }
@@ -54,7 +54,7 @@ class Unwatched final : public Editor {
     Decide(turn, false);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (const auto* observe = std::get_if<protocol::Observe>(&action)) {
       const auto* done = std::get_if<protocol::StepDone>(&observe->what);
       if (done) view_ = done->block;
@@ -91,7 +91,7 @@ class Unwatched final : public Editor {
   // --- the gradient ---
 
   // The probability that a given worker of this step becomes the target of an honest validator.
-  double Odds(const Turn& turn) const {
+  double Odds(const EditorTurn& turn) const {
     const std::vector<base::PeerId>& workers = turn.round()->roles.workers;
     // The number of targets does not depend on the coin.
     const std::size_t drawn = protocol::DrawValidators(view_->randomness, *view_, workers,
@@ -105,7 +105,7 @@ class Unwatched final : public Editor {
            static_cast<double>(honest) / static_cast<double>(pool.size());
   }
 
-  bool Dares(const Turn& turn, const protocol::Input& input) const {
+  bool Dares(const EditorTurn& turn, const protocol::Input& input) const {
     const auto* done = std::get_if<protocol::JobDone>(&input);
     const auto spec = done ? turn.SpecOf(done->id) : nullptr;
     const auto* job = spec ? std::get_if<protocol::GradientSpec>(spec.get()) : nullptr;
@@ -127,7 +127,7 @@ class Unwatched final : public Editor {
     return turn_of < static_cast<std::uint64_t>(bearable);
   }
 
-  protocol::JobDone Cheated(Turn& turn, const protocol::JobDone& done) const {
+  protocol::JobDone Cheated(EditorTurn& turn, const protocol::JobDone& done) const {
     const auto& truth = std::get<protocol::GradientResult>(*done.result);
     turn.Confess();
     turn.coven().whispers(turn.step()).guilty.insert(turn.self());
@@ -143,7 +143,7 @@ class Unwatched final : public Editor {
                  : manifest_->delta;
   }
 
-  static void NoteCoin(const Turn& turn, const wire::SignedEnvelope& message) {
+  static void NoteCoin(const EditorTurn& turn, const wire::SignedEnvelope& message) {
     const wire::Slot& slot = message.envelope.slot;
     if (slot.type != wire::MessageType::kReveal || slot.step != turn.step()) return;
     const auto* reveal = message.As<wire::Reveal>();
@@ -154,7 +154,7 @@ class Unwatched final : public Editor {
 
   // The validators and targets that the coin gives; nullopt until every coin of the draw that can
   // still be shown is known.
-  std::optional<std::vector<protocol::Assignment>> Foresee(const Turn& turn) const {
+  std::optional<std::vector<protocol::Assignment>> Foresee(const EditorTurn& turn) const {
     if (!view_) return std::nullopt;
     const Coven::Whispers& known = turn.coven().whispers(held_draw_.first);
     const auto coins = known.coins.find(held_draw_.second);
@@ -174,7 +174,7 @@ class Unwatched final : public Editor {
 
   // Shows or keeps the own coin as soon as all others are known; at the latest when `now_or_never`.
   // One kept coin is enough: the first colluder that decides keeps it.
-  void Decide(Turn& turn, bool now_or_never) {
+  void Decide(EditorTurn& turn, bool now_or_never) {
     if (held_.empty()) return;
     const auto drawn = Foresee(turn);
     if (!drawn && !now_or_never) return;
@@ -190,7 +190,7 @@ class Unwatched final : public Editor {
     for (const protocol::Action& action : held) turn.Emit(action);
   }
 
-  static bool IsCaught(const Turn& turn, const std::vector<protocol::Assignment>& drawn) {
+  static bool IsCaught(const EditorTurn& turn, const std::vector<protocol::Assignment>& drawn) {
     return std::any_of(drawn.begin(), drawn.end(), [&](const protocol::Assignment& assignment) {
       return !turn.coven().Contains(assignment.validator) &&
              turn.coven().whispers(assignment.step).guilty.contains(assignment.target);

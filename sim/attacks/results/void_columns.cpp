@@ -41,7 +41,7 @@ class NoAggregate final : public LyingEditor<protocol::AggregateResult> {
       : LyingEditor(options.from_step), by_content_(options.Param("content") != 0) {}
 
  private:
-  std::optional<protocol::AggregateResult> Lie(const Turn&, const protocol::JobSpec&,
+  std::optional<protocol::AggregateResult> Lie(const EditorTurn&, const protocol::JobSpec&,
                                                const protocol::AggregateResult& truth) override {
     if (by_content_ && !PointsUp(truth.result)) return std::nullopt;
     return protocol::AggregateResult{nullptr};
@@ -56,7 +56,7 @@ class MissesItsOwn final : public LyingEditor<protocol::ProveResult> {
       : LyingEditor(options.from_step), by_content_(options.Param("content") != 0) {}
 
  private:
-  std::optional<protocol::ProveResult> Lie(const Turn& turn, const protocol::JobSpec& spec,
+  std::optional<protocol::ProveResult> Lie(const EditorTurn& turn, const protocol::JobSpec& spec,
                                            const protocol::ProveResult& truth) override {
     const auto own = turn.round()->roles.PartOwnedBy(turn.self());
     if (!own || truth.columns[*own].missing) return std::nullopt;
@@ -79,7 +79,7 @@ class OtherAggregate final : public Editor {
         by_content_(options.Param("content") != 0),
         substitutes_(options) {}
 
-  void OnInput(Turn& turn, protocol::Input input) override {
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
     if (const auto* received = std::get_if<protocol::MessageReceived>(&input)) {
       NoteCommit(frames_.Open(received->frame));
     } else if (const auto* done = std::get_if<protocol::JobDone>(&input)) {
@@ -89,7 +89,7 @@ class OtherAggregate final : public Editor {
     if (!substitutes_.OnInput(turn, input, result_)) turn.Deliver(input);
   }
 
-  void OnAction(Turn& turn, protocol::Action action) override {
+  void OnAction(EditorTurn& turn, protocol::Action action) override {
     NoteCommit(frames_.Read(action));
     if (const auto* store = std::get_if<protocol::Store>(&action)) Prepare(turn, *store);
     const auto* seen = std::get_if<protocol::Observe>(&action);
@@ -106,7 +106,7 @@ class OtherAggregate final : public Editor {
     while (commits_.size() > 4) commits_.erase(commits_.begin());
   }
 
-  void Prepare(const Turn& turn, const protocol::Store& store) {
+  void Prepare(const EditorTurn& turn, const protocol::Store& store) {
     if (!result_ || members_.empty() || (by_content_ && !PointsUp(result_))) return;
     substitutes_.Prepare(store, [&](wire::Envelope& own) {
       if (own.slot.type != wire::MessageType::kAggregate || own.slot.step < from_step_)
@@ -119,7 +119,7 @@ class OtherAggregate final : public Editor {
     });
   }
 
-  void Spoil(const Turn& turn, std::uint64_t step, wire::Aggregate& body) {
+  void Spoil(const EditorTurn& turn, std::uint64_t step, wire::Aggregate& body) {
     if (!leaves_itself_out_) {
       body.commits_root = body.result_root;
       return;

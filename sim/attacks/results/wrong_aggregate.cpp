@@ -38,7 +38,7 @@ class Shift {
         ramp_(options.Param("ramp")),
         one_(options.Param("one") != 0) {}
 
-  std::vector<float> Of(const Turn& turn, std::vector<float> values) const {
+  std::vector<float> Of(const EditorTurn& turn, std::vector<float> values) const {
     const auto steps = static_cast<double>(turn.step() - std::min(turn.step(), from_step_));
     const double shift = scale_ * std::pow(ramp_, steps) * ScaleOf(values);
     const std::size_t count = one_ ? 1 : values.size();
@@ -59,7 +59,8 @@ class WrongAggregate final : public LyingEditor<protocol::AggregateResult> {
       : LyingEditor(options.from_step), shift_(options) {}
 
  private:
-  std::optional<protocol::AggregateResult> Lie(const Turn& turn, const protocol::JobSpec& spec,
+  std::optional<protocol::AggregateResult> Lie(const EditorTurn& turn,
+                                               const protocol::JobSpec& spec,
                                                const protocol::AggregateResult& truth) override {
     return Shifted(std::get<protocol::AggregateSpec>(spec),
                    shift_.Of(turn, FloatsIn(*truth.result)), 0);
@@ -74,7 +75,7 @@ class FarParts final : public LyingEditor<protocol::GradientResult> {
       : LyingEditor(options.from_step), shift_(options) {}
 
  private:
-  std::optional<protocol::GradientResult> Lie(const Turn& turn, const protocol::JobSpec&,
+  std::optional<protocol::GradientResult> Lie(const EditorTurn& turn, const protocol::JobSpec&,
                                               const protocol::GradientResult& truth) override {
     return protocol::GradientResult{
         std::make_shared<const std::vector<float>>(shift_.Of(turn, *truth.gradient))};
@@ -92,7 +93,7 @@ class NearTolerance final : public LyingEditor<protocol::AggregateResult> {
       : LyingEditor(options.from_step), times_(options.Param("times")) {}
 
  private:
-  std::optional<protocol::AggregateResult> Lie(const Turn&, const protocol::JobSpec& spec,
+  std::optional<protocol::AggregateResult> Lie(const EditorTurn&, const protocol::JobSpec& spec,
                                                const protocol::AggregateResult& truth) override {
     const auto& aggregate = std::get<protocol::AggregateSpec>(spec);
     const std::vector<float> values = FloatsIn(*truth.result);
@@ -117,7 +118,8 @@ std::vector<std::unique_ptr<Editor>> MakeWrongAggregate(const EditorOptions& opt
   const int cover = static_cast<int>(options.Param("cover"));
   if (cover == 1) {
     CoverStyle style;
-    style.lie = [shift = Shift(options)](const Turn& turn, const protocol::AggregateSpec& spec,
+    style.lie = [shift = Shift(options)](const EditorTurn& turn,
+                                         const protocol::AggregateSpec& spec,
                                          const protocol::AggregateResult& truth) {
       return std::optional(Shifted(spec, shift.Of(turn, FloatsIn(*truth.result)), 0));
     };

@@ -20,7 +20,7 @@ class FalseAggregatesTest : public testing::Test {
   }
   protocol::SharedBlob Lied(const protocol::SharedBlob& truth) {
     protocol::SharedBlob told;
-    turn_.Run(1, [&](Turn& turn) {
+    turn_.Run(1, [&](EditorTurn& turn) {
       const auto done = lies_.Lied(
           turn, {3, std::make_shared<const protocol::JobResult>(protocol::AggregateResult{truth})},
           Content());
@@ -46,7 +46,9 @@ class FalseAggregatesTest : public testing::Test {
   }
   // The messages signed in place of that store's; nullopt if it is left alone.
   std::optional<std::vector<base::SharedBytes>> Changed(std::vector<protocol::Record> records) {
-    turn_.Run(1, [&](Turn& turn) { lies_.Prepare(turn, 0, {7, std::move(records)}, Content()); });
+    turn_.Run(1, [&](EditorTurn& turn) {
+      lies_.Prepare(turn, 0, {7, std::move(records)}, Content());
+    });
     return lies_.Take(0, 7);
   }
 

@@ -1,4 +1,5 @@
-// Calls of an adversary whose editor does what a test says: for parts of editors that need a Turn.
+// Calls of an adversary whose editor does what a test says: for parts of editors that need a
+// EditorTurn.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@ namespace ostraka::sim {
 // The adversary has key number 1 and one friend.
 class OneTurn {
  public:
-  using Body = std::function<void(Turn&)>;
+  using Body = std::function<void(EditorTurn&)>;
 
   // The actions of one call at `now`, in which the editor does `body`.
   std::vector<protocol::Action> Run(std::int64_t now, Body body) {
@@ -31,7 +32,7 @@ class OneTurn {
       started.roles.workers.push_back(PeerNumber(static_cast<std::uint8_t>(i + 1)));
     }
     says_->push_back(protocol::Observe{started});
-    Run(0, [](Turn& turn) { turn.Deliver(protocol::TimerFired{2}); });
+    Run(0, [](EditorTurn& turn) { turn.Deliver(protocol::TimerFired{2}); });
   }
   const std::shared_ptr<const crypto::SigningKey>& key() const { return key_; }
   bool HasConfessed() const { return coven_->deeds().contains(key_->id()); }
@@ -40,7 +41,7 @@ class OneTurn {
   class Obedient final : public Editor {
    public:
     explicit Obedient(std::shared_ptr<Body> body) : body_(std::move(body)) {}
-    void OnInput(Turn& turn, protocol::Input) override { (*body_)(turn); }
+    void OnInput(EditorTurn& turn, protocol::Input) override { (*body_)(turn); }
 
    private:
     std::shared_ptr<Body> body_;

@@ -110,7 +110,7 @@ class HeldMessagesTest : public testing::Test {
     return event;
   }
   std::vector<protocol::Action> Release(std::int64_t now) {
-    return turn_.Run(now, [&](Turn& turn) { held_.Release(turn, {}, {10}); });
+    return turn_.Run(now, [&](EditorTurn& turn) { held_.Release(turn, {}, {10}); });
   }
 
   const SealName seal_{1, 0, 0};
