@@ -24,14 +24,15 @@
 
 #include "node/net/link/connection.h"
 #include "node/net/mesh/guests.h"
-#include "node/net/mesh/roster.h"
+#include "node/net/mesh/member_table.h"
 
 namespace ostraka::net {
 
 class GuestLines {
  public:
   // REQUIRES: both outlive this object.
-  GuestLines(Roster& roster, const Guests& strangers) : roster_(roster), strangers_(strangers) {}
+  GuestLines(MemberTable& member_table, const Guests& strangers)
+      : member_table_(member_table), strangers_(strangers) {}
 
   bool IsGuest(const base::PeerId& peer) const {
     return members_ ? !members_->contains(peer) : strangers_.Contains(peer);
@@ -39,11 +40,11 @@ class GuestLines {
   // These are the members from now on; before, all are but for strangers.
   void SetMembers(std::set<base::PeerId> members) {
     members_ = std::move(members);
-    for (const auto& [id, member] : roster_.members()) Tell(id);
+    for (const auto& [id, member] : member_table_.members()) Tell(id);
   }
   // L1, for a link that is made, or whose stranger was added.
   void Tell(const base::PeerId& peer) {
-    const Member* member = roster_.Find(peer);
+    const Member* member = member_table_.Find(peer);
     if (member->choice.link() != nullptr) member->choice.link()->SetGuest(IsGuest(peer));
   }
   // L2; once something was queued for `to`.
@@ -51,7 +52,7 @@ class GuestLines {
     if (!IsGuest(to)) return;
     std::vector<std::pair<std::uint64_t, Connection*>> waiting;
     std::uint64_t all = 0;
-    for (const auto& [id, member] : roster_.members()) {
+    for (const auto& [id, member] : member_table_.members()) {
       if (!IsGuest(id) || !member.choice.is_up()) continue;
       Connection* const link = member.choice.link().get();
       waiting.emplace_back(link->queue().bulk_bytes() + link->queue().control_bytes(), link);
@@ -71,7 +72,7 @@ class GuestLines {
   }
 
  private:
-  Roster& roster_;
+  MemberTable& member_table_;
   const Guests& strangers_;
   std::optional<std::set<base::PeerId>> members_;
 };

@@ -31,24 +31,26 @@ Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls
       last_link_id_(rng_.Next() >> 1),
       tally_(events_.notice, options_.admission.stranger_notices),
       pool_(io, options_, std::move(tls), *this),
-      roster_(io, options_.key->id(), options_.backoff, options_.max_members + options_.strangers),
+      member_table_(io, options_.key->id(), options_.backoff,
+                    options_.max_members + options_.strangers),
       reception_(
           io, options_.admission, AlpnOfRun(options_.run_id),
           std::min(options_.timeouts.opening, options_.timeouts.handshake),
           {.connect = [this](Caller caller) { return pool_.Accept(std::move(caller)); },
            .turned_away = [this](const std::string& remote,
                                  const Closing& closing) { OnTurnedAway(remote, closing); },
-           .is_member = [this](const PeerId& peer) { return roster_.IsMember(peer); },
-           .vouches = [this](const std::string& group) { return roster_.book().Vouches(group); }}),
+           .is_member = [this](const PeerId& peer) { return member_table_.IsMember(peer); },
+           .vouches =
+               [this](const std::string& group) { return member_table_.book().Vouches(group); }}),
       guests_(options_.strangers),
-      guest_lines_(roster_, guests_),
+      guest_lines_(member_table_, guests_),
       ending_(io),
       look_timer_(io) {}
 
 void Mesh::Start() {
   started_ = true;
   LookAtLinks();
-  for (auto& [id, member] : roster_.members()) DialFirst(member);
+  for (auto& [id, member] : member_table_.members()) DialFirst(member);
 }
 
 void Mesh::Send(const PeerId& to, SharedBytes frame, SharedBlob blob) {
@@ -64,13 +66,13 @@ void Mesh::Send(const PeerId& to, SharedBytes frame, SharedBlob blob) {
 }
 
 Connection* Mesh::LinkOf(const PeerId& peer) const {
-  const Member* member = roster_.Find(peer);
+  const Member* member = member_table_.Find(peer);
   return member != nullptr && member->choice.is_up() ? member->choice.link().get() : nullptr;
 }
 
 TransportCounters Mesh::counters() const {
   TransportCounters counters = tally_.counters();
-  for (const auto& [id, member] : roster_.members()) {
+  for (const auto& [id, member] : member_table_.members()) {
     counters.by_peer[id] = member.traffic;
     if (!member.told_refusal.empty()) counters.of_another[id] = member.told_refusal;
   }
@@ -84,11 +86,11 @@ TransportCounters Mesh::counters() const {
 }
 
 Member* Mesh::MemberOf(const Connection& connection) {
-  return connection.peer() ? roster_.Find(*connection.peer()) : nullptr;
+  return connection.peer() ? member_table_.Find(*connection.peer()) : nullptr;
 }
 
 void Mesh::LookAtLinks() {
-  for (const auto& [id, member] : roster_.members()) {
+  for (const auto& [id, member] : member_table_.members()) {
     if (member.choice.link() != nullptr) member.choice.link()->Look();
   }
   CheckInvariants();
@@ -118,7 +120,7 @@ void Mesh::OnTurnedAway(const std::string& remote, const Closing& closing) {
 // --- which connection is the link ---------------------------------------------------------------
 
 base::StatusOr<Hello> Mesh::OnAuthenticated(Connection& connection) {
-  if (connection.peer() == roster_.self()) {
+  if (connection.peer() == member_table_.self()) {
     return base::FailedPrecondition("has our own identity key; each node needs its own");
   }
   RETURN_IF_ERROR(reception_.OnProven(connection));
@@ -191,8 +193,8 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
   for (const std::shared_ptr<Connection>& dial : member.dialing.EndAll()) {
     if (dial != link) dial->Abort({Closing::Why::kLocal, "is linked already"});
   }
-  roster_.book().OnLinked(member.id, was_dialed ? connection.remote() : std::string());
-  if (!was_dialed) roster_.book().NoteIncoming(member.id, connection.remote());
+  member_table_.book().OnLinked(member.id, was_dialed ? connection.remote() : std::string());
+  if (!was_dialed) member_table_.book().NoteIncoming(member.id, connection.remote());
   tally_.LinkUp(Name(connection));
   events_.link(PeerId(member.id), true);
   // What the event sent goes out first. The event may also have closed the connection, which is
@@ -262,8 +264,8 @@ void Mesh::OnGone(Connection& connection) {
   pool_.Release(connection);
   // Of a stranger nothing is kept beyond its connections.
   if (peer && pool_.Of(*peer).empty() && guests_.Leave(*peer)) {
-    roster_.Remove(*peer);
-    reception_.SetMembers(roster_.members().size());
+    member_table_.Remove(*peer);
+    reception_.SetMembers(member_table_.members().size());
   }
   StopOncePartedFromAll();
   if (ending_.stopping() && pool_.empty()) ending_.Finish();
@@ -272,7 +274,7 @@ void Mesh::OnGone(Connection& connection) {
 // O(members): called at each look, and after each change of the members.
 void Mesh::CheckInvariants() const {
   std::size_t up = departed_.size();
-  for (const auto& [id, member] : roster_.members()) {
+  for (const auto& [id, member] : member_table_.members()) {
     const bool is_linked = member.choice.link() != nullptr;
     up += is_linked ? 1 : 0;
     OSTRAKA_CHECK(!is_linked || !member.dialing.is_under_way());

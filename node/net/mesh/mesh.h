@@ -1,7 +1,7 @@
 // All connections of a node: conducts the parts that admit them, choose the link among them, dial,
 // and end.
 //
-//   roster.h        members: their link        address_book.h  where to dial
+//   member_table.h        members: their link        address_book.h  where to dial
 //                   (link_choice.h) and        reception.h     incoming connections until a link
 //                   their dialing (dialing.h)  connection_pool.h  every connection until it is gone
 //   tally.h         counts and lines           ending.h        parting and stopping
@@ -44,8 +44,8 @@
 #include "node/net/mesh/ending.h"
 #include "node/net/mesh/guest_lines.h"
 #include "node/net/mesh/guests.h"
+#include "node/net/mesh/member_table.h"
 #include "node/net/mesh/reception.h"
-#include "node/net/mesh/roster.h"
 #include "node/net/mesh/tally.h"
 #include "node/net/mesh/transport.h"
 #include "node/net/records/outgoing_blobs.h"
@@ -73,7 +73,9 @@ class Mesh final : private ConnectionOwner {
   void Shutdown(Duration deadline, std::function<void()> done);
   // Null: its link is down.
   Connection* LinkOf(const PeerId& peer) const;
-  std::vector<PeerAddress> AddressesOf(const PeerId& peer) const { return roster_.book().Of(peer); }
+  std::vector<PeerAddress> AddressesOf(const PeerId& peer) const {
+    return member_table_.book().Of(peer);
+  }
   TransportCounters counters() const;
 
   // Takes an incoming connection; refuses it at once if too many are half-open.
@@ -128,9 +130,9 @@ class Mesh final : private ConnectionOwner {
 
   Tally tally_;
   ConnectionPool pool_;
-  Roster roster_;
+  MemberTable member_table_;
   Reception reception_;
-  Guests guests_;  // each is in the roster, without an address
+  Guests guests_;  // each is in the member table, without an address
   GuestLines guest_lines_;
   OutgoingBlobs outgoing_;
   // Links of removed members whose link(false) is still to come.

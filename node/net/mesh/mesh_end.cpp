@@ -10,10 +10,10 @@ void Mesh::Part(Duration deadline, std::function<void()> done) {
   ending_.Begin(
       true, deadline, [this] { OnEndDeadline(); }, std::move(done));
   const bool can_be_dialed = options_.listen_fd >= 0 || !options_.listen.empty();
-  for (auto& [id, member] : roster_.members()) {
+  for (auto& [id, member] : member_table_.members()) {
     if (member.choice.link() != nullptr) {
       member.choice.link()->CloseWhenFlushed(kLeavingReason);
-    } else if (!can_be_dialed && roster_.book().Of(id).empty()) {
+    } else if (!can_be_dialed && member_table_.book().Of(id).empty()) {
       // Neither side can dial the other: only members that carry can tell it our last messages.
       member.parted = true;
     } else {
@@ -32,7 +32,7 @@ void Mesh::Shutdown(Duration deadline, std::function<void()> done) {
 }
 
 void Mesh::OnEndDeadline() {
-  for (const auto& [id, member] : roster_.members()) {
+  for (const auto& [id, member] : member_table_.members()) {
     if (!ending_.parting() || member.forgotten || member.parted) continue;
     if (member.choice.link() == nullptr) tally_.MayLackMessages(id.Short());
   }
@@ -44,14 +44,14 @@ void Mesh::OnEndDeadline() {
 
 void Mesh::StopOncePartedFromAll() {
   if (!ending_.parting() || ending_.stopping()) return;
-  if (roster_.HasPartedFromAll()) Stop();
+  if (member_table_.HasPartedFromAll()) Stop();
 }
 
 void Mesh::Stop() {
   if (!ending_.Stop()) return;
   reception_.CloseLobby();
   look_timer_.Cancel();
-  for (auto& [id, member] : roster_.members()) member.dialing.Cancel();
+  for (auto& [id, member] : member_table_.members()) member.dialing.Cancel();
   for (const std::shared_ptr<Connection>& connection : pool_.All()) {
     connection->CloseWhenFlushed(kLeavingReason);
   }

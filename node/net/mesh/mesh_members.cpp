@@ -24,22 +24,22 @@ base::Status Mesh::Add(const PeerId& peer, const std::vector<std::string>& addre
     guest_lines_.Tell(peer);
     return SetAddresses(peer, addresses, source);
   }
-  RETURN_IF_ERROR(roster_.Add(peer, source, addresses));
-  const std::size_t members = roster_.members().size();
+  RETURN_IF_ERROR(member_table_.Add(peer, source, addresses));
+  const std::size_t members = member_table_.members().size();
   reception_.SetMembers(members);
   const std::uint64_t least = LeastBytesPerSecond(options_.link, members);
   if (options_.max_bytes_per_second > 0 && options_.max_bytes_per_second < least) {
     tally_.RateTooLow(options_.max_bytes_per_second, least, members);
   }
   CheckInvariants();
-  if (started_) DialFirst(*roster_.Find(peer));
+  if (started_) DialFirst(*member_table_.Find(peer));
   return base::OkStatus();
 }
 
 base::Status Mesh::SetAddresses(const PeerId& peer, const std::vector<std::string>& addresses,
                                 AddressSource source) {
-  ASSIGN_OR_RETURN(const bool is_new, roster_.book().Set(peer, source, addresses));
-  Member& member = *roster_.Find(peer);  // it has a page, so it is a member
+  ASSIGN_OR_RETURN(const bool is_new, member_table_.book().Set(peer, source, addresses));
+  Member& member = *member_table_.Find(peer);  // it has a page, so it is a member
   if (!is_new || !started_ || !MayDial(member)) return base::OkStatus();
   if (member.choice.link() != nullptr) return base::OkStatus();
   // Soon, but not at once. Attack: otherwise announcements make us dial at their own rate.
@@ -52,22 +52,22 @@ base::Status Mesh::SetAddresses(const PeerId& peer, const std::vector<std::strin
 }
 
 bool Mesh::Remove(const PeerId& peer) {
-  Member* member = roster_.Find(peer);
+  Member* member = member_table_.Find(peer);
   if (member == nullptr) return false;
   // Its link(false) comes from the io_context, before any link(true) of a later membership: what
   // could bring that one is not yet begun, and this is posted first.
   if (member->choice.link() != nullptr) departed_.insert(member->choice.link().get());
   CloseAllOf(peer);
   guests_.Leave(peer);
-  roster_.Remove(peer);
-  reception_.SetMembers(roster_.members().size());
+  member_table_.Remove(peer);
+  reception_.SetMembers(member_table_.members().size());
   CheckInvariants();
   StopOncePartedFromAll();
   return true;
 }
 
 void Mesh::Forget(const PeerId& peer) {
-  Member* member = roster_.Find(peer);
+  Member* member = member_table_.Find(peer);
   if (member == nullptr || member->forgotten) return;
   member->forgotten = true;
   guests_.Leave(peer);
@@ -85,9 +85,9 @@ base::Status Mesh::Welcome(const Connection& connection) {
   ASSIGN_OR_RETURN(const std::optional<PeerId> gives_way,
                    guests_.Enter(os::SteadyNow(), peer, reception_.NetworkOf(connection)));
   if (gives_way) Remove(*gives_way);
-  const base::Status added = roster_.Add(peer, AddressSource::kManifest, {});
+  const base::Status added = member_table_.Add(peer, AddressSource::kManifest, {});
   if (!added.ok()) guests_.Leave(peer);
-  reception_.SetMembers(roster_.members().size());
+  reception_.SetMembers(member_table_.members().size());
   return added;
 }
 
@@ -96,7 +96,7 @@ base::Status Mesh::Welcome(const Connection& connection) {
 void Mesh::Expect(std::set<PeerId> coming, std::optional<std::set<PeerId>> members) {
   if (members) guest_lines_.SetMembers(*std::move(members));
   for (const PeerId& peer : coming) {
-    Member* member = roster_.Find(peer);
+    Member* member = member_table_.Find(peer);
     if (member == nullptr || guests_.Expects(peer) || !started_ || !MayDial(*member)) continue;
     member->dialing.ResetBackoff();
     if (member->choice.link() != nullptr || member->dialing.is_under_way()) continue;
@@ -115,7 +115,7 @@ void Mesh::CloseAllOf(const PeerId& peer) {
 
 bool Mesh::MayDial(const Member& member) const {
   return !ending_.stopping() && !member.forgotten && !(ending_.parting() && member.parted) &&
-         !roster_.book().Of(member.id).empty();
+         !member_table_.book().Of(member.id).empty();
 }
 
 // If both sides dialed at once, one of the two handshakes would be wasted.
@@ -136,7 +136,7 @@ void Mesh::ScheduleDial(Member& member, Duration wait) {
 void Mesh::Dial(Member& member) {
   if (!MayDial(member)) return;
   if (member.choice.link() != nullptr || member.dialing.is_under_way()) return;
-  roster_.book().BeginRound(member.id);
+  member_table_.book().BeginRound(member.id);
   DialNext(member);
 }
 
@@ -144,7 +144,7 @@ void Mesh::Dial(Member& member) {
 bool Mesh::DialNext(Member& member) {
   if (!MayDial(member) || member.choice.link() != nullptr) return false;
   if (!member.dialing.MayBegin()) return false;
-  const std::optional<std::string> address = roster_.book().Next(member.id);
+  const std::optional<std::string> address = member_table_.book().Next(member.id);
   if (!address) return false;
   tally_.CountDialed();
   const std::shared_ptr<Connection> attempt = pool_.Dial(member.id, *address);
@@ -160,7 +160,7 @@ void Mesh::EndDial(Member& member, Connection& connection, const Closing& closin
     if (!member.dialing.is_under_way()) ScheduleDial(member, options_.backoff.first);
     return;
   }
-  const bool is_news = roster_.book().OnFailed(member.id, attempt->remote(), closing.reason);
+  const bool is_news = member_table_.book().OnFailed(member.id, attempt->remote(), closing.reason);
   const std::string name = member.id.Short() + " at " + attempt->remote();
   // A key other than the one that was dialed is the address's fault, and told for each address.
   if (closing.IsOfAnother() && attempt->peer() == member.id) {

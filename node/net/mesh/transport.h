@@ -23,7 +23,7 @@
 //        the next from being dialed for longer than TransportBackoff::head_start while fewer than
 //        Dialing::kMostAttempts are tried at once (address_book.h, dialing.h).
 //   T5   Members come and go while it runs (Add, Remove), and so do their addresses. Only the
-//        connection of a member becomes a link (roster.h, link_choice.h).
+//        connection of a member becomes a link (member_table.h, link_choice.h).
 //   T6   Control never waits for bulk: it goes before the next chunk, and the receiver's credit
 //        bounds bulk in transit, LinkLimits::credit_bytes (record_writer.h, receive_credit.h).
 //   T7   A member that owes progress and makes less than LinkLimits::min_bytes_per_second is

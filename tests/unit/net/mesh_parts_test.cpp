@@ -1,4 +1,5 @@
-// The parts of a mesh, each alone: the choice of the link, dialing, the roster, the end, the tally.
+// The parts of a mesh, each alone: the choice of the link, dialing, the member table, the end, the
+// tally.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +7,7 @@
 #include "node/net/mesh/dialing.h"
 #include "node/net/mesh/ending.h"
 #include "node/net/mesh/link_choice.h"
-#include "node/net/mesh/roster.h"
+#include "node/net/mesh/member_table.h"
 #include "node/net/mesh/tally.h"
 #include "node/net/records/outgoing_blobs.h"
 #include "tests/unit/net/fake_connection.h"
@@ -165,52 +166,53 @@ TEST_F(DialingTest, NoHeadStartEndsAfterCancel) {
   EXPECT_TRUE(dialing_.is_under_way());
 }
 
-// --- Roster --------------------------------------------------------------------------------------
+// --- MemberTable
+// --------------------------------------------------------------------------------------
 
-class RosterTest : public ::testing::Test {
+class MemberTableTest : public ::testing::Test {
  protected:
-  ~RosterTest() override { roster_.CheckInvariants(); }
+  ~MemberTableTest() override { member_table_.CheckInvariants(); }
   base::Status Add(std::size_t rank, const std::vector<std::string>& addresses = {}) {
-    return roster_.Add(TestKey(rank)->id(), AddressSource::kManifest, addresses);
+    return member_table_.Add(TestKey(rank)->id(), AddressSource::kManifest, addresses);
   }
 
   boost::asio::io_context io_;
-  Roster roster_{io_, TestKey(2)->id(), {}, 3};
+  MemberTable member_table_{io_, TestKey(2)->id(), {}, 3};
 };
 
-TEST_F(RosterTest, WeDecideForLargerIds) {
+TEST_F(MemberTableTest, WeDecideForLargerIds) {
   ASSERT_TRUE(Add(1, {"192.0.2.1:1"}).ok());
   ASSERT_TRUE(Add(3).ok());
-  EXPECT_FALSE(roster_.Find(TestKey(1)->id())->choice.we_decide());
-  EXPECT_TRUE(roster_.Find(TestKey(3)->id())->choice.we_decide());
-  EXPECT_EQ(roster_.book().Of(TestKey(1)->id()).size(), 1u);
+  EXPECT_FALSE(member_table_.Find(TestKey(1)->id())->choice.we_decide());
+  EXPECT_TRUE(member_table_.Find(TestKey(3)->id())->choice.we_decide());
+  EXPECT_EQ(member_table_.book().Of(TestKey(1)->id()).size(), 1u);
 }
 
-TEST_F(RosterTest, AddTwiceItselfAndBeyondTheBound) {
+TEST_F(MemberTableTest, AddTwiceItselfAndBeyondTheBound) {
   EXPECT_EQ(base::MessageOf(Add(2)), "is this node itself");
   ASSERT_TRUE(Add(0).ok());
   EXPECT_EQ(base::MessageOf(Add(0)), "is a member already");
   EXPECT_EQ(Add(1, {"no address"}).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(roster_.Find(TestKey(1)->id()), nullptr) << "an error changes nothing";
+  EXPECT_EQ(member_table_.Find(TestKey(1)->id()), nullptr) << "an error changes nothing";
   ASSERT_TRUE(Add(1).ok());
   ASSERT_TRUE(Add(3).ok());
   EXPECT_EQ(Add(4).code(), absl::StatusCode::kUnavailable);
-  EXPECT_TRUE(roster_.Remove(TestKey(1)->id()));
+  EXPECT_TRUE(member_table_.Remove(TestKey(1)->id()));
   EXPECT_TRUE(Add(4).ok());
 }
 
-TEST_F(RosterTest, AForgottenMemberKeepsItsPlaceAndARemovedOneDoesNot) {
+TEST_F(MemberTableTest, AForgottenMemberKeepsItsPlaceAndARemovedOneDoesNot) {
   ASSERT_TRUE(Add(0, {"192.0.2.1:1"}).ok());
-  roster_.Find(TestKey(0)->id())->forgotten = true;
-  EXPECT_FALSE(roster_.IsMember(TestKey(0)->id()));
+  member_table_.Find(TestKey(0)->id())->forgotten = true;
+  EXPECT_FALSE(member_table_.IsMember(TestKey(0)->id()));
   EXPECT_EQ(base::MessageOf(Add(0)), "was removed from this run");
-  EXPECT_TRUE(roster_.HasPartedFromAll()) << "nobody awaits anything of us";
-  EXPECT_TRUE(roster_.Remove(TestKey(0)->id()));
-  EXPECT_FALSE(roster_.Remove(TestKey(0)->id()));
-  EXPECT_FALSE(roster_.book().Vouches("192.0.2.1"));
+  EXPECT_TRUE(member_table_.HasPartedFromAll()) << "nobody awaits anything of us";
+  EXPECT_TRUE(member_table_.Remove(TestKey(0)->id()));
+  EXPECT_FALSE(member_table_.Remove(TestKey(0)->id()));
+  EXPECT_FALSE(member_table_.book().Vouches("192.0.2.1"));
   EXPECT_TRUE(Add(0).ok());
-  EXPECT_TRUE(roster_.IsMember(TestKey(0)->id()));
-  EXPECT_FALSE(roster_.HasPartedFromAll());
+  EXPECT_TRUE(member_table_.IsMember(TestKey(0)->id()));
+  EXPECT_FALSE(member_table_.HasPartedFromAll());
 }
 
 // --- Ending --------------------------------------------------------------------------------------

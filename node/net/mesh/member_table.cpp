@@ -1,4 +1,4 @@
-#include "node/net/mesh/roster.h"
+#include "node/net/mesh/member_table.h"
 
 #include <algorithm>
 
@@ -6,8 +6,8 @@
 
 namespace ostraka::net {
 
-base::Status Roster::Add(const base::PeerId& peer, AddressSource source,
-                         const std::vector<std::string>& addresses) {
+base::Status MemberTable::Add(const base::PeerId& peer, AddressSource source,
+                              const std::vector<std::string>& addresses) {
   if (peer == self_) return base::InvalidArgument("is this node itself");
   if (const Member* member = Find(peer)) {
     return base::FailedPrecondition(member->forgotten ? "was removed from this run"
@@ -22,34 +22,34 @@ base::Status Roster::Add(const base::PeerId& peer, AddressSource source,
   return base::OkStatus();
 }
 
-bool Roster::Remove(const base::PeerId& peer) {
+bool MemberTable::Remove(const base::PeerId& peer) {
   const bool was_member = members_.erase(peer) == 1;
   OSTRAKA_CHECK(book_.Close(peer) == was_member);  // M1
   return was_member;
 }
 
-Member* Roster::Find(const base::PeerId& peer) {
+Member* MemberTable::Find(const base::PeerId& peer) {
   const auto found = members_.find(peer);
   return found == members_.end() ? nullptr : &found->second;
 }
 
-const Member* Roster::Find(const base::PeerId& peer) const {
+const Member* MemberTable::Find(const base::PeerId& peer) const {
   const auto found = members_.find(peer);
   return found == members_.end() ? nullptr : &found->second;
 }
 
-bool Roster::IsMember(const base::PeerId& peer) const {
+bool MemberTable::IsMember(const base::PeerId& peer) const {
   const Member* member = Find(peer);
   return member != nullptr && !member->forgotten;
 }
 
-bool Roster::HasPartedFromAll() const {
+bool MemberTable::HasPartedFromAll() const {
   return std::all_of(members_.begin(), members_.end(), [](const auto& entry) {
     return entry.second.forgotten || entry.second.parted;
   });
 }
 
-void Roster::CheckInvariants() const {
+void MemberTable::CheckInvariants() const {
   book_.CheckInvariants();                         // M2: the book has its bound
   OSTRAKA_CHECK(members_.size() == book_.size());  // M1
   OSTRAKA_CHECK(!members_.contains(self_));        // M2

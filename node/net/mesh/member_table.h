@@ -55,10 +55,10 @@ struct Member {
   Traffic traffic;
 };
 
-class Roster {
+class MemberTable {
  public:
-  Roster(boost::asio::io_context& io, const base::PeerId& self, const TransportBackoff& waits,
-         std::size_t max_members)
+  MemberTable(boost::asio::io_context& io, const base::PeerId& self, const TransportBackoff& waits,
+              std::size_t max_members)
       : io_(io), self_(self), waits_(waits), book_(max_members) {}
 
   // InvalidArgument: this node itself, or AddressBook::Check's reasons. FailedPrecondition: a
