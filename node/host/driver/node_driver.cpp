@@ -101,10 +101,10 @@ NodeDriver::Impl::Impl(boost::asio::io_context& io, NodeOptions options, NodeEve
               inlet_.Enter([this, id] { Feed(protocol::TimerFired{id}); });
             }),
       reporter_(events, seat_.Now(), std::move(options.history)),
-      roster_(io, OthersOf(plan_.transport), options.forget_after,
-              [this](const base::PeerId& peer) {
-                inlet_.Enter([this, &peer] { transport_->Forget(peer); });
-              }),
+      known_keys_(io, OthersOf(plan_.transport), options.forget_after,
+                  [this](const base::PeerId& peer) {
+                    inlet_.Enter([this, &peer] { transport_->Forget(peer); });
+                  }),
       look_timer_(io),
       evaluations_(options.evaluate_every),
       disk_(inlet_, std::move(options.ledger), std::move(options.states), DiskEvents()),
@@ -190,8 +190,8 @@ NodeStatus NodeDriver::Impl::Seen(bool brief) const {
   status.run_id = plan_.run_id;
   if (stop_.Ending()) status.outcome = stop_.outcome();
   status.progress = seat_.progress();
-  status.others = roster_.others();
-  status.linked = roster_.linked();
+  status.others = known_keys_.others();
+  status.linked = known_keys_.linked();
   return status;
 }
 
@@ -215,7 +215,7 @@ void NodeDriver::Impl::Start(Ended ended) {
   plan_.begun = seat_.Now();
   inlet_.Enter([this] {
     disk_.Start();
-    reporter_.Started(port(), http_port(), roster_.member_count());
+    reporter_.Started(port(), http_port(), known_keys_.member_count());
     if (plan_.recording != nullptr) {
       reporter_.Notice(net::NoticeLevel::kInfo,
                        "this node is recorded in " + plan_.recording->path());
@@ -304,9 +304,10 @@ void NodeDriver::Impl::StopNow(const std::string& by, const std::string& why) {
   const auto& last = reporter_.report().last_block;
   const std::string where =
       last != nullptr && wire::RunIsOver(*last) ? std::string("after the end of the run")
-      : reporter_.met()                         ? "in step " + std::to_string(reporter_.step())
-                        : "before the first step, with " + std::to_string(roster_.linked_count()) +
-                              " of " + std::to_string(roster_.member_count()) + " members linked";
+      : reporter_.met()
+          ? "in step " + std::to_string(reporter_.step())
+          : "before the first step, with " + std::to_string(known_keys_.linked_count()) + " of " +
+                std::to_string(known_keys_.member_count()) + " members linked";
   stop_.Interrupt({NodeEnd::kInterrupted, reporter_.step(),
                    "stopped by " + by + " " + where + (why.empty() ? "" : ": " + why)});
   BeginFlush();
@@ -333,7 +334,7 @@ void NodeDriver::Impl::Break(const std::string& what) {
 
 void NodeDriver::Impl::StopTimers() {
   seat_.StopTimers();
-  roster_.StopForgetting();
+  known_keys_.StopForgetting();
   look_timer_.Cancel();
 }
 

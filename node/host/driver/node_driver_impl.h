@@ -1,8 +1,8 @@
 // The implementation of NodeDriver: one class in two files.
 //   node_driver.cpp          construction, start, end, the report
 //   node_driver_machine.cpp  the machine's inputs, actions and observations
-// It connects the parts, which do the work: seat (machine, time), disk, jobs, transport, roster,
-// reporter, stop sequence. A part calls back here and never another part.
+// It connects the parts, which do the work: seat (machine, time), disk, jobs, transport, known
+// keys, reporter, stop sequence. A part calls back here and never another part.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@
 #include <type_traits>
 
 #include "node/host/driver/evaluations.h"
+#include "node/host/driver/known_keys.h"
 #include "node/host/driver/machine_seat.h"
 #include "node/host/driver/member_finder.h"
 #include "node/host/driver/node_driver.h"
 #include "node/host/driver/pledge.h"
-#include "node/host/driver/roster.h"
 #include "node/host/driver/run_disk.h"
 #include "node/host/driver/status_server.h"
 #include "node/host/driver/stop_sequence.h"
@@ -134,7 +134,7 @@ class NodeDriver::Impl {
   StopWait stop_wait_;
   MachineSeat<protocol::MemberKind> seat_;
   Reporter reporter_;
-  Roster roster_;
+  KnownKeys known_keys_;
   os::Timer look_timer_;
   Evaluations evaluations_;
   RunDisk disk_;

@@ -100,9 +100,9 @@ void NodeDriver::Impl::On(const protocol::Observe& action) {
 
 void NodeDriver::Impl::LinkChanged(const base::PeerId& peer, bool up) {
   if (finder_) finder_->OnLink(peer, up);
-  if (roster_.LinkChanged(peer, up)) {
+  if (known_keys_.LinkChanged(peer, up)) {
     reporter_.LinkChanged(seat_.Now());
-    reporter_.Links(roster_.linked_count(), roster_.member_count());
+    reporter_.Links(known_keys_.linked_count(), known_keys_.member_count());
   }
   const protocol::LinkChanged input{peer, up};
   if (stop_.phase() != StopSequence::Phase::kFlushing || !stop_.EndedNormally() || !up) {
@@ -123,12 +123,12 @@ void NodeDriver::Impl::See(const protocol::Resumed& seen) {
   Meet(*seen.block);
   bool fewer = false;
   for (const wire::Standing& standing : seen.block->standings) {
-    if (!standing.banned || !roster_.Remove(standing.peer)) continue;
+    if (!standing.banned || !known_keys_.Remove(standing.peer)) continue;
     fewer = true;
     transport_->Forget(standing.peer);
     finder_->Forget(standing.peer);
   }
-  if (fewer) reporter_.Links(roster_.linked_count(), roster_.member_count());
+  if (fewer) reporter_.Links(known_keys_.linked_count(), known_keys_.member_count());
 }
 
 void NodeDriver::Impl::See(const protocol::StepDone& seen) {
@@ -152,7 +152,7 @@ void NodeDriver::Impl::See(const protocol::StepDone& seen) {
 void NodeDriver::Impl::Meet(const wire::Block& block) {
   bool more = false;
   for (const base::PeerId& peer : protocol::KeysOf(block)) {
-    if (peer == plan_.self || !roster_.Add(peer)) continue;
+    if (peer == plan_.self || !known_keys_.Add(peer)) continue;
     more = true;
     const base::Status added = transport_->Add(peer, {});
     if (!added.ok()) {
@@ -161,20 +161,21 @@ void NodeDriver::Impl::Meet(const wire::Block& block) {
     }
     finder_->Add(peer);
     if (!transport_->IsUp(peer)) continue;
-    roster_.LinkChanged(peer, true);
+    known_keys_.LinkChanged(peer, true);
     finder_->OnLink(peer, true);
   }
-  const bool others_left = roster_.SetLeft(LeftBefore(block));
+  const bool others_left = known_keys_.SetLeft(LeftBefore(block));
   std::set<base::PeerId> coming;
   for (const wire::Candidate& candidate : block.candidates) coming.insert(candidate.peer);
   std::set<base::PeerId> members(block.members.begin(), block.members.end());
   transport_->Expect(std::move(coming), std::move(members));
-  if (more || others_left) reporter_.Links(roster_.linked_count(), roster_.member_count());
+  if (more || others_left) reporter_.Links(known_keys_.linked_count(), known_keys_.member_count());
 }
 
 void NodeDriver::Impl::Ban(const base::PeerId& peer) {
   finder_->Forget(peer);
-  if (roster_.Ban(peer)) reporter_.Links(roster_.linked_count(), roster_.member_count());
+  if (known_keys_.Ban(peer))
+    reporter_.Links(known_keys_.linked_count(), known_keys_.member_count());
 }
 
 void NodeDriver::Impl::See(const protocol::FalseGradient& seen) { disk_.Keep(seen); }

@@ -6,7 +6,7 @@
 //   O1  Every linked peer is a member that is not banned.
 //   O2  A member that was banned is none again.
 //   O3  `forget` is called once for each member that Ban removed, `forget_after` later, never
-//       within a call of the roster, and never after StopForgetting (CHECKed).
+//       within a call of this class, and never after StopForgetting (CHECKed).
 //
 // May not know: why a member is banned; the transport.
 // Memory: one entry for each key that the run has ever known.
@@ -26,13 +26,13 @@
 
 namespace ostraka::host {
 
-class Roster {
+class KnownKeys {
  public:
   using Forget = std::function<void(const base::PeerId&)>;
 
-  // REQUIRES: `io` outlives the roster.
-  Roster(boost::asio::io_context& io, std::set<base::PeerId> others, base::Duration forget_after,
-         Forget forget);
+  // REQUIRES: `io` outlives the known keys.
+  KnownKeys(boost::asio::io_context& io, std::set<base::PeerId> others, base::Duration forget_after,
+            Forget forget);
 
   // A block knows `peer`. False if it is a member already, or was banned.
   bool Add(const base::PeerId& peer);

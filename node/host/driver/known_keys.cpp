@@ -1,4 +1,4 @@
-#include "node/host/driver/roster.h"
+#include "node/host/driver/known_keys.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,32 +8,32 @@
 
 namespace ostraka::host {
 
-Roster::Roster(boost::asio::io_context& io, std::set<base::PeerId> others,
-               base::Duration forget_after, Forget forget)
+KnownKeys::KnownKeys(boost::asio::io_context& io, std::set<base::PeerId> others,
+                     base::Duration forget_after, Forget forget)
     : io_(io),
       forget_after_(forget_after),
       forget_(std::move(forget)),
       others_(std::move(others)) {}
 
-bool Roster::Add(const base::PeerId& peer) {
+bool KnownKeys::Add(const base::PeerId& peer) {
   if (banned_.contains(peer)) return false;  // O2
   return others_.insert(peer).second;
 }
 
-bool Roster::SetLeft(std::set<base::PeerId> left) {
+bool KnownKeys::SetLeft(std::set<base::PeerId> left) {
   if (left == left_) return false;
   left_ = std::move(left);
   return true;
 }
 
-std::vector<base::PeerId> Roster::WithoutLeft(const std::set<base::PeerId>& peers) const {
+std::vector<base::PeerId> KnownKeys::WithoutLeft(const std::set<base::PeerId>& peers) const {
   std::vector<base::PeerId> rest;
   std::set_difference(peers.begin(), peers.end(), left_.begin(), left_.end(),
                       std::back_inserter(rest));
   return rest;
 }
 
-bool Roster::LinkChanged(const base::PeerId& peer, bool up) {
+bool KnownKeys::LinkChanged(const base::PeerId& peer, bool up) {
   if (!others_.contains(peer)) return false;
   if (up) {
     linked_.insert(peer);
@@ -44,7 +44,7 @@ bool Roster::LinkChanged(const base::PeerId& peer, bool up) {
   return true;
 }
 
-bool Roster::Ban(const base::PeerId& peer) {
+bool KnownKeys::Ban(const base::PeerId& peer) {
   if (!Remove(peer)) return false;
   if (stopped_) return true;
   forgetting_.try_emplace(peer, io_).first->second.Start(forget_after_, [this, peer] {
@@ -55,7 +55,7 @@ bool Roster::Ban(const base::PeerId& peer) {
   return true;
 }
 
-bool Roster::Remove(const base::PeerId& peer) {
+bool KnownKeys::Remove(const base::PeerId& peer) {
   if (!banned_.insert(peer).second) return false;  // O3: at most once
   linked_.erase(peer);
   const bool was_member = others_.erase(peer) == 1;
@@ -63,13 +63,13 @@ bool Roster::Remove(const base::PeerId& peer) {
   return was_member;
 }
 
-void Roster::StopForgetting() {
+void KnownKeys::StopForgetting() {
   stopped_ = true;
   forgetting_.clear();
   CheckInvariants();
 }
 
-void Roster::CheckInvariants() const {
+void KnownKeys::CheckInvariants() const {
   OSTRAKA_CHECK(std::includes(others_.begin(), others_.end(), linked_.begin(), linked_.end()));
   for (const auto& [peer, timer] : forgetting_) OSTRAKA_CHECK(!others_.contains(peer));
   for (const base::PeerId& peer : banned_) OSTRAKA_CHECK(!others_.contains(peer));
