@@ -98,7 +98,7 @@ class Certificates final : public Checker {
 };
 
 // "honest_names": an honest PROOF names no honest member as silent, hasty or unshown.
-// (sim/search/reach.h measures how near all names come to a removal, without a verdict.)
+// (sim/search/distance_watch.h measures how near all names come to a removal, without a verdict.)
 class HonestNames final : public Checker {
  public:
   HonestNames(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}

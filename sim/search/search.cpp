@@ -44,11 +44,11 @@ class Scout final : public StepObserver {
   bool WantsStop() const override {
     return watch_.begun().empty() && watch_.now() > base::Time{} + kBegins;
   }
-  const Reach& reach() const { return reach_; }
+  const DistanceWatch& reach() const { return reach_; }
 
  private:
   SealWatch watch_;
-  Reach reach_;
+  DistanceWatch reach_;
 };
 
 void TakeFarther(const Distances& one, Distances& farthest) {

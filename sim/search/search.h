@@ -1,5 +1,5 @@
 // A search for scripts that break a run (sim/script/script.h): 40 % of the runs play a new script,
-// 60 % a change of a script that reached a new situation (sim/search/reach.h).
+// 60 % a change of a script that reached a new situation (sim/search/distance_watch.h).
 //
 // Promises:
 //   F1  The result is a function of the options, run by run: a longer search begins with the runs
@@ -18,7 +18,7 @@
 
 #include "node/base/status.h"
 #include "sim/run/cluster.h"
-#include "sim/search/reach.h"
+#include "sim/search/distance_watch.h"
 
 namespace ostraka::sim {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/search/reach.h"
+#include "sim/search/distance_watch.h"
 #include "tests/unit/sim/checked_peers.h"
 
 namespace ostraka::sim::seal_watch_test {
@@ -60,7 +60,7 @@ TEST_F(SealWatchTest, CountsValuesThatAQuorumGaveBallotsFor) {
 }
 
 TEST_F(SealWatchTest, ReachMeasuresTheSkewOfEchoes) {
-  Reach reach(roster_, &watch_);
+  DistanceWatch reach(roster_, &watch_);
   const auto step = [&](std::int64_t ms, std::uint32_t peer,
                         const std::vector<protocol::Action>& actions) {
     const protocol::Input input = protocol::TimerFired{1};

@@ -1,4 +1,4 @@
-#include "sim/search/reach.h"
+#include "sim/search/distance_watch.h"
 
 #include <algorithm>
 #include <bit>
@@ -44,13 +44,13 @@ std::pair<std::uint32_t, std::uint32_t> LeastAndMost(const Values& values) {
 
 }  // namespace
 
-void Reach::OnStep(const StepRecord& record) {
+void DistanceWatch::OnStep(const StepRecord& record) {
   for (const SealWatch::Said& said : watch_->said()) OnWord(said);
   if (!roster_.IsHonest(record.peer)) return;
   for (const protocol::Action& action : record.actions) OnObserved(action);
 }
 
-void Reach::OnWord(const SealWatch::Said& said) {
+void DistanceWatch::OnWord(const SealWatch::Said& said) {
   const MessageType type = said.message->envelope.slot.type;
   if (type == MessageType::kProof) OnProof(said);
   const SealStory& story = *watch_->StoryOf(said.seal);
@@ -68,7 +68,7 @@ void Reach::OnWord(const SealWatch::Said& said) {
   if (type == MessageType::kStatus) MarkPlace(said);
 }
 
-void Reach::OnEcho(const SealWatch::Said& said) {
+void DistanceWatch::OnEcho(const SealWatch::Said& said) {
   const SealStory& story = *watch_->StoryOf(said.seal);
   distances_.echo_skew =
       std::max(distances_.echo_skew, InDeltas(SealStory::Spread(story.echoed), story.delta));
@@ -87,7 +87,7 @@ void Reach::OnEcho(const SealWatch::Said& said) {
   }
 }
 
-void Reach::OnProof(const SealWatch::Said& said) {
+void DistanceWatch::OnProof(const SealWatch::Said& said) {
   const auto* proof = said.message->As<wire::Proof>();
   if (proof == nullptr) return;
   const std::uint64_t step = said.message->envelope.slot.step;
@@ -104,7 +104,7 @@ void Reach::OnProof(const SealWatch::Said& said) {
   while (named_.size() > 2) named_.erase(named_.begin());
 }
 
-void Reach::OnObserved(const protocol::Action& action) {
+void DistanceWatch::OnObserved(const protocol::Action& action) {
   if (Observed<protocol::StepStarted>(action) || Observed<protocol::Sealed>(action)) {
     for (const auto& [seal, story] : watch_->stories()) {
       distances_.opening_skew =
@@ -118,7 +118,7 @@ void Reach::OnObserved(const protocol::Action& action) {
   height_at_ = watch_->now();
 }
 
-void Reach::MarkPlace(const SealWatch::Said& said) {
+void DistanceWatch::MarkPlace(const SealWatch::Said& said) {
   const SealStory& story = *watch_->StoryOf(said.seal);
   const auto [first, last] = LeastAndMost(story.reached);
   const auto [low, high] = LeastAndMost(story.ranks);
@@ -129,7 +129,7 @@ void Reach::MarkPlace(const SealWatch::Said& said) {
              std::min(high, kMost), story.CertifiedValues(), story.locks.size()}));
 }
 
-std::set<std::string> Reach::Marks() const {
+std::set<std::string> DistanceWatch::Marks() const {
   std::set<std::string> marks = places_;
   // In quarters of Delta, the longest delay.
   marks.insert(Joined("echoes", {Grade(distances_.echo_skew, 0.25)}));

@@ -27,10 +27,10 @@ struct Distances {
   std::size_t left_out = 0;  // honest ECHOs that show an honest member's entry as absent
 };
 
-class Reach final : public StepObserver {
+class DistanceWatch final : public StepObserver {
  public:
   // REQUIRES: `watch` sees each step before this object does.
-  Reach(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}
+  DistanceWatch(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}
 
   void OnStep(const StepRecord& record) override;
 
