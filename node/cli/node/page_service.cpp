@@ -28,7 +28,7 @@ std::shared_ptr<RunPage> ServePage(host::RunOptions& run) {
                                                           const host::NodeStatus& status,
                                                           const host::RunHistory& history) {
     if (auto answer = page->Answer(path, status, history)) return *std::move(answer);
-    std::optional<host::Door> door;
+    std::optional<host::DoorReport> door;
     if (history.block() != nullptr) {
       door = host::DoorOf(*manifest, *history.block(), history.vouched());
     }

@@ -292,7 +292,7 @@ std::vector<PageMember> MembersOf(const PageRun& run, const NodeStatus& status,
 }
 
 PageDoor DoorOf(const PageRun& run, const RunHistory& history) {
-  const host::Door door = host::DoorOf(*run.manifest, *history.block(), history.vouched());
+  const host::DoorReport door = host::DoorOf(*run.manifest, *history.block(), history.vouched());
   PageDoor page{std::string(protocol::JoinPolicyName(door.policy)),
                 door.seats,
                 door.members,
@@ -300,10 +300,10 @@ PageDoor DoorOf(const PageRun& run, const RunHistory& history) {
                 door.bears,
                 {},
                 {}};
-  for (const host::Door::Moderator& each : door.moderators) {
+  for (const host::DoorReport::Moderator& each : door.moderators) {
     page.moderators.push_back({PeerOf(run, each.peer), each.admitted, each.quota, each.revoked});
   }
-  for (const host::Door::Asking& each : door.asking) {
+  for (const host::DoorReport::Asking& each : door.asking) {
     page.asking.push_back({PeerOf(run, each.peer), each.blocks, each.needed});
     if (each.moderator) page.asking.back().moderator = PeerOf(run, *each.moderator);
   }

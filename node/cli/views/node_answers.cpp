@@ -94,7 +94,7 @@ json JsonOf(const host::Figures::Absence& absence) {
   return result;
 }
 
-json DoorJson(const host::Door& door) {
+json DoorJson(const host::DoorReport& door) {
   json result = {{"policy", protocol::JoinPolicyName(door.policy)},
                  {"seats", door.seats},
                  {"members", door.members},
@@ -103,13 +103,13 @@ json DoorJson(const host::Door& door) {
                  {"moderators", json::array()},
                  {"asking", json::array()},
                  {"vouched", json::object()}};
-  for (const host::Door::Moderator& moderator : door.moderators) {
+  for (const host::DoorReport::Moderator& moderator : door.moderators) {
     result["moderators"].push_back({{"peer", moderator.peer.Hex()},
                                     {"admitted", moderator.admitted},
                                     {"quota", moderator.quota},
                                     {"revoked", moderator.revoked}});
   }
-  for (const host::Door::Asking& asking : door.asking) {
+  for (const host::DoorReport::Asking& asking : door.asking) {
     if (result["asking"].size() == kAskingInStatus) break;
     json entry = {
         {"peer", asking.peer.Hex()}, {"blocks", asking.blocks}, {"needed", asking.needed}};
@@ -143,7 +143,7 @@ MemberNames NamesOf(const json& result) {
 }
 
 json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames& names,
-                const std::optional<host::Door>& door) {
+                const std::optional<host::DoorReport>& door) {
   const host::Health health = host::HealthOf(status);
   const host::Figures figures = host::FiguresOf(status, steps);
   json waits_for = json::array();
@@ -217,7 +217,8 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps, const MemberNames
 }
 
 http::HttpResponse AnswerHttp(std::string_view path, const NodeStatus& status, std::uint64_t steps,
-                              const MemberNames& names, const std::optional<host::Door>& door) {
+                              const MemberNames& names,
+                              const std::optional<host::DoorReport>& door) {
   http::HttpResponse response;
   if (path == "/metrics") {
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";

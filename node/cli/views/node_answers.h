@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "node/cli/terminal/member_names.h"
-#include "node/host/report/door.h"
+#include "node/host/report/door_report.h"
 #include "node/host/report/node_status.h"
 #include "node/http/http_server.h"
 
@@ -30,7 +30,7 @@ inline constexpr std::size_t kAskingInStatus = 64;
 // The contract of /status and `ostraka status --json` (docs/json.md). `steps` and `names` come from
 // the manifest; there is no door before the first block.
 nlohmann::json StatusJson(const host::NodeStatus& status, std::uint64_t steps,
-                          const MemberNames& names, const std::optional<host::Door>& door);
+                          const MemberNames& names, const std::optional<host::DoorReport>& door);
 
 // {ID: NAME}, as "names" of several commands (docs/json.md), and back. Without names it is empty,
 // and so is that of an object that has none. Throws json::exception if it is of another shape.
@@ -44,6 +44,6 @@ std::string MetricsText(const host::NodeStatus& status, std::uint64_t steps,
 // Answers /status, /metrics and /healthz (503 with the reason if not healthy); 404 lists them.
 http::HttpResponse AnswerHttp(std::string_view path, const host::NodeStatus& status,
                               std::uint64_t steps, const MemberNames& names,
-                              const std::optional<host::Door>& door = std::nullopt);
+                              const std::optional<host::DoorReport>& door = std::nullopt);
 
 }  // namespace ostraka::cli

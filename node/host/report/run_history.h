@@ -34,7 +34,7 @@
 
 #include "node/base/time.h"
 #include "node/host/report/curve.h"
-#include "node/host/report/door.h"
+#include "node/host/report/door_report.h"
 #include "node/protocol/ground/machine.h"
 #include "node/train/trainer.h"
 #include "node/wire/evidence_codec.h"

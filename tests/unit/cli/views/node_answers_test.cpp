@@ -97,7 +97,7 @@ TEST(NodeAnswersTest, TheStatusSaysWhoDialedAndWhatToOpen) {
 }
 
 TEST(NodeAnswersTest, TheStatusSaysWhoMayComeInAndWhoAsks) {
-  host::Door door{protocol::JoinPolicy::kInvite, 16, 9, 1, 4, {{PeerOf(20), 2, 8}}, {}, {}};
+  host::DoorReport door{protocol::JoinPolicy::kInvite, 16, 9, 1, 4, {{PeerOf(20), 2, 8}}, {}, {}};
   door.asking.push_back({PeerOf(30), 3, 5, PeerOf(20)});
   door.vouched[PeerOf(7)] = PeerOf(20);
   const auto join = [&door] {

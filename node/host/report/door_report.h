@@ -17,7 +17,7 @@ namespace ostraka::host {
 // Which moderator's invite let a key in, as far as this node saw it.
 using Vouchers = std::map<base::PeerId, base::PeerId>;
 
-struct Door {
+struct DoorReport {
   protocol::JoinPolicy policy = protocol::JoinPolicy::kClosed;
   std::size_t seats = 0;
   std::size_t members = 0;
@@ -43,6 +43,7 @@ struct Door {
 };
 
 // As of `head`, for the step after it.
-Door DoorOf(const protocol::Manifest& manifest, const wire::Block& head, const Vouchers& vouched);
+DoorReport DoorOf(const protocol::Manifest& manifest, const wire::Block& head,
+                  const Vouchers& vouched);
 
 }  // namespace ostraka::host

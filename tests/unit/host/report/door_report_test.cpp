@@ -1,8 +1,8 @@
-#include "node/host/report/door.h"
+#include "node/host/report/door_report.h"
 
 #include <gmock/gmock.h>
 
-namespace ostraka::host::door_test {
+namespace ostraka::host::door_report_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -36,7 +36,7 @@ TEST_F(DoorTest, CountsSeatsThatAreTakenAndKept) {
   head_.standings = {{.peer = Id(8), .left_step = 1'500},  // may return for 1000 steps
                      {.peer = Id(9), .left_step = 500},    // did not
                      {.peer = Id(10), .banned = true, .drops = 1, .last_drop_step = 1'999}};
-  const Door door = DoorOf(manifest_, head_, {});
+  const DoorReport door = DoorOf(manifest_, head_, {});
   EXPECT_EQ(door.seats, 16u);
   EXPECT_EQ(door.members, 7u);
   EXPECT_EQ(door.kept, 1u);
@@ -45,7 +45,7 @@ TEST_F(DoorTest, CountsSeatsThatAreTakenAndKept) {
 
 TEST_F(DoorTest, NamesTheModeratorsWithWhatTheirInvitesHaveLetIn) {
   head_.moderators = {{Id(21), 3}};
-  const Door door = DoorOf(manifest_, head_, {});
+  const DoorReport door = DoorOf(manifest_, head_, {});
   ASSERT_THAT(door.moderators, SizeIs(2));
   EXPECT_EQ(door.moderators[0].admitted, 0u);
   EXPECT_EQ(door.moderators[1].admitted, 3u);
@@ -56,7 +56,7 @@ TEST_F(DoorTest, NamesWhoAsksAndWhoVouches) {
   wire::Voucher voucher;
   voucher.moderator = Id(20);
   head_.candidates = {{Id(30), 198, 200, voucher}, {Id(31), 200, 200, {}}};
-  const Door door = DoorOf(manifest_, head_, {{Id(3), Id(21)}, {Id(12), Id(21)}});
+  const DoorReport door = DoorOf(manifest_, head_, {{Id(3), Id(21)}, {Id(12), Id(21)}});
   ASSERT_THAT(door.asking, SizeIs(2));
   EXPECT_EQ(door.asking[0].blocks, 3u);
   EXPECT_EQ(door.asking[0].needed, 5u);
@@ -67,11 +67,11 @@ TEST_F(DoorTest, NamesWhoAsksAndWhoVouches) {
 
 TEST_F(DoorTest, AClosedRunHasTheSeatsOfItsGenesis) {
   manifest_.join = {};
-  const Door door = DoorOf(manifest_, head_, {});
+  const DoorReport door = DoorOf(manifest_, head_, {});
   EXPECT_EQ(door.policy, protocol::JoinPolicy::kClosed);
   EXPECT_EQ(door.seats, 7u);
   EXPECT_THAT(door.moderators, IsEmpty());
 }
 
 }  // namespace
-}  // namespace ostraka::host::door_test
+}  // namespace ostraka::host::door_report_test

@@ -1,4 +1,4 @@
-#include "node/host/report/door.h"
+#include "node/host/report/door_report.h"
 
 #include <algorithm>
 
@@ -6,8 +6,9 @@
 
 namespace ostraka::host {
 
-Door DoorOf(const protocol::Manifest& manifest, const wire::Block& head, const Vouchers& vouched) {
-  Door door;
+DoorReport DoorOf(const protocol::Manifest& manifest, const wire::Block& head,
+                  const Vouchers& vouched) {
+  DoorReport door;
   door.policy = manifest.join.policy;
   door.seats = protocol::SeatsIn(manifest);
   door.members = head.members.size();
@@ -21,8 +22,8 @@ Door DoorOf(const protocol::Manifest& manifest, const wire::Block& head, const V
     door.moderators.push_back({peer, has.admitted, manifest.join.quota, has.revoked});
   }
   for (const wire::Candidate& candidate : head.candidates) {
-    Door::Asking asking{candidate.peer, candidate.confirmed - candidate.since + 1,
-                        manifest.probation};
+    DoorReport::Asking asking{candidate.peer, candidate.confirmed - candidate.since + 1,
+                              manifest.probation};
     if (candidate.voucher) asking.moderator = candidate.voucher->moderator;
     door.asking.push_back(asking);
   }
