@@ -37,9 +37,9 @@ bool SameBytes(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-class Runner {
+class JobRunner {
  public:
-  Runner(const GradientFunction& gradients, const aggregation::Executor& executor)
+  JobRunner(const GradientFunction& gradients, const aggregation::Executor& executor)
       : gradients_(gradients), executor_(executor) {}
 
   JobResult operator()(const GradientSpec& spec) const {
@@ -236,7 +236,7 @@ class Runner {
 
 JobResult RunJob(const JobSpec& spec, const GradientFunction& gradients,
                  const aggregation::Executor& executor) {
-  return std::visit(Runner(gradients, executor), spec);
+  return std::visit(JobRunner(gradients, executor), spec);
 }
 
 bool NeedsGradient(const JobSpec& spec) {

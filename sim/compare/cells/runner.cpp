@@ -27,7 +27,7 @@ base::StatusOr<Point> Evaluate(std::uint64_t step, std::span<const float> parame
   return Point{step, validation.value, validation.loss, test.value, test.loss};
 }
 
-base::StatusOr<CellResult> Runner::Run(const Cell& cell, Study* study) {
+base::StatusOr<CellResult> CellRunner::Run(const Cell& cell, Study* study) {
   ASSIGN_OR_RETURN(const train::Dataset* data, DataOf(cell));
   ASSIGN_OR_RETURN(train::Trainer * trainer, TrainerOf(cell, Labels::kTrue));
   train::Trainer* flipped = nullptr;
@@ -39,7 +39,7 @@ base::StatusOr<CellResult> Runner::Run(const Cell& cell, Study* study) {
   return cell.is_protocol() ? RunProtocolCell(cell, context) : RunServerCell(cell, context, study);
 }
 
-base::StatusOr<const train::Dataset*> Runner::DataOf(const Cell& cell) {
+base::StatusOr<const train::Dataset*> CellRunner::DataOf(const Cell& cell) {
   auto& known = data_[cell.data];
   if (!known) {
     ASSIGN_OR_RETURN(train::Dataset data,
@@ -49,7 +49,7 @@ base::StatusOr<const train::Dataset*> Runner::DataOf(const Cell& cell) {
   return known.get();
 }
 
-base::StatusOr<train::Trainer*> Runner::TrainerOf(const Cell& cell, Labels labels) {
+base::StatusOr<train::Trainer*> CellRunner::TrainerOf(const Cell& cell, Labels labels) {
   // The evaluation part is named in each call, and a batch that a trainer draws itself is the
   // protocol's, of the cell's size.
   auto& known =

@@ -52,10 +52,10 @@ base::Digest DrawSeed(const Cell& cell, std::string_view label, std::uint64_t a 
 // The rows of each worker in a cell. Errors as Partition.
 base::StatusOr<RowsOfWorkers> PartitionOf(const Cell& cell, const train::Dataset& data);
 
-class Runner {
+class CellRunner {
  public:
   // `sources`: the location of each data set.
-  explicit Runner(std::map<std::string, train::DataSource> sources)
+  explicit CellRunner(std::map<std::string, train::DataSource> sources)
       : sources_(std::move(sources)) {}
 
   // Errors of data, of trainers, and of rules that refuse their rows.

@@ -243,7 +243,7 @@ base::Status ServerRun::Aggregate(std::uint64_t step) {
 base::Status ServerRun::Step(std::uint64_t step, Study* study) {
   const bool attacked = UnderAttack(step);
   const bool flip = attacked && attack_.info->knowledge == Knowledge::kLabels;
-  OSTRAKA_CHECK(!flip || context_.flipped != nullptr);  // Runner::Run
+  OSTRAKA_CHECK(!flip || context_.flipped != nullptr);  // CellRunner::Run
   // Colluders with one common vector need one own gradient among them.
   const bool together = attacked && attack_.info->knowledge >= Knowledge::kHonest;
   const std::size_t working = together ? honest_count() + 1 : cell_.peers;

@@ -34,7 +34,8 @@ base::Status WriteStudy(const std::string& folder, const Cell& cell, const Study
 }
 
 // Runs in a worker; returns one line of JSON.
-std::string RunOne(const Cell& cell, bool wants_study, const std::string& folder, Runner& runner) {
+std::string RunOne(const Cell& cell, bool wants_study, const std::string& folder,
+                   CellRunner& runner) {
   Study study;
   const bool keep = wants_study && !cell.is_protocol();
   const auto result = runner.Run(cell, keep ? &study : nullptr);
@@ -52,7 +53,7 @@ std::string TrainerOf(const Cell& cell) {
 
 // Makes the trainer of `cell` and takes a few steps with it, so that what happens once a process
 // (in libtorch over a second) counts for no cell. Each trainer once; `warmed` has those.
-base::Status WarmUp(const Cell& cell, std::set<std::string>& warmed, Runner& runner) {
+base::Status WarmUp(const Cell& cell, std::set<std::string>& warmed, CellRunner& runner) {
   if (!warmed.insert(TrainerOf(cell)).second) return base::OkStatus();
   Cell warm = cell;
   warm.rule = {"mean", "mean"};
@@ -194,7 +195,7 @@ base::Status RunCells(const Plan& plan, const EngineOptions& options, CellStore&
   RETURN_IF_ERROR(CheckDisk(plan, todo.size(), options.folder));
   RETURN_IF_ERROR(PrepareStudy(plan, options.folder));
   Clock clock(todo, options.workers);
-  Runner runner(plan.sources);  // a copy for each worker, as `warmed`
+  CellRunner runner(plan.sources);  // a copy for each worker, as `warmed`
   std::set<std::string> warmed;
   PoolOptions pool;
   pool.workers = options.workers;
@@ -231,7 +232,7 @@ base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const
   const auto since = [](std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  Runner runner(plan.sources);
+  CellRunner runner(plan.sources);
   std::set<std::string> warmed;
   double start = 0;  // of each worker
   double seconds = 0;

@@ -18,7 +18,7 @@ CellResult RunCell(const std::function<void(Grid&)>& change) {
     grid.momentum = {0.9};
     change(grid);
   });
-  Runner runner(plan.sources);
+  CellRunner runner(plan.sources);
   auto result = runner.Run(plan.cells.at(0), nullptr);
   EXPECT_TRUE(result.ok()) << result.status().ToString();
   return result.value_or(CellResult{{Point()}, {}, ProtocolFacts(), 0});

@@ -21,7 +21,7 @@ TEST(DrawSeed, DependsOnTheSeedAndNotOnTheRule) {
 }
 
 // Whatever ran before: cells share only trainers and data.
-TEST(Runner, ResultIsAFunctionOfTheCell) {
+TEST(CellRunner, ResultIsAFunctionOfTheCell) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.rules = {"median", "centered_clip:variant=steps", "btard"};
     grid.model = {"softmax", "mlp"};
@@ -29,8 +29,8 @@ TEST(Runner, ResultIsAFunctionOfTheCell) {
     grid.seeds = {3};
     grid.steps = 15;
   });
-  Runner forward(plan.sources);
-  Runner backward(plan.sources);
+  CellRunner forward(plan.sources);
+  CellRunner backward(plan.sources);
   std::vector<CellResult> results(plan.cells.size());
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     results[i] = forward.Run(plan.cells[i], nullptr).value();
@@ -40,11 +40,11 @@ TEST(Runner, ResultIsAFunctionOfTheCell) {
   }
 }
 
-TEST(Runner, DataThatChangedAreRefused) {
+TEST(CellRunner, DataThatChangedAreRefused) {
   const Plan plan = MadeUpPlan([](Grid&) {});
   Cell cell = plan.cells[0];
   cell.data_hash.bytes[0] ^= 1;
-  EXPECT_EQ(Runner(plan.sources).Run(cell, nullptr).status().code(),
+  EXPECT_EQ(CellRunner(plan.sources).Run(cell, nullptr).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
 

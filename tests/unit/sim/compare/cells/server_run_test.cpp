@@ -19,7 +19,7 @@ class ServerRunTest : public testing::Test {
       change(grid);
     });
     EXPECT_EQ(plan.cells.size(), 1u);
-    Runner runner(plan.sources);
+    CellRunner runner(plan.sources);
     auto result = runner.Run(plan.cells[0], study);
     EXPECT_TRUE(result.ok()) << result.status().ToString();
     return result.value_or(CellResult{{Point()}, {}, {}, 0});
