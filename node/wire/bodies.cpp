@@ -14,7 +14,7 @@
   BODY(kReveal, Reveal, "REVEAL")     \
   BODY(kProof, Proof, "PROOF")        \
   BODY(kEcho, Echo, "ECHO")           \
-  BODY(kStatus, Status, "STATUS")     \
+  BODY(kStatus, SealStatus, "STATUS") \
   BODY(kPropose, Propose, "PROPOSE")  \
   BODY(kVote, SealVote, "VOTE")       \
   BODY(kLock, Lock, "LOCK")           \

@@ -53,7 +53,7 @@ base::StatusOr<Envelope> OpenUnsigned(base::ByteView frame);
 // people pass on outside of a COMMIT too.
 template <typename T>
 concept Encodable =
-    IsAnyOf<T, Boot, Commit, Part, Aggregate, Result, Reveal, Proof, Echo, Status, Propose,
+    IsAnyOf<T, Boot, Commit, Part, Aggregate, Result, Reveal, Proof, Echo, SealStatus, Propose,
             SealVote, Lock, Rejoin, Pull, Vector, BlockMessage, Chunk, Close, Forward, Revocation>;
 
 template <Encodable T>

@@ -290,7 +290,7 @@ FIELDS(Echo) {
 // Of a lock: 1 + kMaxIterations is one by the votes of the last iteration.
 inline constexpr std::uint64_t kMaxRank = 1 + kMaxIterations;
 
-FIELDS(Status) {
+FIELDS(SealStatus) {
   return std::tuple(FIELD("rank", rank, Rank).From(0, kMaxRank), FIELD("value", value, Value));
 }
 

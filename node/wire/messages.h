@@ -316,7 +316,7 @@ struct Echo {
 // Rank of a lock: 0 is "no lock"; 1 is a lock by Q equal echoes; 1 + k is a lock by Q votes of
 // iteration k.
 
-struct Status {
+struct SealStatus {
   std::uint32_t rank = 0;
   Digest value;  // the locked vector; with rank 0 the vector that this member echoed
 };
@@ -418,7 +418,7 @@ struct Unreadable {
 
 // The body of a message, in the order of MessageType.
 using Body = std::variant<Unreadable, Boot, Commit, Part, Aggregate, Result, Reveal, Proof, Echo,
-                          Status, Propose, SealVote, Lock, Rejoin, Pull, Vector, BlockMessage,
+                          SealStatus, Propose, SealVote, Lock, Rejoin, Pull, Vector, BlockMessage,
                           Chunk, Close, Forward>;
 
 // A received or own envelope with its signature and the exact bytes that the signature covers.

@@ -264,7 +264,7 @@ struct Echo {
 # --- SEAL's slow path. A rank is 0 for no lock, 1 for Q equal echoes, 1 + k for Q votes of
 # iteration k.
 
-struct Status {
+struct SealStatus {
   rank @0 :UInt32;
   value @1 :Data;
 }

@@ -117,7 +117,7 @@ base::Status LockKnown::Judge(const SealWatch::Said& said) const {
   for (const auto& [earlier, value] : watch_->StoryOf(said.seal)->locks) {
     if (earlier >= k) continue;
     if (envelope.slot.type == MessageType::kStatus) {
-      const auto status = wire::Decode<wire::Status>(envelope.body);
+      const auto status = wire::Decode<wire::SealStatus>(envelope.body);
       if (!status.ok() || status->rank >= earlier + 1) continue;
       return base::FailedPrecondition(Named(roster_, said.peer) + " begins iteration " +
                                       std::to_string(k) + " of " + NameOf(said.seal) +

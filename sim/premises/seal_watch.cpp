@@ -133,7 +133,7 @@ void SealWatch::OnWord(std::uint32_t peer, const wire::SharedMessage& message) {
     if (vote.ok()) story.ballots[{slot.iteration, vote->value}].insert(peer);
   } else if (slot.type == MessageType::kStatus && honest) {
     story.reached[peer] = slot.iteration;
-    const auto status = wire::Decode<wire::Status>(envelope.body);
+    const auto status = wire::Decode<wire::SealStatus>(envelope.body);
     if (status.ok()) story.ranks[peer] = status->rank;
   } else if (slot.type == MessageType::kLock && honest) {
     const auto lock = wire::Decode<wire::Lock>(envelope.body);

@@ -189,7 +189,7 @@ std::uint32_t AnyRank(ByteSource& source) {
   return static_cast<std::uint32_t>(source.Byte() % 8 == 0 ? source.Integer(4) : source.Below(4));
 }
 
-void Edit(wire::Status& status, const ForgerView&, ByteSource& source) {
+void Edit(wire::SealStatus& status, const ForgerView&, ByteSource& source) {
   if (source.Flip()) return Spoil(status.value, source);
   status.rank = AnyRank(source);
 }
@@ -305,7 +305,7 @@ Bytes ForgeBody(wire::MessageType type, const Bytes& body, const ForgerView& vie
     case wire::MessageType::kEcho:
       return Forged(wire::Decode<wire::Echo>(body), view, source);
     case wire::MessageType::kStatus:
-      return Forged(wire::Decode<wire::Status>(body), view, source);
+      return Forged(wire::Decode<wire::SealStatus>(body), view, source);
     case wire::MessageType::kPropose:
       return Forged(wire::Decode<wire::Propose>(body), view, source);
     case wire::MessageType::kVote:

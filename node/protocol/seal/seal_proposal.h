@@ -36,7 +36,7 @@
 namespace ostraka::protocol {
 
 struct StatusSeen {
-  wire::Status body;
+  wire::SealStatus body;
   Digest digest;
   base::SharedBytes frame;
   void HashInto(crypto::Hasher& hasher) const;

@@ -269,7 +269,7 @@ void AddFalseStatuses(std::vector<NamedFile>& files) {
   const Bytes locked = SlowFrame(MessageType::kLock, 2, Encode(wire::Lock{wire::Filled(5)}));
   const auto status = [](std::uint32_t iteration, std::uint32_t rank, std::uint8_t value) {
     return SlowFrame(MessageType::kStatus, iteration,
-                     Encode(wire::Status{.rank = rank, .value = wire::Filled(value)}));
+                     Encode(wire::SealStatus{.rank = rank, .value = wire::Filled(value)}));
   };
   const auto add = [&](const char* name, Outcome expected, const Bytes& word, const Bytes& said) {
     AddClaim(files, name, expected, kind, {word, said});

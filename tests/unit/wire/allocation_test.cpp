@@ -52,7 +52,7 @@ TEST(AllocationTest, SamplesAsEveryType) {
     ExpectFrugal(sample.name, sample.bytes, Decode<Reveal>);
     ExpectFrugal(sample.name, sample.bytes, Decode<Proof>);
     ExpectFrugal(sample.name, sample.bytes, Decode<Echo>);
-    ExpectFrugal(sample.name, sample.bytes, Decode<Status>);
+    ExpectFrugal(sample.name, sample.bytes, Decode<SealStatus>);
     ExpectFrugal(sample.name, sample.bytes, Decode<Propose>);
     ExpectFrugal(sample.name, sample.bytes, Decode<SealVote>);
     ExpectFrugal(sample.name, sample.bytes, Decode<Lock>);

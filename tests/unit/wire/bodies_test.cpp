@@ -59,7 +59,7 @@ TEST(BodiesTest, EveryBitMatters) {
   ExpectEveryBitMatters(SampleProof(), Decode<Proof>);
   ExpectEveryBitMatters(Proof{}, Decode<Proof>);
   ExpectEveryBitMatters(SampleEcho(), Decode<Echo>);
-  ExpectEveryBitMatters(SampleStatus(), Decode<Status>);
+  ExpectEveryBitMatters(SampleStatus(), Decode<SealStatus>);
   ExpectEveryBitMatters(SamplePropose(), Decode<Propose>);
   ExpectEveryBitMatters(SampleSealVote(), Decode<SealVote>);
   ExpectEveryBitMatters(SampleLock(), Decode<Lock>);
@@ -280,15 +280,15 @@ TEST(BodiesTest, NamingIsOfAColumn) {
 }
 
 TEST(BodiesTest, RanksHaveBounds) {
-  Status status = SampleStatus();
+  SealStatus status = SampleStatus();
   Propose propose = SampleLockedPropose();
   SealVote vote = SampleSealVote();
   status.rank = propose.rank = vote.rank = 1 + kMaxIterations;
-  EXPECT_EQ(Judge(status, Decode<Status>), "");
+  EXPECT_EQ(Judge(status, Decode<SealStatus>), "");
   EXPECT_EQ(Judge(propose, Decode<Propose>), "");
   EXPECT_EQ(Judge(vote, Decode<SealVote>), "");
   status.rank = propose.rank = vote.rank = 2 + kMaxIterations;
-  EXPECT_THAT(Judge(status, Decode<Status>), HasSubstr("rank: out of range"));
+  EXPECT_THAT(Judge(status, Decode<SealStatus>), HasSubstr("rank: out of range"));
   EXPECT_THAT(Judge(propose, Decode<Propose>), HasSubstr("rank: out of range"));
   EXPECT_THAT(Judge(vote, Decode<SealVote>), HasSubstr("rank: out of range"));
 }
@@ -406,7 +406,7 @@ TEST(BodiesTest, EmptyInputIsRefused) {
   EXPECT_FALSE(Decode<Reveal>({}).ok());
   EXPECT_FALSE(Decode<Proof>({}).ok());
   EXPECT_FALSE(Decode<Echo>({}).ok());
-  EXPECT_FALSE(Decode<Status>({}).ok());
+  EXPECT_FALSE(Decode<SealStatus>({}).ok());
   EXPECT_FALSE(Decode<Propose>({}).ok());
   EXPECT_FALSE(Decode<SealVote>({}).ok());
   EXPECT_FALSE(Decode<Lock>({}).ok());

@@ -295,7 +295,7 @@ template Result Any<Result>();
 template Reveal Any<Reveal>();
 template Proof Any<Proof>();
 template Echo Any<Echo>();
-template Status Any<Status>();
+template SealStatus Any<SealStatus>();
 template Propose Any<Propose>();
 template SealVote Any<SealVote>();
 template Lock Any<Lock>();

@@ -43,7 +43,7 @@ TEST(GoldenTest, Bodies) {
 }
 
 TEST(GoldenTest, SlowPathAndServices) {
-  ExpectVector("status", SampleStatus(), Encode(SampleStatus()), Decode<Status>);
+  ExpectVector("status", SampleStatus(), Encode(SampleStatus()), Decode<SealStatus>);
   ExpectVector("propose", SamplePropose(), Encode(SamplePropose()), Decode<Propose>);
   ExpectVector("vote", SampleSealVote(), Encode(SampleSealVote()), Decode<SealVote>);
   ExpectVector("lock", SampleLock(), Encode(SampleLock()), Decode<Lock>);

@@ -35,7 +35,7 @@ RC_GTEST_PROP(RoundTripTest, Result, ()) { CheckBody<Result>(); }
 RC_GTEST_PROP(RoundTripTest, Reveal, ()) { CheckBody<Reveal>(); }
 RC_GTEST_PROP(RoundTripTest, Proof, ()) { CheckBody<Proof>(); }
 RC_GTEST_PROP(RoundTripTest, Echo, ()) { CheckBody<Echo>(); }
-RC_GTEST_PROP(RoundTripTest, Status, ()) { CheckBody<Status>(); }
+RC_GTEST_PROP(RoundTripTest, Status, ()) { CheckBody<SealStatus>(); }
 RC_GTEST_PROP(RoundTripTest, Propose, ()) { CheckBody<Propose>(); }
 RC_GTEST_PROP(RoundTripTest, SealVote, ()) { CheckBody<SealVote>(); }
 RC_GTEST_PROP(RoundTripTest, Lock, ()) { CheckBody<Lock>(); }
@@ -117,7 +117,7 @@ RC_GTEST_PROP(RoundTripTest, AnyWordsAreSafeToDecode, ()) {
   check(Decode<Reveal>(bytes));
   check(Decode<Proof>(bytes));
   check(Decode<Echo>(bytes));
-  check(Decode<Status>(bytes));
+  check(Decode<SealStatus>(bytes));
   check(Decode<Propose>(bytes));
   check(Decode<SealVote>(bytes));
   check(Decode<Lock>(bytes));

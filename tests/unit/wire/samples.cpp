@@ -144,7 +144,7 @@ Echo SampleEcho() {
   return {.vector = Filled(0x81), .present = {0xff, 0xfd}, .equivocated = {0x00, 0x02}};
 }
 
-Status SampleStatus() { return {.rank = 2, .value = Filled(0xb1)}; }
+SealStatus SampleStatus() { return {.rank = 2, .value = Filled(0xb1)}; }
 
 Propose SamplePropose() {
   return {.rank = 0, .value = Filled(0xb2), .statuses = {0x0e}, .statuses_root = Filled(0xb3)};

@@ -38,7 +38,7 @@ Reveal SampleReveal();
 CaseId SampleCaseId();
 Proof SampleProof();  // something in every field; NaN payload, infinity, -0 and a denormal
 Echo SampleEcho();
-Status SampleStatus();
+SealStatus SampleStatus();
 Propose SamplePropose();        // of an unlocked value, by the statuses
 Propose SampleLockedPropose();  // of a locked one
 SealVote SampleSealVote();

@@ -130,7 +130,7 @@ void Seal::Impl::BeginIteration(SealOutput& out) {
   if (!slow_) echoes_.NameSilent();
   slow_ = true;
   const std::uint32_t k = clock_.iteration();
-  const wire::Status status = slow_path_.BeginIteration(k, echoes_.own_value());
+  const wire::SealStatus status = slow_path_.BeginIteration(k, echoes_.own_value());
   asks_.Restart();
   values_.ForgetAllBut(NamedValues(view()));
   CheckParts();

@@ -24,7 +24,7 @@ SealSlowPath::StatusTaken SealSlowPath::OnStatus(const wire::SignedEnvelope& mes
   const std::uint32_t k = message.envelope.slot.iteration;
   const PeerId& sender = message.envelope.sender;
   StatusTaken taken;
-  const auto* status = message.As<wire::Status>();
+  const auto* status = message.As<wire::SealStatus>();
   if (status == nullptr || !InWindow(k, current)) return taken;
   if (!rounds_.AddStatus(k, sender, {*status, message.digest, message.frame})) return taken;
   const Statuses& statuses = rounds_.StatusesOf(k);
@@ -71,7 +71,7 @@ bool SealSlowPath::OnLock(const wire::SignedEnvelope& message, std::uint32_t cur
 void SealSlowPath::Recall(const wire::SignedEnvelope& own, std::uint32_t current) {
   const wire::Slot& slot = own.envelope.slot;
   if (slot.type == MessageType::kStatus) {
-    const auto* status = own.As<wire::Status>();
+    const auto* status = own.As<wire::SealStatus>();
     if (status != nullptr) certificates_.Raise({status->rank, status->value}, current);
   } else if (slot.type == MessageType::kLock) {
     const auto* lock = own.As<wire::Lock>();
@@ -92,7 +92,7 @@ void SealSlowPath::MoveTo(std::uint32_t current) {
   certificates_.Forget(current);
 }
 
-wire::Status SealSlowPath::BeginIteration(std::uint32_t current, const Digest& echoed) {
+wire::SealStatus SealSlowPath::BeginIteration(std::uint32_t current, const Digest& echoed) {
   certificates_.Raise(certificates_.HighestCertified(), current);
   for (const SealLock& claim : rounds_.ClaimsOf(current)) certificates_.Name(claim, current + 1);
   MoveTo(current);

@@ -75,7 +75,7 @@ class SealSlowPath {
   // changes; BeginIteration includes it.
   void MoveTo(std::uint32_t current);
   // Adopts the highest certified lock. `echoed`: the value of the own ECHO, or zero.
-  wire::Status BeginIteration(std::uint32_t current, const Digest& echoed);
+  wire::SealStatus BeginIteration(std::uint32_t current, const Digest& echoed);
   struct Proposal {
     wire::Propose body;
     std::optional<SealVector> merged;  // the vector of a merge: a new value

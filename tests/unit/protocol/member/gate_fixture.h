@@ -95,7 +95,7 @@ class GateTest : public MemberTest {
       step().OnAccepted(*Hold({.from = i,
                                .type = wire::MessageType::kStatus,
                                .iteration = iteration,
-                               .body = wire::Encode(wire::Status{0, DigestOf(1)}),
+                               .body = wire::Encode(wire::SealStatus{0, DigestOf(1)}),
                                .parent = step().facts().parent_a}));
     }
   }

@@ -139,7 +139,7 @@ class SealTest : public testing::Test, public SealMessages {
     Hear(Frame(sender, wire::MessageType::kEcho, 0, wire::Encode(EchoOf(vector))));
   }
   void HearStatus(std::uint32_t sender, std::uint32_t k, std::uint32_t rank, const Digest& value) {
-    Hear(Frame(sender, wire::MessageType::kStatus, k, wire::Encode(wire::Status{rank, value})));
+    Hear(Frame(sender, wire::MessageType::kStatus, k, wire::Encode(wire::SealStatus{rank, value})));
   }
   void HearVote(std::uint32_t sender, std::uint32_t k, const Digest& value) {
     Hear(Frame(sender, wire::MessageType::kVote, k, wire::Encode(wire::SealVote{value, 0})));
@@ -196,7 +196,7 @@ class SealTest : public testing::Test, public SealMessages {
     std::vector<PeerId> chosen = {scene::PeerNumber(1), scene::PeerNumber(2), scene::PeerNumber(3)};
     std::vector<Digest> digests;
     for (std::uint32_t i = 1; i <= 3; ++i) {
-      const wire::Status status{0, EchoOf(Without(i)).vector};
+      const wire::SealStatus status{0, EchoOf(Without(i)).vector};
       digests.push_back(Frame(i, wire::MessageType::kStatus, k, wire::Encode(status)).digest);
     }
     wire::Propose propose;

@@ -37,7 +37,7 @@ TEST_F(SealTest, CloseIsSentTwoDeltaAfterTheOwnEchoAndStatusThreeHalvesAfterTheG
   Until(4500);
   EXPECT_TRUE(seal_->slow());
   EXPECT_EQ(seal_->silent(), (std::set<PeerId>{PeerNumber(3), PeerNumber(4)}));
-  const auto status = wire::Decode<wire::Status>(Said(MessageType::kStatus, 1)->body).value();
+  const auto status = wire::Decode<wire::SealStatus>(Said(MessageType::kStatus, 1)->body).value();
   EXPECT_EQ(status.rank, 0u);
   EXPECT_EQ(status.value, EchoOf(All()).vector);
 }
@@ -50,7 +50,7 @@ TEST_F(SealTest, EqualEchoesOfAQuorumLock) {
   Until(2000);
   HearCloses();
   Until(3500);
-  const auto status = wire::Decode<wire::Status>(Said(MessageType::kStatus, 1)->body).value();
+  const auto status = wire::Decode<wire::SealStatus>(Said(MessageType::kStatus, 1)->body).value();
   EXPECT_EQ(status.rank, 1u);
   EXPECT_EQ(status.value, EchoOf(All()).vector);
 }
@@ -132,7 +132,7 @@ TEST_F(SealTest, AMemberThatOpensTheSealAfterTheGateEchoesNothing) {
   EXPECT_TRUE(seal_->wait_ended());
   EXPECT_EQ(Said(MessageType::kEcho), nullptr);
   Until(1'500);
-  const auto status = wire::Decode<wire::Status>(Said(MessageType::kStatus, 1)->body).value();
+  const auto status = wire::Decode<wire::SealStatus>(Said(MessageType::kStatus, 1)->body).value();
   EXPECT_EQ(status.rank, 0u);
   EXPECT_TRUE(status.value.is_zero());
   for (std::uint32_t i = 1; i < kMembers; ++i) HearEcho(i, Without(i));
@@ -286,7 +286,8 @@ TEST_F(SealTest, ASecondProposalOfTheLeaderVoidsItsIteration) {
   EXPECT_EQ(Said(MessageType::kLock, k), nullptr);
   // The votes are a certificate all the same: the next iteration begins with it.
   Until(StepEnd(k, 4));
-  const auto status = wire::Decode<wire::Status>(Said(MessageType::kStatus, k + 1)->body).value();
+  const auto status =
+      wire::Decode<wire::SealStatus>(Said(MessageType::kStatus, k + 1)->body).value();
   EXPECT_EQ(status.rank, k + 1);
   EXPECT_EQ(status.value, value);
 }

@@ -132,7 +132,7 @@ TEST_F(SealTest, AVectorThatNoMemberNamedIsNotKept) {
 TEST_F(SealTest, AfterARestartNoSlotIsFilledAgainAndTheLockIsKept) {
   const Digest value = EchoOf(All()).vector;
   HearEcho(0, All());
-  Hear(Frame(0, MessageType::kStatus, 2, wire::Encode(wire::Status{0, value})));
+  Hear(Frame(0, MessageType::kStatus, 2, wire::Encode(wire::SealStatus{0, value})));
   Hear(Frame(0, MessageType::kVote, 2, wire::Encode(wire::SealVote{DigestOf(5), 0})));
   Hear(Frame(0, MessageType::kLock, 2, wire::Encode(wire::Lock{DigestOf(5)})));
   Echo();
@@ -142,7 +142,7 @@ TEST_F(SealTest, AfterARestartNoSlotIsFilledAgainAndTheLockIsKept) {
   Until(7'999);
   EXPECT_TRUE(said_.empty());
   Until(8'000);  // four steps of iteration 2
-  const auto status = wire::Decode<wire::Status>(Said(MessageType::kStatus, 3)->body).value();
+  const auto status = wire::Decode<wire::SealStatus>(Said(MessageType::kStatus, 3)->body).value();
   EXPECT_EQ(status.rank, 3u);
   EXPECT_EQ(status.value, DigestOf(5));
 }
@@ -161,7 +161,7 @@ TEST_F(SealTest, AfterARestartWithOtherMessagesNoMergeGetsAVote) {
 
 // Two processes with one key, and the other is ahead. (This one once aborted on that.)
 TEST_F(SealTest, AnIterationWithMessagesOfAnotherProcessWithThisKeyIsOver) {
-  Hear(Frame(0, MessageType::kStatus, 2, wire::Encode(wire::Status{0, EchoOf(All()).vector})));
+  Hear(Frame(0, MessageType::kStatus, 2, wire::Encode(wire::SealStatus{0, EchoOf(All()).vector})));
   Echo();
   EXPECT_EQ(Said(MessageType::kEcho, 0), nullptr) << "too late for it";
   Until(7'999);

@@ -66,7 +66,7 @@ base::Bytes World::FalseBody(std::uint32_t number, MessageType type, std::uint32
                                                    : wire::Echo{value, {0xff}, {0x0f}});
     case MessageType::kStatus:
       return wire::Encode(
-          wire::Status{static_cast<std::uint32_t>(rng_.Below(iteration + 2)), value});
+          wire::SealStatus{static_cast<std::uint32_t>(rng_.Below(iteration + 2)), value});
     case MessageType::kPropose:
       return FalsePropose(number, iteration, value);
     case MessageType::kVote:
@@ -139,7 +139,7 @@ void World::Flood(std::uint32_t number, std::uint32_t iteration) {
     say(number, MessageType::kVote, k, wire::Encode(wire::SealVote{value, 0}));
   }
   const Digest claimed = DigestOf(90'000 + 100 * iteration + number);
-  say(number, MessageType::kStatus, iteration, wire::Encode(wire::Status{1, claimed}));
+  say(number, MessageType::kStatus, iteration, wire::Encode(wire::SealStatus{1, claimed}));
   for (const std::uint32_t liar : options_.byzantine) {
     say(liar, MessageType::kEcho, 0, wire::Encode(wire::Echo{claimed, {0xff}, {0x0f}}));
   }

@@ -171,7 +171,7 @@ TEST_F(SealingTest, OwnSlowPathFromBeforeACrashIsFed) {
     const wire::Slot slot =
         before.voice.SlotOf(StepWorld::kStep, Phase::kA, MessageType::kStatus, 0, 2);
     before.voice.Prepare(before.voice.MakeDraft(slot, before.facts.parent_a,
-                                                wire::Encode(wire::Status{0, DigestOf(3)}),
+                                                wire::Encode(wire::SealStatus{0, DigestOf(3)}),
                                                 before.head().members));
     slots = before.StoredRecords(RecordKind::kSlot);
   }

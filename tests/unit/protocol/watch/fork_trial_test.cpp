@@ -46,7 +46,7 @@ SignedEnvelope Vote(std::uint32_t member, std::uint32_t iteration, std::uint64_t
 SignedEnvelope Status(std::uint32_t member, std::uint32_t iteration, std::uint64_t value,
                       std::uint32_t rank) {
   return Say(member, MessageType::kStatus, iteration,
-             wire::Encode(wire::Status{.rank = rank, .value = DigestOf(value)}));
+             wire::Encode(wire::SealStatus{.rank = rank, .value = DigestOf(value)}));
 }
 SignedEnvelope Echo(std::uint32_t member, std::uint64_t value) {
   wire::Echo echo;

@@ -56,7 +56,7 @@ class Premises : public testing::Test {
     return Say(author, MessageType::kVote, wire::Encode(wire::SealVote{Value(value), 0}), k);
   }
   static protocol::Action Status(std::uint32_t author, std::uint32_t k, std::uint32_t rank) {
-    return Say(author, MessageType::kStatus, wire::Encode(wire::Status{rank, Value(1)}), k);
+    return Say(author, MessageType::kStatus, wire::Encode(wire::SealStatus{rank, Value(1)}), k);
   }
   static protocol::Action Begins(std::uint64_t step) {
     protocol::StepStarted started;

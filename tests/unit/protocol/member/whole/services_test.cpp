@@ -185,7 +185,7 @@ TEST_F(ServicesTest, HelpInASealThatIsOverIsRationedToo) {
   wire::Slot slot = Slot(1, Phase::kC, MessageType::kStatus);
   slot.iteration = 1;
   const auto cry =
-      wire::Seal({slot, entry_c_, cluster_.node(kCheat).id(), wire::Encode(wire::Status{})},
+      wire::Seal({slot, entry_c_, cluster_.node(kCheat).id(), wire::Encode(wire::SealStatus{})},
                  *cluster_.node(kCheat).key);
   ExpectRationed([&] {
     return cluster_.Feed(0, MessageReceived{cluster_.node(kCheat).id(), cry.frame, nullptr});

@@ -132,7 +132,7 @@ TEST_F(LacksTest, TheSourcesOfAProposalJoinThoseThatShowedTheSameThingBefore) {
     slow_path_.OnPropose(Message(leader, MessageType::kPropose, 2, wire::Encode(body)), 2);
   };
   slow_path_.OnStatus(
-      Message(other, MessageType::kStatus, 2, wire::Encode(wire::Status{2, DigestOf(7)})), 2);
+      Message(other, MessageType::kStatus, 2, wire::Encode(wire::SealStatus{2, DigestOf(7)})), 2);
   propose(2, DigestOf(7));
   EXPECT_EQ(SourcesOf(Find(100), MessageType::kVote, 1, DigestOf(7)),
             (std::vector<PeerId>{PeerNumber(other), PeerNumber(leader)}));
@@ -176,7 +176,7 @@ TEST_F(LacksTest, TheCertificateOfAClaimedLockIsLackedOfItsClaimant) {
   SendEcho(0);
   clock_.Enter(2, At(100));
   slow_path_.OnStatus(
-      Message(3, MessageType::kStatus, 2, wire::Encode(wire::Status{2, DigestOf(7)})), 2);
+      Message(3, MessageType::kStatus, 2, wire::Encode(wire::SealStatus{2, DigestOf(7)})), 2);
   const SealLacks lacks = Find(100);
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(SourcesOf(lacks, MessageType::kVote, i, DigestOf(7)),

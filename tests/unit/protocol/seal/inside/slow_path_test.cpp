@@ -27,7 +27,8 @@ class SealSlowPathTest : public testing::Test {
   SealSlowPath::StatusTaken Status(std::uint32_t member, std::uint32_t k, std::uint32_t rank,
                                    const Digest& value, std::uint32_t current) {
     return slow_path_.OnStatus(
-        Message(member, MessageType::kStatus, k, wire::Encode(wire::Status{rank, value})), current);
+        Message(member, MessageType::kStatus, k, wire::Encode(wire::SealStatus{rank, value})),
+        current);
   }
   void Vote(std::uint32_t member, std::uint32_t k, const Digest& value, std::uint32_t current) {
     slow_path_.OnVote(
@@ -60,7 +61,7 @@ class SealSlowPathTest : public testing::Test {
 };
 
 TEST_F(SealSlowPathTest, StatusIsTheLockOrTheValueThatWasEchoed) {
-  wire::Status status = slow_path_.BeginIteration(1, DigestOf(5));
+  wire::SealStatus status = slow_path_.BeginIteration(1, DigestOf(5));
   EXPECT_EQ(status.rank, 0u);
   EXPECT_EQ(status.value, DigestOf(5));
   for (std::uint32_t i = 1; i <= 3; ++i) {
@@ -150,8 +151,8 @@ TEST_F(SealSlowPathTest, AVoteIsForTheOneValidProposal) {
 TEST_F(SealSlowPathTest, NoVotePassesOverTheOwnLock) {
   DifferentStatuses(1);
   Propose(LeaderOf(1), 1, MergeOf(1, AllFive()), 1);
-  slow_path_.Recall(Message(0, MessageType::kStatus, 1, wire::Encode(wire::Status{1, DigestOf(9)})),
-                    1);
+  slow_path_.Recall(
+      Message(0, MessageType::kStatus, 1, wire::Encode(wire::SealStatus{1, DigestOf(9)})), 1);
   EXPECT_EQ(slow_path_.Vote(1, values_, AllFive()), nullptr);
   EXPECT_EQ(slow_path_.rounds().RefusalOf(1), "it passes over my lock");
 }
@@ -198,8 +199,8 @@ TEST_F(SealSlowPathTest, WhatIsNotOfUseInALaterIterationGoesWithTheMove) {
 
 TEST_F(SealSlowPathTest, TheHighestOwnFrameFromBeforeARestartBinds) {
   slow_path_.Recall(Message(0, MessageType::kLock, 2, wire::Encode(wire::Lock{DigestOf(7)})), 2);
-  slow_path_.Recall(Message(0, MessageType::kStatus, 2, wire::Encode(wire::Status{1, DigestOf(6)})),
-                    2);
+  slow_path_.Recall(
+      Message(0, MessageType::kStatus, 2, wire::Encode(wire::SealStatus{1, DigestOf(6)})), 2);
   slow_path_.Recall(Message(0, MessageType::kVote, 9, wire::Encode(wire::SealVote{DigestOf(5), 8})),
                     2);
   EXPECT_EQ(slow_path_.certificates().lock(), (SealLock{3, DigestOf(7)}));
