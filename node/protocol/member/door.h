@@ -20,13 +20,13 @@
 // Thread safety: none; one owner.
 #pragma once
 
-#include "node/protocol/member/parts.h"
+#include "node/protocol/member/components.h"
 
 namespace ostraka::protocol {
 
 class Door {
  public:
-  explicit Door(Parts& parts) : parts_(parts) {}
+  explicit Door(Components& components) : components_(components) {}
 
   // D1.
   bool MayBeHeard(const PeerId& from) const;
@@ -38,7 +38,7 @@ class Door {
   bool IsVouched(const PeerId& sender, const wire::Rejoin& rejoin);
   void AskHowFar(const PeerId& peer, const Followers::Request& request);
 
-  Parts& parts_;
+  Components& components_;
 };
 
 }  // namespace ostraka::protocol

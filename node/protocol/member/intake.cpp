@@ -15,35 +15,37 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-Intake::Intake(Parts& parts, StepNow& step, Forks& forks, Follower& follower, Beginning& beginning,
-               Ending& ending, const std::shared_ptr<wire::Opener>& opener)
-    : parts_(parts),
+Intake::Intake(Components& components, StepNow& step, Forks& forks, Follower& follower,
+               Beginning& beginning, Ending& ending, const std::shared_ptr<wire::Opener>& opener)
+    : components_(components),
       step_(step),
       forks_(forks),
       follower_(follower),
       beginning_(beginning),
       ending_(ending),
-      door_(parts),
-      gate_(parts, parts, parts.check, parts.genesis, parts.stage, step, opener),
-      answers_(parts, parts, parts.stage, step, opener) {}
+      door_(components),
+      gate_(components, components, components.check, components.genesis, components.stage, step,
+            opener),
+      answers_(components, components, components.stage, step, opener) {}
 
 // --- signed messages ----------------------------------------------------------------------------
 
 Outcome Intake::On(const MessageReceived& input) {
   // A carried message within another one is in the ration of its carrier.
-  const Block& head = parts_.chain.head();
-  const bool hosted = !parts_.ration.carries() && !IsMember(head.members, input.from) &&
+  const Block& head = components_.chain.head();
+  const bool hosted = !components_.ration.carries() && !IsMember(head.members, input.from) &&
                       door_.MayBeHeard(input.from);
   if (!hosted || base::Planted(base::Bug::kGuestsAsMembers)) return Take(input);
   // Who follows itself takes blocks without a step that says so to the followers.
-  if (parts_.stage.is(Stage::kFollow)) {
+  if (components_.stage.is(Stage::kFollow)) {
     const auto refuses = [this](const Voucher& voucher) { return door_.IsRefusedForGood(voucher); };
-    parts_.followers.EndRefused(head, refuses);
+    components_.followers.EndRefused(head, refuses);
     if (!door_.MayBeHeard(input.from)) return Outcome::Wait();
   }
-  parts_.ration.Host(input.from, parts_.followers.ShareOf(input.from, head.standings.size()));
+  components_.ration.Host(input.from,
+                          components_.followers.ShareOf(input.from, head.standings.size()));
   const Outcome outcome = Take(input);
-  parts_.ration.EndHost();
+  components_.ration.EndHost();
   return outcome;
 }
 
@@ -57,12 +59,12 @@ Outcome Intake::Take(const MessageReceived& input) {
   if (wire::IsService(envelope.slot.type)) {
     return OnService(input.from, **shared, input.blob);
   }
-  if (parts_.stage.is(Stage::kFrozen)) {
+  if (components_.stage.is(Stage::kFrozen)) {
     forks_.Hear(**shared, input.from);
     return Outcome::Wait();
   }
   if (!gate_.HasItsBlob(envelope, input)) return Outcome::Wait();
-  if (parts_.stage.is(Stage::kLinger)) {
+  if (components_.stage.is(Stage::kLinger)) {
     return Perform(gate_.JudgeAfterEnd(*shared, input.from), *shared, input);
   }
   if (envelope.slot.type != MessageType::kRejoin) return OnSigned(*shared, input);
@@ -81,7 +83,7 @@ Outcome Intake::OnSigned(const wire::SharedMessage& shared, const MessageReceive
   }
   Fate fate = gate_.Sort(*shared, input.from);
   if (fate == Fate::kTakeIn) {
-    if (parts_.stage.is(Stage::kFollow)) follower_.NoteAttestation(*shared, input.from);
+    if (components_.stage.is(Stage::kFollow)) follower_.NoteAttestation(*shared, input.from);
     fate = gate_.Judge(shared, input);
   }
   return Perform(fate, shared, input);
@@ -90,15 +92,15 @@ Outcome Intake::OnSigned(const wire::SharedMessage& shared, const MessageReceive
 // Within the ration of `to`. Attack: its BOOT, sent again and again, is checked no more, and each
 // would bring it the ECHOs of all members.
 void Intake::AnswerEchoes(const PeerId& to) {
-  for (const base::SharedBytes& frame : parts_.genesis.EchoesFor(to)) {
-    if (!parts_.server.SendFrame(to, frame)) return;
+  for (const base::SharedBytes& frame : components_.genesis.EchoesFor(to)) {
+    if (!components_.server.SendFrame(to, frame)) return;
   }
 }
 
 Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared,
                         const MessageReceived& input) {
   const PeerId& sender = shared->envelope.sender;
-  const std::size_t first = parts_.turn.done();
+  const std::size_t first = components_.turn.done();
   switch (fate) {
     case Fate::kNothing:
       break;
@@ -106,7 +108,7 @@ Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared,
       OnExhibit(*shared, input);
       break;
     case Fate::kGenesisQuestion:
-      if (parts_.voice.step() == 0) AnswerEchoes(input.from);
+      if (components_.voice.step() == 0) AnswerEchoes(input.from);
       answers_.AnswerHead(input.from);
       SendBack(first, input.from, Rationed::kYes);
       break;
@@ -124,7 +126,8 @@ Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared,
       return LeaveIfBehind(sender);
     case Fate::kTakeIn: {
       const Outcome outcome = Accept(shared, input.blob);
-      if (outcome.what != Outcome::What::kWait || !parts_.stage.is(Stage::kLinger)) return outcome;
+      if (outcome.what != Outcome::What::kWait || !components_.stage.is(Stage::kLinger))
+        return outcome;
       return ending_.OnCommit(sender);
     }
   }
@@ -134,7 +137,7 @@ Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared,
 Outcome Intake::LeaveIfBehind(const PeerId& sender) {
   // In kUpdate the head is of the new block and the state still of the old one. The next step
   // counts the members that are ahead anew.
-  if (!gate_.NoteAhead(sender) || parts_.stage.is(Stage::kUpdate)) return Outcome::Wait();
+  if (!gate_.NoteAhead(sender) || components_.stage.is(Stage::kUpdate)) return Outcome::Wait();
   return Outcome::Leave("the others are steps ahead: this node was too slow, or cut off");
 }
 
@@ -143,17 +146,17 @@ Outcome Intake::LeaveIfBehind(const PeerId& sender) {
 // its seal was slow. They took their last steps meanwhile, and ended.] A carrier could say it in
 // any name.
 Outcome Intake::LeaveIfAsksAhead(const PeerId& from, const wire::Slot& slot) {
-  if (parts_.ration.carries() || !step_.in()) return Outcome::Wait();
+  if (components_.ration.carries() || !step_.in()) return Outcome::Wait();
   return slot.step >= step_.step().number() + 2 ? LeaveIfBehind(from) : Outcome::Wait();
 }
 
 void Intake::OnExhibit(const wire::SignedEnvelope& message, const MessageReceived& input) {
-  if (!parts_.stage.in_step()) return;
-  if (!parts_.duties.IsExhibit(message, input.blob)) return;
-  if (!parts_.check.Verified(message, input.from)) return;  // it is passed on as its author's
+  if (!components_.stage.in_step()) return;
+  if (!components_.duties.IsExhibit(message, input.blob)) return;
+  if (!components_.check.Verified(message, input.from)) return;  // it is passed on as its author's
   const wire::Slot& slot = message.envelope.slot;
-  parts_.chain.KeepPart(slot.step, {slot.iteration, message.envelope.sender},
-                        {message.frame, input.blob});
+  components_.chain.KeepPart(slot.step, {slot.iteration, message.envelope.sender},
+                             {message.frame, input.blob});
 }
 
 // --- what is taken in ---------------------------------------------------------------------------
@@ -162,15 +165,15 @@ Outcome Intake::Accept(const wire::SharedMessage& shared, SharedBlob blob) {
   const wire::Slot& slot = shared->envelope.slot;
   const PeerId& sender = shared->envelope.sender;
   if (slot.phase == Phase::kGenesis) {
-    if (parts_.genesis.Wants(shared->envelope)) parts_.inbox.Replace(shared);
+    if (components_.genesis.Wants(shared->envelope)) components_.inbox.Replace(shared);
     return Outcome::Wait();
   }
-  const Inbox::Outcome added = parts_.inbox.Add(shared, std::move(blob));
+  const Inbox::Outcome added = components_.inbox.Add(shared, std::move(blob));
   if (added == Inbox::Outcome::kRival) {
-    const Outcome outcome = KeepEquivocation(*parts_.inbox.Find(Inbox::PlaceOf(slot), sender));
+    const Outcome outcome = KeepEquivocation(*components_.inbox.Find(Inbox::PlaceOf(slot), sender));
     if (outcome.what == Outcome::What::kHalt) return outcome;
   }
-  if (IsSealMessage(slot.type) && sender != parts_.self) KeepFaultOfSeal(*shared);
+  if (IsSealMessage(slot.type) && sender != components_.self) KeepFaultOfSeal(*shared);
   if (Step* step = step_.last()) step->OnAccepted(*shared);
   return Outcome::Wait();
 }
@@ -178,7 +181,7 @@ Outcome Intake::Accept(const wire::SharedMessage& shared, SharedBlob blob) {
 Outcome Intake::KeepEquivocation(const Inbox::Item& item) {
   if (item.rivals.size() != 1) return Outcome::Wait();  // the first rival proved it (I2)
   const wire::Envelope& envelope = item.message->envelope;
-  if (envelope.sender == parts_.self) {
+  if (envelope.sender == components_.self) {
     // Whatever is signed from here on may be the second message of its slot too, and a file about
     // it would convict this key: it is left to others to find.
     return Outcome::Halt(
@@ -186,10 +189,10 @@ Outcome Intake::KeepEquivocation(const Inbox::Item& item) {
         "another process signs with this key: end it, or this node, before both are banned; "
         "is the key in use on another machine, or was the data folder copied?");
   }
-  parts_.charges.ShowEquivocation(item);
-  parts_.voice.Suspect(envelope.sender, "equivocation",
-                       std::string("signed two different messages of one ") +
-                           wire::MessageTypeName(envelope.slot.type) + " slot");
+  components_.charges.ShowEquivocation(item);
+  components_.voice.Suspect(envelope.sender, "equivocation",
+                            std::string("signed two different messages of one ") +
+                                wire::MessageTypeName(envelope.slot.type) + " slot");
   return Outcome::Wait();
 }
 
@@ -197,18 +200,18 @@ Outcome Intake::KeepEquivocation(const Inbox::Item& item) {
 void Intake::KeepFaultOfSeal(const wire::SignedEnvelope& message) {
   const PeerId& sender = message.envelope.sender;
   if (!message.IsReadable()) {
-    parts_.charges.Show(sender, evidence::MakeUnreadable(*message.frame));
+    components_.charges.Show(sender, evidence::MakeUnreadable(*message.frame));
   }
-  if (parts_.charges.FindBrokenLock(parts_.inbox, message)) {
-    parts_.voice.Suspect(sender, "lock", "voted against an earlier lock of its own");
+  if (components_.charges.FindBrokenLock(components_.inbox, message)) {
+    components_.voice.Suspect(sender, "lock", "voted against an earlier lock of its own");
   }
 }
 
 // --- requests and answers -----------------------------------------------------------------------
 
 void Intake::Malformed(const PeerId& from, const std::string& why) const {
-  if (parts_.ration.carries()) return;  // of two, nobody here knows which one spoilt it
-  parts_.voice.Suspect(from, "service", "sent a malformed request or answer: " + why);
+  if (components_.ration.carries()) return;  // of two, nobody here knows which one spoilt it
+  components_.voice.Suspect(from, "service", "sent a malformed request or answer: " + why);
 }
 
 Outcome Intake::OnService(const PeerId& from, const wire::SignedEnvelope& message,
@@ -216,7 +219,7 @@ Outcome Intake::OnService(const PeerId& from, const wire::SignedEnvelope& messag
   const wire::Slot& slot = message.envelope.slot;
   if (!message.IsReadable()) Malformed(from, message.WhyUnreadable());
   if (slot.type == MessageType::kPull) {
-    const std::size_t first = parts_.turn.done();
+    const std::size_t first = components_.turn.done();
     Outcome outcome = Outcome::Wait();
     if (const auto* pull = message.As<wire::Pull>()) outcome = OnPull(from, slot, *pull);
     SendBack(first, from, Rationed::kYes);
@@ -236,19 +239,20 @@ Outcome Intake::OnService(const PeerId& from, const wire::SignedEnvelope& messag
 }
 
 Outcome Intake::OnForward(const PeerId& link, const wire::Forward& forward) {
-  const Block& head = parts_.chain.head();
-  if (parts_.ration.carries()) return Outcome::Wait();  // one within another
+  const Block& head = components_.chain.head();
+  if (components_.ration.carries()) return Outcome::Wait();  // one within another
   if (!IsKey(head, forward.from) || !IsKey(head, forward.to)) return Outcome::Wait();
-  if (parts_.post.IsForSelf(link, forward)) {
-    parts_.ration.Carry(forward.from, link, parts_.post.CarriedFor());
+  if (components_.post.IsForSelf(link, forward)) {
+    components_.ration.Carry(forward.from, link, components_.post.CarriedFor());
     const Outcome outcome = OnCarried(forward);
-    parts_.ration.EndCarry();
+    components_.ration.EndCarry();
     return outcome;
   }
-  const auto passed_on = parts_.post.PassOn(link, forward);
-  const bool may = passed_on && parts_.ration.TakeForward(parts_.turn.now(), link, forward.to,
-                                                          forward.frame.size(), passed_on->service);
-  if (may) parts_.turn.Do(passed_on->send);
+  const auto passed_on = components_.post.PassOn(link, forward);
+  const bool may =
+      passed_on && components_.ration.TakeForward(components_.turn.now(), link, forward.to,
+                                                  forward.frame.size(), passed_on->service);
+  if (may) components_.turn.Do(passed_on->send);
   return Outcome::Wait();
 }
 
@@ -258,7 +262,7 @@ Outcome Intake::OnCarried(const wire::Forward& forward) {
     return On(MessageReceived{forward.from, frame, nullptr});
   }
   // There is a path by way of this carrier: what is said again goes that way.
-  const std::size_t first = parts_.turn.done();
+  const std::size_t first = components_.turn.done();
   Greet(forward.from);
   SendBack(first, forward.from, Rationed::kNo);  // Greet has a ration of its own
   return Outcome::Wait();
@@ -266,28 +270,28 @@ Outcome Intake::OnCarried(const wire::Forward& forward) {
 
 void Intake::SendBack(std::size_t first, const PeerId& from, Rationed rationed) {
   // Where somebody else routes, an adversary has yet to change what is said.
-  if (!parts_.ration.carries() || !parts_.routes) return;
-  for (const Send& send : parts_.turn.TakeBack(first, from)) {
-    const auto back = parts_.post.ByWayOf(parts_.ration.carrier(), send);
+  if (!components_.ration.carries() || !components_.routes) return;
+  for (const Send& send : components_.turn.TakeBack(first, from)) {
+    const auto back = components_.post.ByWayOf(components_.ration.carrier(), send);
     if (!back) continue;  // nobody could have carried it
     const bool free = rationed == Rationed::kNo;
     const std::size_t bytes = send.frame->size();
-    if (!free && !parts_.ration.TakeCarriedAnswer(parts_.turn.now(), from, bytes)) return;
-    parts_.turn.Do(*back);
+    if (!free && !components_.ration.TakeCarriedAnswer(components_.turn.now(), from, bytes)) return;
+    components_.turn.Do(*back);
   }
 }
 
 void Intake::Greet(const PeerId& peer) {
-  if (!parts_.ration.TakeRepeat(parts_.turn.now(), peer)) return;
-  if (!parts_.ration.carries()) {
-    for (const Send& send : parts_.post.Introduce(peer)) parts_.turn.Do(send);
+  if (!components_.ration.TakeRepeat(components_.turn.now(), peer)) return;
+  if (!components_.ration.carries()) {
+    for (const Send& send : components_.post.Introduce(peer)) components_.turn.Do(send);
   }
-  if (parts_.stage.is(Stage::kFrozen)) return forks_.Show(peer);
-  parts_.journal.Repeat(peer);
-  if (parts_.stage.is(Stage::kFollow)) follower_.Follow(peer);
+  if (components_.stage.is(Stage::kFrozen)) return forks_.Show(peer);
+  components_.journal.Repeat(peer);
+  if (components_.stage.is(Stage::kFollow)) follower_.Follow(peer);
   // Whichever of the two was away, the other may have gone on.
-  if (parts_.stage.in_step() || parts_.stage.is(Stage::kGenesis)) {
-    parts_.voice.AskHeads({peer}, parts_.voice.step());
+  if (components_.stage.in_step() || components_.stage.is(Stage::kGenesis)) {
+    components_.voice.AskHeads({peer}, components_.voice.step());
   }
 }
 
@@ -301,16 +305,16 @@ Outcome Intake::OnPull(const PeerId& from, const wire::Slot& slot, const wire::P
     answers_.Answer(from, slot, pull);
     return Outcome::Wait();
   }
-  const bool lingers = parts_.stage.is(Stage::kLinger);
+  const bool lingers = components_.stage.is(Stage::kLinger);
   // A carrier could say it in the name of one that still needs this member.
-  if (lingers && !parts_.ration.carries() && slot.step >= HeightOf(parts_.chain.head())) {
-    parts_.followers.Remove(from);
+  if (lingers && !components_.ration.carries() && slot.step >= HeightOf(components_.chain.head())) {
+    components_.followers.Remove(from);
     answers_.AnswerHead(from);
     return ending_.OnFinished(from);
   }
   std::optional<std::uint64_t> has;
-  if (!parts_.ration.carries()) has = slot.step;
-  parts_.followers.Note(from, parts_.turn.now(), HeightOf(parts_.chain.head()), has);
+  if (!components_.ration.carries()) has = slot.step;
+  components_.followers.Note(from, components_.turn.now(), HeightOf(components_.chain.head()), has);
   if (lingers) ending_.StayFor(from);
   answers_.AnswerHead(from);
   return Outcome::Wait();
@@ -320,13 +324,13 @@ Outcome Intake::OnPull(const PeerId& from, const wire::Slot& slot, const wire::P
 // before.
 base::StatusOr<Block> Intake::DecodeShown(const SharedBlob& blob) const {
   ASSIGN_OR_RETURN(Block block, wire::DecodeBlock(blob->data));
-  const std::vector<PeerId> keys = KeysOf(parts_.chain.head());
-  const bool open = IsOpen(*parts_.manifest);  // others may have come since
+  const std::vector<PeerId> keys = KeysOf(components_.chain.head());
+  const bool open = IsOpen(*components_.manifest);  // others may have come since
   const auto are_keys = [&](const std::vector<PeerId>& peers) {
     return open || std::includes(keys.begin(), keys.end(), peers.begin(), peers.end());
   };
   if (!are_keys(block.members)) return base::InvalidArgument("members: no keys of this run");
-  if (block.thresholds != ThresholdsIn(*parts_.manifest, block.members.size())) {
+  if (block.thresholds != ThresholdsIn(*components_.manifest, block.members.size())) {
     return base::InvalidArgument("thresholds: not those of its membership");
   }
   // A follower looks up the result root of each column.
@@ -340,24 +344,25 @@ base::StatusOr<Block> Intake::DecodeShown(const SharedBlob& blob) const {
 }
 
 Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob) {
-  const StageNow& stage = parts_.stage;
+  const StageNow& stage = components_.stage;
   if (!stage.is(Stage::kGenesis) && !stage.is(Stage::kFollow) && !stage.in_step()) {
     return Outcome::Wait();
   }
   if (blob == nullptr) {
-    if (gate_.IsFirstHand(from)) parts_.genesis.OnWaiting(from);
+    if (gate_.IsFirstHand(from)) components_.genesis.OnWaiting(from);
     return Outcome::Wait();
   }
   const Digest digest = wire::DigestOfBlock(blob->data);
-  const Time now = parts_.turn.now();
-  const bool tells_how_far = gate_.IsFirstHand(from) &&
-                             parts_.followers.OnBlockOf(from, digest, now, parts_.chain.delta());
+  const Time now = components_.turn.now();
+  const bool tells_how_far =
+      gate_.IsFirstHand(from) &&
+      components_.followers.OnBlockOf(from, digest, now, components_.chain.delta());
   if (tells_how_far && stage.in_step()) return Outcome::Wait();
   auto look = CatchUp::Look::kNew;
   if (stage.is(Stage::kFollow)) look = follower_.LookAt(from, digest);
   if (look == CatchUp::Look::kHeld) return Outcome::Wait();
   const bool rationed = look == CatchUp::Look::kNew;
-  if (rationed && !parts_.ration.TakeOddBlock(now, from, blob->data.size())) {
+  if (rationed && !components_.ration.TakeOddBlock(now, from, blob->data.size())) {
     return Outcome::Wait();
   }
   auto block = DecodeShown(blob);
@@ -371,13 +376,13 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob) {
   }
   if (stage.is(Stage::kGenesis)) {
     // The run has begun at `from`. If it is the block echoed here, its COMMIT comes too.
-    const bool own = parts_.genesis.IsOwnBlock(digest);
+    const bool own = components_.genesis.IsOwnBlock(digest);
     return !own && gate_.NoteAhead(from) ? beginning_.LeaveGenesis() : Outcome::Wait();
   }
   forks_.OnBlock(from, *block);
   // A member that is a little late is one block behind.
   const std::uint64_t ahead = step_.step().sealing().IsStuck() ? 1 : 2;
-  const bool behind = HeightOf(*block) >= HeightOf(parts_.chain.head()) + ahead;
+  const bool behind = HeightOf(*block) >= HeightOf(components_.chain.head()) + ahead;
   return behind ? LeaveIfBehind(from) : Outcome::Wait();
 }
 
@@ -386,7 +391,7 @@ void Intake::OnChunk(const PeerId& from, const wire::SignedEnvelope& message,
   const wire::Slot& slot = message.envelope.slot;
   const auto* chunk = message.As<wire::Chunk>();
   if (chunk == nullptr || blob == nullptr) return;
-  if (parts_.stage.is(Stage::kFollow)) return follower_.OnChunk(from, slot, *chunk, blob);
+  if (components_.stage.is(Stage::kFollow)) return follower_.OnChunk(from, slot, *chunk, blob);
   if (slot.phase == kResultChunk && step_.in(slot.step)) {
     step_.step().TakeResult(chunk->index, blob);
   }

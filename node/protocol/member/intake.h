@@ -29,18 +29,18 @@
 #include "crypto/hash_into.h"
 #include "node/protocol/member/answers.h"
 #include "node/protocol/member/beginning.h"
+#include "node/protocol/member/components.h"
 #include "node/protocol/member/door.h"
 #include "node/protocol/member/ending.h"
 #include "node/protocol/member/forks.h"
 #include "node/protocol/member/gate.h"
-#include "node/protocol/member/parts.h"
 
 namespace ostraka::protocol {
 
 class Intake {
  public:
-  Intake(Parts& parts, StepNow& step, Forks& forks, Follower& follower, Beginning& beginning,
-         Ending& ending, const std::shared_ptr<wire::Opener>& opener);
+  Intake(Components& components, StepNow& step, Forks& forks, Follower& follower,
+         Beginning& beginning, Ending& ending, const std::shared_ptr<wire::Opener>& opener);
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -86,7 +86,7 @@ class Intake {
   Outcome LeaveIfAsksAhead(const PeerId& from, const wire::Slot& slot);
   Outcome LeaveIfBehind(const PeerId& sender);
 
-  Parts& parts_;
+  Components& components_;
   StepNow& step_;
   Forks& forks_;
   Follower& follower_;

@@ -20,19 +20,20 @@ using wire::Phase;
 
 PeerMachine::PeerMachine(PeerOptions options)
     : verifier_(options.verifier),
-      parts_(options),
-      forks_(parts_, step_, parts_.followers, parts_.charges, parts_.check, parts_.server,
-             parts_.fork_watch),
-      follower_(parts_, parts_.check, parts_.post, std::move(options.credential)),
-      beginning_(parts_, parts_.genesis, follower_, parts_.charges, std::move(options.anchor)),
-      ending_(parts_, parts_.followers, parts_.charges),
-      intake_(parts_, step_, forks_, follower_, beginning_, ending_, options.opener) {}
+      components_(options),
+      forks_(components_, step_, components_.followers, components_.charges, components_.check,
+             components_.server, components_.fork_watch),
+      follower_(components_, components_.check, components_.post, std::move(options.credential)),
+      beginning_(components_, components_.genesis, follower_, components_.charges,
+                 std::move(options.anchor)),
+      ending_(components_, components_.followers, components_.charges),
+      intake_(components_, step_, forks_, follower_, beginning_, ending_, options.opener) {}
 
 void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
   const std::size_t before = out.actions().size();
-  parts_.turn.Begin(now, out);
-  parts_.post.SetHead(parts_.chain.shared_head());
-  if (!parts_.stage.is(Stage::kHalted)) {
+  components_.turn.Begin(now, out);
+  components_.post.SetHead(components_.chain.shared_head());
+  if (!components_.stage.is(Stage::kHalted)) {
     std::visit([this](const auto& event) { On(event); }, input);
     Advance();
   } else if (const auto* link = std::get_if<LinkChanged>(&input); link != nullptr && resends_) {
@@ -40,30 +41,30 @@ void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
   } else if (const auto* stored = std::get_if<Stored>(&input); stored != nullptr && resends_) {
     On(*stored);  // last messages
   }
-  parts_.turn.End();
-  parts_.post.SetHead(parts_.chain.shared_head());
-  if (parts_.routes) parts_.post.Route(out, before);
+  components_.turn.End();
+  components_.post.SetHead(components_.chain.shared_head());
+  if (components_.routes) components_.post.Route(out, before);
 }
 
 void PeerMachine::Advance() {
   do {
     TakeOwn();
-  } while (TryAdvance() || parts_.voice.HasOwn());
+  } while (TryAdvance() || components_.voice.HasOwn());
 }
 
 bool PeerMachine::TryAdvance() {
-  if (parts_.stage.is(Stage::kGenesis)) return Do(beginning_.TryGenesis());
+  if (components_.stage.is(Stage::kGenesis)) return Do(beginning_.TryGenesis());
   if (step_.in()) return Do(step_.step().TryAdvance());
   // A step that begins here waits for the next input.
-  if (parts_.stage.is(Stage::kFollow)) Do(follower_.Advance());
+  if (components_.stage.is(Stage::kFollow)) Do(follower_.Advance());
   return false;
 }
 
 // --- inputs -------------------------------------------------------------------------------------
 
 void PeerMachine::On(const Started& input) {
-  OSTRAKA_CHECK(parts_.stage.is(Stage::kUnstarted));
-  parts_.secrets->Begin(input.private_seed);
+  OSTRAKA_CHECK(components_.stage.is(Stage::kUnstarted));
+  components_.secrets->Begin(input.private_seed);
   On(input.wishes);
   std::vector<wire::SignedEnvelope> own;
   base::Status status = base::OkStatus();
@@ -77,13 +78,13 @@ void PeerMachine::On(const Started& input) {
     }
   }
   if (status.ok() && beginning_.replays()) {
-    parts_.stage.Enter(Stage::kRestore);
+    components_.stage.Enter(Stage::kRestore);
     Do(beginning_.ReplayNext());
     return;
   }
   if (status.ok()) {
-    parts_.stage.Enter(Stage::kGenesis);
-    if (!IsMember(parts_.chain.head().members, parts_.self)) {
+    components_.stage.Enter(Stage::kGenesis);
+    if (!IsMember(components_.chain.head().members, components_.self)) {
       Do(beginning_.ComeIn());
       return;
     }
@@ -92,7 +93,7 @@ void PeerMachine::On(const Started& input) {
       TakeIn(wire::Share(message), nullptr);
       if (message.envelope.slot.type != MessageType::kEcho) continue;
       const auto* echo = message.As<wire::Echo>();
-      if (echo != nullptr) parts_.genesis.OnOwnEcho(*echo);
+      if (echo != nullptr) components_.genesis.OnOwnEcho(*echo);
       if (echo == nullptr) status = base::InvalidArgument(message.WhyUnreadable());
     }
   }
@@ -103,20 +104,20 @@ void PeerMachine::On(const Started& input) {
 }
 
 void PeerMachine::On(const LinkChanged& input) {
-  parts_.post.OnLink(input.peer, input.up);
+  components_.post.OnLink(input.peer, input.up);
   if (!input.up) {
-    parts_.genesis.OnLinkDown(input.peer);
-    parts_.followers.OnLinkDown(input.peer);
+    components_.genesis.OnLinkDown(input.peer);
+    components_.followers.OnLinkDown(input.peer);
   }
   ending_.OnLink(input.peer, input.up);
-  if (parts_.stage.is(Stage::kLinger)) Do(ending_.Rearm(input.peer));
+  if (components_.stage.is(Stage::kLinger)) Do(ending_.Rearm(input.peer));
   if (input.up) intake_.Greet(input.peer);
 }
 
 void PeerMachine::On(const TimerFired& input) {
   if (input.id == kFollowTimer) {  // while following, Advance asks again
-    if (parts_.stage.is(Stage::kLinger)) Do(ending_.OnTimer());
-    if (parts_.stage.is(Stage::kFrozen)) Halt(Halted::Why::kForked, forks_.End());
+    if (components_.stage.is(Stage::kLinger)) Do(ending_.OnTimer());
+    if (components_.stage.is(Stage::kFrozen)) Halt(Halted::Why::kForked, forks_.End());
     return;
   }
   protocol::Step* step = step_.last();
@@ -132,10 +133,10 @@ void PeerMachine::On(const TimerFired& input) {
 // give says nothing of the step in progress [signed in it, the gradient or numbers of another step
 // would convict an honest member]. Duties outlast their step (duty_jobs.h).
 void PeerMachine::On(const JobDone& input) {
-  const auto job = parts_.jobs.Take(input.id);
+  const auto job = components_.jobs.Take(input.id);
   if (!job) return;
-  if (parts_.duty_jobs.Owns(input.id)) return OnDutyJob(input, *job);
-  if (job->asked_in != parts_.voice.step()) return;
+  if (components_.duty_jobs.Owns(input.id)) return OnDutyJob(input, *job);
+  if (job->asked_in != components_.voice.step()) return;
   if (protocol::Step* step = step_.last(); step != nullptr && step->Owns(input.id)) {
     if (step_.in()) Do(step->OnJob(input.id, *job, *input.result));
     return;
@@ -150,41 +151,42 @@ void PeerMachine::On(const JobDone& input) {
 }
 
 void PeerMachine::OnDutyJob(const JobDone& input, const JobDesk::Job& job) {
-  const auto done = parts_.duty_jobs.Take(input.id, job, parts_.voice.step(), *input.result);
+  const auto done =
+      components_.duty_jobs.Take(input.id, job, components_.voice.step(), *input.result);
   if (done.failed) {
     Do(Outcome::FailedJob(job.about, std::get<JobFailed>(*input.result).reason));
     return;
   }
   for (const PeerId& liar : done.liars) {
-    parts_.voice.Suspect(liar, "V1",
-                         "its sealed numbers of step " + std::to_string(job.about) +
-                             " do not follow from the part that it sent me");
+    components_.voice.Suspect(liar, "V1",
+                              "its sealed numbers of step " + std::to_string(job.about) +
+                                  " do not follow from the part that it sent me");
   }
 }
 
 void PeerMachine::On(const Stored& input) {
-  if (parts_.stage.is(Stage::kFrozen)) return;  // what waited to be signed stays unsigned (P3)
-  auto released = parts_.journal.Release(input.id);
+  if (components_.stage.is(Stage::kFrozen)) return;  // what waited to be signed stays unsigned (P3)
+  auto released = components_.journal.Release(input.id);
   if (!released) return;  // a block or evidence: nothing waits for it
   for (SignedDraft& draft : *released) {
-    parts_.voice.Say(std::move(draft));
+    components_.voice.Say(std::move(draft));
     TakeOwn();
   }
 }
 
 void PeerMachine::On(const MessageReceived& input) {
-  const bool began = parts_.stage.is(Stage::kGenesis);
+  const bool began = components_.stage.is(Stage::kGenesis);
   Do(intake_.On(input));
   // The block that made this member leave the genesis is one that the follower wants.
-  if (began && parts_.stage.is(Stage::kFollow)) Do(intake_.On(input));
+  if (began && components_.stage.is(Stage::kFollow)) Do(intake_.On(input));
 }
 
 void PeerMachine::TakeOwn() {
-  while (auto own = parts_.voice.NextOwn()) TakeIn(own->message, std::move(own->blob));
+  while (auto own = components_.voice.NextOwn()) TakeIn(own->message, std::move(own->blob));
 }
 
 void PeerMachine::TakeIn(const wire::SharedMessage& own, SharedBlob blob) {
-  if (parts_.stage.is(Stage::kHalted)) return;
+  if (components_.stage.is(Stage::kHalted)) return;
   Do(intake_.TakeOwn(own, std::move(blob)));
 }
 
@@ -197,7 +199,7 @@ bool PeerMachine::Do(const Outcome& outcome) {
     case Outcome::What::kGoOn:
       return true;
     case Outcome::What::kBeginStep:
-      if (parts_.stage.is(Stage::kRestore)) {
+      if (components_.stage.is(Stage::kRestore)) {
         ResumeStep();
       } else {
         BeginStep();
@@ -222,19 +224,19 @@ bool PeerMachine::Do(const Outcome& outcome) {
 void PeerMachine::BeginStep() {
   const std::optional<Time> before_ended = step_.ended();
   step_.Drop();
-  protocol::Step& next = step_.Begin(
-      std::make_unique<protocol::Step>(parts_, parts_, parts_.stage, *verifier_, before_ended));
+  protocol::Step& next = step_.Begin(std::make_unique<protocol::Step>(
+      components_, components_, components_.stage, *verifier_, before_ended));
   const std::uint64_t step = next.number();
-  parts_.voice.SetStep(step);
+  components_.voice.SetStep(step);
   // The last step's messages stay for members that are stuck in it.
   const std::uint64_t kept = step == 0 ? 0 : step - 1;
-  parts_.inbox.ForgetBefore(kept);
-  parts_.past_seals.ForgetBefore(kept);
-  parts_.journal.ForgetBefore(kept);
-  parts_.chain.ForgetResults(step);
-  parts_.stage.Enter(Stage::kCollect);
+  components_.inbox.ForgetBefore(kept);
+  components_.past_seals.ForgetBefore(kept);
+  components_.journal.ForgetBefore(kept);
+  components_.chain.ForgetResults(step);
+  components_.stage.Enter(Stage::kCollect);
   if (base::Planted(base::Bug::kCanary)) {
-    parts_.voice.Suspect(parts_.self, "canary", "a bug was planted");
+    components_.voice.Suspect(components_.self, "canary", "a bug was planted");
   }
   next.Begin(intake_.BeginStep(step));
   forks_.AskHeadsOfDropped();
@@ -242,7 +244,7 @@ void PeerMachine::BeginStep() {
 
 void PeerMachine::ResumeStep() {
   std::vector<wire::SignedEnvelope> own;
-  for (const Journal::Sent& sent : parts_.journal.sent()) {
+  for (const Journal::Sent& sent : components_.journal.sent()) {
     own.push_back(wire::Open(sent.frame).value());
   }
   BeginStep();
@@ -253,81 +255,83 @@ void PeerMachine::ResumeStep() {
   }
   step_.step().SendResultAgain();
   TakeOwn();
-  parts_.voice.AskHeads(parts_.chain.head().members, step_.step().number());  // and at each link
+  components_.voice.AskHeads(components_.chain.head().members,
+                             step_.step().number());  // and at each link
 }
 
 // Says nothing new in this step: the run goes on without this member. What waits for its store is
 // signed still, as its slots are taken.
 void PeerMachine::Leave(const std::string& reason, bool trust_state) {
   const bool at_work = step_.in();
-  const std::uint64_t step = at_work ? step_.step().number() : HeightOf(parts_.chain.head());
-  parts_.charges.StoreVerdicts();
-  parts_.jobs.EndEra();
-  parts_.turn.Do(Observe{Away{step, reason}});
+  const std::uint64_t step = at_work ? step_.step().number() : HeightOf(components_.chain.head());
+  components_.charges.StoreVerdicts();
+  components_.jobs.EndEra();
+  components_.turn.Do(Observe{Away{step, reason}});
   CancelStepTimers();
   // A step that was not finished left the head and the state as they were before it.
-  parts_.voice.SetStep(0);
-  parts_.duties.Clear();
-  parts_.duty_jobs.Clear();
-  parts_.reports.Clear();
-  parts_.past_seals.Clear();
-  parts_.chain.ForgetPast();
+  components_.voice.SetStep(0);
+  components_.duties.Clear();
+  components_.duty_jobs.Clear();
+  components_.reports.Clear();
+  components_.past_seals.Clear();
+  components_.chain.ForgetPast();
   intake_.ForgetAhead();
-  parts_.stage.Enter(Stage::kFollow);
+  components_.stage.Enter(Stage::kFollow);
   step_.Drop();
   follower_.Leave(at_work ? std::optional(step) : std::nullopt, trust_state);
 }
 
 void PeerMachine::CancelStepTimers() const {
-  for (const TimerId timer : kStepTimers) parts_.turn.Do(CancelTimer{timer});
+  for (const TimerId timer : kStepTimers) components_.turn.Do(CancelTimer{timer});
 }
 
 void PeerMachine::Finish() {
-  parts_.stage.Enter(Stage::kLinger);
-  const Block& head = parts_.chain.head();
-  if (IsMember(head.members, parts_.self)) parts_.voice.SetStep(HeightOf(head));
+  components_.stage.Enter(Stage::kLinger);
+  const Block& head = components_.chain.head();
+  if (IsMember(head.members, components_.self)) components_.voice.SetStep(HeightOf(head));
   Do(ending_.Begin());
 }
 
 void PeerMachine::Freeze() {
   if (protocol::Step* step = step_.last()) step->sealing().Drop();
-  parts_.stage.Enter(Stage::kFrozen);
-  parts_.jobs.EndEra();
+  components_.stage.Enter(Stage::kFrozen);
+  components_.jobs.EndEra();
   CancelStepTimers();
   forks_.Freeze();
 }
 
 void PeerMachine::Halt(Halted::Why why, const std::string& reason) {
-  if (parts_.stage.is(Stage::kHalted)) return;
-  parts_.charges.StoreVerdicts();
-  parts_.stage.Enter(Stage::kHalted);
-  parts_.jobs.EndEra();
+  if (components_.stage.is(Stage::kHalted)) return;
+  components_.charges.StoreVerdicts();
+  components_.stage.Enter(Stage::kHalted);
+  components_.jobs.EndEra();
   resends_ =
       why == Halted::Why::kFinished || why == Halted::Why::kBanned || why == Halted::Why::kLeft;
   CancelStepTimers();
-  parts_.turn.Do(CancelTimer{kFollowTimer});
-  parts_.turn.Do(Observe{Halted{why, parts_.voice.step(), reason}});
+  components_.turn.Do(CancelTimer{kFollowTimer});
+  components_.turn.Do(Observe{Halted{why, components_.voice.step(), reason}});
 }
 
 // --- for people, and the outside checks ---------------------------------------------------------
 
 Progress PeerMachine::progress() const {
   Progress progress;
-  progress.step = step_.in() ? step_.step().number() : HeightOf(parts_.chain.head());
+  progress.step = step_.in() ? step_.step().number() : HeightOf(components_.chain.head());
   progress.at_work = step_.in();
-  progress.phase = NameOf(parts_.stage.stage());
-  const WaitingView member{parts_, parts_.stage.stage(), parts_.genesis, ending_, step_};
+  progress.phase = NameOf(components_.stage.stage());
+  const WaitingView member{components_, components_.stage.stage(), components_.genesis, ending_,
+                           step_};
   for (const Awaited& awaited : AwaitedBy(member)) {
-    if (awaited.sender == parts_.self) continue;
+    if (awaited.sender == components_.self) continue;
     progress.missing.push_back({awaited.sender, wire::MessageTypeName(awaited.type)});
   }
   return progress;
 }
 
 void PeerMachine::CheckInvariants() const {
-  parts_.CheckInvariants();
-  const StageNow& stage = parts_.stage;
-  const bool member = IsMember(parts_.chain.head().members, parts_.self);
+  components_.CheckInvariants();
+  const StageNow& stage = components_.stage;
+  const bool member = IsMember(components_.chain.head().members, components_.self);
   OSTRAKA_CHECK(!stage.in_step() || stage.is(Stage::kUpdate) || member);  // P1
   step_.CheckInvariants();
   OSTRAKA_CHECK(!step_.in() || IsSealing(stage.stage()) == step_.step().sealing().open());  // P2
@@ -352,8 +356,8 @@ std::unique_ptr<Machine> MakePeer(PeerOptions options) {
 }
 
 void PeerMachine::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, parts_, forks_, follower_, beginning_, ending_, intake_, step_,
-               *parts_.secrets, resends_);
+  crypto::Feed(hasher, components_, forks_, follower_, beginning_, ending_, intake_, step_,
+               *components_.secrets, resends_);
 }
 
 }  // namespace ostraka::protocol

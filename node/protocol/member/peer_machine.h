@@ -26,11 +26,11 @@
 
 #include "crypto/hash_into.h"
 #include "node/protocol/member/beginning.h"
+#include "node/protocol/member/components.h"
 #include "node/protocol/member/ending.h"
 #include "node/protocol/member/follower.h"
 #include "node/protocol/member/forks.h"
 #include "node/protocol/member/intake.h"
-#include "node/protocol/member/parts.h"
 #include "node/protocol/member/step_now.h"
 
 namespace ostraka::protocol {
@@ -54,7 +54,7 @@ class PeerMachine final : public Machine {
   void On(const TimerFired& input);
   void On(const JobDone& input);
   void On(const Stored& input);
-  void On(const Told& input) { parts_.voice.wishes().Tell(input); }
+  void On(const Told& input) { components_.voice.wishes().Tell(input); }
   void OnDutyJob(const JobDone& input, const JobDesk::Job& job);
   void Advance();
   bool TryAdvance();
@@ -72,9 +72,10 @@ class PeerMachine final : public Machine {
   void Freeze();
   void Halt(Halted::Why why, const std::string& reason);
 
-  std::shared_ptr<crypto::Verifier> verifier_;  // before parts_, which takes it from the options
-  Parts parts_;
-  StepNow step_{parts_.stage};
+  std::shared_ptr<crypto::Verifier>
+      verifier_;  // before components_, which takes it from the options
+  Components components_;
+  StepNow step_{components_.stage};
   Forks forks_;
   Follower follower_;
   Beginning beginning_;

@@ -23,7 +23,7 @@ class AnswersTest : public MemberTest {
   base::Bytes BitmapOf(const std::vector<std::uint32_t>& numbers) const {
     std::vector<PeerId> members;
     for (const std::uint32_t number : numbers) members.push_back(IdOf(number));
-    return wire::BitmapOf(members, parts().chain.head().members);
+    return wire::BitmapOf(members, components().chain.head().members);
   }
   void Answer(const PeerId& from, const wire::Pull& pull, const wire::Slot& slot) {
     answers_.Answer(from, slot, pull);
@@ -63,7 +63,7 @@ class AnswersTest : public MemberTest {
     }
     std::sort(past.certificate.begin(), past.certificate.end(),
               [](const auto& a, const auto& b) { return a.signer < b.signer; });
-    parts().past_seals.Add({kStep - 1, Phase::kA, 0}, past);
+    components().past_seals.Add({kStep - 1, Phase::kA, 0}, past);
     return echoes;
   }
 
@@ -79,7 +79,7 @@ class AnswersTest : public MemberTest {
     wire::PlainOpener plain_;
   };
   std::shared_ptr<CountingOpener> opener_ = std::make_shared<CountingOpener>();
-  Answers answers_{parts(), parts(), parts().stage, *step_, opener_};
+  Answers answers_{components(), components(), components().stage, *step_, opener_};
 };
 
 // --- which peers are answered -------------------------------------------------------------------
@@ -103,8 +103,9 @@ TEST_F(AnswersTest, KeysOfTheRunAreAnsweredUnlessTheyAreBanned) {
 }
 
 TEST_F(AnswersTest, AGuestIsAnsweredUntilItGoes) {
-  ASSERT_TRUE(parts().followers.Welcome(IdOf(kStranger), std::nullopt, parts().turn.now(), {}));
-  parts().followers.OnRejoin(IdOf(kStranger), {1, {}, {}}, parts().turn.now(), kStep);
+  ASSERT_TRUE(
+      components().followers.Welcome(IdOf(kStranger), std::nullopt, components().turn.now(), {}));
+  components().followers.OnRejoin(IdOf(kStranger), {1, {}, {}}, components().turn.now(), kStep);
   EXPECT_TRUE(answers_.Admits(IdOf(kStranger)));
   UseUp(IdOf(kStranger));
   EXPECT_FALSE(answers_.Admits(IdOf(kStranger))) << "its ration is used up";
@@ -123,7 +124,7 @@ TEST_F(AnswersTest, EachRequestIsCountedForThePeerThatAsks) {
 // --- the head -----------------------------------------------------------------------------------
 
 TEST_F(AnswersTest, MemberAtTheGenesisSaysThatItWaits) {
-  parts().stage.Enter(Stage::kGenesis);
+  components().stage.Enter(Stage::kGenesis);
   Answer(IdOf(1), {.kind = PullKind::kHead}, SlotAt());
   const auto sends = Taken<Send>();
   ASSERT_EQ(sends.size(), 1u);
@@ -133,17 +134,17 @@ TEST_F(AnswersTest, MemberAtTheGenesisSaysThatItWaits) {
 
 TEST_F(AnswersTest, HeadIsShownAndAFollowerThatAsksIsKept) {
   BeginStep();
-  parts().followers.Note(IdOf(1), parts().turn.now(), 0, 0);
+  components().followers.Note(IdOf(1), components().turn.now(), 0, 0);
   Pass(base::Seconds(50));
   Answer(IdOf(1), {.kind = PullKind::kHead}, SlotAt());
   Answer(IdOf(2), {.kind = PullKind::kHead}, SlotAt());
   const auto sends = Taken<Send>();
   ASSERT_EQ(sends.size(), 2u);
-  EXPECT_EQ(sends[0].blob->data, wire::EncodeBlock(parts().chain.head()));
+  EXPECT_EQ(sends[0].blob->data, wire::EncodeBlock(components().chain.head()));
   Pass(base::Seconds(20));
-  parts().followers.Expire({}, 0, parts().turn.now(), base::Seconds(30));
-  EXPECT_TRUE(parts().followers.Contains(IdOf(1)));
-  EXPECT_FALSE(parts().followers.Contains(IdOf(2))) << "to ask is not to follow";
+  components().followers.Expire({}, 0, components().turn.now(), base::Seconds(30));
+  EXPECT_TRUE(components().followers.Contains(IdOf(1)));
+  EXPECT_FALSE(components().followers.Contains(IdOf(2))) << "to ask is not to follow";
 }
 
 // --- messages -----------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ TEST_F(AnswersTest, MessagesOfAPastStepAreGivenByItsOwnMembers) {
   BeginStep();
   PastStep past;
   past.members = {IdOf(1), IdOf(3)};
-  parts().chain.Remember(kStep - 1, past);
+  components().chain.Remember(kStep - 1, past);
   const auto held = Hold({.from = 3, .step = kStep - 1});
   Answer(IdOf(4), Messages(MessageType::kCommit, {0x02}), SlotAt(kStep - 1));
   EXPECT_EQ(SentTo(IdOf(4)), Frames({held})) << "the second of its two members";
@@ -213,7 +214,7 @@ TEST_F(AnswersTest, CertificateOfAPastSealIsGivenByTypeAndAuthor) {
   BeginStep();
   PastStep past;
   past.members = Members();
-  parts().chain.Remember(kStep - 1, past);
+  components().chain.Remember(kStep - 1, past);
   const auto echoes = AddPastSeal();
   Answer(IdOf(4), Messages(MessageType::kEcho, BitmapOf({1, 3, 4})), SlotAt(kStep - 1));
   EXPECT_EQ(SentTo(IdOf(4)), Frames({echoes[0], echoes[2]}));
@@ -226,7 +227,7 @@ TEST_F(AnswersTest, NothingIsDecodedForAnAnswer) {
   BeginStep();
   PastStep past;
   past.members = Members();
-  parts().chain.Remember(kStep - 1, past);
+  components().chain.Remember(kStep - 1, past);
   const auto echoes = AddPastSeal();
   for (const MessageType type : {MessageType::kEcho, MessageType::kLock}) {
     Answer(IdOf(4), Messages(type, BitmapOf({1, 2, 3, 4})), SlotAt(kStep - 1));
@@ -275,7 +276,7 @@ TEST_F(AnswersTest, EachDigestIsTakenFromTheRation) {
 TEST_F(AnswersTest, VectorOfAPastSealIsGivenByItsHash) {
   BeginStep();
   AddPastSeal();
-  const SealVector vector = parts().past_seals.Find({kStep - 1, Phase::kA, 0})->vector;
+  const SealVector vector = components().past_seals.Find({kStep - 1, Phase::kA, 0})->vector;
   const auto ask = [&](const std::vector<Digest>& digests) {
     Answer(IdOf(4), {.kind = PullKind::kVector, .digests = digests}, SlotAt(kStep - 1));
   };
@@ -331,7 +332,7 @@ class PartAnswersTest : public AnswersTest {
 
 TEST_F(PartAnswersTest, OwnPartIsGivenToItsAddressees) {
   BeginStep();
-  Voice& voice = parts().voice;
+  Voice& voice = components().voice;
   for (const std::uint32_t column : {1u, 2u}) {
     voice.Prepare(voice.MakeDraft(
         voice.SlotOf(kStep, Phase::kA, MessageType::kPart, 0, column), {}, PartBody(blob_),
@@ -366,7 +367,7 @@ TEST_F(PartAnswersTest, PartOfAnotherIsPassedOnToTheOwnerInDisputeAlone) {
   Block head = HeadBlock();
   head.disputes = {{.worker = IdOf(worker), .aggregator = IdOf(owner), .since = 0}};
   step_->Drop();
-  parts().stage.Enter(Stage::kFollow);
+  components().stage.Enter(Stage::kFollow);
   BeginStep(head);
   HoldWorkOf(worker, column);
   Ask(IdOf(owner), worker, column);
@@ -387,7 +388,7 @@ TEST_F(PartAnswersTest, ExhibitOfAPastStepIsGivenToAll) {
   PastStep past;
   past.members = Members();
   past.parts[{2, IdOf(1)}] = {Sign({.from = 1})->frame, blob_};
-  parts().chain.Remember(kStep - 1, past);
+  components().chain.Remember(kStep - 1, past);
   Ask(IdOf(4), 1, 1, kStep - 1);
   Ask(IdOf(4), 2, 2, kStep - 1);
   Ask(IdOf(4), 1, 2, kStep - 2);

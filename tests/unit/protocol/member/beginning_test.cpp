@@ -31,7 +31,7 @@ class BeginningTest : public MemberTest {
 
   // --- genesis ---
   void Boot(std::uint64_t nonce = 1) {
-    parts().stage.Enter(Stage::kGenesis);
+    components().stage.Enter(Stage::kGenesis);
     beginning_.BeginGenesis(nonce);
   }
   void HoldGenesis(std::uint32_t from, MessageType type, const base::Bytes& body) {
@@ -41,7 +41,7 @@ class BeginningTest : public MemberTest {
   void OthersAreThere() {
     for (std::uint32_t i = 1; i < kMemberCount; ++i) {
       HoldGenesis(i, MessageType::kBoot, wire::Encode(wire::Boot{DigestOf(i)}));
-      parts().genesis.OnWaiting(IdOf(i));
+      components().genesis.OnWaiting(IdOf(i));
     }
   }
   Digest BootIdOf(const std::vector<Record>& slots) {
@@ -97,7 +97,7 @@ class BeginningTest : public MemberTest {
     return store;
   }
   Record SlotRecord(const Digest& run) const {
-    wire::Slot slot = parts().voice.SlotOf(3, Phase::kA, MessageType::kCommit);
+    wire::Slot slot = components().voice.SlotOf(3, Phase::kA, MessageType::kCommit);
     slot.run_id = run;
     const Draft draft{{slot, DigestOf(2), Self(), {7}}, nullptr, {}};
     return Signer(keys_[0]).Prepare(1, {draft}).records.at(0);
@@ -124,8 +124,9 @@ class BeginningTest : public MemberTest {
     EXPECT_FALSE(beginning_.replays());
   }
 
-  Follower follower_{parts(), parts().check, parts().post, std::nullopt};
-  Beginning beginning_{parts(), parts().genesis, follower_, parts().charges, nullptr};
+  Follower follower_{components(), components().check, components().post, std::nullopt};
+  Beginning beginning_{components(), components().genesis, follower_, components().charges,
+                       nullptr};
   std::size_t replayed_ = 0;
 };
 
@@ -147,7 +148,7 @@ TEST_F(BeginningTest, MemberSaysBootAndAsksWhetherTheRunHasBegun) {
 TEST_F(BeginningTest, BootOfAnotherStoreOfTheKeyDiffers) {
   Boot(1);
   const Digest first = BootIdOf(Stored(RecordKind::kSlot));
-  parts().journal.ForgetBefore(1);  // as a store that knows nothing of it
+  components().journal.ForgetBefore(1);  // as a store that knows nothing of it
   beginning_.BeginGenesis(2);
   EXPECT_NE(BootIdOf(Stored(RecordKind::kSlot)), first);
 }
@@ -161,7 +162,7 @@ TEST_F(BeginningTest, RunBeginsWhenAllHaveEchoedAlike) {
   EXPECT_EQ(beginning_.TryGenesis().what, Outcome::What::kWait) << "it echoes once";
   Settle();
   const Inbox::Item* own =
-      parts().inbox.Find({0, Phase::kGenesis, MessageType::kEcho, 0, 0}, Self());
+      components().inbox.Find({0, Phase::kGenesis, MessageType::kEcho, 0, 0}, Self());
   ASSERT_NE(own, nullptr);
   const base::Bytes echo = own->message->envelope.body;
   for (std::uint32_t i = 1; i < kMemberCount; ++i) {
@@ -170,8 +171,8 @@ TEST_F(BeginningTest, RunBeginsWhenAllHaveEchoedAlike) {
   }
   ForgetActions();
   EXPECT_EQ(beginning_.TryGenesis().what, Outcome::What::kBeginStep);
-  EXPECT_TRUE(parts().chain.head().genesis);
-  EXPECT_FALSE(parts().chain.head().decision.is_zero());
+  EXPECT_TRUE(components().chain.head().genesis);
+  EXPECT_FALSE(components().chain.head().decision.is_zero());
   std::vector<RecordKind> kinds;
   for (const Store& store : Taken<Store>()) kinds.push_back(store.records[0].kind);
   EXPECT_EQ(kinds, (std::vector{RecordKind::kMember, RecordKind::kBlock})) << "in this order";
@@ -191,7 +192,7 @@ TEST_F(BeginningTest, MemberWithoutWhomTheRunHasBegunLeavesAndMustBeAdmitted) {
 }
 
 TEST_F(BeginningTest, EchoesOfOthersAreShownToAMemberThatAsks) {
-  parts().stage.Enter(Stage::kGenesis);
+  components().stage.Enter(Stage::kGenesis);
   for (const std::uint32_t from : {0u, 1u, 2u}) HoldGenesis(from, MessageType::kEcho, {1});
   beginning_.ShowEchoes(IdOf(1));
   const auto sends = Taken<Send>();
@@ -215,11 +216,11 @@ TEST_F(BeginningTest, StoreWithoutBlocksGivesTheOwnMessagesBackAndReplaysNothing
 TEST_F(BeginningTest, StoredBlocksAreReplayedInOrderAndTheNextStepBegins) {
   ASSERT_TRUE(beginning_.Restore(StoreWith(kBlocks - 1)).ok());
   EXPECT_TRUE(beginning_.replays());
-  EXPECT_EQ(HeightOf(parts().chain.head()), 0u);
+  EXPECT_EQ(HeightOf(components().chain.head()), 0u);
   EXPECT_EQ(Replay().what, Outcome::What::kBeginStep);
   EXPECT_EQ(replayed_, kBlocks - 1);
-  EXPECT_EQ(HeightOf(parts().chain.head()), kBlocks - 1);
-  EXPECT_EQ(parts().chain.state().parameters->front(), static_cast<float>(kBlocks - 1));
+  EXPECT_EQ(HeightOf(components().chain.head()), kBlocks - 1);
+  EXPECT_EQ(components().chain.state().parameters->front(), static_cast<float>(kBlocks - 1));
   EXPECT_EQ(Observed<Resumed>().size(), 1u);
 }
 
@@ -229,7 +230,7 @@ TEST_F(BeginningTest, BlocksAreReplayedAsFarAsEveryResultIsThere) {
   EXPECT_EQ(replayed_, 1u);
   EXPECT_EQ(outcome.what, Outcome::What::kLeave);
   EXPECT_TRUE(outcome.trust_state);
-  EXPECT_EQ(HeightOf(parts().chain.head()), 1u);
+  EXPECT_EQ(HeightOf(components().chain.head()), 1u);
 }
 
 TEST_F(BeginningTest, ResultThatWasSpoiltOnTheDiskCountsAsLost) {
@@ -238,8 +239,8 @@ TEST_F(BeginningTest, ResultThatWasSpoiltOnTheDiskCountsAsLost) {
   ASSERT_TRUE(beginning_.Restore(store).ok());
   EXPECT_EQ(Replay().what, Outcome::What::kLeave);
   EXPECT_EQ(replayed_, 1u);
-  EXPECT_EQ(parts().chain.ResultAt(1, 0), nullptr) << "it is not served";
-  KeepResult(parts().chain, parts().journal, 1, 0, ResultOf(1));
+  EXPECT_EQ(components().chain.ResultAt(1, 0), nullptr) << "it is not served";
+  KeepResult(components().chain, components().journal, 1, 0, ResultOf(1));
   EXPECT_EQ(Stored(RecordKind::kResult).size(), 1u) << "the right one takes its place";
 }
 
@@ -277,9 +278,9 @@ TEST_F(BeginningTest, ReplayBeginsAtTheStoredState) {
   store.state =
       Record{RecordKind::kState, BlockKey(false, 1), {}, EncodeState(SgdState(numbers, numbers))};
   ASSERT_TRUE(beginning_.Restore(store).ok());
-  EXPECT_EQ(HeightOf(parts().chain.head()), 2u);
-  EXPECT_EQ(*parts().chain.state().parameters, *numbers);
-  EXPECT_NE(parts().chain.recent().Find(1), nullptr) << "blocks before it are for others";
+  EXPECT_EQ(HeightOf(components().chain.head()), 2u);
+  EXPECT_EQ(*components().chain.state().parameters, *numbers);
+  EXPECT_NE(components().chain.recent().Find(1), nullptr) << "blocks before it are for others";
   EXPECT_EQ(Replay().what, Outcome::What::kBeginStep);
   EXPECT_EQ(replayed_, 1u);
 }
@@ -373,7 +374,7 @@ TEST_F(BeginningTest, AStoreWithNeitherAStateNorTheGenesisBlockBeginsAtTheAnchor
     block.decision = DigestOf(7000 + height);
     return block;
   };
-  Beginning beginning{parts(), parts().genesis, follower_, parts().charges,
+  Beginning beginning{components(), components().genesis, follower_, components().charges,
                       std::make_shared<const Block>(at(40))};
   Restored store;
   for (const std::uint64_t height : {62, 63}) {
@@ -384,7 +385,7 @@ TEST_F(BeginningTest, AStoreWithNeitherAStateNorTheGenesisBlockBeginsAtTheAnchor
   const Outcome outcome = beginning.ComeIn();
   EXPECT_EQ(outcome.what, Outcome::What::kLeave);
   EXPECT_FALSE(outcome.trust_state);
-  EXPECT_EQ(HeightOf(parts().chain.head()), 40u);
+  EXPECT_EQ(HeightOf(components().chain.head()), 40u);
 }
 
 }  // namespace

@@ -40,12 +40,12 @@ class DoorTest : public IntakeTest {
                  .step = kStep,
                  .phase = Phase::kC,
                  .body = wire::Encode(wire::Rejoin{.nonce = {}, .credential = credential}),
-                 .parent = wire::BlockDigest(parts().chain.head())});
+                 .parent = wire::BlockDigest(components().chain.head())});
   }
-  bool IsGuest() const { return parts().followers.IsGuest(Stranger()); }
+  bool IsGuest() const { return components().followers.IsGuest(Stranger()); }
   Asking Asks(bool must_be_near = false) const {
-    return parts().followers.ToConfirm(parts().chain.recent(),
-                                       [=](const PeerId&) { return must_be_near; });
+    return components().followers.ToConfirm(components().chain.recent(),
+                                            [=](const PeerId&) { return must_be_near; });
   }
 
   wire::Invite invite_;
@@ -67,7 +67,7 @@ TEST_F(DoorTest, NothingOfAStrangerIsHeardButItsRejoin) {
   EXPECT_EQ(verifier_->asked, 0u);
   EXPECT_TRUE(Taken<Send>().empty());
   EXPECT_EQ(SuspectedFor(), "");
-  EXPECT_FALSE(parts().followers.Contains(Stranger()));
+  EXPECT_FALSE(components().followers.Contains(Stranger()));
 }
 
 TEST_F(DoorTest, AVouchedRejoinMakesAStrangerAGuest) {
@@ -93,17 +93,17 @@ TEST_F(DoorTest, AGuestIsAskedForTheBlockThatItNamesAndIsNearIfItAnswersInTime) 
   EXPECT_EQ(sends[0].to, Stranger());
   EXPECT_EQ(PullOf(sends[0]).kind, wire::PullKind::kBlock);
   EXPECT_TRUE(Asks(true).empty());
-  Pass(base::Duration{parts().chain.delta().ns / 2});
-  ShowBlock(kStranger, parts().chain.head());
+  Pass(base::Duration{components().chain.delta().ns / 2});
+  ShowBlock(kStranger, components().chain.head());
   EXPECT_EQ(Asks(true).size(), 1u);
 }
 
 TEST_F(DoorTest, WhoFollowsTakesGuestsToo) {
   SetHead(HeadBlock());
-  parts().stage.Enter(Stage::kGenesis);
+  components().stage.Enter(Stage::kGenesis);
   On(Rejoin(CredentialFor(Stranger())), kStranger);
   EXPECT_FALSE(IsGuest()) << "before the run";
-  parts().stage.Enter(Stage::kFollow);
+  components().stage.Enter(Stage::kFollow);
   On(Rejoin(CredentialFor(Stranger())), kStranger);
   EXPECT_TRUE(IsGuest());
 }
@@ -111,12 +111,12 @@ TEST_F(DoorTest, WhoFollowsTakesGuestsToo) {
 TEST_F(DoorTest, ACredentialOfAnotherKeyCountsAsAForgery) {
   BeginStep();
   for (std::uint64_t i = 1; i < Ration::kForgeriesASecond; ++i) {
-    parts().ration.CountForgery(parts().turn.now(), Stranger());
+    components().ration.CountForgery(components().turn.now(), Stranger());
   }
-  ASSERT_TRUE(parts().ration.IsHeard(parts().turn.now(), Stranger()));
+  ASSERT_TRUE(components().ration.IsHeard(components().turn.now(), Stranger()));
   On(Rejoin(CredentialFor(KeyNumber(80)->id())), kStranger);
   EXPECT_FALSE(IsGuest());
-  EXPECT_FALSE(parts().ration.IsHeard(parts().turn.now(), Stranger()));
+  EXPECT_FALSE(components().ration.IsHeard(components().turn.now(), Stranger()));
 }
 
 TEST_F(DoorTest, WhoIsNotVouchedForIsNoGuest) {
@@ -150,11 +150,11 @@ TEST_F(DoorTest, WhomTheRunRefusesForGoodIsShownTheHeadAndIsNoGuest) {
   ForgetActions();
   On(Rejoin(CredentialFor(Stranger())), kStranger);
   EXPECT_FALSE(IsGuest());
-  EXPECT_FALSE(parts().followers.Contains(Stranger()));
+  EXPECT_FALSE(components().followers.Contains(Stranger()));
   const auto sends = Taken<Send>();
   ASSERT_FALSE(sends.empty());
   EXPECT_EQ(sends[0].to, Stranger());
-  EXPECT_EQ(sends[0].blob->data, wire::EncodeBlock(parts().chain.head()));
+  EXPECT_EQ(sends[0].blob->data, wire::EncodeBlock(components().chain.head()));
   OnService(kStranger, ServiceSlot(0, Phase::kC, MessageType::kPull),
             wire::Encode(wire::Pull{.kind = wire::PullKind::kHead}));
   EXPECT_TRUE(Taken<Send>().empty());
@@ -170,8 +170,8 @@ TEST_F(DoorTest, GuestsOfALinkShareWhatOneMemberMayHave) {
   ASSERT_TRUE(IsGuest());
   const PeerId other = KeyNumber(90)->id();
   const Voucher voucher = VoucherOf(manifest_->run_id, invite_);
-  ASSERT_TRUE(parts().followers.Welcome(other, voucher, parts().turn.now(), {}));
-  parts().followers.OnRejoin(other, {kStep, {}, voucher}, parts().turn.now(), kStep);
+  ASSERT_TRUE(components().followers.Welcome(other, voucher, components().turn.now(), {}));
+  components().followers.OnRejoin(other, {kStep, {}, voucher}, components().turn.now(), kStep);
   ForgetActions();
   const auto answers = [&](std::uint32_t number) {
     std::size_t count = 0;
@@ -201,7 +201,7 @@ TEST_F(DoorTest, ABannedKeyIsNoGuest) {
   BeginStep(head);
   On(Rejoin(CredentialFor(Stranger())), kStranger);
   EXPECT_FALSE(IsGuest());
-  EXPECT_FALSE(parts().followers.HasRejoin(Stranger(), kStep));
+  EXPECT_FALSE(components().followers.HasRejoin(Stranger(), kStep));
 }
 
 // Attack: a member that left shows a forged credential while it needs none. Its seat ends, and the
@@ -224,9 +224,9 @@ TEST_F(DoorTest, WhoShowsAnInviteToFollowIsAGuestAndIsNotStated) {
   On(Rejoin(CredentialFor(Stranger())), kStranger);
   EXPECT_TRUE(IsGuest());
   EXPECT_EQ(Asks().size(), 1u);
-  EXPECT_TRUE(ArrivalsToState(parts().chain.head(), *manifest_, Asks(), kStep).empty());
+  EXPECT_TRUE(ArrivalsToState(components().chain.head(), *manifest_, Asks(), kStep).empty());
   invite_.kind = wire::InviteKind::kAdmit;
-  EXPECT_EQ(ArrivalsToState(parts().chain.head(), *manifest_,
+  EXPECT_EQ(ArrivalsToState(components().chain.head(), *manifest_,
                             {{Stranger(), VoucherOf(manifest_->run_id, invite_)}}, kStep)
                 .size(),
             1u);
@@ -255,10 +255,10 @@ TEST_F(IntakeTest, AClosedRunHasNoGuests) {
            .type = MessageType::kRejoin,
            .phase = Phase::kC,
            .body = wire::Encode(rejoin),
-           .parent = wire::BlockDigest(parts().chain.head())}),
+           .parent = wire::BlockDigest(components().chain.head())}),
      kStranger);
-  EXPECT_FALSE(parts().followers.IsGuest(stranger));
-  EXPECT_FALSE(parts().followers.Contains(stranger));
+  EXPECT_FALSE(components().followers.IsGuest(stranger));
+  EXPECT_FALSE(components().followers.Contains(stranger));
 }
 
 }  // namespace

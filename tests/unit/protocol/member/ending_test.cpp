@@ -28,7 +28,7 @@ class EndingTest : public MemberTest {
     block.state_root = scene::DigestOf(9);
     return block;
   }
-  Digest LastBlock() const { return wire::BlockDigest(parts().chain.head()); }
+  Digest LastBlock() const { return wire::BlockDigest(components().chain.head()); }
   // The last COMMIT of a member, as the inbox takes it in.
   Outcome Finish(std::uint32_t member, const Digest& block) {
     Hold({.from = member, .parent = block});
@@ -46,13 +46,13 @@ class EndingTest : public MemberTest {
     }
     return at;
   }
-  base::Duration Linger() const { return LingerFor(parts().chain.delta()); }
+  base::Duration Linger() const { return LingerFor(components().chain.delta()); }
 
-  Ending ending_{parts(), parts().followers, parts().charges};
+  Ending ending_{components(), components().followers, components().charges};
 };
 
 TEST_F(EndingTest, MemberSaysOneCommitMoreThatNamesTheLastBlock) {
-  parts().followers.Note(IdOf(scene::kStranger), parts().turn.now(), 0, 0);
+  components().followers.Note(IdOf(scene::kStranger), components().turn.now(), 0, 0);
   ExpectStays(ending_.Begin());
   Settle();
   const auto sends = Taken<Send>();
@@ -88,7 +88,7 @@ TEST_F(EndingTest, LastCommitsThatCameBeforeAreCounted) {
 TEST_F(EndingTest, FollowerIsWaitedForUntilItLacksNothing) {
   for (std::uint32_t i = 1; i < kMemberCount; ++i) Hold({.from = i, .parent = LastBlock()});
   const PeerId follower = IdOf(scene::kStranger);
-  parts().followers.Note(follower, parts().turn.now(), 0, 0);
+  components().followers.Note(follower, components().turn.now(), 0, 0);
   ExpectStays(ending_.Begin());
   EXPECT_EQ(ending_.Others(), std::vector<PeerId>{follower});
   ExpectHalted(ending_.OnFinished(follower));
@@ -98,7 +98,7 @@ TEST_F(EndingTest, FollowerIsWaitedForUntilItLacksNothing) {
 TEST_F(EndingTest, FollowerThatHadTheLastBlockBeforeIsNotWaitedFor) {
   for (std::uint32_t i = 1; i < kMemberCount; ++i) Hold({.from = i, .parent = LastBlock()});
   const PeerId follower = IdOf(scene::kStranger);
-  parts().followers.Note(follower, parts().turn.now(), kStep - 1, kStep);
+  components().followers.Note(follower, components().turn.now(), kStep - 1, kStep);
   ExpectHalted(ending_.Begin());
 }
 
@@ -111,7 +111,7 @@ TEST_F(EndingTest, MemberThatFollowsAndLacksNothingNeedSayNoCommit) {
 TEST_F(EndingTest, MemberThatCatchesUpNowIsStayedForAnew) {
   for (std::uint32_t i = 1; i + 1 < kMemberCount; ++i) Hold({.from = i, .parent = LastBlock()});
   ending_.Begin();
-  const Time begun = parts().turn.now();
+  const Time begun = components().turn.now();
   Pass(Seconds(10));
   ending_.StayFor(IdOf(4));
   TimerSet();
@@ -121,16 +121,16 @@ TEST_F(EndingTest, MemberThatCatchesUpNowIsStayedForAnew) {
 
 TEST_F(EndingTest, PeopleAreToldAfterTwoDeltaAndTheMemberHaltsWhenTheTimeIsOver) {
   ending_.Begin();
-  const Time begun = parts().turn.now();
-  EXPECT_EQ(TimerSet(), begun + parts().chain.delta() * 2);
-  Pass(parts().chain.delta() * 2);
+  const Time begun = components().turn.now();
+  EXPECT_EQ(TimerSet(), begun + components().chain.delta() * 2);
+  Pass(components().chain.delta() * 2);
   ExpectStays(ending_.OnTimer());
   const auto told = Observed<Staying>();
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].others.size(), kMemberCount - 1);
   EXPECT_EQ(told[0].step, kStep - 1);
   EXPECT_EQ(TimerSet(), begun + Linger());
-  Pass(Linger() - parts().chain.delta() * 2 - base::Duration{1});
+  Pass(Linger() - components().chain.delta() * 2 - base::Duration{1});
   ExpectStays(ending_.OnTimer());
   Pass(base::Duration{1});
   ExpectHalted(ending_.OnTimer());
@@ -139,7 +139,7 @@ TEST_F(EndingTest, PeopleAreToldAfterTwoDeltaAndTheMemberHaltsWhenTheTimeIsOver)
 TEST_F(EndingTest, LinkThatComesUpSetsTheTimerForThePeersThatAreWaitedFor) {
   ending_.OnLink(IdOf(1), false);  // before the end
   ending_.Begin();
-  const Time begun = parts().turn.now();
+  const Time begun = components().turn.now();
   TimerSet();
   Finish(2, LastBlock());
   Pass(Seconds(5));
@@ -165,8 +165,8 @@ TEST_F(EndingTest, FormerMemberSeesThatAFollowerHasFinished) {
   Block head = FinalBlock();
   head.members.erase(head.members.begin());  // this member
   SetHead(head);
-  parts().followers.Note(IdOf(1), parts().turn.now(), kStep - 1, 0);
-  parts().followers.Note(IdOf(2), parts().turn.now(), kStep - 1, 0);
+  components().followers.Note(IdOf(1), components().turn.now(), kStep - 1, 0);
+  components().followers.Note(IdOf(2), components().turn.now(), kStep - 1, 0);
   Hold({.from = 1, .parent = LastBlock()});
   ExpectStays(ending_.Begin());
   EXPECT_EQ(ending_.Others(), std::vector<PeerId>{IdOf(2)});

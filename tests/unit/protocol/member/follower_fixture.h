@@ -26,14 +26,14 @@ class FollowerTest : public MemberTest {
       bool invited = false)
       : MemberTest(self, edit), invited_(invited) {
     SetHead(HeadBlock());
-    for (std::uint32_t i = 1; i < kMemberCount; ++i) parts().post.OnLink(IdOf(i), true);
+    for (std::uint32_t i = 1; i < kMemberCount; ++i) components().post.OnLink(IdOf(i), true);
   }
   ~FollowerTest() override { follower_.CheckInvariants(); }
 
-  const base::TensorLayout& layout() const { return parts().layout; }
+  const base::TensorLayout& layout() const { return components().layout; }
   // The block after the head, without columns.
   Block NextBlock() const {
-    Block next = parts().chain.head();
+    Block next = components().chain.head();
     next.previous = wire::BlockDigest(next);
     ++next.step;
     next.decision = DigestOf(4000 + next.step);
@@ -87,7 +87,7 @@ class FollowerTest : public MemberTest {
     const auto jobs = Taken<StartJob>();
     ASSERT_EQ(jobs.size(), 1u);
     ASSERT_TRUE(follower_.Owns(jobs[0].id));
-    ASSERT_TRUE(parts().jobs.Take(jobs[0].id));
+    ASSERT_TRUE(components().jobs.Take(jobs[0].id));
     follower_.OnJob(jobs[0].id, UpdateResult{StateOf(value)});
     follower_.CheckInvariants();
   }
@@ -128,7 +128,7 @@ class FollowerTest : public MemberTest {
   }
 
   const bool invited_;
-  Follower follower_{parts(), parts().check, parts().post, OwnCredential()};
+  Follower follower_{components(), components().check, components().post, OwnCredential()};
 };
 
 }  // namespace ostraka::protocol::scene

@@ -28,7 +28,7 @@ TEST_F(FollowerTest, MemberThatLeavesAsksEachOtherKeyToSendWhatItSendsToMembers)
   EXPECT_EQ(asked.size(), kMemberCount - 1);
   const auto timers = Taken<SetTimer>();
   ASSERT_EQ(timers.size(), 1u);
-  EXPECT_EQ(timers[0].at, parts().turn.now() + parts().chain.delta());
+  EXPECT_EQ(timers[0].at, components().turn.now() + components().chain.delta());
 }
 
 // --- attestations -------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ TEST_F(FollowerTest, LinkThatComesUpIsAskedAlone) {
 }
 
 TEST_F(FollowerTest, NothingIsAskedOfAMemberWithoutALink) {
-  for (std::uint32_t i = 1; i < kMemberCount; ++i) parts().post.OnLink(IdOf(i), i == 2);
+  for (std::uint32_t i = 1; i < kMemberCount; ++i) components().post.OnLink(IdOf(i), i == 2);
   follower_.Leave(std::nullopt, false);
   Taken<Send>();
   Show(RootedBlock(StateOf(5)));
@@ -53,25 +53,25 @@ TEST_F(FollowerTest, NothingIsAskedOfAMemberWithoutALink) {
   const auto sends = Taken<Send>();
   EXPECT_FALSE(sends.empty());
   for (const Send& send : sends) EXPECT_EQ(send.to, IdOf(2));
-  parts().post.OnLink(IdOf(2), false);
-  parts().post.OnLink(IdOf(3), true);
+  components().post.OnLink(IdOf(2), false);
+  components().post.OnLink(IdOf(3), true);
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
   EXPECT_EQ(Taken<Send>().size(), sends.size()) << "what was open goes to the other one";
 }
 
 TEST_F(FollowerTest, OneMembersWordIsNotEnoughToBeBack) {
   follower_.Leave(std::nullopt, true);
-  Attest(parts().chain.head(), 1);
-  Attest(parts().chain.head(), 1);
+  Attest(components().chain.head(), 1);
+  Attest(components().chain.head(), 1);
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
   EXPECT_TRUE(follower_.away());
 }
 
 TEST_F(FollowerTest, ForgedAttestationCountsForNothing) {
   follower_.Leave(std::nullopt, true);
-  Attest(parts().chain.head(), 1);
-  follower_.NoteAttestation(*Forged({.from = 2, .parent = wire::BlockDigest(parts().chain.head())}),
-                            IdOf(3));
+  Attest(components().chain.head(), 1);
+  follower_.NoteAttestation(
+      *Forged({.from = 2, .parent = wire::BlockDigest(components().chain.head())}), IdOf(3));
   const auto seen = Observed<Suspicion>();
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_EQ(seen[0].peer, IdOf(3)) << "the link";
@@ -80,10 +80,10 @@ TEST_F(FollowerTest, ForgedAttestationCountsForNothing) {
 
 TEST_F(FollowerTest, KnownAttestationAndWhatIsNoneAreNotVerified) {
   follower_.Leave(std::nullopt, true);
-  Attest(parts().chain.head(), 1);
+  Attest(components().chain.head(), 1);
   EXPECT_EQ(verifier_->asked, 1u);
-  Attest(parts().chain.head(), 1);
-  const Digest head = wire::BlockDigest(parts().chain.head());
+  Attest(components().chain.head(), 1);
+  const Digest head = wire::BlockDigest(components().chain.head());
   for (const scene::Saying& saying :
        {scene::Saying{.from = 2, .type = MessageType::kAggregate, .parent = head},
         scene::Saying{.from = 2, .step = kHeight - 1, .parent = head}}) {
@@ -96,7 +96,7 @@ TEST_F(FollowerTest, KnownAttestationAndWhatIsNoneAreNotVerified) {
 
 TEST_F(FollowerTest, MemberThatNobodyDroppedIsBackWithTheNewestBlock) {
   follower_.Leave(std::nullopt, true);
-  Attest(parts().chain.head());
+  Attest(components().chain.head());
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kBeginStep);
   EXPECT_FALSE(follower_.away());
   const auto back = Observed<Back>();
@@ -107,21 +107,21 @@ TEST_F(FollowerTest, MemberThatNobodyDroppedIsBackWithTheNewestBlock) {
 
 TEST_F(FollowerTest, StepInWhichTheMemberWasMutedEndsWithoutIt) {
   follower_.Leave(kStep, true);
-  Attest(parts().chain.head());
+  Attest(components().chain.head());
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
   const Block next = NextBlock();  // of step kStep
   Show(next);
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
   FinishUpdate();
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kBeginStep);
-  EXPECT_EQ(HeightOf(parts().chain.head()), kHeight + 1);
-  EXPECT_EQ(parts().chain.state().parameters->front(), 3.0F);
+  EXPECT_EQ(HeightOf(components().chain.head()), kHeight + 1);
+  EXPECT_EQ(components().chain.state().parameters->front(), 3.0F);
 }
 
 TEST_F(FollowerTest, StoreThatWasLostWaitsThoughItsKeyIsAMember) {
   follower_.MustRejoin();
   follower_.Leave(std::nullopt, true);
-  Attest(parts().chain.head());
+  Attest(components().chain.head());
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
   EXPECT_TRUE(follower_.MustBeAdmitted());
   EXPECT_TRUE(Rejoins().empty()) << "a member asks for nothing";
@@ -130,7 +130,7 @@ TEST_F(FollowerTest, StoreThatWasLostWaitsThoughItsKeyIsAMember) {
 // Blocks of the past hold admissions of the stores before it.
 TEST_F(FollowerTest, AdmissionCountsOnlyIfThisStoreAskedForIt) {
   for (const bool own : {true, false}) {
-    parts_->chain.AdvanceHead(std::make_shared<const Block>(Dropped()));
+    components_->chain.AdvanceHead(std::make_shared<const Block>(Dropped()));
     // Five blocks in a row confirm a REJOIN: the first is 4 below the one that admits.
     follower_.AskedSince(kHeight + 1 - 4 + (own ? 0 : 1));
     follower_.MustRejoin();
@@ -152,12 +152,12 @@ TEST_F(FollowerTest, AdmissionCountsOnlyIfThisStoreAskedForIt) {
 TEST_F(FollowerTest, DroppedMemberSignsOneRejoinAStep) {
   SetHead(Dropped());
   follower_.Leave(std::nullopt, true);
-  Attest(parts().chain.head());
+  Attest(components().chain.head());
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
   const auto said = Rejoins();
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0].slot.step, kHeight);
-  EXPECT_EQ(said[0].entry, wire::BlockDigest(parts().chain.head()));
+  EXPECT_EQ(said[0].entry, wire::BlockDigest(components().chain.head()));
   follower_.Advance();
   EXPECT_TRUE(Rejoins().empty());
 }
@@ -169,7 +169,7 @@ TEST_F(FollowerTest, InAnOpenRunItAsksOnItsWayToTheHead) {
     if (open) manifest.join = {JoinPolicy::kAllowlist, {IdOf(1)}, {}, 1, 0};
     UseManifest(manifest);
     SetHead(Dropped());
-    Follower follower(parts(), parts().check, parts().post, std::nullopt);
+    Follower follower(components(), components().check, components().post, std::nullopt);
     follower.Leave(std::nullopt, true);
     const Block next = NextBlock();
     follower.OnBlock(IdOf(1), next, crypto::MakeBlob(wire::EncodeBlock(next)));
@@ -197,8 +197,8 @@ TEST_F(FollowerTest, ACandidateOfTheHeadIsNotRefused) {
     std::erase(head.members, Self());
     if (candidate) head.candidates = {{Self(), kStep - 2, kStep - 1}};
     SetHead(head);
-    Follower follower(parts(), parts().check, parts().post, std::nullopt);
-    const Block& newest = parts().chain.head();
+    Follower follower(components(), components().check, components().post, std::nullopt);
+    const Block& newest = components().chain.head();
     follower.Leave(std::nullopt, true);
     for (std::uint32_t i = 1; i <= 2; ++i) {
       follower.NoteAttestation(
@@ -217,7 +217,7 @@ TEST_F(FollowerTest, LostStoreKeepsWhenItAskedFirst) {
   SetHead(Dropped());
   follower_.MustRejoin();
   follower_.Leave(std::nullopt, true);
-  Attest(parts().chain.head());
+  Attest(components().chain.head());
   follower_.Advance();
   std::vector<RecordKind> kinds;
   for (const Store& store : Taken<Store>()) kinds.push_back(store.records[0].kind);
@@ -233,7 +233,7 @@ TEST_F(FollowerTest, LostStoreKeepsWhenItAskedFirst) {
 TEST_F(FollowerTest, RejoinIsNotSignedWhileTheMemberIsBarredWhichIsSaidOnce) {
   SetHead(Dropped(false, kHeight + 1));
   follower_.Leave(std::nullopt, true);
-  Attest(parts().chain.head());
+  Attest(components().chain.head());
   follower_.Advance();
   follower_.Advance();
   const auto told = Observed<Barred>();
@@ -251,7 +251,7 @@ TEST_F(FollowerTest, RejoinIsNotSignedWhileTheMemberIsBarredWhichIsSaidOnce) {
 TEST_F(FollowerTest, BannedMemberHalts) {
   SetHead(Dropped(true));
   follower_.Leave(std::nullopt, true);
-  Attest(parts().chain.head());
+  Attest(components().chain.head());
   const Outcome outcome = follower_.Advance();
   EXPECT_EQ(outcome.what, Outcome::What::kHalt);
   EXPECT_EQ(outcome.why, Halted::Why::kBanned);
@@ -263,7 +263,7 @@ TEST_F(FollowerTest, FollowerAtTheLastBlockSaysThatItHasAllAndHalts) {
   last.state_root = DigestOf(1);
   SetHead(last);
   follower_.Leave(std::nullopt, true);
-  Attest(parts().chain.head());
+  Attest(components().chain.head());
   ForgetActions();
   const Outcome outcome = follower_.Advance();
   EXPECT_EQ(outcome.what, Outcome::What::kHalt);
@@ -291,21 +291,21 @@ TEST_F(FollowerTest, BlockIsStoredBeforeItIsApplied) {
     if (std::holds_alternative<StartJob>(action)) order.push_back("job");
   }
   EXPECT_EQ(order, (std::vector<std::string>{"store", "job"}));
-  EXPECT_EQ(HeightOf(parts().chain.head()), kHeight) << "not applied yet";
+  EXPECT_EQ(HeightOf(components().chain.head()), kHeight) << "not applied yet";
   FinishUpdate();
-  EXPECT_EQ(parts().chain.head().decision, next.decision);
+  EXPECT_EQ(components().chain.head().decision, next.decision);
   EXPECT_EQ(Observed<StepDone>().size(), 1u);
 }
 
 TEST_F(FollowerTest, BlockThatWasStoredBeforeTheCrashIsOfferedAgainAndNotStoredAgain) {
   const Block next = NextBlock();
-  parts().chain.KeepBlock(next);  // sealed here, and its results were lost
+  components().chain.KeepBlock(next);  // sealed here, and its results were lost
   follower_.Leave(std::nullopt, true);
   Attest(next);
   follower_.Advance();
   EXPECT_TRUE(Stored(RecordKind::kBlock).empty());
   FinishUpdate();
-  EXPECT_EQ(parts().chain.head().decision, next.decision);
+  EXPECT_EQ(components().chain.head().decision, next.decision);
 }
 
 TEST_F(FollowerTest, ResultsAreAskedForAndKeptWithTheirBlock) {
@@ -333,24 +333,24 @@ TEST_F(FollowerTest, ResultsAreAskedForAndKeptWithTheirBlock) {
   take(result);
   FinishUpdate();
   EXPECT_EQ(Stored(RecordKind::kResult).size(), 1u);
-  EXPECT_EQ(parts().chain.ResultAt(kStep, 0), result);
+  EXPECT_EQ(components().chain.ResultAt(kStep, 0), result);
 }
 
 // A REJOIN a head, and the parts of the step that was left, would go out again at each link.
 TEST_F(FollowerTest, WhatWasSaidInStepsThatAreOverIsForgotten) {
   SetHead(Dropped());
   follower_.Leave(std::nullopt, true);
-  Attest(parts().chain.head());
+  Attest(components().chain.head());
   follower_.Advance();
   Settle();
-  EXPECT_EQ(parts().journal.sent().size(), 1U) << "a REJOIN at the head";
+  EXPECT_EQ(components().journal.sent().size(), 1U) << "a REJOIN at the head";
   for (int i = 0; i < 3; ++i) {
     Show(NextBlock());
     follower_.Advance();
     FinishUpdate();
     follower_.Advance();
     Settle();
-    EXPECT_EQ(parts().journal.sent().size(), 2U) << "at the newest two heads";
+    EXPECT_EQ(components().journal.sent().size(), 2U) << "at the newest two heads";
   }
 }
 
@@ -361,16 +361,16 @@ TEST_F(FollowerTest, DivergedStateIsFetchedThoughTheWayIsShortAndEndsTheEra) {
   ForgetActions();
   follower_.Advance();
   EXPECT_EQ(AskedForState().size(), 1u);
-  const JobId old = parts().jobs.Start({}, PackSpec{});
+  const JobId old = components().jobs.Start({}, PackSpec{});
   for (std::uint64_t part = 0; part <= StatePieces(layout(), 1).size(); ++part) {
     Give(part, PartOf(state, part));
   }
   Taken<StartJob>();
   follower_.Advance();
-  EXPECT_EQ(*parts().chain.state().parameters, *state.parameters);
-  EXPECT_EQ(*VelocityOf(parts().chain.state()), *VelocityOf(state));
+  EXPECT_EQ(*components().chain.state().parameters, *state.parameters);
+  EXPECT_EQ(*VelocityOf(components().chain.state()), *VelocityOf(state));
   EXPECT_EQ(Stored(RecordKind::kState).size(), 1u);
-  EXPECT_FALSE(parts().jobs.Take(old)) << "an update of the old way is not wanted";
+  EXPECT_FALSE(components().jobs.Take(old)) << "an update of the old way is not wanted";
   FinishUpdate();
 }
 

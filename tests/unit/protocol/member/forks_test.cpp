@@ -25,14 +25,14 @@ class ForksTest : public MemberTest {
  protected:
   ForksTest() {
     SetHead(HeadBlock());
-    parts().voice.SetStep(kStep);
+    components().voice.SetStep(kStep);
     for (const Phase phase : {Phase::kA, Phase::kC}) {
       Decision decision{DigestOf(1), DigestOf(10), {}, 4, {}};
       for (std::uint32_t i = 0; i < kMemberCount; ++i) decision.unmuted.insert(IdOf(i));
       for (std::uint32_t i = 0; i < 4; ++i) {
         decision.certificate.push_back(Sign(Lock(i, 10, phase))->frame);
       }
-      parts().fork_watch.Remember({kStep - 1, phase, 0}, std::move(decision));
+      components().fork_watch.Remember({kStep - 1, phase, 0}, std::move(decision));
     }
   }
   static Saying Lock(std::uint32_t from, std::uint64_t value, Phase phase = Phase::kC,
@@ -69,8 +69,10 @@ class ForksTest : public MemberTest {
     return asked;
   }
 
-  Forks forks_{parts(),       *step_,         parts().followers, parts().charges,
-               parts().check, parts().server, parts().fork_watch};
+  Forks forks_{components(),           *step_,
+               components().followers, components().charges,
+               components().check,     components().server,
+               components().fork_watch};
 };
 
 // --- while the run is one -----------------------------------------------------------------------
@@ -88,12 +90,12 @@ TEST_F(ForksTest, MessageOfThisHistoryIsNotEvenVerified) {
 TEST_F(ForksTest, ForgedRivalIsNoFinding) {
   EXPECT_EQ(forks_.Watch(*Forged(Lock(1, 20)), IdOf(2)), Finding::kForged);
   ASSERT_EQ(Observed<Suspicion>().size(), 1u);
-  EXPECT_EQ(parts().fork_watch.rival_count(), 0u);
+  EXPECT_EQ(components().fork_watch.rival_count(), 0u);
 }
 
 TEST_F(ForksTest, MessageThatPartedMakesThisMemberAskItsLinkForTheProofsOfTheStepBefore) {
   Decision older{DigestOf(2), DigestOf(11), {}, 4, {}};
-  parts().fork_watch.Remember({kStep - 2, Phase::kA, 0}, older);
+  components().fork_watch.Remember({kStep - 2, Phase::kA, 0}, older);
   const Saying parted{.from = 1, .step = kStep - 1, .parent = DigestOf(9)};
   EXPECT_EQ(Watch(parted, 2), Finding::kNone) << "a cheat may name anything";
   EXPECT_EQ(Asked(PullKind::kProofs, kStep - 2), std::set<PeerId>{IdOf(2)});
@@ -115,17 +117,17 @@ TEST_F(ForksTest, PresentStepIsJudgedByTheBlockThatItBeganWith) {
 
 TEST_F(ForksTest, OddMessagesOfALinkAreVerifiedWithinARation) {
   for (std::uint64_t i = 0; i < Ration::kOddMessagesASecond; ++i) {
-    parts().ration.TakeOddMessage(parts().turn.now(), IdOf(2));
+    components().ration.TakeOddMessage(components().turn.now(), IdOf(2));
   }
   EXPECT_EQ(Watch(Lock(1, 20), 2), Finding::kForged) << "nothing more is done with it";
   EXPECT_EQ(verifier_->asked, 0u);
   EXPECT_EQ(Watch(Lock(1, 20), 3), Finding::kNone);
-  EXPECT_EQ(parts().fork_watch.rival_count(), 1u);
+  EXPECT_EQ(components().fork_watch.rival_count(), 1u);
 }
 
 TEST_F(ForksTest, BlockOfAnotherHistoryMakesThisMemberAskForProofs) {
   BeginStep();
-  Block own = parts().chain.head();
+  Block own = components().chain.head();
   forks_.OnBlock(IdOf(2), own);
   EXPECT_TRUE(Taken<Send>().empty());
   own.randomness = DigestOf(77);
@@ -146,7 +148,7 @@ TEST_F(ForksTest, DroppedMembersAreAskedForTheirHeads) {
     head.standings.push_back(standing);
   }
   SetHead(head);
-  parts().followers.Note(IdOf(3), parts().turn.now(), 0, 0);
+  components().followers.Note(IdOf(3), components().turn.now(), 0, 0);
   forks_.AskHeadsOfDropped();
   EXPECT_EQ(Asked(PullKind::kHead, kStep), std::set<PeerId>{IdOf(2)})
       << "no member, no follower (it is on our branch), and nobody banned";
@@ -177,7 +179,7 @@ TEST_F(ForksTest, FrozenMemberShowsBothProofsToAllOthersAndStoresWhatItFound) {
   const auto timers = Taken<SetTimer>();
   ASSERT_EQ(timers.size(), 1u);
   EXPECT_EQ(timers[0].id, kFollowTimer);
-  EXPECT_EQ(timers[0].at, parts().turn.now() + base::Seconds(5));
+  EXPECT_EQ(timers[0].at, components().turn.now() + base::Seconds(5));
   std::map<PeerId, std::size_t> frames;
   std::set<PeerId> asked;
   for (const Send& send : Taken<Send>()) {

@@ -19,7 +19,7 @@ TEST_F(GateBulkTest, BulkDataOtherThanAnnouncedIsSuspectedOfTheLink) {
   const auto part = Sign(PartOf(1, MyColumn(), FloatsBlob(8, 1)));
   EXPECT_EQ(Judge(part, IdOf(2), FloatsBlob(8, 2)), Fate::kNothing);
   EXPECT_EQ(SuspectedOf(IdOf(2)), "blob");
-  EXPECT_FALSE(parts().charges.Against(IdOf(1))) << "a relay may have spoilt it";
+  EXPECT_FALSE(components().charges.Against(IdOf(1))) << "a relay may have spoilt it";
 }
 
 // It never comes into the inbox, so that each copy is new.
@@ -31,14 +31,14 @@ TEST_F(GateBulkTest, UnreadableAnnouncementIsVerifiedOnceAndItsForgeriesAreCount
   unreadable.body = {0xff, 0xff};
   const std::size_t before = verifier_->asked;
   for (std::uint64_t i = 0; i < Ration::kForgeriesASecond; ++i) {
-    EXPECT_TRUE(parts().ration.IsHeard(parts().turn.now(), IdOf(2)));
+    EXPECT_TRUE(components().ration.IsHeard(components().turn.now(), IdOf(2)));
     Judge(Forged(unreadable), IdOf(2), blob);
   }
-  EXPECT_FALSE(parts().ration.IsHeard(parts().turn.now(), IdOf(2)));
-  EXPECT_FALSE(parts().charges.Against(IdOf(1)));
+  EXPECT_FALSE(components().ration.IsHeard(components().turn.now(), IdOf(2)));
+  EXPECT_FALSE(components().charges.Against(IdOf(1)));
   EXPECT_EQ(verifier_->asked, before + Ration::kForgeriesASecond);
   for (int i = 0; i < 10; ++i) Judge(Sign(unreadable), IdOf(3), blob);
-  EXPECT_TRUE(parts().charges.Against(IdOf(1)));
+  EXPECT_TRUE(components().charges.Against(IdOf(1)));
   EXPECT_EQ(verifier_->asked, before + Ration::kForgeriesASecond + 1);
 }
 
@@ -50,8 +50,8 @@ TEST_F(GateBulkTest, UnreadableAnnouncementIsChargedToItsSigner) {
     saying.body = {1, 2, 3};
     EXPECT_EQ(Judge(Sign(saying), IdOf(2), blob), Fate::kNothing);
   }
-  EXPECT_TRUE(parts().charges.Against(IdOf(1)));
-  EXPECT_FALSE(parts().charges.Against(Self()));
+  EXPECT_TRUE(components().charges.Against(IdOf(1)));
+  EXPECT_FALSE(components().charges.Against(Self()));
 }
 
 TEST_F(GateBulkTest, OwnerTakesInThePartsOfItsColumnAlone) {
@@ -72,7 +72,7 @@ TEST_F(GateBulkTest, PartOfADisputedPairIsTakenInByAll) {
   while (IdOf(worker) == owner) ++worker;
   head.disputes = {{.worker = IdOf(worker), .aggregator = owner, .since = 0}};
   step_->Drop();
-  parts_->stage.Enter(Stage::kFollow);
+  components_->stage.Enter(Stage::kFollow);
   BeginStep(head);
   const SharedBlob blob = FloatsBlob(8);
   EXPECT_EQ(Judge(PartOf(worker, column, blob), blob), Fate::kTakeIn);

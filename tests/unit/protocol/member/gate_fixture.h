@@ -37,8 +37,8 @@ class GateTest : public MemberTest {
   }
   void Follow() {
     SetHead(HeadBlock());
-    parts().stage.Enter(Stage::kGenesis);
-    parts().stage.Enter(Stage::kFollow);
+    components().stage.Enter(Stage::kGenesis);
+    components().stage.Enter(Stage::kFollow);
   }
 
   // --- bulk data ---
@@ -79,7 +79,7 @@ class GateTest : public MemberTest {
     std::uint32_t now = 0;
     for (int timers = 0; timers < 200 && now < iteration; ++timers) {
       ASSERT_TRUE(sealing.seal().wake());
-      const base::Duration wait = *sealing.seal().wake() - parts().turn.now();
+      const base::Duration wait = *sealing.seal().wake() - components().turn.now();
       Pass(std::max(wait, base::Duration{0}));
       sealing.OnSealTimer();
       Settle();
@@ -110,11 +110,11 @@ class GateTest : public MemberTest {
             .parent = step().facts().parent_a};
   }
 
-  Gate gate_{parts(),
-             parts(),
-             parts().check,
-             parts().genesis,
-             parts().stage,
+  Gate gate_{components(),
+             components(),
+             components().check,
+             components().genesis,
+             components().stage,
              *step_,
              std::make_shared<wire::PlainOpener>()};
 };

@@ -40,7 +40,7 @@ TEST_F(GateTest, LinkWithTooManyForgeriesIsNotHeardUntilItsSecondIsOver) {
   Pass(base::Seconds(1));
   for (std::uint64_t i = 0; i < Ration::kForgeriesASecond; ++i) {
     ASSERT_TRUE(gate_.Open(Over(IdOf(1), Sign({.from = 2}))));
-    parts().ration.CountForgery(parts().turn.now(), IdOf(1));
+    components().ration.CountForgery(components().turn.now(), IdOf(1));
   }
   EXPECT_FALSE(gate_.Open(Over(IdOf(1), Sign({.from = 2}))));
   EXPECT_EQ(SuspectedOf(IdOf(1)), "");
@@ -52,11 +52,11 @@ TEST_F(GateTest, LinkWithTooManyForgeriesIsNotHeardUntilItsSecondIsOver) {
 // Of genesis the newest message takes the place of the one before, so that two in turn are new each
 // time.
 TEST_F(GateTest, MessagesOfGenesisAreVerifiedWithinARation) {
-  parts().stage.Enter(Stage::kGenesis);
+  components().stage.Enter(Stage::kGenesis);
   Pass(base::Seconds(1));
   const Saying boot{.from = 1, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis};
   EXPECT_EQ(Judge(boot), Fate::kTakeIn);
-  while (parts().ration.TakeOddMessage(parts().turn.now(), IdOf(1))) {
+  while (components().ration.TakeOddMessage(components().turn.now(), IdOf(1))) {
   }
   const std::size_t before = verifier_->asked;
   EXPECT_EQ(Judge(boot), Fate::kNothing);
@@ -131,7 +131,7 @@ TEST_F(GateTest, GenesisQuestionIsNotAnsweredByAMemberThatIsAway) {
 }
 
 TEST_F(GateTest, GenesisMessagesComeFromTheirSigners) {
-  parts().stage.Enter(Stage::kGenesis);
+  components().stage.Enter(Stage::kGenesis);
   const Saying boot{.from = 1, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis};
   EXPECT_EQ(Sort(boot, 1), Fate::kTakeIn);
   EXPECT_EQ(Sort(boot, 2), Fate::kNothing) << "it may be an old one";
@@ -140,17 +140,17 @@ TEST_F(GateTest, GenesisMessagesComeFromTheirSigners) {
 // The two can have no link: what is carried is all that there is. [Were it not taken, no run with
 // two such members would begin.]
 TEST_F(GateTest, ACarriedBootCountsOfAMemberThatCanHaveNoLinkWithThisOne) {
-  Block genesis = parts().chain.head();
+  Block genesis = components().chain.head();
   genesis.reach = {{IdOf(kSelf), true, 0}, {IdOf(2), true, 0}};
   std::sort(genesis.reach.begin(), genesis.reach.end(),
             [](const auto& a, const auto& b) { return a.peer < b.peer; });
   SetHead(genesis);
-  parts().stage.Enter(Stage::kGenesis);
+  components().stage.Enter(Stage::kGenesis);
   const auto sort_carried = [&](std::uint32_t from) {
-    parts().ration.Carry(IdOf(from), IdOf(4), 1);
+    components().ration.Carry(IdOf(from), IdOf(4), 1);
     const Fate fate =
         Sort({.from = from, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis}, from);
-    parts().ration.EndCarry();
+    components().ration.EndCarry();
     return fate;
   };
   EXPECT_EQ(sort_carried(2), Fate::kTakeIn);
@@ -158,7 +158,7 @@ TEST_F(GateTest, ACarriedBootCountsOfAMemberThatCanHaveNoLinkWithThisOne) {
 }
 
 TEST_F(GateTest, PassedOnGenesisEchoCountsIfItEqualsTheOwnOne) {
-  parts().stage.Enter(Stage::kGenesis);
+  components().stage.Enter(Stage::kGenesis);
   wire::Echo echo;
   echo.vector = DigestOf(3);
   Saying saying{.from = 1,
@@ -167,7 +167,7 @@ TEST_F(GateTest, PassedOnGenesisEchoCountsIfItEqualsTheOwnOne) {
                 .phase = Phase::kGenesis,
                 .body = wire::Encode(echo)};
   EXPECT_EQ(Sort(saying, 2), Fate::kNothing) << "not echoed here yet";
-  parts().genesis.OnOwnEcho(echo);
+  components().genesis.OnOwnEcho(echo);
   EXPECT_EQ(Sort(saying, 2), Fate::kTakeIn);
   echo.vector = DigestOf(4);
   saying.body = wire::Encode(echo);
@@ -183,7 +183,7 @@ TEST_F(GateTest, MessageIsVerifiedOnceAndADuplicateCostsNothing) {
   const auto message = Sign({.from = 1});
   EXPECT_EQ(Judge(message, IdOf(2)), Fate::kTakeIn) << "a relayed frame counts as its author's";
   EXPECT_EQ(verifier_->asked, 1u);
-  parts().inbox.Add(message, nullptr);
+  components().inbox.Add(message, nullptr);
   EXPECT_EQ(Judge(message, IdOf(3)), Fate::kNothing);
   EXPECT_EQ(verifier_->asked, 1u);
 }
@@ -218,7 +218,7 @@ TEST_F(GateTest, ThirdVersionOfASealsMessageGoesToTheSealAlone) {
 
 TEST_F(GateTest, MessageOfADecidedSealIsPast) {
   BeginStep();
-  parts().past_seals.Add({kStep - 1, Phase::kC, 0}, {{}, {}, {{{}, {}, Sign({})->frame}}});
+  components().past_seals.Add({kStep - 1, Phase::kC, 0}, {{}, {}, {{{}, {}, Sign({})->frame}}});
   EXPECT_EQ(Judge({.from = 1,
                    .type = MessageType::kStatus,
                    .step = kStep - 1,
@@ -291,7 +291,7 @@ TEST_F(GateTest, MemberThatIsAwayTakesInTheNextThreeStepsFirstPhase) {
 }
 
 TEST_F(GateTest, FirstStepIsTakenInAtTheGenesis) {
-  parts().stage.Enter(Stage::kGenesis);
+  components().stage.Enter(Stage::kGenesis);
   EXPECT_EQ(Judge({.from = 1, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis}),
             Fate::kTakeIn);
   EXPECT_EQ(Judge({.from = 1, .step = 0}), Fate::kTakeIn);
@@ -350,9 +350,9 @@ TEST_F(GateTest, OldBallotsOfAllKeysThatAreNoMembersAreCountedTogether) {
   std::size_t verified = 0;
   for (std::uint32_t guest = 0; guest < 4; ++guest) {
     const PeerId from = scene::PeerNumber(100 + guest);
-    parts().ration.Host(from, {.keys = 4});
+    components().ration.Host(from, {.keys = 4});
     for (std::size_t i = 0; i < 1000; ++i) verified += Judge(ballot, from) == Fate::kOdd ? 1 : 0;
-    parts().ration.EndHost();
+    components().ration.EndHost();
   }
   EXPECT_EQ(verified, 256 + 8 * kMemberCount);
   EXPECT_EQ(Judge(ballot, IdOf(2)), Fate::kOdd) << "members have theirs";
@@ -362,7 +362,7 @@ TEST_F(GateTest, OldBallotsOfAllKeysThatAreNoMembersAreCountedTogether) {
 
 TEST_F(GateTest, AfterTheEndTheLastCommitsAndMembersThatAreStuckMatter) {
   SetHead(HeadBlock());
-  parts().past_seals.Add({kStep - 1, Phase::kC, 0}, {{}, {}, {{{}, {}, Sign({})->frame}}});
+  components().past_seals.Add({kStep - 1, Phase::kC, 0}, {{}, {}, {{{}, {}, Sign({})->frame}}});
   const auto judge = [&](const Saying& saying) {
     return gate_.JudgeAfterEnd(Sign(saying), IdOf(saying.from));
   };
@@ -383,7 +383,7 @@ TEST_F(GateTest, AfterTheEndTheLastCommitsAndMembersThatAreStuckMatter) {
 
 TEST_F(GateTest, MembersAheadCountOnceMoreOfThemThanCanLie) {
   SetHead(HeadBlock());
-  ASSERT_EQ(FaultBound(parts().chain.head().thresholds), 1u);
+  ASSERT_EQ(FaultBound(components().chain.head().thresholds), 1u);
   EXPECT_FALSE(gate_.NoteAhead(IdOf(1)));
   EXPECT_FALSE(gate_.NoteAhead(IdOf(1)));
   EXPECT_FALSE(gate_.NoteAhead(IdOf(kStranger)));

@@ -44,11 +44,11 @@ class IntakeTest : public MemberTest {
     for (const Suspicion& suspicion : Observed<Suspicion>()) check = suspicion.check;
     return check;
   }
-  void EnterGenesis() { parts().stage.Enter(Stage::kGenesis); }
+  void EnterGenesis() { components().stage.Enter(Stage::kGenesis); }
   bool Holds(const Saying& saying) const {
     const wire::SharedMessage message = Sign(saying);
     const Inbox::Place place = Inbox::PlaceOf(message->envelope.slot);
-    return parts().inbox.Find(place, IdOf(saying.from), message->digest) != nullptr;
+    return components().inbox.Find(place, IdOf(saying.from), message->digest) != nullptr;
   }
   Saying Commit(std::uint32_t from, std::uint8_t tag) {
     return {.from = from, .body = {tag}, .parent = step().facts().parent_a};
@@ -60,12 +60,15 @@ class IntakeTest : public MemberTest {
     return block;
   }
 
-  Forks forks_{parts(),       *step_,         parts().followers, parts().charges,
-               parts().check, parts().server, parts().fork_watch};
-  Follower follower_{parts(), parts().check, parts().post, std::nullopt};
-  Beginning beginning_{parts(), parts().genesis, follower_, parts().charges, nullptr};
-  Ending ending_{parts(), parts().followers, parts().charges};
-  Intake intake_{parts(),
+  Forks forks_{components(),           *step_,
+               components().followers, components().charges,
+               components().check,     components().server,
+               components().fork_watch};
+  Follower follower_{components(), components().check, components().post, std::nullopt};
+  Beginning beginning_{components(), components().genesis, follower_, components().charges,
+                       nullptr};
+  Ending ending_{components(), components().followers, components().charges};
+  Intake intake_{components(),
                  *step_,
                  forks_,
                  follower_,

@@ -32,7 +32,7 @@ TEST_F(IntakeTest, FirstEquivocationIsStoredAndSaidOnce) {
   On(Sign(Commit(1, 2)), 1);
   EXPECT_EQ(SuspectedFor(), "equivocation");
   EXPECT_EQ(Stored(RecordKind::kEvidence).size(), 1u);
-  EXPECT_TRUE(parts().charges.Against(IdOf(1)));
+  EXPECT_TRUE(components().charges.Against(IdOf(1)));
   On(Sign(Commit(1, 3)), 1);
   EXPECT_EQ(SuspectedFor(), "");
   EXPECT_TRUE(Stored(RecordKind::kEvidence).empty());
@@ -46,7 +46,7 @@ TEST_F(IntakeTest, SecondOwnMessageOfASlotHaltsWithoutEvidenceAgainstTheOwnKey) 
   EXPECT_EQ(outcome.what, Outcome::What::kHalt);
   EXPECT_EQ(outcome.why, Halted::Why::kFailed);
   EXPECT_TRUE(Stored(RecordKind::kEvidence).empty());
-  EXPECT_FALSE(parts().charges.Against(Self()));
+  EXPECT_FALSE(components().charges.Against(Self()));
 }
 
 TEST_F(IntakeTest, MalformedServiceIsSuspectedAndNothingElse) {
@@ -116,7 +116,7 @@ TEST_F(IntakeTest, WhatIsCarriedIsItsAuthors) {
   BeginStep();
   EXPECT_EQ(Carried(1, 2, *Sign(Commit(1, 1))->frame).what, Outcome::What::kWait);
   EXPECT_TRUE(Holds(Commit(1, 1)));
-  EXPECT_FALSE(parts().ration.carries());
+  EXPECT_FALSE(components().ration.carries());
 }
 
 // Neither the member nor its carrier need have forged it: either may be honest.
@@ -157,8 +157,8 @@ class CarriedQuestionTest : public IntakeTest {
  protected:
   CarriedQuestionTest() {
     BeginStep();
-    parts().post.SetHead(parts().chain.shared_head());
-    for (const std::uint32_t link : {1U, 2U, 3U}) parts().post.OnLink(IdOf(link), true);
+    components().post.SetHead(components().chain.shared_head());
+    for (const std::uint32_t link : {1U, 2U, 3U}) components().post.OnLink(IdOf(link), true);
     On(Sign(Commit(1, 1)), 1);
     ForgetActions();
   }
@@ -228,17 +228,17 @@ TEST_F(CarriedQuestionTest, WhatIsSaidAgainGoesByThePathThatIsUp) {
 TEST_F(CarriedQuestionTest, ToFollowIsNotBelievedAsToHowFarItsSenderIs) {
   const std::uint64_t far = kStep + 100;
   Carried(4, 2, *Question(wire::PullKind::kFollow, far));
-  EXPECT_TRUE(parts().followers.Contains(IdOf(4)));
-  EXPECT_FALSE(parts().followers.Has(IdOf(4), 1));
+  EXPECT_TRUE(components().followers.Contains(IdOf(4)));
+  EXPECT_FALSE(components().followers.Has(IdOf(4), 1));
   intake_.On({IdOf(4), Question(wire::PullKind::kFollow, far), nullptr});
-  EXPECT_TRUE(parts().followers.Has(IdOf(4), far));
+  EXPECT_TRUE(components().followers.Has(IdOf(4), far));
 }
 
 // "I wait" is the word of a member over its link, or of one that can have none with this one.
 TEST_F(IntakeTest, ACarrierCannotSayThatAMemberWaits) {
   EnterGenesis();
   const auto lacks_waiting = [&](std::uint32_t from) {
-    for (const auto& missing : parts().genesis.MissingNow()) {
+    for (const auto& missing : components().genesis.MissingNow()) {
       if (missing.sender == IdOf(from) && missing.type == MessageType::kBlock) return true;
     }
     return false;
@@ -268,7 +268,7 @@ TEST_F(IntakeTest, BlocksThatNothingProvesAreDecodedWithinARation) {
   BeginStep();
   Pass(base::Seconds(1));
   std::size_t left = 0;
-  while (parts().ration.TakeOddMessage(parts().turn.now(), IdOf(1))) ++left;
+  while (components().ration.TakeOddMessage(components().turn.now(), IdOf(1))) ++left;
   EXPECT_EQ(left, Ration::kOddMessagesASecond);
   EXPECT_EQ(ShowBlock(1, Ahead(2)).what, Outcome::What::kWait);
   EXPECT_EQ(ShowBlock(2, Ahead(2)).what, Outcome::What::kWait) << "one voice was heard";
@@ -285,10 +285,10 @@ TEST_F(IntakeTest, OneVoiceIsNotEnoughToLeaveTheGenesis) {
 
 TEST_F(IntakeTest, LastCommitWithBulkDataIsRefused) {
   SetHead(HeadBlock());
-  parts().stage.Enter(Stage::kRestore);
-  parts().stage.Enter(Stage::kLinger);
+  components().stage.Enter(Stage::kRestore);
+  components().stage.Enter(Stage::kLinger);
   ending_.Begin();
-  const Saying last{.from = 1, .parent = wire::BlockDigest(parts().chain.head())};
+  const Saying last{.from = 1, .parent = wire::BlockDigest(components().chain.head())};
   ForgetActions();
   On(Sign(last), 1, crypto::MakeBlob({1}));
   EXPECT_EQ(SuspectedFor(), "blob");
@@ -302,7 +302,7 @@ TEST_F(IntakeTest, FollowRequestIsNotedAndAnsweredWithTheHead) {
   ForgetActions();
   const wire::Slot slot = ServiceSlot(kStep, Phase::kC, MessageType::kPull);
   OnService(1, slot, wire::Encode(wire::Pull{.kind = wire::PullKind::kFollow}));
-  EXPECT_TRUE(parts().followers.Contains(IdOf(1)));
+  EXPECT_TRUE(components().followers.Contains(IdOf(1)));
   const auto sends = Taken<Send>();
   ASSERT_FALSE(sends.empty());
   EXPECT_EQ(sends[0].to, IdOf(1));
@@ -341,25 +341,25 @@ TEST_F(IntakeTest, RejoinCountsOnlyOverTheLinkOfItsSigner) {
   std::erase(head.members, IdOf(4));
   head.standings = {{.peer = IdOf(4), .drops = 1}};
   BeginStep(head);
-  const Digest parent = wire::BlockDigest(parts().chain.head());
+  const Digest parent = wire::BlockDigest(components().chain.head());
   const auto rejoin = Sign({.from = 4,
                             .type = MessageType::kRejoin,
                             .phase = Phase::kC,
                             .body = wire::Encode(wire::Rejoin{}),
                             .parent = parent});
   On(rejoin, 1);
-  EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), kStep));
+  EXPECT_FALSE(components().followers.HasRejoin(IdOf(4), kStep));
   Pass(base::Seconds(1));
   // It is no member, so it has its share of what such keys have together.
-  parts().ration.Host(IdOf(4), parts().followers.ShareOf(IdOf(4), 1));
-  while (parts().ration.TakeOddMessage(parts().turn.now(), IdOf(4))) {
+  components().ration.Host(IdOf(4), components().followers.ShareOf(IdOf(4), 1));
+  while (components().ration.TakeOddMessage(components().turn.now(), IdOf(4))) {
   }
-  parts().ration.EndHost();
+  components().ration.EndHost();
   On(rejoin, 4);
-  EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), kStep)) << "its ration is used up";
+  EXPECT_FALSE(components().followers.HasRejoin(IdOf(4), kStep)) << "its ration is used up";
   Pass(base::Seconds(1));
   On(rejoin, 4);
-  EXPECT_TRUE(parts().followers.HasRejoin(IdOf(4), kStep));
+  EXPECT_TRUE(components().followers.HasRejoin(IdOf(4), kStep));
 }
 
 TEST_F(IntakeTest, ACarrierThatShowsAnOldRejoinAgainTakesNoNewOneAway) {
@@ -377,12 +377,12 @@ TEST_F(IntakeTest, ACarrierThatShowsAnOldRejoinAgainTakesNoNewOneAway) {
   };
   const auto old = rejoin(kStep - 1, scene::DigestOf(7));
   Carried(4, 2, *old->frame);
-  EXPECT_TRUE(parts().followers.HasRejoin(IdOf(4), kStep - 1));
-  Carried(4, 2, *rejoin(kStep, wire::BlockDigest(parts().chain.head()))->frame);
+  EXPECT_TRUE(components().followers.HasRejoin(IdOf(4), kStep - 1));
+  Carried(4, 2, *rejoin(kStep, wire::BlockDigest(components().chain.head()))->frame);
   Carried(4, 3, *old->frame);
   RecentBlocks recent(8);
-  recent.Add(parts().chain.head());
-  EXPECT_EQ(parts().followers.ToConfirm(recent, [](const PeerId&) { return false; }),
+  recent.Add(components().chain.head());
+  EXPECT_EQ(components().followers.ToConfirm(recent, [](const PeerId&) { return false; }),
             (Asking{{IdOf(4), std::nullopt}}));
 }
 

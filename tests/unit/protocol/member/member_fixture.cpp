@@ -22,9 +22,9 @@ void MemberTest::UseManifest(Manifest manifest) {
                       {{"w", {kFloats}}},
                       std::make_shared<const std::vector<float>>(kFloats, 0.5F)};
   step_.reset();
-  parts_ = std::make_unique<Parts>(options);
-  step_.emplace(parts_->stage);
-  parts_->turn.Begin(Time{} + base::Seconds(100), out_);
+  components_ = std::make_unique<Components>(options);
+  step_.emplace(components_->stage);
+  components_->turn.Begin(Time{} + base::Seconds(100), out_);
 }
 
 std::vector<PeerId> MemberTest::Members() const {
@@ -34,9 +34,9 @@ std::vector<PeerId> MemberTest::Members() const {
 }
 
 void MemberTest::Pass(base::Duration after) {
-  const Time now = parts().turn.now() + after;
-  parts().turn.End();
-  parts().turn.Begin(now, out_);
+  const Time now = components().turn.now() + after;
+  components().turn.End();
+  components().turn.Begin(now, out_);
 }
 
 // --- messages -----------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ wire::SharedMessage MemberTest::Forged(const Saying& saying) const {
 
 wire::SharedMessage MemberTest::Hold(const Saying& saying, SharedBlob blob) {
   wire::SharedMessage message = Sign(saying);
-  parts().inbox.Add(message, std::move(blob));
+  components().inbox.Add(message, std::move(blob));
   return message;
 }
 
@@ -102,12 +102,12 @@ std::vector<Record> MemberTest::Stored(RecordKind kind) {
 void MemberTest::Settle() {
   for (auto stores = Taken<Store>(); !stores.empty(); stores = Taken<Store>()) {
     for (const Store& store : stores) {
-      auto released = parts().journal.Release(store.id);
+      auto released = components().journal.Release(store.id);
       if (!released) continue;
-      for (SignedDraft& draft : *released) parts().voice.Say(std::move(draft));
+      for (SignedDraft& draft : *released) components().voice.Say(std::move(draft));
     }
-    while (auto own = parts().voice.NextOwn()) {
-      parts().inbox.Add(own->message, own->blob);
+    while (auto own = components().voice.NextOwn()) {
+      components().inbox.Add(own->message, own->blob);
       if (step_->in()) step().OnAccepted(*own->message);
     }
   }
@@ -116,7 +116,7 @@ void MemberTest::Settle() {
 void MemberTest::UseUp(const PeerId& peer, std::uint64_t left) {
   Pass(base::Seconds(1));  // a new second: nothing is used yet
   for (std::uint64_t i = left; i < Ration::kAnswersASecond; ++i) {
-    ASSERT_TRUE(parts().ration.Take(parts().turn.now(), peer));
+    ASSERT_TRUE(components().ration.Take(components().turn.now(), peer));
   }
 }
 
@@ -131,14 +131,14 @@ Block MemberTest::HeadBlock() const {
 
 void MemberTest::SetHead(Block head) {
   head.thresholds = ThresholdsIn(*manifest_, head.members.size());
-  parts().chain.KeepBlock(head);
-  parts().chain.AdvanceHead(std::make_shared<const Block>(std::move(head)));
+  components().chain.KeepBlock(head);
+  components().chain.AdvanceHead(std::make_shared<const Block>(std::move(head)));
 }
 
 void MemberTest::BeginStep(Block head) {
   SetHead(std::move(head));
-  if (parts().stage.is(Stage::kUnstarted)) parts().stage.Enter(Stage::kGenesis);
-  Parts& p = parts();
+  if (components().stage.is(Stage::kUnstarted)) components().stage.Enter(Stage::kGenesis);
+  Components& p = components();
   Step& step = step_->Begin(std::make_unique<Step>(p, p, p.stage, *verifier_, std::nullopt));
   p.voice.SetStep(step.number());
   p.stage.Enter(Stage::kCollect);
@@ -151,7 +151,7 @@ void MemberTest::DecideSeal() {
   const wire::Slot slot = sealing.slot();
   if (!sealing.seal().wait_ended()) sealing.OnEchoTimer();
   Settle();
-  const Inbox::Item* own = parts().inbox.Find(Inbox::PlaceOf(slot), Self());
+  const Inbox::Item* own = components().inbox.Find(Inbox::PlaceOf(slot), Self());
   ASSERT_NE(own, nullptr);
   const wire::Envelope echo = own->message->envelope;
   for (std::uint32_t i = 0; i < kMemberCount; ++i) {

@@ -1,6 +1,6 @@
-// The parts of one member (node/protocol/member/parts.h) and, if the test wants one, a step that is
-// in progress, with the keys of all members: for tests that construct one class of the member's
-// room on top of it. The disk, the links and the jobs are the test's.
+// The components of one member (node/protocol/member/components.h) and, if the test wants one, a
+// step that is in progress, with the keys of all members: for tests that construct one class of the
+// member's room on top of it. The disk, the links and the jobs are the test's.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "node/protocol/member/parts.h"
+#include "node/protocol/member/components.h"
 #include "node/protocol/member/step_now.h"
 #include "node/wire/codec.h"
 #include "tests/unit/protocol/keys.h"
@@ -61,7 +61,7 @@ class MemberTest : public testing::Test {
       std::uint32_t self = kSelf, const std::function<void(Manifest&)>& edit = [](Manifest&) {});
 
   PeerId IdOf(std::uint32_t number) const { return keys_[number]->id(); }
-  PeerId Self() const { return parts().self; }
+  PeerId Self() const { return components().self; }
   std::vector<PeerId> Members() const;
   // A call of the machine that is `after` later begins.
   void Pass(base::Duration after);
@@ -123,15 +123,15 @@ class MemberTest : public testing::Test {
   // The ECHOs of all members are equal, whatever they hold: the seal in progress is decided.
   void DecideSeal();
 
-  Parts& parts() { return *parts_; }
-  const Parts& parts() const { return *parts_; }
+  Components& components() { return *components_; }
+  const Components& components() const { return *components_; }
 
   const std::uint32_t self_;
   std::vector<std::shared_ptr<const crypto::SigningKey>> keys_;  // by key
   std::shared_ptr<CountingVerifier> verifier_ = std::make_shared<CountingVerifier>();
   std::shared_ptr<const Manifest> manifest_;
   Outbox out_;
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Components> components_;
   std::optional<StepNow> step_;  // always there
 };
 

@@ -31,7 +31,7 @@ class NewcomerTest : public FollowerTest {
   Outcome AtHead(Block head) {
     SetHead(std::move(head));
     follower_.Leave(std::nullopt, true);
-    Attest(parts().chain.head());
+    Attest(components().chain.head());
     return follower_.Advance();
   }
   std::string Refused(Block head) {
@@ -78,7 +78,7 @@ TEST_F(NewcomerTest, AsksToComeInWithTheNewestBlock) {
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
   const auto said = Rejoins();
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0].entry, wire::BlockDigest(parts().chain.head()));
+  EXPECT_EQ(said[0].entry, wire::BlockDigest(components().chain.head()));
   EXPECT_TRUE(wire::Decode<wire::Rejoin>(said[0].body)->credential);
   EXPECT_TRUE(follower_.MustBeAdmitted());
 }
@@ -87,7 +87,7 @@ TEST_F(NewcomerTest, AsksToComeInWithTheNewestBlock) {
 TEST_F(NewcomerTest, AsksOnlyWhileItIsLinkedWithAllMembersButThoseThatMayBeAtFault) {
   const std::size_t bound = FaultBound(HeadBlock().thresholds);
   for (std::uint32_t i = 0; i <= bound; ++i) {
-    parts().post.OnLink(parts().chain.head().members[i], false);
+    components().post.OnLink(components().chain.head().members[i], false);
   }
   EXPECT_EQ(AtHead(HeadBlock()).what, Outcome::What::kWait);
   Show(NextBlock());
@@ -95,11 +95,11 @@ TEST_F(NewcomerTest, AsksOnlyWhileItIsLinkedWithAllMembersButThoseThatMayBeAtFau
   FinishUpdate();
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
   for (const wire::Envelope& said : Rejoins()) EXPECT_TRUE(said.entry.is_zero());
-  parts().post.OnLink(parts().chain.head().members[0], true);
+  components().post.OnLink(components().chain.head().members[0], true);
   EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
   const auto said = Rejoins();
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0].entry, wire::BlockDigest(parts().chain.head()));
+  EXPECT_EQ(said[0].entry, wire::BlockDigest(components().chain.head()));
 }
 
 TEST_F(NewcomerTest, SaysOnceThatNobodyConfirmsIt) {

@@ -24,12 +24,12 @@ class WaitingTest : public MemberTest {
   Waits AwaitedAt(Stage stage) {
     Waits waits;
     for (const Awaited& awaited :
-         AwaitedBy(WaitingView{parts(), stage, parts().genesis, ending_, *step_})) {
+         AwaitedBy(WaitingView{components(), stage, components().genesis, ending_, *step_})) {
       EXPECT_TRUE(waits[awaited.type].insert(awaited.sender).second) << "named twice";
     }
     return waits;
   }
-  Waits AwaitedNow() { return AwaitedAt(parts().stage.stage()); }
+  Waits AwaitedNow() { return AwaitedAt(components().stage.stage()); }
   std::set<PeerId> Ids(const std::vector<std::uint32_t>& numbers) const {
     std::set<PeerId> ids;
     for (const std::uint32_t number : numbers) ids.insert(IdOf(number));
@@ -82,7 +82,7 @@ class WaitingTest : public MemberTest {
     }
     DecideSeal();
     ASSERT_EQ(step().TryAdvance().what, Outcome::What::kGoOn);
-    ASSERT_TRUE(parts().stage.is(Stage::kReveal));
+    ASSERT_TRUE(components().stage.is(Stage::kReveal));
   }
   void ReachProve() {
     ReachReveal();
@@ -95,10 +95,10 @@ class WaitingTest : public MemberTest {
     }
     DecideSeal();
     ASSERT_EQ(step().TryAdvance().what, Outcome::What::kGoOn);
-    ASSERT_TRUE(parts().stage.is(Stage::kProve));
+    ASSERT_TRUE(components().stage.is(Stage::kProve));
   }
 
-  Ending ending_{parts(), parts().followers, parts().charges};
+  Ending ending_{components(), components().followers, components().charges};
 };
 
 TEST_F(WaitingTest, NothingOfOthersIsAwaitedInTheOtherStages) {
@@ -113,7 +113,7 @@ TEST_F(WaitingTest, GenesisWaitsForBootsAndThenForMembersThatSayThatTheyWait) {
   for (std::uint32_t i = 0; i < kMemberCount; ++i) {
     Hold({.from = i, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis});
   }
-  parts().genesis.OnWaiting(IdOf(2));
+  components().genesis.OnWaiting(IdOf(2));
   EXPECT_EQ(AwaitedAt(Stage::kGenesis), (Waits{{MessageType::kBlock, Ids({1, 3, 4})}}));
 }
 
@@ -170,7 +170,7 @@ TEST_F(WaitingTest, SettleWaitsForResultsAlone) {
 
 TEST_F(WaitingTest, EndWaitsForTheLastCommitsOfThoseThatHaveNotFinished) {
   SetHead(HeadBlock());
-  Hold({.from = 2, .parent = wire::BlockDigest(parts().chain.head())});
+  Hold({.from = 2, .parent = wire::BlockDigest(components().chain.head())});
   ending_.Begin();
   EXPECT_EQ(AwaitedAt(Stage::kLinger), (Waits{{MessageType::kCommit, Ids({1, 3, 4})}}));
 }

@@ -7,7 +7,7 @@ namespace ostraka::protocol {
 
 // One field of each part: that HashInto reaches the part. The part's room tests its other fields.
 void FingerprintProbe::OfParts(PeerMachine& machine) {
-  Parts& parts = machine.parts_;
+  Components& parts = machine.parts_;
   EXPECT_FEEDS_AFTER(machine, Alter(parts.stage.stage_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.journal.next_store_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.voice.step_));

@@ -1,15 +1,15 @@
-#include "node/protocol/member/parts.h"
+#include "node/protocol/member/components.h"
 
 #include "tests/unit/protocol/member/member_fixture.h"
 #include "tests/unit/protocol/states.h"
 
-namespace ostraka::protocol::parts_test {
+namespace ostraka::protocol::components_test {
 namespace {
 
 using scene::kMemberCount;
 using scene::MemberTest;
 
-class PartsTest : public MemberTest {
+class ComponentsTest : public MemberTest {
  protected:
   PeerOptions OptionsOf(std::uint32_t self, std::uint64_t floats) const {
     return {manifest_,
@@ -20,47 +20,47 @@ class PartsTest : public MemberTest {
   }
 };
 
-TEST_F(PartsTest, FirstHeadHoldsTheMembersOfTheManifestAndIsUndecided) {
-  const Block& head = parts().chain.head();
+TEST_F(ComponentsTest, FirstHeadHoldsTheMembersOfTheManifestAndIsUndecided) {
+  const Block& head = components().chain.head();
   EXPECT_TRUE(head.genesis);
   EXPECT_TRUE(head.decision.is_zero());
   EXPECT_EQ(head.members, Members());
   EXPECT_EQ(head.thresholds, GenesisThresholds(*manifest_));
   EXPECT_EQ(head.delta_us, 1'000'000u);
-  parts().CheckInvariants();
+  components().CheckInvariants();
 }
 
-TEST_F(PartsTest, FirstTauIsTheManifestsOrThatOfTheAutomaticOne) {
-  EXPECT_EQ(parts().chain.head().tau, manifest_->tau_initial);
+TEST_F(ComponentsTest, FirstTauIsTheManifestsOrThatOfTheAutomaticOne) {
+  EXPECT_EQ(components().chain.head().tau, manifest_->tau_initial);
   Manifest fixed = *manifest_;
   fixed.tau = 3;
   PeerOptions options = OptionsOf(0, 40);
   options.manifest = std::make_shared<const Manifest>(fixed);
-  EXPECT_EQ(Parts(options).chain.head().tau, 3);
+  EXPECT_EQ(Components(options).chain.head().tau, 3);
 }
 
-TEST_F(PartsTest, VelocityIsZeroUnlessItIsGiven) {
+TEST_F(ComponentsTest, VelocityIsZeroUnlessItIsGiven) {
   PeerOptions options = OptionsOf(0, 40);
   const auto given = std::make_shared<const std::vector<float>>(40, 2.0F);
-  EXPECT_EQ(VelocityOf(Parts(options).chain.state())->at(7), 0.0F);
+  EXPECT_EQ(VelocityOf(Components(options).chain.state())->at(7), 0.0F);
   options = OptionsOf(0, 40);
   options.initial_slots = {{"velocity", given}};
-  const Parts parts(options);
-  EXPECT_EQ(VelocityOf(parts.chain.state()), given);
-  EXPECT_EQ(parts.chain.state().parameters->at(7), 0.25F);
+  const Components components(options);
+  EXPECT_EQ(VelocityOf(components.chain.state()), given);
+  EXPECT_EQ(components.chain.state().parameters->at(7), 0.25F);
 }
 
-TEST_F(PartsTest, EachPartHasAtLeastTwoFloats) {
+TEST_F(ComponentsTest, EachPartHasAtLeastTwoFloats) {
   PeerOptions enough = OptionsOf(0, 2 * kMemberCount);
-  EXPECT_EQ(Parts(enough).self, IdOf(0));
+  EXPECT_EQ(Components(enough).self, IdOf(0));
   PeerOptions few = OptionsOf(0, 2 * kMemberCount - 1);
-  EXPECT_DEATH(Parts{few}, "CHECK");
+  EXPECT_DEATH(Components{few}, "CHECK");
 }
 
-TEST_F(PartsTest, KeyThatIsNoMembersHasNoParts) {
+TEST_F(ComponentsTest, KeyThatIsNoMembersHasNoComponents) {
   PeerOptions stranger = OptionsOf(scene::kStranger, 40);
-  EXPECT_DEATH(Parts{stranger}, "CHECK");
+  EXPECT_DEATH(Components{stranger}, "CHECK");
 }
 
 }  // namespace
-}  // namespace ostraka::protocol::parts_test
+}  // namespace ostraka::protocol::components_test

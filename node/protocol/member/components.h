@@ -1,6 +1,6 @@
-// The parts that one member is made of (node/protocol/lasting): each is owned here, constructed
-// once, and knows no more than the parts before it. A plain aggregate: what is done with them is in
-// peer_machine.cpp and intake.cpp.
+// The components that one member is made of (node/protocol/lasting): each is owned here,
+// constructed once, and knows no more than those before it. A plain aggregate: what is done with
+// them is in peer_machine.cpp and intake.cpp.
 #pragma once
 
 #include "crypto/hash_into.h"
@@ -14,8 +14,8 @@
 
 namespace ostraka::protocol {
 
-struct Parts : Core, MemberState {
-  explicit Parts(PeerOptions& options);
+struct Components : Core, MemberState {
+  explicit Components(PeerOptions& options);
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 

@@ -1,4 +1,4 @@
-#include "node/protocol/member/parts.h"
+#include "node/protocol/member/components.h"
 
 #include <utility>
 
@@ -28,7 +28,7 @@ ModelState InitialStateOf(PeerOptions& options, aggregation::Optimizer optimizer
   return state;
 }
 
-Parts::Parts(PeerOptions& options)
+Components::Components(PeerOptions& options)
     : Core(options.manifest, options.key, options.layout, FirstState(options),
            options.secrets ? options.secrets(options.key->id())
                            : std::make_unique<SeedSecrets>(options.key->id())),
@@ -42,13 +42,13 @@ Parts::Parts(PeerOptions& options)
   OSTRAKA_CHECK(IsMember(chain.head().members, self) || IsOpen(*manifest));
 }
 
-void Parts::CheckInvariants() const {
+void Components::CheckInvariants() const {
   Core::CheckInvariants();
   MemberState::CheckInvariants(KeysIn(*manifest));
   genesis.CheckInvariants();
 }
 
-void Parts::HashInto(crypto::Hasher& hasher) const {
+void Components::HashInto(crypto::Hasher& hasher) const {
   crypto::Feed(hasher, stage);
   Core::HashInto(hasher);
   crypto::Feed(hasher, genesis);
