@@ -65,7 +65,7 @@ BUGS = [
      "  {\n    if (!MayReturn(head, sender, step) && !IsVouched(sender, *rejoin)) return;",
      "protocol_member_classes_test", "DoorTest.*"),
     ("strangers_are_heard", "node/protocol/member/door.cpp",
-     "return IsKey(parts_.chain.head(), from) || parts_.followers.IsGuest(from);", "return true || from == PeerId{};",
+     "return IsKey(components_.chain.head(), from) || components_.followers.IsGuest(from);", "return true || from == PeerId{};",
      "protocol_member_classes_test", "DoorTest.*"),
     ("one_use_for_many_guests", "node/protocol/lasting/followers.cpp",
      "  if (voucher && GuestsOfKind(kind) >= voucher->uses && !SendAwayCutOff(kind)) return false;\n", "",
