@@ -156,7 +156,7 @@ Objections CheckFalseStatus(const EvidenceFile& file, const Frames& frames) {
   if (SealOf(word.slot) != SealOf(status.slot) || word.entry != status.entry) {
     return NotProven("the messages are not of the same seal");
   }
-  const auto* body = frames[1].As<wire::Status>();
+  const auto* body = frames[1].As<wire::SealStatus>();
   if (body == nullptr) return NotProven(frames[1].WhyUnreadable());
   if (word.slot.type == MessageType::kEcho) {
     const auto* echo = frames[0].As<wire::Echo>();
