@@ -40,7 +40,7 @@ void CheckAs(MessageType type, base::ByteView body) {
     case MessageType::kEcho:
       return Check(body, Decode<Echo>);
     case MessageType::kStatus:
-      return Check(body, Decode<Status>);
+      return Check(body, Decode<SealStatus>);
     case MessageType::kPropose:
       return Check(body, Decode<Propose>);
     case MessageType::kVote:

@@ -13,13 +13,13 @@ struct FingerprintProbe {
   static Digest WithoutNotes(Machine& machine) {
     auto& peer = static_cast<PeerMachine&>(machine);
     Gate& gate = peer.intake_.gate_;
-    auto used = std::exchange(peer.parts_.ration.used_, {});
-    auto owed = std::exchange(peer.parts_.ration.guests_.owes_until_, {});
+    auto used = std::exchange(peer.components_.ration.used_, {});
+    auto owed = std::exchange(peer.components_.ration.guests_.owes_until_, {});
     auto ahead = std::exchange(gate.ahead_, {});
     auto refused = std::exchange(gate.refused_early_, {});
     const Digest fingerprint = peer.Fingerprint();
-    peer.parts_.ration.used_ = std::move(used);
-    peer.parts_.ration.guests_.owes_until_ = std::move(owed);
+    peer.components_.ration.used_ = std::move(used);
+    peer.components_.ration.guests_.owes_until_ = std::move(owed);
     gate.ahead_ = std::move(ahead);
     gate.refused_early_ = std::move(refused);
     return fingerprint;

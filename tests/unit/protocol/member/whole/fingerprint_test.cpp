@@ -7,7 +7,7 @@ namespace ostraka::protocol {
 
 // One field of each part: that HashInto reaches the part. The part's room tests its other fields.
 void FingerprintProbe::OfParts(PeerMachine& machine) {
-  Components& parts = machine.parts_;
+  Components& parts = machine.components_;
   EXPECT_FEEDS_AFTER(machine, Alter(parts.stage.stage_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.journal.next_store_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.voice.step_));
@@ -29,7 +29,7 @@ void FingerprintProbe::OfMember(PeerMachine& machine) {
   EXPECT_FEEDS(machine, forks_.found_);
   EXPECT_FEEDS_AFTER(machine, machine.forks_.trial_.emplace(Fork{}, PeerId{}));
   Follower& follower = machine.follower_;
-  EXPECT_FEEDS_AFTER(machine, machine.parts_.secrets->Begin(crypto::Hash("test/seed", {})));
+  EXPECT_FEEDS_AFTER(machine, machine.components_.secrets->Begin(crypto::Hash("test/seed", {})));
   EXPECT_FEEDS_AFTER(
       machine, follower.catch_up_.emplace(PeerId{}, base::TensorLayout{}, std::make_shared<Block>(),
                                           ModelState{}, false, Duration{}));
