@@ -55,7 +55,7 @@ TEST_F(HeadTest, WhatNoMemberCanHaveIsRefused) {
   EXPECT_TRUE(refused([](auto& head) { head.layout[0].shape[0] = ~std::uint64_t{0}; }));
   EXPECT_TRUE(refused([](auto& head) { head.state.pop_back(); }));
   EXPECT_TRUE(refused([](auto& head) { head.anchor = {1}; }));
-  EXPECT_TRUE(refused([](auto& head) { head.version = 2; }));
+  EXPECT_TRUE(refused([](auto& head) { head.version = wire::kRecordingVersion + 1; }));
 }
 
 }  // namespace
