@@ -1,6 +1,5 @@
 #include "node/cli/node/page_service.h"
 
-#include <optional>
 #include <utility>
 
 #include "node/cli/views/node_answers.h"
@@ -17,22 +16,16 @@ constexpr base::Duration kLastPage = base::Seconds(3);
 }  // namespace
 
 std::shared_ptr<RunPage> ServePage(host::RunOptions& run) {
-  PageRun facts;
+  StatusRun facts;
   facts.manifest = run.manifest;
   facts.names = MemberNames(protocol::NamesOf(run.manifest->members));
   facts.unprotected = run.unprotected;
-  const MemberNames names = facts.names;
   auto page = std::make_shared<RunPage>(std::move(facts), run.files.data_dir);
   host::StatusService& service = run.network.status;
-  service.answer = [page, names, manifest = run.manifest](std::string_view path,
-                                                          const host::NodeStatus& status,
-                                                          const host::RunHistory& history) {
+  service.answer = [page](std::string_view path, const host::NodeStatus& status,
+                          const host::RunHistory& history) {
     if (auto answer = page->Answer(path, status, history)) return *std::move(answer);
-    std::optional<host::DoorReport> door;
-    if (history.block() != nullptr) {
-      door = host::DoorOf(*manifest, *history.block(), history.vouched());
-    }
-    return AnswerHttp(path, status, manifest->training.steps, names, door);
+    return AnswerHttp(path, page->run(), status, history);
   };
   service.last = [page](const host::NodeStatus& status, const host::RunHistory& history) {
     page->Keep(status, history);

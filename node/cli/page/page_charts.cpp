@@ -4,11 +4,17 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 #include "node/cli/page/page_text.h"
 #include "node/cli/terminal/human.h"
+#include "node/cli/views/json_reading.h"
+#include "node/host/report/run_history.h"
 
 namespace ostraka::cli {
+
+using nlohmann::json;
+
 namespace {
 
 // Small enough for the texts to be readable at the width of a phone.
@@ -82,7 +88,12 @@ double StepsDrawn(double planned, double newest) {
 }
 
 // At most kMostDrawn of them, and the newest.
-std::vector<host::CurvePoint> Drawn(const std::vector<host::CurvePoint>& points) {
+std::vector<host::CurvePoint> Drawn(const json& all) {
+  std::vector<host::CurvePoint> points;
+  for (const json& point : all) {
+    points.push_back(
+        {point.at(0).get<std::uint64_t>(), NumberOf(point.at(1)), NumberOf(point.at(2))});
+  }
   const std::size_t stride = (points.size() + kMostDrawn - 1) / kMostDrawn;
   std::vector<host::CurvePoint> drawn;
   for (std::size_t i = 0; i < points.size(); i += stride) drawn.push_back(points[i]);
@@ -151,37 +162,38 @@ constexpr double kPhaseHeight = 168;
 constexpr double kPhaseBottom = 140;
 
 struct Phase {
-  const char* name;
+  const char* name;  // as in the status
   const char* kind;
-  base::Duration host::StepSpan::*took;
 };
-constexpr std::array<Phase, 4> kPhases = {{{"collect", "c1", &host::StepSpan::collect},
-                                           {"reveal", "c2", &host::StepSpan::reveal},
-                                           {"prove", "c3", &host::StepSpan::prove},
-                                           {"settle", "c4", &host::StepSpan::settle}}};
+constexpr std::array<Phase, 4> kPhases = {
+    {{"collect", "c1"}, {"reveal", "c2"}, {"prove", "c3"}, {"settle", "c4"}}};
 
-std::string PhaseColumn(const host::StepSpan& span, double x, double width, double seconds_high) {
+double WholeOf(const json& span) {
+  double whole = 0;
+  for (const Phase& phase : kPhases) whole += NumberAt(span, phase.name);
+  return whole;
+}
+
+std::string PhaseColumn(const json& span, double x, double width, double seconds_high) {
   std::string svg;
-  std::string tip = "step " + CountText(span.step);
+  std::string tip = "step " + CountText(CountAt(span, "step"));
   double y = kPhaseBottom;
   for (const Phase& phase : kPhases) {
-    const double seconds = (span.*phase.took).seconds();
+    const double seconds = NumberAt(span, phase.name);
     const double height = (kPhaseBottom - kTop) * seconds / seconds_high;
     y -= height;
     svg += Box(phase.kind, x, y, width, height);
     tip += std::string(", ") + phase.name + " " + SpanText(seconds);
   }
-  if (span.slow) {
-    svg += Text("tick middle slow", x + width / 2, y - 3, "!");
-  }
+  if (IsSet(span, "slow")) svg += Text("tick middle slow", x + width / 2, y - 3, "!");
   return "<g><title>" + Html(tip) + "</title>" + svg + "</g>";
 }
 
 }  // namespace
 
-std::string CurveChart(const PageLearning& learning, std::uint64_t steps) {
-  if (learning.points.empty()) return "";
-  const std::vector<host::CurvePoint> points = Drawn(learning.points);
+std::string CurveChart(const json& curve, std::uint64_t steps) {
+  if (curve.at("points").empty()) return "";
+  const std::vector<host::CurvePoint> points = Drawn(curve.at("points"));
   CurveScale scale;
   scale.steps = StepsDrawn(static_cast<double>(steps), static_cast<double>(points.back().step));
   double highest = 0;
@@ -189,7 +201,7 @@ std::string CurveChart(const PageLearning& learning, std::uint64_t steps) {
     if (std::isfinite(point.loss)) highest = std::max(highest, point.loss);
   }
   scale.top_loss = RoundUp(highest);
-  const bool accuracy = learning.metric == "accuracy";
+  const bool accuracy = curve.at("metric") == "accuracy";
   const host::CurvePoint& newest = points.back();
   std::string label =
       "Loss over steps; " + FourDigits(newest.loss) + " after step " + CountText(newest.step);
@@ -203,45 +215,45 @@ std::string CurveChart(const PageLearning& learning, std::uint64_t steps) {
   return svg + "</svg>";
 }
 
-std::string PhaseChart(const std::vector<host::StepSpan>& spans) {
-  if (spans.empty()) return "";
+std::string PhaseChart(const json& phases) {
+  if (phases.empty()) return "";
   double longest = 0;
-  for (const host::StepSpan& span : spans) longest = std::max(longest, span.Whole().seconds());
+  for (const json& span : phases) longest = std::max(longest, WholeOf(span));
   const double high = RoundUp(longest);
-  std::string svg = Open(kPhaseHeight, "Duration of the last " + std::to_string(spans.size()) +
-                                           " steps by phase; the last took " +
-                                           SpanText(spans.back().Whole().seconds()));
+  std::string svg =
+      Open(kPhaseHeight, "Duration of the last " + std::to_string(phases.size()) +
+                             " steps by phase; the last took " + SpanText(WholeOf(phases.back())));
   for (const double share : {0.0, 0.5, 1.0}) {
     const double y = kPhaseBottom - (kPhaseBottom - kTop) * share;
     svg += Line(share == 0 ? "axis" : "grid", kLeft, y, kRight, y);
     svg += Text("tick end", kLeft - 6, y + 4, SpanText(share * high));
   }
   const double room = (kRight - kLeft) / static_cast<double>(host::RunHistory::kSpans);
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    svg += PhaseColumn(spans[i], kLeft + room * (static_cast<double>(i) + 0.1), room * 0.8, high);
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    svg += PhaseColumn(phases[i], kLeft + room * (static_cast<double>(i) + 0.1), room * 0.8, high);
   }
-  svg += Text("tick", kLeft, kPhaseBottom + 18, "step " + CountText(spans.front().step));
-  if (spans.size() > 1) {
-    svg += Text("tick middle", kLeft + room * (static_cast<double>(spans.size()) - 0.5),
-                kPhaseBottom + 18, CountText(spans.back().step));
+  svg +=
+      Text("tick", kLeft, kPhaseBottom + 18, "step " + CountText(CountAt(phases.front(), "step")));
+  if (phases.size() > 1) {
+    svg += Text("tick middle", kLeft + room * (static_cast<double>(phases.size()) - 0.5),
+                kPhaseBottom + 18, CountText(CountAt(phases.back(), "step")));
   }
   return svg + "</svg>";
 }
 
-std::string PriceBar(const PagePrice& price) {
-  const double whole = price.Whole();
+std::string ShareBars(const std::vector<double>& parts) {
+  const double whole = std::accumulate(parts.begin(), parts.end(), 0.0);
   if (!(whole > 0)) return "";
   constexpr double kBarHeight = 22;
   std::string svg =
       "<svg class=\"bar\" aria-hidden=\"true\" preserveAspectRatio=\"none\" "
       "viewBox=\"0 0 " +
       Number(kWidth) + " " + Number(kBarHeight) + "\">";
+  constexpr std::array<const char*, 3> kKinds = {"c1", "c2", "c3"};
   double x = 0;
-  const std::array<std::pair<const char*, double>, 3> parts = {
-      {{"c1", price.compute}, {"c2", price.aggregate}, {"c3", price.agree}}};
-  for (const auto& [kind, seconds] : parts) {
-    const double width = kWidth * seconds / whole;
-    svg += Box(kind, x, 0, width, kBarHeight);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double width = kWidth * parts[i] / whole;
+    svg += Box(kKinds.at(i), x, 0, width, kBarHeight);
     x += width;
   }
   return svg + "</svg>";

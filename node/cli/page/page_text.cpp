@@ -1,14 +1,8 @@
 #include "node/cli/page/page_text.h"
 
-#include "node/cli/page/page_data.h"
 #include "node/cli/terminal/exit_code.h"
 
 namespace ostraka::cli {
-namespace {
-
-constexpr std::size_t kShortDigits = 8;
-
-}  // namespace
 
 std::string Html(std::string_view text) {
   std::string escaped;
@@ -34,11 +28,6 @@ std::string Html(std::string_view text) {
     }
   }
   return escaped;
-}
-
-std::string ShownName(const PagePeer& peer) {
-  const std::string digits = peer.id.substr(0, kShortDigits);
-  return peer.name.empty() ? digits : peer.name + " (" + digits + ")";
 }
 
 }  // namespace ostraka::cli

@@ -1,6 +1,7 @@
 #include "node/cli/page/run_page.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "node/base/check.h"
@@ -37,21 +38,21 @@ std::optional<http::HttpResponse> RunPage::Answer(std::string_view path,
   if (path != "/" && path != "/live") return Asset(path);
   asked_ = status.uptime;
   if (path == "/live") return http::HttpResponse{200, kHtmlType, Live(status, history)};
-  return http::HttpResponse{200, kHtmlType, PageDocument(PageDataOf(run_, status, history))};
+  return http::HttpResponse{200, kHtmlType, PageDocument(StatusJson(run_, status, history))};
 }
 
 const std::string& RunPage::Live(const host::NodeStatus& status, const host::RunHistory& history) {
   if (!live_at_ || status.outcome || status.uptime - *live_at_ >= kFresh) {
-    live_ = PageMain(PageDataOf(run_, status, history));
+    live_ = PageMain(StatusJson(run_, status, history));
     live_at_ = status.uptime;
   }
   return live_;
 }
 
 void RunPage::Keep(const host::NodeStatus& status, const host::RunHistory& history) {
-  const PageData data = PageDataOf(run_, status, history);
-  last_document_ = PageDocument(data);
-  last_main_ = PageMain(data);
+  const nlohmann::json now = StatusJson(run_, status, history);
+  last_document_ = PageDocument(now);
+  last_main_ = PageMain(now);
   kept_ = status.uptime;
 }
 

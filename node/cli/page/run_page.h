@@ -19,7 +19,7 @@
 #include <string_view>
 
 #include "node/base/time.h"
-#include "node/cli/page/page_data.h"
+#include "node/cli/views/status_json.h"
 #include "node/http/http_server.h"
 
 namespace ostraka::cli {
@@ -29,7 +29,7 @@ class RunPage {
   static constexpr base::Duration kFresh = base::Milliseconds(500);
 
   // `data_dir` has the ledger.
-  RunPage(PageRun run, std::string data_dir)
+  RunPage(StatusRun run, std::string data_dir)
       : run_(std::move(run)), data_dir_(std::move(data_dir)) {}
 
   // Nullopt: the path is none of the page.
@@ -43,12 +43,13 @@ class RunPage {
   // Uptime of the node when the page was last asked for; nullopt: never.
   std::optional<base::Duration> asked() const { return asked_; }
   std::optional<base::Duration> kept() const { return kept_; }
+  const StatusRun& run() const { return run_; }
 
  private:
   const std::string& Live(const host::NodeStatus& status, const host::RunHistory& history);
   http::HttpResponse Evidence(std::string_view id, const host::RunHistory& history) const;
 
-  const PageRun run_;
+  const StatusRun run_;
   const std::string data_dir_;
   std::optional<base::Duration> asked_;
   std::optional<base::Duration> live_at_;  // the uptime of live_

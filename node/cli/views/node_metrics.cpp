@@ -1,26 +1,26 @@
-// /metrics: Prometheus' text format 0.0.4, from a NodeStatus.
-#include <algorithm>
+// /metrics: Prometheus' text format 0.0.4, from the status.
+#include <array>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "node/cli/views/json_reading.h"
 #include "node/cli/views/node_answers.h"
 #include "node/host/report/figures.h"
 #include "node/protocol/lasting/stage.h"
 
 namespace ostraka::cli {
-namespace {
 
-using host::Figures;
-using host::NodeStatus;
+using nlohmann::json;
+
+namespace {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-// Builds the text. A family is opened by Counter, Gauge or Histogram; its samples follow.
+// Builds the text. A family is opened; its samples follow.
 class Exposition {
  public:
   void Open(const std::string& name, const char* type, const char* help) {
@@ -37,12 +37,9 @@ class Exposition {
     if (!labels.empty()) text_ += "}";
     text_ += " " + Number(value) + "\n";
   }
-  template <typename T>
-  void Single(const std::string& name, const char* type, const char* help, T value) {
-    Open(name, type, help);
-    Sample(static_cast<double>(value));
-  }
+  std::string Take() { return std::move(text_); }
 
+ private:
   static std::string Number(double value) {
     if (std::isnan(value)) return "NaN";
     if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
@@ -50,9 +47,6 @@ class Exposition {
     std::snprintf(text, sizeof text, "%.17g", value);
     return text;
   }
-  std::string Take() { return std::move(text_); }
-
- private:
   static std::string Escaped(const std::string& label) {
     std::string escaped;
     for (const char c : label) {
@@ -66,223 +60,208 @@ class Exposition {
   std::string text_;
 };
 
-void AddRun(const NodeStatus& status, const Figures& figures, Exposition& out) {
-  out.Open("ostraka_node_info", "gauge", "The node and its run, as labels.");
-  out.Sample(1, {{"peer", status.self.Hex()}, {"run", status.run_id.Hex()}});
-  out.Single("ostraka_healthy", "gauge", "1 if /healthz answers 200.", HealthOf(status).ok ? 1 : 0);
-  out.Single("ostraka_step", "gauge", "Step in progress; after the end, steps done.", figures.step);
-  out.Single("ostraka_steps_planned", "gauge", "Steps of the run.", figures.steps);
-  out.Single("ostraka_steps_done_total", "counter", "Steps done by this process.",
-             status.steps_done);
-  out.Open("ostraka_phase", "gauge", "1 for the phase that the node is in.");
+constexpr const char* kGauge = "gauge";
+constexpr const char* kCounter = "counter";
+
+// One number of the status, or with a label one for each key of an object. Where the status has
+// none, there is no family.
+struct Family {
+  const char* name;
+  const char* type;
+  const char* help;
+  const char* at;  // a JSON pointer
+  const char* label = nullptr;
+};
+
+constexpr Family kOfTheRun[] = {
+    {"ostraka_healthy", kGauge, "1 if /healthz answers 200.", "/healthy"},
+    {"ostraka_step", kGauge, "Step in progress; after the end, steps done.", "/step"},
+    {"ostraka_steps_planned", kGauge, "Steps of the run.", "/steps"},
+    {"ostraka_steps_done_total", kCounter, "Steps done by this process.", "/counters/steps/done"},
+    {"ostraka_may_return_step", kGauge,
+     "This node is out of the run, and may ask to return from this step on.", "/out/may_return"},
+    {"ostraka_seconds_since_progress", kGauge,
+     "Time since a seal was decided or a step began or ended.", "/seconds_since_progress"},
+    {"ostraka_awaited_messages", kGauge, "Messages of other members that the node waits for.",
+     "/awaited", "message"},
+    {"ostraka_recent_step_seconds", kGauge, "Mean of the last 16 steps of the run.",
+     "/seconds_per_step"},
+    {"ostraka_eta_seconds", kGauge, "Estimated time until the last step, at the recent pace.",
+     "/eta_seconds"},
+    {"ostraka_batch_loss", kGauge,
+     "The loss on this node's own batch of the step of ostraka_batch_step.", "/batch/loss"},
+    {"ostraka_batch_step", kGauge, "The last step of which it computed a gradient.", "/batch/step"},
+    {"ostraka_evaluated_step", kGauge, "The step of the last evaluation.", "/metric/step"},
+    {"ostraka_members", kGauge, "Members of the run by the newest block.", "/members"},
+    {"ostraka_member", kGauge, "1 if this node is one of them.", "/member"},
+    {"ostraka_former_members", kGauge, "Keys that are out of the run by that block.",
+     "/counters/former_members", "why"},
+    {"ostraka_removals_total", kCounter, "Removals of members that this process saw sealed.",
+     "/counters/removals", "kind"},
+    {"ostraka_suspicions_total", kCounter, "Suspicions that this node alone holds against others.",
+     "/counters/suspicions", "check"},
+    {"ostraka_columns_total", kCounter, "Columns of the model, by their fate.", "/counters/columns",
+     "fate"},
+    {"ostraka_step_part_seconds_total", kCounter, "Time of steps, by activity.",
+     "/counters/steps/part_seconds", "part"},
+};
+
+constexpr Family kOfTheNode[] = {
+    {"ostraka_sent_bytes_total", kCounter, "Bytes to all members, before encryption.",
+     "/counters/traffic/sent_bytes", "kind"},
+    {"ostraka_received_bytes_total", kCounter, "Bytes from all members, after decryption.",
+     "/counters/traffic/received_bytes", "kind"},
+    {"ostraka_queued_bytes", kGauge, "Bytes that wait to be sent, on all links.",
+     "/counters/traffic/queued_bytes", "kind"},
+    {"ostraka_carried_dropped_total", kCounter,
+     "Messages between other members that were not passed on, as too many waited.",
+     "/counters/traffic/carried_dropped"},
+    {"ostraka_linked_members", kGauge, "Members linked.", "/counters/traffic/links_up"},
+    {"ostraka_links_total", kCounter, "Links made.", "/counters/traffic/links"},
+    {"ostraka_connections", kGauge, "Connections of any kind.",
+     "/counters/traffic/connections_open"},
+    {"ostraka_half_open_connections", kGauge, "Accepted connections that are not yet links.",
+     "/counters/traffic/half_open"},
+    {"ostraka_connections_dialed_total", kCounter, "Attempts.", "/counters/traffic/dialed"},
+    {"ostraka_connections_accepted_total", kCounter, "From anyone.", "/counters/traffic/accepted"},
+    {"ostraka_connections_refused_total", kCounter,
+     "Connections closed for a fault of the other side.", "/counters/traffic/refused", "reason"},
+    {"ostraka_jobs_total", kCounter, "Jobs done.", "/counters/work/jobs", "kind"},
+    {"ostraka_job_seconds_total", kCounter, "Time spent in them.", "/counters/work/job_seconds",
+     "kind"},
+    {"ostraka_jobs_waiting", kGauge, "Jobs that wait for a thread.", "/counters/work/jobs_waiting"},
+    {"ostraka_ledger_stores_total", kCounter, "Records made durable before a signature.",
+     "/counters/work/stores"},
+    {"ostraka_ledger_commits_total", kCounter, "Commits to the disk.", "/counters/work/commits"},
+    {"ostraka_ledger_commit_seconds_total", kCounter, "Time spent in them.",
+     "/counters/work/commit_seconds"},
+    {"ostraka_ledger_waiting_bytes", kGauge, "Records that wait for the disk.",
+     "/counters/work/stores_waiting_bytes"},
+    // The names that all Prometheus clients use for these.
+    {"process_cpu_seconds_total", kCounter, "User and system time.",
+     "/counters/process/cpu_seconds"},
+    {"process_resident_memory_bytes", kGauge, "Resident memory.", "/rss_bytes"},
+    {"ostraka_peak_resident_memory_bytes", kGauge, "Peak resident memory.",
+     "/counters/process/peak_rss_bytes"},
+    {"process_open_fds", kGauge, "Open file descriptors.", "/counters/process/open_files"},
+    {"process_max_fds", kGauge, "Limit of open file descriptors.",
+     "/counters/process/max_open_files"},
+};
+
+double ValueOf(const json& value) {
+  return value.is_boolean() ? (value.get<bool>() ? 1 : 0) : NumberOf(value);
+}
+
+template <std::size_t N>
+void AddFamilies(const Family (&families)[N], const json& status, Exposition& out) {
+  for (const Family& family : families) {
+    const json::json_pointer at(family.at);
+    if (!status.contains(at)) continue;
+    out.Open(family.name, family.type, family.help);
+    if (family.label == nullptr) {
+      out.Sample(ValueOf(status.at(at)));
+      continue;
+    }
+    for (const auto& [key, value] : status.at(at).items()) {
+      out.Sample(ValueOf(value), {{family.label, key}});
+    }
+  }
+}
+
+// 1 for the name that the status has.
+void AddChoice(const char* name, const char* help, const char* label, const json& is,
+               const std::vector<std::string>& names, Exposition& out) {
+  out.Open(name, kGauge, help);
+  for (const std::string& each : names) out.Sample(is == each ? 1 : 0, {{label, each}});
+}
+
+void AddChoices(const json& status, Exposition& out) {
+  std::vector<std::string> phases;
   for (std::size_t stage = 0; stage < protocol::kStages; ++stage) {
-    const char* phase = protocol::NameOf(static_cast<protocol::Stage>(stage));
-    out.Sample(status.progress.phase == phase ? 1 : 0, {{"phase", phase}});
+    phases.push_back(protocol::NameOf(static_cast<protocol::Stage>(stage)));
   }
-  out.Open("ostraka_place", "gauge", "1 for this node's place in the run.");
+  AddChoice("ostraka_phase", "1 for the phase that the node is in.", "phase", status.at("phase"),
+            phases, out);
+  std::vector<std::string> places;
   for (std::size_t i = 0; i <= static_cast<std::size_t>(host::Place::kEnded); ++i) {
-    const auto place = static_cast<host::Place>(i);
-    out.Sample(figures.place == place ? 1 : 0, {{"place", host::PlaceName(place)}});
+    places.push_back(host::PlaceName(static_cast<host::Place>(i)));
   }
-  if (figures.absence && figures.absence->may_return) {
-    out.Single("ostraka_may_return_step", "gauge",
-               "This node is out of the run, and may ask to return from this step on.",
-               *figures.absence->may_return);
+  AddChoice("ostraka_place", "1 for this node's place in the run.", "place", status.at("place"),
+            places, out);
+  if (!status.contains("trend")) return;
+  using host::Trend;
+  std::vector<std::string> trends;
+  for (const Trend trend : {Trend::kFine, Trend::kFlat, Trend::kRising, Trend::kDiverged}) {
+    trends.push_back(host::TrendName(trend));
   }
-  out.Single("ostraka_seconds_since_progress", "gauge",
-             "Time since a seal was decided or a step began or ended.",
-             status.since_progress.seconds());
-  std::map<std::string, std::uint64_t> awaited;
-  for (const auto& missing : status.progress.missing) ++awaited[missing.message];
-  out.Open("ostraka_awaited_messages", "gauge",
-           "Messages of other members that the node waits for.");
-  for (const auto& [message, count] : awaited) {
-    out.Sample(static_cast<double>(count), {{"message", message}});
-  }
-  if (figures.step_takes) {
-    out.Single("ostraka_recent_step_seconds", "gauge", "Mean of the last 16 steps of the run.",
-               figures.step_takes->seconds());
-  }
-  if (figures.left) {
-    out.Single("ostraka_eta_seconds", "gauge",
-               "Estimated time until the last step, at the recent pace.", figures.left->seconds());
-  }
-  if (figures.batch) {
-    out.Single("ostraka_batch_loss", "gauge",
-               "The loss on this node's own batch of the step of ostraka_batch_step.",
-               figures.batch->loss);
-    out.Single("ostraka_batch_step", "gauge", "The last step of which it computed a gradient.",
-               figures.batch->step);
-  }
-  if (status.learning.evaluation) {
-    out.Open("ostraka_evaluation", "gauge", "The last evaluation on held-out data.");
-    out.Sample(status.learning.evaluation->value, {{"metric", status.learning.evaluation->metric}});
-    if (status.learning.evaluation->metric != "loss") {
-      out.Sample(status.learning.evaluation->loss, {{"metric", "loss"}});
-    }
-    out.Single("ostraka_evaluated_step", "gauge", "The step of that evaluation.",
-               status.learning.evaluated_step);
-    out.Open("ostraka_loss_trend", "gauge",
-             "1 for the trend of the loss; any but fine means that training goes badly.");
-    using host::Trend;
-    for (const Trend trend : {Trend::kFine, Trend::kFlat, Trend::kRising, Trend::kDiverged}) {
-      out.Sample(status.learning.trend == trend ? 1 : 0, {{"trend", host::TrendName(trend)}});
-    }
-  }
+  AddChoice("ostraka_loss_trend",
+            "1 for the trend of the loss; any but fine means that training goes badly.", "trend",
+            status.at("trend"), trends, out);
 }
 
-void AddMembers(const NodeStatus& status, const Figures& figures, Exposition& out) {
-  out.Single("ostraka_members", "gauge", "Members of the run by the newest block.",
-             figures.members);
-  out.Single("ostraka_member", "gauge", "1 if this node is one of them.", figures.member ? 1 : 0);
-  if (status.block != nullptr) {
-    const host::Outside outside = host::OutsideOf(*status.block);
-    out.Open("ostraka_former_members", "gauge", "Keys that are out of the run by that block.");
-    out.Sample(static_cast<double>(outside.banned.size()), {{"why", "banned"}});
-    out.Sample(static_cast<double>(outside.dropped.size()), {{"why", "dropped"}});
-    out.Sample(static_cast<double>(outside.left.size()), {{"why", "left"}});
-  }
-  out.Open("ostraka_removals_total", "counter",
-           "Removals of members that this process saw sealed.");
-  for (std::uint8_t kind = 0; kind < wire::kRemovalKindCount; ++kind) {
-    const auto removal = static_cast<wire::RemovalKind>(kind);
-    out.Sample(static_cast<double>(status.removals_by_kind[kind]),
-               {{"kind", wire::RemovalKindName(removal)}});
-  }
-  out.Open("ostraka_suspicions_total", "counter",
-           "Suspicions that this node alone holds against others.");
-  for (const auto& [check, count] : status.suspicions) {
-    out.Sample(static_cast<double>(count), {{"check", check}});
-  }
-  out.Open("ostraka_columns_total", "counter", "Columns of the model, by their fate.");
-  for (std::uint8_t fate = 0; fate < wire::kColumnFateCount; ++fate) {
-    out.Sample(static_cast<double>(status.columns[fate]),
-               {{"fate", wire::ColumnFateName(static_cast<wire::ColumnFate>(fate))}});
-  }
+void AddEvaluation(const json& status, Exposition& out) {
+  if (!status.contains("metric")) return;
+  const json& metric = status.at("metric");
+  out.Open("ostraka_evaluation", kGauge, "The last evaluation on held-out data.");
+  out.Sample(NumberAt(metric, "value"), {{"metric", TextAt(metric, "name")}});
+  if (metric.at("name") != "loss") out.Sample(NumberAt(metric, "loss"), {{"metric", "loss"}});
 }
 
-// A family of its own, to be joined with the others by `peer`: a name is in one series, and only
-// members that the manifest names have one.
-void AddNames(const MemberNames& names, Exposition& out) {
-  if (names.map().empty()) return;
-  out.Open("ostraka_peer_info", "gauge", "The members' names in the manifest, as labels.");
-  for (const auto& [peer, name] : names.map()) {
-    out.Sample(1, {{"peer", peer.Short()}, {"name", name}});
-  }
-}
-
-void AddTimes(const NodeStatus& status, Exposition& out) {
-  const host::StepHistogram& steps = status.step_seconds;
+void AddHistogram(const json& steps, Exposition& out) {
   out.Open("ostraka_step_duration_seconds", "histogram", "Duration of steps.");
-  for (std::size_t i = 0; i < steps.kBoundsSeconds.size(); ++i) {
+  for (const json& bucket : steps.at("at_most")) {
     char bound[16];
-    std::snprintf(bound, sizeof bound, "%g", steps.kBoundsSeconds[i]);
-    out.Sample(static_cast<double>(steps.at_most[i]), {{"le", bound}}, "_bucket");
+    std::snprintf(bound, sizeof bound, "%g", bucket.at(0).get<double>());
+    out.Sample(ValueOf(bucket.at(1)), {{"le", bound}}, "_bucket");
   }
-  out.Sample(static_cast<double>(steps.count), {{"le", "+Inf"}}, "_bucket");
-  out.Sample(steps.sum_seconds, {}, "_sum");
-  out.Sample(static_cast<double>(steps.count), {}, "_count");
-  out.Open("ostraka_step_part_seconds_total", "counter", "Time of steps, by activity.");
-  const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
-  out.Sample(seconds(status.step_times.compute_ns), {{"part", "compute"}});
-  out.Sample(seconds(status.step_times.aggregate_ns), {{"part", "aggregate"}});
-  out.Sample(seconds(status.step_times.agree_ns), {{"part", "agree"}});
+  const double count = NumberAt(steps, "count");
+  out.Sample(count, {{"le", "+Inf"}}, "_bucket");
+  out.Sample(NumberAt(steps, "seconds"), {}, "_sum");
+  out.Sample(count, {}, "_count");
 }
 
-void AddNetwork(const NodeStatus& status, Exposition& out) {
-  const net::TransportCounters& traffic = status.traffic;
-  const auto both = [&out](std::uint64_t control, std::uint64_t payload) {
-    out.Sample(static_cast<double>(control), {{"kind", "control"}});
-    out.Sample(static_cast<double>(payload), {{"kind", "payload"}});
+std::string ShortOf(const std::string& id) { return id.substr(0, 16); }
+
+void AddPeers(const json& status, Exposition& out) {
+  // A family of its own, to be joined with the others by `peer`: a name is in one series, and only
+  // members that the manifest names have one.
+  if (status.contains("names")) {
+    out.Open("ostraka_peer_info", kGauge, "The members' names in the manifest, as labels.");
+    for (const auto& [peer, name] : status.at("names").items()) {
+      out.Sample(1, {{"peer", ShortOf(peer)}, {"name", name.get<std::string>()}});
+    }
+  }
+  out.Open("ostraka_peer_linked", kGauge, "1 if the member is linked.");
+  for (const json& peer : status.at("peers")) {
+    out.Sample(peer.value("path", "") == host::PathName(host::Path::kDirect) ? 1 : 0,
+               {{"peer", ShortOf(TextAt(peer, "peer"))}});
+  }
+  const auto bytes = [&](const char* name, const char* help, const char* key) {
+    out.Open(name, kCounter, help);
+    for (const json& each : status.at("keys")) {
+      if (!each.contains(key)) continue;
+      out.Sample(NumberAt(each, key), {{"peer", ShortOf(TextAt(each, "peer"))}});
+    }
   };
-  out.Open("ostraka_sent_bytes_total", "counter", "Bytes to all members, before encryption.");
-  both(traffic.total.control_sent, traffic.total.payload_sent);
-  out.Open("ostraka_received_bytes_total", "counter", "Bytes from all members, after decryption.");
-  both(traffic.total.control_received, traffic.total.payload_received);
-  out.Open("ostraka_queued_bytes", "gauge", "Bytes that wait to be sent, on all links.");
-  both(traffic.queued_control_bytes, traffic.queued_bulk_bytes);
-  out.Single("ostraka_carried_dropped_total", "counter",
-             "Messages between other members that were not passed on, as too many waited.",
-             traffic.total.carried_dropped);
-  out.Single("ostraka_linked_members", "gauge", "Members linked.", traffic.links_up);
-  out.Single("ostraka_links_total", "counter", "Links made.", traffic.links);
-  out.Single("ostraka_connections", "gauge", "Connections of any kind.", traffic.connections_open);
-  out.Single("ostraka_half_open_connections", "gauge",
-             "Accepted connections that are not yet links.", traffic.half_open);
-  out.Single("ostraka_connections_dialed_total", "counter", "Attempts.", traffic.dialed);
-  out.Single("ostraka_connections_accepted_total", "counter", "From anyone.", traffic.accepted);
-  out.Open("ostraka_connections_refused_total", "counter",
-           "Connections closed for a fault of the other side.");
-  for (std::size_t i = 0; i < net::kRefusals; ++i) {
-    const auto refusal = static_cast<net::Refusal>(i);
-    out.Sample(static_cast<double>(traffic.refused_by[i]), {{"reason", net::RefusalName(refusal)}});
-  }
-  out.Open("ostraka_peer_linked", "gauge", "1 if the member is linked.");
-  for (const base::PeerId& peer : status.others) {
-    const bool linked = std::binary_search(status.linked.begin(), status.linked.end(), peer);
-    out.Sample(linked ? 1 : 0, {{"peer", peer.Short()}});
-  }
-  out.Open("ostraka_peer_received_bytes_total", "counter", "Bytes from one member.");
-  for (const auto& [peer, bytes] : traffic.by_peer) {
-    out.Sample(static_cast<double>(bytes.control_received + bytes.payload_received),
-               {{"peer", peer.Short()}});
-  }
-  out.Open("ostraka_peer_sent_bytes_total", "counter", "Bytes to one member.");
-  for (const auto& [peer, bytes] : traffic.by_peer) {
-    out.Sample(static_cast<double>(bytes.control_sent + bytes.payload_sent),
-               {{"peer", peer.Short()}});
-  }
-}
-
-void AddWork(const NodeStatus& status, Exposition& out) {
-  const host::JobPoolStats& jobs = status.jobs;
-  out.Open("ostraka_jobs_total", "counter", "Jobs done.");
-  out.Sample(static_cast<double>(jobs.compute_jobs), {{"kind", "compute"}});
-  out.Sample(static_cast<double>(jobs.pure_jobs), {{"kind", "pure"}});
-  out.Sample(static_cast<double>(jobs.evaluations), {{"kind", "evaluation"}});
-  out.Open("ostraka_job_seconds_total", "counter", "Time spent in them.");
-  out.Sample(jobs.compute_busy.seconds(), {{"kind", "compute"}});
-  out.Sample(jobs.pure_busy.seconds(), {{"kind", "pure"}});
-  out.Sample(jobs.evaluation_busy.seconds(), {{"kind", "evaluation"}});
-  out.Single("ostraka_jobs_waiting", "gauge", "Jobs that wait for a thread.", jobs.waiting);
-  const store::LedgerStats& ledger = status.ledger;
-  out.Single("ostraka_ledger_stores_total", "counter", "Records made durable before a signature.",
-             ledger.stores);
-  out.Single("ostraka_ledger_commits_total", "counter", "Commits to the disk.", ledger.commits);
-  out.Single("ostraka_ledger_commit_seconds_total", "counter", "Time spent in them.",
-             ledger.commit_time.seconds());
-  out.Single("ostraka_ledger_waiting_bytes", "gauge", "Records that wait for the disk.",
-             ledger.waiting_bytes);
-}
-
-// Uses the names that all Prometheus clients use for these.
-void AddProcess(const NodeStatus& status, Exposition& out) {
-  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
-  out.Single("process_start_time_seconds", "gauge", "Start of the node, in Unix time.",
-             now.count() - status.uptime.seconds());
-  out.Single("process_cpu_seconds_total", "counter", "User and system time.",
-             status.process.cpu_seconds);
-  out.Single("process_resident_memory_bytes", "gauge", "Resident memory.",
-             status.process.rss_bytes);
-  out.Single("ostraka_peak_resident_memory_bytes", "gauge", "Peak resident memory.",
-             status.process.peak_rss_bytes);
-  out.Single("process_open_fds", "gauge", "Open file descriptors.", status.process.open_files);
-  out.Single("process_max_fds", "gauge", "Limit of open file descriptors.",
-             status.process.max_open_files);
+  bytes("ostraka_peer_received_bytes_total", "Bytes from one member.", "received_bytes");
+  bytes("ostraka_peer_sent_bytes_total", "Bytes to one member.", "sent_bytes");
 }
 
 }  // namespace
 
-std::string MetricsText(const NodeStatus& status, std::uint64_t steps, const MemberNames& names) {
+std::string MetricsText(const json& status) {
   Exposition out;
-  const Figures figures = host::FiguresOf(status, steps);
-  AddRun(status, figures, out);
-  AddMembers(status, figures, out);
-  AddNames(names, out);
-  AddTimes(status, out);
-  AddNetwork(status, out);
-  AddWork(status, out);
-  AddProcess(status, out);
+  out.Open("ostraka_node_info", kGauge, "The node and its run, as labels.");
+  out.Sample(1, {{"peer", TextAt(status, "peer")}, {"run", TextAt(status, "run_id")}});
+  AddChoices(status, out);
+  AddEvaluation(status, out);
+  AddFamilies(kOfTheRun, status, out);
+  AddHistogram(status.at("counters").at("steps"), out);
+  AddPeers(status, out);
+  AddFamilies(kOfTheNode, status, out);
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  out.Open("process_start_time_seconds", kGauge, "Start of the node, in Unix time.");
+  out.Sample(now.count() - NumberAt(status, "uptime_seconds"));
   return out.Take();
 }
 

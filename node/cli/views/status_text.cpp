@@ -1,9 +1,7 @@
 #include "node/cli/views/status_text.h"
 
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
@@ -11,8 +9,9 @@
 #include "node/cli/terminal/human.h"
 #include "node/cli/terminal/member_names.h"
 #include "node/cli/terminal/progress.h"
-#include "node/cli/views/node_answers.h"
+#include "node/cli/views/json_reading.h"
 #include "node/cli/views/node_json.h"
+#include "node/cli/views/status_json.h"
 
 namespace ostraka::cli {
 namespace {
@@ -234,10 +233,6 @@ class Text {
          "step " + Count(status.at("step")) + ", " + Count(status.at("members")) + " members");
   }
 
-  // JSON has no number that is not finite: it is null.
-  static double NumberOf(const json& number) {
-    return number.is_null() ? std::nan("") : number.get<double>();
-  }
   static std::string LossOf(const json& metric) {
     return EvaluationText(metric.at("name"), NumberOf(metric.at("value")),
                           NumberOf(metric.at("loss"))) +

@@ -8,7 +8,7 @@
 
 namespace ostraka::cli {
 
-// `status`: what StatusJson (node_answers.h) says of a node that runs, or what the ledger of one
+// `status`: what StatusJson says of a node that runs, or what the ledger of one
 // that does not run has (docs/json.md). Throws json::exception if keys are missing or of another
 // type.
 std::string StatusText(const nlohmann::json& status);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "node/cli/views/node_answers.h"
+#include "tests/unit/cli/views/status_scene.h"
 
 namespace ostraka::cli::dialed_test {
 namespace {
@@ -27,7 +28,7 @@ DialedFacts FactsOf(std::vector<net::DialedBack> results, bool only_dials = fals
   host::NodeStatus status;
   status.reach.dial_back = {true, 9000, std::move(results)};
   if (only_dials) status.only_dial.insert(status.self);
-  const auto facts = ParseDialed(AnswerHttp("/status", status, 10, {}).body);
+  const auto facts = ParseDialed(AnswerHttp("/status", StatusScene().run, status, {}).body);
   EXPECT_TRUE(facts.has_value());
   return facts.value_or(DialedFacts{});
 }

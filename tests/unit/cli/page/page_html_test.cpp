@@ -4,13 +4,15 @@
 
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "node/cli/page/page_assets.h"
-#include "tests/unit/cli/page/page_fixture.h"
+#include "tests/unit/cli/views/status_scene.h"
 
 namespace ostraka::cli::page_html_test {
 namespace {
 
+using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -33,34 +35,66 @@ std::vector<std::string> Skeleton(const std::string& html) {
   return tags;
 }
 
-// A page with every list filled, and `text` wherever bytes of a peer, a file or a user may stand.
-PageData Filled(const std::string& text) {
-  PageData data;
-  data.run_id = std::string(64, 'a');
-  data.run_name = text;
-  data.model = text;
-  data.data = text + "!";
-  const PagePeer peer{std::string(64, 'b'), text};
-  data.self = {peer, 60, 1000, text, {text, text}, text};
-  data.news = {Mood::kWaits, text, text};
-  data.progress = {12, 200, text, 3, 0.3, 60};
-  data.learning = {"accuracy", {{9, 1.5, 0.4}, {19, 1.0, 0.8}}, host::Figures::OwnBatch{2.5, 9}};
-  data.awaited = {{text, {{peer, false}, {peer, true}}}};
-  PageMember member;
-  member.peer = peer;
-  member.samples = 64;
-  member.returned = true;
-  data.members = {member};
-  data.leaders = {{0}, 5};
-  data.removals = {
-      {peer, 3, true, text, true, text, 9, PageVotes{{peer, peer}, {peer}, 5}, {{text, text}}}};
-  data.price = PagePrice{0.1, 0.2, 0.3};
-  host::StepSpan span;
-  span.collect = base::Milliseconds(5);
-  span.slow = true;
-  data.spans = {span};
-  data.root = host::SealedRoot{10, {}};
-  return data;
+// A status with every list filled, and `text` wherever bytes of a peer, a file or a user may stand.
+json Filled(const std::string& text) {
+  const std::string peer(64, 'b');
+  const std::string other(64, 'c');
+  json status = StatusScene().Status();
+  status["names"] = {{peer, text}};
+  status["peer"] = peer;
+  status["run_id"] = std::string(64, 'a');
+  status["run"] = {{"name", text}, {"model", text}, {"data", text + "!"}, {"unprotected", false}};
+  status["unread"] = text;
+  status["dial_back"] = {{"results", {{{"text", text}}, {{"text", text}}}}, {"advice", text}};
+  status["news"] = {{"mood", "waits"}, {"headline", text}, {"detail", text}};
+  status["phase"] = text;
+  status["seconds_since_progress"] = 3;
+  status["eta_seconds"] = 60;
+  status["curve"] = {{"metric", "accuracy"}, {"points", {{9, 1.5, 0.4}, {19, 1.0, 0.8}}}};
+  status["batch"] = {{"loss", 2.5}, {"step", 9}};
+  status["waits_for"] = {{{"message", text}, {"peer", peer}, {"linked", false}},
+                         {{"message", text}, {"peer", other}, {"linked", true}}};
+  status["keys"] = json::array({{{"peer", peer},
+                                 {"state", text},
+                                 {"address", text},
+                                 {"samples", 64},
+                                 {"checked", 1},
+                                 {"checks", 2},
+                                 {"late_ms", 3},
+                                 {"returned", true}}});
+  status["samples_from"] = 5;
+  status["removals"] =
+      json::array({{{"peer", peer},
+                    {"step", 3},
+                    {"kind", text},
+                    {"reason", text},
+                    {"returned", 9},
+                    {"votes",
+                     {{"voters", 5},
+                      {"against", 2},
+                      {"against_by", {peer, peer}},
+                      {"in_favour", 1},
+                      {"in_favour_by", json::array({peer})}}},
+                    {"evidence", json::array({{{"id", text}, {"kind", text}, {"messages", 2}}})}}});
+  status["join"] = {
+      {"policy", text},
+      {"seats", 16},
+      {"members", 9},
+      {"kept", 1},
+      {"bears", 4},
+      {"moderators", json::array({{{"peer", peer}, {"admitted", 2}, {"quota", 8}}})},
+      {"asking",
+       json::array({{{"peer", peer}, {"blocks", 3}, {"needed", 5}, {"moderator", peer}}})},
+      {"vouched", {{peer, peer}}}};
+  status["price"] = {{"compute", 0.1}, {"aggregate", 0.2}, {"agree", 0.3}};
+  status["phases"] = json::array({{{"step", 7},
+                                   {"collect", 0.005},
+                                   {"reveal", 0},
+                                   {"prove", 0},
+                                   {"settle", 0},
+                                   {"slow", true}}});
+  status["state_root"] = {{"step", 10}, {"root", text}};
+  return status;
 }
 
 TEST(PageHtmlTest, HostileTextsChangeNoTagAndNoAttribute) {
@@ -85,9 +119,10 @@ TEST(PageHtmlTest, HostileTextsChangeNoTagAndNoAttribute) {
 }
 
 TEST(PageHtmlTest, APathOfEvidenceStaysOnThisServer) {
-  PageData data = Filled("x");
-  data.removals.front().proofs.front().id = "//evil.example\" onclick=\"x";
-  EXPECT_THAT(PageMain(data), HasSubstr("href=\"/evidence///evil.example&quot; onclick=&quot;x\""));
+  json status = Filled("x");
+  status["removals"][0]["evidence"][0]["id"] = "//evil.example\" onclick=\"x";
+  EXPECT_THAT(PageMain(status),
+              HasSubstr("href=\"/evidence///evil.example&quot; onclick=&quot;x\""));
 }
 
 TEST(PageHtmlTest, HasNoInlineScriptOrStyleAndNothingFromElsewhere) {
@@ -106,41 +141,62 @@ TEST(PageHtmlTest, HasNoInlineScriptOrStyleAndNothingFromElsewhere) {
 }
 
 TEST(PageHtmlTest, TheLossOfTheOwnBatchStandsAlone) {
-  PageData data;
-  data.learning.batch = {2.25, 1011};
-  EXPECT_THAT(PageMain(data),
+  json status = StatusScene().Status();
+  status["batch"] = {{"loss", 2.25}, {"step", 1011}};
+  EXPECT_THAT(PageMain(status),
               HasSubstr("<dd>2.2500 <small>on its own batch of step 1,011</small>"));
-  data.learning.points = {{9, 0.5, 0.5}};
-  EXPECT_THAT(PageMain(data), HasSubstr("<dd>0.5000 <small>after step 9, 2.2500 on its own batch "
-                                        "of step 1,011</small>"));
+  status["curve"]["points"] = json::array({json::array({9, 0.5, 0.5})});
+  EXPECT_THAT(PageMain(status), HasSubstr("<dd>0.5000 <small>after step 9, 2.2500 on its own batch "
+                                          "of step 1,011</small>"));
 }
 
 TEST(PageHtmlTest, NotesOnAMembersStateAreApart) {
-  PageData data = Filled("x");
-  data.members.front().only_dials = true;
-  data.members.front().carried = true;
-  data.members.front().may_return = 1473;
-  EXPECT_THAT(PageMain(data), HasSubstr("<small>only dials, forwarded, returned, may return from "
-                                        "step 1,473</small>"));
+  json status = Filled("x");
+  status["keys"][0]["only_dials"] = true;
+  status["keys"][0]["carried"] = true;
+  status["keys"][0]["may_return"] = 1473;
+  status["join"]["vouched"] = json::object();
+  EXPECT_THAT(PageMain(status),
+              HasSubstr("<small>only dials, forwarded, returned, may return from step 1,473"
+                        "</small>"));
+}
+
+TEST(PageHtmlTest, AWaitIsGroupedByMessageWithNames) {
+  json status = Filled("anna");
+  EXPECT_THAT(PageMain(status), HasSubstr("<strong>anna</strong> of "));
+  EXPECT_THAT(PageMain(status), HasSubstr("anna (bbbbbbbb)</bdi> (not linked), "));
+  status["news"]["detail"] = "waiting 65 s for " + std::string(16, 'b');
+  EXPECT_THAT(PageMain(status), HasSubstr("waiting 65 s for anna (bbbbbbbb)"));
+}
+
+TEST(PageHtmlTest, SharesAreOfAllSamples) {
+  StatusScene scene;
+  scene.Work(0, 4);
+  scene.Work(1, 2);
+  const std::string html = PageMain(scene.Status());
+  EXPECT_THAT(html, HasSubstr("33.3 %"));
+  EXPECT_THAT(html, HasSubstr("16.7 %"));
 }
 
 TEST(PageHtmlTest, ABanThatThisNodeDidNotSeeHasNoStep) {
-  PageData data = Filled("x");
-  data.removals.front().seen = false;
-  EXPECT_THAT(PageMain(data), Not(HasSubstr("in step 3, by")));
-  data.removals.front().ban = false;
-  EXPECT_THAT(PageMain(data), HasSubstr("in step 3"));
+  json status = Filled("x");
+  status["removals"][0]["seen"] = false;
+  status["removals"][0].erase("step");
+  EXPECT_THAT(PageMain(status), Not(HasSubstr("in step 3")));
+  status["removals"][0]["step"] = 3;
+  EXPECT_THAT(PageMain(status), HasSubstr("in step 3"));
+  EXPECT_THAT(PageMain(status), Not(HasSubstr("in step 3, by")));
 }
 
 TEST(PageHtmlTest, ALossOfTokensHasItsUnit) {
-  PageData data = Filled("x");
-  EXPECT_THAT(PageMain(data), Not(HasSubstr("nats")));
-  data.data = "tokens";
-  EXPECT_THAT(PageMain(data), HasSubstr("loss in nats a token"));
+  json status = Filled("x");
+  EXPECT_THAT(PageMain(status), Not(HasSubstr("nats")));
+  status["run"]["data"] = "tokens";
+  EXPECT_THAT(PageMain(status), HasSubstr("loss in nats a token"));
 }
 
 TEST(PageHtmlTest, SaysEverythingWithoutAScript) {
-  PageScene scene;
+  StatusScene scene;
   scene.Begin(11);
   scene.Work(11, 3);
   scene.Remove(4, wire::RemovalKind::kVerdict, 11,
@@ -148,7 +204,7 @@ TEST(PageHtmlTest, SaysEverythingWithoutAScript) {
   scene.history.SeeEvaluation(9, {.metric = "accuracy", .value = 0.875, .loss = 0.5});
   scene.status.progress.missing = {{PeerOf(2), "part"}};
   scene.status.since_progress = base::Seconds(7);
-  const std::string html = PageDocument(scene.Data());
+  const std::string html = PageDocument(scene.Status());
   for (const char* said : {"12 <small>of 200", "340 ms", "87.5 %", "0.5000", "checks", "banned",
                            "guilty by 2 of 2 votes", "<strong>part</strong> of", "for 7.0 s",
                            "http-equiv=\"refresh\"", "Leaderboard", "/metrics", "State root"}) {
@@ -157,21 +213,23 @@ TEST(PageHtmlTest, SaysEverythingWithoutAScript) {
 }
 
 TEST(PageHtmlTest, TheEndIsMarkedForTheScript) {
-  PageScene scene;
-  EXPECT_THAT(PageMain(scene.Data()), Not(HasSubstr("data-ended")));
+  StatusScene scene;
+  EXPECT_THAT(PageMain(scene.Status()), Not(HasSubstr("data-ended")));
   scene.status.outcome = {host::NodeEnd::kFinished, 199, "all steps are done"};
-  EXPECT_THAT(PageMain(scene.Data()), HasSubstr(" data-ended>"));
+  EXPECT_THAT(PageMain(scene.Status()), HasSubstr(" data-ended>"));
 }
 
 TEST(PageHtmlTest, NumbersThatAreNoneAreShownAndDrawnAsNone) {
-  PageData data = Filled("x");
+  json status = Filled("x");
   const double none = std::numeric_limits<double>::quiet_NaN();
-  data.learning.points = {{9, 1e300, 0.5}, {19, none, none}, {29, 1, 0.1}, {39, -none, none}};
-  const std::string html = PageDocument(data);
-  EXPECT_THAT(html, HasSubstr("no number"));
-  EXPECT_THAT(html, Not(HasSubstr("\"nan")));
-  EXPECT_THAT(html, Not(HasSubstr(",nan")));
-  EXPECT_THAT(html, Not(HasSubstr("inf")));
+  status["curve"]["points"] = {{9, 1e300, 0.5}, {19, none, none}, {29, 1, 0.1}, {39, -none, none}};
+  for (const json& seen : {status, json::parse(status.dump())}) {
+    const std::string html = PageMain(seen);
+    EXPECT_THAT(html, HasSubstr("no number"));
+    EXPECT_THAT(html, Not(HasSubstr("\"nan")));
+    EXPECT_THAT(html, Not(HasSubstr(",nan")));
+    EXPECT_THAT(html, Not(HasSubstr("inf")));
+  }
 }
 
 base::PeerId Numbered(int n) {
@@ -258,21 +316,22 @@ class LargestPageTest : public ::testing::Test {
     for (int twice = 0; twice < 2; ++twice) scene_.See(protocol::StepDone{shared, {}, ruled});
   }
 
-  PageScene scene_;
+  StatusScene scene_;
 };
 
 TEST_F(LargestPageTest, FitsItsBudget) {
-  const PageData data = scene_.Data();
-  ASSERT_EQ(data.members.size(), 256u);
-  ASSERT_EQ(data.removals.size(), host::RunHistory::kMostRemovals);
-  const std::size_t page = PageDocument(data).size();
+  const json status = scene_.Status();
+  ASSERT_EQ(status["keys"].size(), 256u);
+  ASSERT_EQ(status["removals"].size(), kRemovalsInStatus);
+  EXPECT_LT(status.dump().size(), 400'000u) << "status_json.h";
+  const std::size_t page = PageDocument(status).size();
   const std::size_t files = kPageCss.size() + kPageJs.size() + kPageIcon.size();
   EXPECT_LT(page + files, 150'000u) << page << " + " << files;
   EXPECT_GT(page, 50'000u) << "it has the members";
 }
 
 TEST_F(LargestPageTest, SaysHowManyEntriesOfALongListItLeavesOut) {
-  const std::string html = PageMain(scene_.Data());
+  const std::string html = PageMain(scene_.Status());
   EXPECT_THAT(html, HasSubstr("492 earlier"));
   EXPECT_THAT(html, HasSubstr("and 246 more: see Members"));
   EXPECT_THAT(html, HasSubstr("Voted against it (128 of 255): "));
@@ -280,54 +339,62 @@ TEST_F(LargestPageTest, SaysHowManyEntriesOfALongListItLeavesOut) {
 }
 
 TEST(PageHtmlTest, ABanHasItsVotesByName) {
-  PageData data = Filled("x");
-  data.removals.front().votes =
-      PageVotes{{{std::string(64, '1'), "anna"}, {std::string(64, '2'), "bert"}}, {}, 3};
-  EXPECT_THAT(PageMain(data), HasSubstr("Voted against it (2 of 3): "));
-  EXPECT_THAT(PageMain(data), HasSubstr("bert (22222222)</bdi>."));
-  data.removals.front().votes->in_favour = {{std::string(64, '3'), "carl"}};
-  EXPECT_THAT(PageMain(data), HasSubstr("; in its favour (1): "));
-  data.removals.front().votes.reset();
-  EXPECT_THAT(PageMain(data), Not(HasSubstr("Voted against it")));
+  json status = Filled("x");
+  const std::string anna(64, '1');
+  const std::string bert(64, '2');
+  const std::string carl(64, '3');
+  status["names"] = {{anna, "anna"}, {bert, "bert"}, {carl, "carl"}};
+  json& votes = status["removals"][0]["votes"];
+  votes = {{"voters", 3},
+           {"against", 2},
+           {"against_by", {anna, bert}},
+           {"in_favour", 0},
+           {"in_favour_by", json::array()}};
+  EXPECT_THAT(PageMain(status), HasSubstr("Voted against it (2 of 3): "));
+  EXPECT_THAT(PageMain(status), HasSubstr("bert (22222222)</bdi>."));
+  votes["in_favour"] = 1;
+  votes["in_favour_by"] = json::array({carl});
+  EXPECT_THAT(PageMain(status), HasSubstr("; in its favour (1): "));
+  status["removals"][0].erase("votes");
+  EXPECT_THAT(PageMain(status), Not(HasSubstr("Voted against it")));
 }
 
 TEST(PageHtmlTest, TheFootSaysWhetherOthersCanDialThisNode) {
-  PageData data = Filled("x");
-  data.self.dialed = {"anna dialed", "ben dialed"};
-  data.self.advice = "open a port";
-  EXPECT_THAT(PageMain(data), HasSubstr("Seen from outside: anna dialed; ben dialed."));
-  EXPECT_THAT(PageMain(data), HasSubstr("<strong>open a port</strong>"));
-  data.self.dialed.clear();
-  EXPECT_THAT(PageMain(data), Not(HasSubstr("Seen from outside")));
+  json status = Filled("x");
+  status["dial_back"] = {{"results", {{{"text", "anna dialed"}}, {{"text", "ben dialed"}}}},
+                         {"advice", "open a port"}};
+  EXPECT_THAT(PageMain(status), HasSubstr("Seen from outside: anna dialed; ben dialed."));
+  EXPECT_THAT(PageMain(status), HasSubstr("<strong>open a port</strong>"));
+  status["dial_back"]["results"].clear();
+  EXPECT_THAT(PageMain(status), Not(HasSubstr("Seen from outside")));
 }
 
 TEST(PageHtmlTest, ACurveOrALeaderboardThatBeginsLateSaysSo) {
-  PageData data = Filled("x");
-  data.learning.begins_late = 4990;
-  data.leaders.from = 5000;
-  EXPECT_THAT(PageMain(data), HasSubstr("from step 4,990 on"));
-  EXPECT_THAT(PageMain(data), HasSubstr("from step 5,000 on"));
-  data.learning.begins_late.reset();
-  data.leaders.from = 0;
-  data.self.unread = "";
-  EXPECT_THAT(PageMain(data), Not(HasSubstr("from step")));
-  EXPECT_THAT(PageMain(data), Not(HasSubstr("is missing here")));
+  json status = Filled("x");
+  status["curve"]["points"] = {{4990, 1.5, 0.4}, {5000, 1.0, 0.8}};
+  status["samples_from"] = 5000;
+  EXPECT_THAT(PageMain(status), HasSubstr("from step 4,990 on"));
+  EXPECT_THAT(PageMain(status), HasSubstr("from step 5,000 on"));
+  status["curve"]["points"] = {{0, 1.5, 0.4}, {10, 1.0, 0.8}};
+  status.erase("samples_from");
+  status.erase("unread");
+  EXPECT_THAT(PageMain(status), Not(HasSubstr("from step")));
+  EXPECT_THAT(PageMain(status), Not(HasSubstr("is missing here")));
 }
 
 TEST(PageHtmlTest, TheDoorIsThereOnceThereIsABlock) {
-  PageData data = Filled("x");
-  data.door.reset();
-  EXPECT_THAT(PageMain(data), Not(HasSubstr("Who may come in")));
-  data.door = PageDoor{"invite", 16, 9, 1, 4, {{{std::string(64, '1'), ""}, 2, 8}}, {}};
-  data.door->asking = {{{std::string(64, '2'), "<b>"}, 3, 5, PagePeer{std::string(64, '1'), ""}}};
-  const std::string html = PageMain(data);
+  json status = Filled("<b>");
+  status["join"]["policy"] = "invite";
+  const std::string html = PageMain(status);
   EXPECT_THAT(html, HasSubstr("9 of 16 seats are taken, 1 more kept for members that may return"));
   EXPECT_THAT(html, HasSubstr("Others come in by invite. The run bears 4 faulty members."));
   EXPECT_THAT(html, HasSubstr("have used 2 of its 8 keys."));
   EXPECT_THAT(html, HasSubstr("confirmed in 3 of 5 blocks, by an invite of "));
   EXPECT_THAT(html, Not(HasSubstr("<b>")));
-  data.door->policy = "closed";
-  EXPECT_THAT(PageMain(data), HasSubstr("The run is closed: nobody else comes in."));
+  status["join"]["policy"] = "closed";
+  EXPECT_THAT(PageMain(status), HasSubstr("The run is closed: nobody else comes in."));
+  status.erase("join");
+  EXPECT_THAT(PageMain(status), Not(HasSubstr("Who may come in")));
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "node/cli/page/page_data.h"
-
 namespace ostraka::cli::page_text_test {
 namespace {
 
@@ -24,11 +22,6 @@ TEST(HtmlTest, ALongTextIsCutBeforeItIsEscaped) {
   const std::string html = Html(std::string(5000, '<'));
   EXPECT_EQ(html.size(), 4 * 1000 + 3);
   EXPECT_TRUE(html.ends_with("&lt;..."));
-}
-
-TEST(PageTextTest, ShownNameIsTheNameOrTheIdsFirstDigits) {
-  EXPECT_EQ(ShownName({"0123456789abcdef", ""}), "01234567");
-  EXPECT_EQ(ShownName({"0123456789abcdef", "anna"}), "anna (01234567)");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "node/store/ledger.h"
-#include "tests/unit/cli/page/page_fixture.h"
+#include "tests/unit/cli/views/status_scene.h"
 
 namespace ostraka::cli::run_page_test {
 namespace {
@@ -29,7 +29,7 @@ class RunPageTest : public ::testing::Test {
         .value_or(http::HttpResponse{0, "", ""});
   }
 
-  PageScene scene_;
+  StatusScene scene_;
   std::string folder_;
   std::optional<RunPage> page_;
 };

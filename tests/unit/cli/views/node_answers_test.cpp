@@ -3,31 +3,27 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/unit/cli/views/status_scene.h"
 
 namespace ostraka::cli::node_answers_test {
 namespace {
 
 using nlohmann::json;
 
-base::PeerId PeerOf(int n) {
-  base::PeerId id;
-  id.bytes.fill(static_cast<std::uint8_t>(n));
-  return id;
-}
-
-json StatusOf(const host::NodeStatus& status, const MemberNames& names = {}) {
-  const http::HttpResponse answer = AnswerHttp("/status", status, 100'000, names);
+json StatusOf(const host::NodeStatus& status) {
+  const http::HttpResponse answer = AnswerHttp("/status", StatusScene().run, status, {});
   EXPECT_EQ(answer.status, 200u);
   return json::parse(answer.body);
 }
 
-TEST(NodeAnswersTest, TheLargestStatusFitsItsBudget) {
+TEST(NodeAnswersTest, OfLongListsTheStatusTellsHowManyMore) {
   host::NodeStatus status;
-  MemberNames::Map names;
   status.met = true;
   for (int n = 0; n < 256; ++n) {
-    const base::PeerId id = PeerOf(n);
-    names[id] = std::string(64, 'n');
+    const base::PeerId id = PeerOf(static_cast<std::uint8_t>(n));
     status.others.push_back(id);
     for (const char* message : {"commit", "part", "aggregate"}) {
       status.progress.missing.push_back({id, message});
@@ -41,9 +37,7 @@ TEST(NodeAnswersTest, TheLargestStatusFitsItsBudget) {
                                  std::nullopt});
     }
   }
-  const http::HttpResponse answer = AnswerHttp("/status", status, 100'000, MemberNames(names));
-  EXPECT_LT(answer.body.size(), 150'000u);
-  const json result = json::parse(answer.body);
+  const json result = StatusOf(status);
   EXPECT_EQ(result["waits_for"].size(), 256u);
   EXPECT_EQ(result["waits_for_more"], 512u);
   EXPECT_EQ(result["removals"].size(), 64u);
@@ -71,7 +65,7 @@ TEST(NodeAnswersTest, TheStatusSaysWhoDialedAndWhatToOpen) {
   status.reach.dial_back = {true, 9000, {}};
   for (int n = 1; n <= 40; ++n) {
     net::DialedBack found;
-    found.peer = PeerOf(n);
+    found.peer = PeerOf(static_cast<std::uint8_t>(n));
     found.from = std::to_string(n);
     found.outcome = net::DialOutcome::kReached;  // a link that came in
     if (n > 38) {
@@ -96,23 +90,43 @@ TEST(NodeAnswersTest, TheStatusSaysWhoDialedAndWhatToOpen) {
   EXPECT_FALSE(StatusOf(status)["dial_back"].contains("advice")) << "it declares so";
 }
 
-TEST(NodeAnswersTest, TheStatusSaysWhoMayComeInAndWhoAsks) {
-  host::DoorReport door{protocol::JoinPolicy::kInvite, 16, 9, 1, 4, {{PeerOf(20), 2, 8}}, {}, {}};
-  door.asking.push_back({PeerOf(30), 3, 5, PeerOf(20)});
-  door.vouched[PeerOf(7)] = PeerOf(20);
-  const auto join = [&door] {
-    return json::parse(AnswerHttp("/status", {}, 10, {}, door).body)["join"];
+TEST(NodeAnswersTest, EachPathHasItsAnswer) {
+  StatusScene scene;
+  const auto ask = [&](const char* path) {
+    return AnswerHttp(path, scene.run, scene.Seen(), scene.history);
   };
-  EXPECT_EQ(join()["policy"], "invite");
-  EXPECT_EQ(join()["kept"], 1);
-  EXPECT_EQ(join()["moderators"][0]["quota"], 8);
-  EXPECT_EQ(join()["asking"][0]["moderator"], PeerOf(20).Hex());
-  EXPECT_EQ(join()["vouched"][PeerOf(7).Hex()], PeerOf(20).Hex());
-  EXPECT_FALSE(join().contains("asking_more"));
-  door.asking.resize(100);
-  EXPECT_EQ(join()["asking"].size(), 64u);
-  EXPECT_EQ(join()["asking_more"], 36);
-  EXPECT_FALSE(StatusOf({}).contains("join")) << "before the first block";
+  EXPECT_EQ(json::parse(ask("/status").body)["step"], 12u);
+  EXPECT_THAT(ask("/metrics").body, testing::HasSubstr("\nostraka_step 12\n"));
+  EXPECT_EQ(ask("/healthz").status, 200u);
+  EXPECT_EQ(ask("/").status, 200u);
+  EXPECT_EQ(ask("/else").status, 404u);
+}
+
+TEST(NodeAnswersTest, EachFamilyOfTheMetricsIsOpenedOnce) {
+  StatusScene scene;
+  scene.Begin(11);
+  scene.Work(11, 3);
+  scene.Remove(4, wire::RemovalKind::kVerdict, 12, "it lied");
+  scene.status.suspicions["echo"] = 3;
+  scene.status.traffic.by_peer[PeerOf(2)] = {.control_sent = 5, .control_received = 7};
+  scene.status.learning.evaluation = {.metric = "accuracy", .value = 0.5, .loss = 1.5};
+  const std::string text = AnswerHttp("/metrics", scene.run, scene.Seen(), scene.history).body;
+  std::set<std::string> families;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("# TYPE ")) continue;
+    EXPECT_TRUE(families.insert(line.substr(7, line.find(' ', 7) - 7)).second) << line;
+  }
+  EXPECT_GT(families.size(), 50u);
+  for (const char* line :
+       {"ostraka_former_members{why=\"banned\"} 1", "ostraka_suspicions_total{check=\"echo\"} 3",
+        "ostraka_peer_sent_bytes_total{peer=\"0202020202020202\"} 5",
+        "ostraka_peer_linked{peer=\"0202020202020202\"} 1", "ostraka_member 1",
+        "ostraka_evaluation{metric=\"accuracy\"} 0.5", "ostraka_evaluation{metric=\"loss\"} 1.5",
+        "ostraka_phase{phase=\"collect\"} 1", "ostraka_step_duration_seconds_count 0",
+        "ostraka_columns_total{fate=\"applied\"} 0", "ostraka_loss_trend{trend=\"fine\"} 1"}) {
+    EXPECT_THAT(text, testing::HasSubstr(std::string("\n") + line + "\n"));
+  }
 }
 
 }  // namespace

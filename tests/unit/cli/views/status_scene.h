@@ -1,13 +1,15 @@
-// A run of four members seen by the first, for tests of its page.
+// A run of four members seen by the first, for tests of its status and its page.
 #pragma once
 
 #include <cstdlib>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "node/cli/page/page_data.h"
+#include "node/cli/views/status_json.h"
+#include "node/host/report/figures.h"
 
 namespace ostraka::cli {
 
@@ -19,8 +21,8 @@ inline base::PeerId PeerOf(std::uint8_t n) {
 
 inline constexpr std::uint64_t kBatch = 32;
 
-struct PageScene {
-  PageScene() : manifest(std::make_shared<protocol::Manifest>()) {
+struct StatusScene {
+  StatusScene() : manifest(std::make_shared<protocol::Manifest>()) {
     manifest->training.steps = 200;
     manifest->training.batch_size = kBatch;
     for (std::uint8_t n = 1; n <= 4; ++n) {
@@ -73,21 +75,25 @@ struct PageScene {
     block.standings = {{PeerOf(peer), wire::IsBan(kind), 1, step, 0}};
     Done(block);
   }
-  PageData Data() const {
-    host::NodeStatus seen = status;  // as host::Reporter has it
+  // As host::Reporter has it.
+  host::NodeStatus Seen() const {
+    host::NodeStatus seen = status;
     seen.block = history.block();
     seen.away = history.away();
-    return PageDataOf(run, seen, history);
+    if (seen.removals.empty()) seen.removals = host::RemovalsAsOf(history, seen.block.get());
+    return seen;
   }
-  const PageMember& Member(const PageData& data, std::uint8_t n) const {
-    for (const PageMember& member : data.members) {
-      if (member.peer.id == PeerOf(n).Hex()) return member;
+  nlohmann::json Status() const { return StatusJson(run, Seen(), history); }
+  // What the status says of a key.
+  nlohmann::json Key(std::uint8_t n) const {
+    for (const nlohmann::json& key : Status().at("keys")) {
+      if (key.at("peer") == PeerOf(n).Hex()) return key;
     }
     std::abort();
   }
 
   std::shared_ptr<protocol::Manifest> manifest;
-  PageRun run;
+  StatusRun run;
   host::NodeStatus status;
   host::RunHistory history;
 };
