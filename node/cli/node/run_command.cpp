@@ -20,7 +20,6 @@
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/member_name.h"
-#include "node/protocol/ground/names.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/schedule.h"
 #include "node/protocol/rules/recomputing.h"

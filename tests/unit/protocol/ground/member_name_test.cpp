@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "node/protocol/ground/manifest.h"
-#include "node/protocol/ground/names.h"
 
 namespace ostraka::protocol::member_name_test {
 namespace {
