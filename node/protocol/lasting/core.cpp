@@ -13,6 +13,10 @@ Core::Core(std::shared_ptr<const Manifest> manifest, std::shared_ptr<const crypt
       jobs(turn),
       chain(std::make_shared<const Block>(GenesisHead(*this->manifest)), std::move(state)) {}
 
+void Core::KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
+  if (chain.KeepResult(step, column, blob)) journal.StoreResult(step, column, blob);
+}
+
 void Core::CheckInvariants() const {
   journal.CheckInvariants();
   voice.CheckInvariants();

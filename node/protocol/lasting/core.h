@@ -47,6 +47,13 @@ struct Core {
   Chain chain;
   Inbox inbox;
 
+  // Keeps an aggregate, durably before anything that is said from then on: when a PROOF helps to
+  // seal the step, its author can still apply and serve the aggregate after a crash of all. It
+  // takes the place of another one of its column: one that was spoilt on the disk, or the own one
+  // of before a crash, whose AGG was never said. Nothing if the chain keeps that very result
+  // already.
+  void KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob);
+
   void CheckInvariants() const;
 };
 

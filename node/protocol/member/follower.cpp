@@ -11,7 +11,6 @@
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/schedule.h"
 #include "node/protocol/lasting/chain_server.h"
-#include "node/protocol/lasting/kept_result.h"
 #include "node/protocol/mail/timers.h"
 #include "node/protocol/rules/standing.h"
 #include "node/protocol/step/settling.h"
@@ -210,7 +209,7 @@ void Follower::OnJob(JobId id, const JobResult& result) {
   const auto [block, results] = replay_.Take(id);
   Chain& chain = core_.chain;
   for (std::uint32_t j = 0; j < results.size(); ++j) {
-    if (results[j] != nullptr) KeepResult(chain, core_.journal, block->step, j, results[j]);
+    if (results[j] != nullptr) core_.KeepResult(block->step, j, results[j]);
   }
   chain.TrimResults();
   chain.AdvanceHead(block);

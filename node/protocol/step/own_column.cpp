@@ -6,7 +6,6 @@
 
 #include "crypto/set_root.h"
 #include "node/base/check.h"
-#include "node/protocol/lasting/kept_result.h"
 #include "node/protocol/step/part_check.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
@@ -120,7 +119,7 @@ void OwnColumn::State(const SharedBlob& result) {
                             facts_.parent_a, wire::Encode(aggregate), members));
   if (result != nullptr) {
     // An AGG whose aggregate is lost drops its owner.
-    KeepResult(core_.chain, core_.journal, facts_.number(), index, result);
+    core_.KeepResult(facts_.number(), index, result);
     drafts.push_back(ResultDraft(result));
   }
   core_.voice.Prepare(std::move(drafts));

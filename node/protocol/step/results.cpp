@@ -2,7 +2,6 @@
 
 #include "node/base/check.h"
 #include "node/protocol/ground/numbers.h"
-#include "node/protocol/lasting/kept_result.h"
 
 namespace ostraka::protocol {
 
@@ -33,8 +32,8 @@ bool Results::Take(std::size_t column, const SharedBlob& blob) {
   if (!HoldsFiniteFloats(*blob, sealed.roles.parts[column].size())) return false;
   if (results_[column] != nullptr) return true;
   results_[column] = blob;
-  KeepResult(core_.chain, core_.journal, facts_.number(), static_cast<std::uint32_t>(column),
-             blob);  // R2
+  core_.KeepResult(facts_.number(), static_cast<std::uint32_t>(column),
+                   blob);  // R2
   return true;
 }
 

@@ -3,7 +3,6 @@
 #include <functional>
 #include <set>
 
-#include "node/protocol/lasting/kept_result.h"
 #include "tests/unit/protocol/member/member_fixture.h"
 #include "tests/unit/protocol/states.h"
 
@@ -240,7 +239,7 @@ TEST_F(BeginningTest, ResultThatWasSpoiltOnTheDiskCountsAsLost) {
   EXPECT_EQ(Replay().what, Outcome::What::kLeave);
   EXPECT_EQ(replayed_, 1u);
   EXPECT_EQ(components().chain.ResultAt(1, 0), nullptr) << "it is not served";
-  KeepResult(components().chain, components().journal, 1, 0, ResultOf(1));
+  components().KeepResult(1, 0, ResultOf(1));
   EXPECT_EQ(Stored(RecordKind::kResult).size(), 1u) << "the right one takes its place";
 }
 
