@@ -6,7 +6,6 @@
 #include "node/base/check.h"
 #include "node/wire/limits.h"
 #include "sim/engine/network.h"
-#include "sim/setup/cuts.h"
 #include "sim/setup/models.h"
 #include "sim/setup/option_table.h"
 

@@ -35,6 +35,9 @@ struct SimWaits {
   bool operator==(const SimWaits&) const = default;
 };
 
+// The cuts of the network by name (SimOptions::cut), and no cut.
+inline constexpr std::string_view kCuts[] = {"none", "halves", "one_way", "flapping", "flaky"};
+
 struct SimOptions {
   std::uint64_t seed = 1;
 

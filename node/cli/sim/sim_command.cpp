@@ -37,8 +37,8 @@
 #include "sim/report/report.h"
 #include "sim/run/seeds.h"
 #include "sim/run/shrink.h"
-#include "sim/setup/cuts.h"
 #include "sim/setup/option_table.h"
+#include "sim/setup/options.h"
 
 namespace ostraka::cli {
 namespace {
