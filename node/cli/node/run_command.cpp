@@ -10,7 +10,7 @@
 
 #include "crypto/sign.h"
 #include "node/cli/node/commands.h"
-#include "node/cli/options/join_options.h"
+#include "node/cli/node/join_options.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/terminal/human.h"
 #include "node/cli/terminal/member_names.h"

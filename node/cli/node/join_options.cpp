@@ -1,4 +1,4 @@
-#include "node/cli/options/join_options.h"
+#include "node/cli/node/join_options.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
