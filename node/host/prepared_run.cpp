@@ -10,7 +10,7 @@
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/deadlines.h"
 #include "node/protocol/ground/invite.h"
-#include "node/protocol/ground/member_name.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/state.h"
 #include "node/protocol/lasting/followers.h"

@@ -21,7 +21,7 @@
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
-#include "node/protocol/ground/member_name.h"
+#include "node/protocol/ground/manifest.h"
 
 namespace ostraka::cli {
 namespace {

@@ -16,7 +16,7 @@
 #include "node/cli/terminal/member_names.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
-#include "node/protocol/ground/member_name.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
 

@@ -4,7 +4,7 @@
 
 #include "node/cli/views/node_answers.h"
 #include "node/http/serve_for.h"
-#include "node/protocol/ground/member_name.h"
+#include "node/protocol/ground/manifest.h"
 
 namespace ostraka::cli {
 namespace {

@@ -19,6 +19,7 @@
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/protocol/ground/member_name.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/schedule.h"

@@ -20,7 +20,7 @@
 #include "node/os/steady_clock.h"
 #include "node/os/stop_signals.h"
 #include "node/protocol/ground/invite.h"
-#include "node/protocol/ground/member_name.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/protocol/rules/coming.h"
 
 namespace ostraka::cli {

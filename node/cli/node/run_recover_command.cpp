@@ -12,7 +12,7 @@
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
-#include "node/protocol/ground/member_name.h"
+#include "node/protocol/ground/manifest.h"
 
 namespace ostraka::cli {
 namespace {

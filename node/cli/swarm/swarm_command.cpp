@@ -26,7 +26,7 @@
 #include "node/host/report/curve.h"
 #include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
-#include "node/protocol/ground/member_name.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/protocol/ground/schedule.h"
 
 namespace ostraka::cli {

@@ -15,7 +15,7 @@
 #include "node/host/report/figures.h"
 #include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
-#include "node/protocol/ground/member_name.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/protocol/ground/schedule.h"
 
 namespace ostraka::cli {

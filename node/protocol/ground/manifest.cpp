@@ -43,16 +43,12 @@ base::Status ValidateMembers(const Manifest& manifest) {
       Require(members.size() >= 3, "a run needs at least 3 members: two have no majority"));
   RETURN_IF_ERROR(Require(members.size() <= wire::kMaxPeers,
                           "a run has at most " + std::to_string(wire::kMaxPeers) + " members"));
-  std::map<PeerId, std::string> names;
-  for (const Member& member : members) {
-    if (!member.name.empty()) names.emplace(member.id, member.name);
-  }
   for (std::size_t i = 0; i + 1 < members.size(); ++i) {
     const PeerId& id = members[i].id;
     RETURN_IF_ERROR(Require(id != members[i + 1].id, "member " + id.Short() + " is listed twice"));
     RETURN_IF_ERROR(Require(id < members[i + 1].id, "members must be sorted by key"));
   }
-  return CheckMemberNames(names);
+  return CheckMemberNames(NamesOf(members));
 }
 
 base::Status ValidateKeys(const std::vector<PeerId>& keys, const std::string& name,
@@ -358,6 +354,14 @@ base::Status CheckProtocolVersion(std::uint32_t version, std::uint32_t draft) {
                  "this build speaks draft " + std::to_string(wire::kProtocolDraft) +
                      " of protocol version " + std::to_string(version) +
                      ", the manifest asks for draft " + std::to_string(draft) + remedy);
+}
+
+std::map<PeerId, std::string> NamesOf(const std::vector<Member>& members) {
+  std::map<PeerId, std::string> names;
+  for (const Member& member : members) {
+    if (!member.name.empty()) names.emplace(member.id, member.name);
+  }
+  return names;
 }
 
 base::Status Validate(const Manifest& manifest) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -190,6 +191,9 @@ std::uint32_t FaultsBorne(Mode mode, std::uint32_t n);
 // OK if `mode` tolerates `faults` of `n` members; else FailedPrecondition, which names a mode or a
 // number of peers that would do.
 base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults);
+
+// Names by key, of the members that have one.
+std::map<PeerId, std::string> NamesOf(const std::vector<Member>& members);
 
 // OK if a run of `manifest` can start; else one line about the first condition that fails.
 base::Status Validate(const Manifest& manifest);

@@ -57,12 +57,4 @@ base::Status CheckMemberNames(const std::map<base::PeerId, std::string>& names) 
   return base::OkStatus();
 }
 
-std::map<base::PeerId, std::string> NamesOf(const std::vector<Member>& members) {
-  std::map<base::PeerId, std::string> names;
-  for (const Member& member : members) {
-    if (!member.name.empty()) names.emplace(member.id, member.name);
-  }
-  return names;
-}
-
 }  // namespace ostraka::protocol

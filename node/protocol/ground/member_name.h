@@ -8,10 +8,9 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "node/base/ids.h"
 #include "node/base/status.h"
-#include "node/protocol/ground/manifest.h"
 
 namespace ostraka::protocol {
 
@@ -25,8 +24,5 @@ base::Status CheckMemberName(std::string_view name);
 
 // OK if each name is good, and no two of them differ in nothing but case.
 base::Status CheckMemberNames(const std::map<base::PeerId, std::string>& names);
-
-// Of the members that have one.
-std::map<base::PeerId, std::string> NamesOf(const std::vector<Member>& members);
 
 }  // namespace ostraka::protocol
