@@ -49,8 +49,8 @@ void PrintCall(base::Time at, const std::string& line) {
               static_cast<long long>(at.ns / 1'000'000 % 1000), PrintableLine(line).c_str());
 }
 
-nlohmann::json JsonOf(const store::RecordingContent& content, const protocol::Manifest& manifest,
-                      const protocol::Replayed& replayed) {
+nlohmann::json ReplayJson(const store::RecordingContent& content,
+                          const protocol::Manifest& manifest, const protocol::Replayed& replayed) {
   nlohmann::json result = {{"run_id", manifest.run_id.Hex()},
                            {"peer", content.head.self.Hex()},
                            {"recorded_by", content.head.program},
@@ -121,7 +121,7 @@ base::StatusOr<ExitCode> ReplayFile(const ReplayOptions& options) {
         options.file + " is damaged: " + base::MessageOf(replayed.status()) + ": copy it again");
   }
   if (options.json) {
-    PrintJson(JsonOf(content, *manifest, *replayed));
+    PrintJson(ReplayJson(content, *manifest, *replayed));
   } else {
     Print(content.head, *manifest, *replayed, calls);
   }

@@ -278,7 +278,8 @@ TEST_F(StatusJsonTest, MembersHaveLagAndBytes) {
 TEST_F(StatusJsonTest, ThisNodeComesFirstThenNamesThenIds) {
   scene_.run.names = MemberNames({{PeerOf(4), "anna"}, {PeerOf(3), "bert"}});
   std::vector<std::string> order;
-  for (const json& key : scene_.Status()["keys"]) {
+  const json seen = scene_.Status();
+  for (const json& key : seen["keys"]) {
     order.push_back(key["peer"].get<std::string>().substr(0, 2));
   }
   EXPECT_THAT(order, ElementsAre("01", "04", "03", "02"));

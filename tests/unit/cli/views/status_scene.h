@@ -86,7 +86,8 @@ struct StatusScene {
   nlohmann::json Status() const { return StatusJson(run, Seen(), history); }
   // What the status says of a key.
   nlohmann::json Key(std::uint8_t n) const {
-    for (const nlohmann::json& key : Status().at("keys")) {
+    const nlohmann::json seen = Status();
+    for (const nlohmann::json& key : seen.at("keys")) {
       if (key.at("peer") == PeerOf(n).Hex()) return key;
     }
     std::abort();
