@@ -26,6 +26,7 @@
 #include "node/base/toml_text.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/member_name.h"
+#include "node/protocol/ground/setting.h"
 
 namespace ostraka::config {
 namespace {
@@ -33,6 +34,8 @@ namespace {
 using base::InvalidArgument;
 using base::Status;
 using protocol::Manifest;
+using protocol::Setting;
+namespace setting = protocol::setting;
 
 constexpr std::size_t kMaxManifestBytes = 1 << 20;
 // The earliest version whose manifests evidence can be judged by. Its keys are those of version 6.
@@ -69,21 +72,13 @@ std::string Quoted(const std::string& text) {
 // One key of the manifest: its place, its meaning, and the conversion of its value in both
 // directions.
 struct Field {
-  std::string section;
-  std::string key;
-  std::string comment;
+  Setting of;
   std::function<Status(const toml::node&)> read;  // the error message states what the value must be
   std::function<std::string()> write;
-  std::uint32_t since = 0;  // files of earlier protocol versions may lack the key
 };
 
-Field Since(std::uint32_t version, Field field) {
-  field.since = version;
-  return field;
-}
-
-Field TextField(std::string section, std::string key, std::string comment, std::string& value) {
-  return {std::move(section), std::move(key), std::move(comment),
+Field TextField(const Setting& of, std::string& value) {
+  return {of,
           [&value](const toml::node& node) -> Status {
             const auto text = node.value_exact<std::string>();
             if (!text) return InvalidArgument("must be a string");
@@ -94,8 +89,8 @@ Field TextField(std::string section, std::string key, std::string comment, std::
 }
 
 template <typename Integer>
-Field CountField(std::string section, std::string key, std::string comment, Integer& value) {
-  return {std::move(section), std::move(key), std::move(comment),
+Field CountField(const Setting& of, Integer& value) {
+  return {of,
           [&value](const toml::node& node) -> Status {
             const auto number = node.value_exact<std::int64_t>();
             if (!number || *number < 0 ||
@@ -108,8 +103,8 @@ Field CountField(std::string section, std::string key, std::string comment, Inte
           [&value] { return std::to_string(value); }};
 }
 
-Field RealField(std::string section, std::string key, std::string comment, double& value) {
-  return {std::move(section), std::move(key), std::move(comment),
+Field RealField(const Setting& of, double& value) {
+  return {of,
           [&value](const toml::node& node) -> Status {
             const auto number = node.value<double>();
             if (!number || node.is_boolean()) return InvalidArgument("must be a number");
@@ -119,12 +114,13 @@ Field RealField(std::string section, std::string key, std::string comment, doubl
           [&value] { return FormatDouble(value); }};
 }
 
-Field MillisecondsField(std::string key, std::string comment, base::Duration& value) {
-  return {"deadlines", std::move(key), std::move(comment),
-          [&value](const toml::node& node) -> Status {
+Field MillisecondsField(const Setting& of, base::Duration& value) {
+  return {of,
+          [&value, of](const toml::node& node) -> Status {
             const auto number = node.value_exact<std::int64_t>();
-            if (!number || *number <= 0 || *number > 86'400'000) {
-              return InvalidArgument("must be a number of milliseconds from 1 to 86400000");
+            if (!number || *number <= 0 || static_cast<std::uint64_t>(*number) > of.most) {
+              return InvalidArgument("must be a number of milliseconds from 1 to " +
+                                     std::to_string(of.most));
             }
             value = base::Milliseconds(*number);
             return base::OkStatus();
@@ -132,8 +128,8 @@ Field MillisecondsField(std::string key, std::string comment, base::Duration& va
           [&value] { return std::to_string(value.ns / 1'000'000); }};
 }
 
-Field SwitchField(std::string section, std::string key, std::string comment, bool& value) {
-  return {std::move(section), std::move(key), std::move(comment),
+Field SwitchField(const Setting& of, bool& value) {
+  return {of,
           [&value](const toml::node& node) -> Status {
             const auto given = node.value_exact<bool>();
             if (!given) return InvalidArgument("must be true or false");
@@ -143,8 +139,8 @@ Field SwitchField(std::string section, std::string key, std::string comment, boo
           [&value] { return std::string(value ? "true" : "false"); }};
 }
 
-Field DigestField(std::string section, std::string key, std::string comment, base::Digest& value) {
-  return {std::move(section), std::move(key), std::move(comment),
+Field DigestField(const Setting& of, base::Digest& value) {
+  return {of,
           [&value](const toml::node& node) -> Status {
             const auto text = node.value_exact<std::string>();
             const auto digest = text ? base::Digest::FromHexDigits(*text) : std::nullopt;
@@ -156,9 +152,8 @@ Field DigestField(std::string section, std::string key, std::string comment, bas
 }
 
 // A list of keys, which is kept sorted.
-Field KeysField(std::string section, std::string key, std::string comment,
-                std::vector<base::PeerId>& value) {
-  return {std::move(section), std::move(key), std::move(comment),
+Field KeysField(const Setting& of, std::vector<base::PeerId>& value) {
+  return {of,
           [&value](const toml::node& node) -> Status {
             const toml::array* array = node.as_array();
             if (array == nullptr)
@@ -182,12 +177,11 @@ Field KeysField(std::string section, std::string key, std::string comment,
 
 // A word of a list. `find` knows a value by its name, `name_of` is its inverse.
 template <typename Value, typename Values>
-Field WordField(std::string section, std::string key, std::string comment, Value& value,
-                std::optional<Value> (*find)(std::string_view), std::string_view (*name_of)(Value),
-                const Values& all) {
+Field WordField(const Setting& of, Value& value, std::optional<Value> (*find)(std::string_view),
+                std::string_view (*name_of)(Value), const Values& all) {
   std::string names;
   for (const Value each : all) names += (names.empty() ? "" : ", ") + std::string(name_of(each));
-  return {std::move(section), std::move(key), std::move(comment),
+  return {of,
           [&value, find, names](const toml::node& node) -> Status {
             const auto found = find(node.value_or(std::string()));
             if (!found) return InvalidArgument("must be one of " + names);
@@ -199,9 +193,7 @@ Field WordField(std::string section, std::string key, std::string comment, Value
 
 Field ModeField(protocol::Mode& value) {
   return {
-      "run", "mode",
-      "majority bears the most faults, third stays safe in any network, checked finds liars "
-      "soonest",
+      setting::kMode,
       [&value](const toml::node& node) -> Status {
         auto mode = protocol::ParseMode(node.value_or(std::string()));
         if (!mode.ok())
@@ -213,7 +205,7 @@ Field ModeField(protocol::Mode& value) {
 }
 
 Field RuleField(bool& clip) {
-  return {"aggregation", "rule", "centered_clip; mean is for comparison only",
+  return {setting::kRule,
           [&clip](const toml::node& node) -> Status {
             const std::string name = node.value_or(std::string());
             if (name != "centered_clip" && name != "mean") {
@@ -226,8 +218,7 @@ Field RuleField(bool& clip) {
 }
 
 Field TauField(double& tau) {
-  return {"aggregation", "tau",
-          "clipping radius of a part; \"auto\" follows the median of the last sealed norms",
+  return {setting::kTau,
           [&tau](const toml::node& node) -> Status {
             if (node.value_exact<std::string>() == "auto") {
               tau = 0;
@@ -243,102 +234,78 @@ Field TauField(double& tau) {
           [&tau] { return tau == 0 ? Quoted("auto") : FormatDouble(tau); }};
 }
 
-std::vector<Field> JoinFieldsOf(Manifest& m) {
-  return {
-      Since(9, WordField("join", "policy", "who may come in later: closed, allowlist, invite",
-                         m.join.policy, protocol::FindJoinPolicy, protocol::JoinPolicyName,
-                         protocol::kAllJoinPolicies)),
-      Since(9, KeysField("join", "allow", "keys that may come without an invite", m.join.allow)),
-      Since(9, KeysField("join", "moderators", "keys that sign invites", m.join.moderators)),
-      Since(9, CountField("join", "quota", "keys that one moderator's invites may let in",
-                          m.join.quota)),
-      Since(9, CountField("join", "seats", "members at once; 0: as many as below", m.join.seats)),
-  };
-}
+constexpr Setting kAllow = {"join",        "allow", "keys that may come without an invite", "", 0,
+                            setting::kAny, 9};
+constexpr Setting kModerators = {
+    "join", "moderators", "keys that sign invites", "", 0, setting::kAny, 9};
+constexpr Setting kOriginRun = {"origin", "run", "the earlier run that this one continues"};
+constexpr Setting kOriginStep = {"origin", "step",
+                                 "the last step of the earlier run that the state includes"};
+constexpr Setting kOriginRoot = {"origin", "state_root",
+                                 "root of that state, which nodes load with --origin"};
+constexpr Setting kOriginUpdates = {
+    "origin", "updates", "steps that the state had seen before this run", "", 0, setting::kAny, 7};
 
 // All keys except the members, bound to `m`, in the order of the file.
 std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
   auto& t = m.training;
   std::vector<Field> fields = {
-      TextField("run", "name", "for people", m.name),
-      DigestField("run", "nonce", "distinguishes this run from others with equal settings", nonce),
-      CountField("run", "protocol_version", "", m.protocol_version),
-      Since(13, CountField("run", "protocol_draft", "of that version, until it is finished",
-                           m.protocol_draft)),
+      TextField(setting::kName, m.name),
+      DigestField(setting::kNonce, nonce),
+      CountField(setting::kVersion, m.protocol_version),
+      CountField(setting::kDraft, m.protocol_draft),
       ModeField(m.mode),
-      TextField("run", "compute_profile",
-                "how recomputed gradients are compared: exact/1, tolerant", m.compute_profile),
-      TextField("training", "model", "softmax, mlp, cnn, toy; or graph@hash of its file", t.model),
-      TextField("training", "data",
-                "name@hash of its content: digits, mnist, cifar10, text, tokens; or toy", t.data),
-      CountField("training", "data_seed", "seed of the toy problem", t.data_seed),
-      CountField("training", "hidden", "mlp, cnn: hidden units; toy: dimension", t.hidden),
-      CountField("training", "batch_size", "rows of each worker's batch", t.batch_size),
-      CountField("training", "steps", "least number of steps", t.steps),
-      CountField("training", "steps_after_ban", "steps that follow the last removal",
-                 t.steps_after_ban),
-      CountField("training", "settle_steps", "last steps, with learning rate 0", t.settle_steps),
-      Since(7, WordField("training", "optimizer", "sgd, nesterov, adamw", t.optimizer,
-                         aggregation::FindOptimizer, aggregation::OptimizerName,
-                         aggregation::AllOptimizers())),
-      RealField("training", "learning_rate", "peak; 0 in the settle_steps", t.learning_rate),
-      CountField("training", "warmup_steps", "linear from 0", t.warmup_steps),
-      Since(7, WordField("training", "schedule", "then: linear, constant, cosine, wsd", t.schedule,
-                         protocol::FindSchedule, protocol::ScheduleName, protocol::kAllSchedules)),
-      Since(7, CountField("training", "decay_steps", "wsd: the last steps, while the rate falls",
-                          t.decay_steps)),
-      RealField("training", "momentum", "sgd, nesterov", t.momentum),
-      RealField("training", "weight_decay", "", t.weight_decay),
-      Since(7, RealField("training", "clip_norm", "largest norm of the aggregate; 0: off",
-                         t.clip_norm)),
-      Since(7, RealField("training", "beta1", "adamw", t.beta1)),
-      Since(7, RealField("training", "beta2", "adamw", t.beta2)),
-      Since(7, RealField("training", "epsilon", "adamw", t.epsilon)),
+      TextField(setting::kProfile, m.compute_profile),
+      TextField(setting::kModel, t.model),
+      TextField(setting::kData, t.data),
+      CountField(setting::kDataSeed, t.data_seed),
+      CountField(setting::kHidden, t.hidden),
+      CountField(setting::kBatchSize, t.batch_size),
+      CountField(setting::kSteps, t.steps),
+      CountField(setting::kStepsAfterBan, t.steps_after_ban),
+      CountField(setting::kSettleSteps, t.settle_steps),
+      WordField(setting::kOptimizer, t.optimizer, aggregation::FindOptimizer,
+                aggregation::OptimizerName, aggregation::AllOptimizers()),
+      RealField(setting::kLearningRate, t.learning_rate),
+      CountField(setting::kWarmup, t.warmup_steps),
+      WordField(setting::kSchedule, t.schedule, protocol::FindSchedule, protocol::ScheduleName,
+                protocol::kAllSchedules),
+      CountField(setting::kDecaySteps, t.decay_steps),
+      RealField(setting::kMomentum, t.momentum),
+      RealField(setting::kWeightDecay, t.weight_decay),
+      RealField(setting::kClipNorm, t.clip_norm),
+      RealField(setting::kBeta1, t.beta1),
+      RealField(setting::kBeta2, t.beta2),
+      RealField(setting::kEpsilon, t.epsilon),
       RuleField(m.clip),
       TauField(m.tau),
-      RealField("aggregation", "tau_multiple", "for automatic tau: factor of the median norm",
-                m.tau_multiple),
-      RealField("aggregation", "tau_initial", "for automatic tau: tau of the first step",
-                m.tau_initial),
-      RealField("aggregation", "eps", "residual per row that an aggregator must reach", m.eps),
-      CountField("checks", "validators", "members that recompute instead of training",
-                 m.validators),
-      RealField("checks", "eps_g", "relative noise of an honest gradient", m.eps_g),
-      RealField("checks", "delta_max", "norm check; 0: off", m.delta_max),
-      CountField("checks", "state_root_every", "steps between sealed state roots",
-                 m.state_root_every),
-      CountField("checks", "probation", "blocks that a returning member follows first",
-                 m.probation),
-      MillisecondsField("delta_ms", "four times the longest delay of a message", m.delta),
-      MillisecondsField("delta_ceiling_ms",
-                        "the largest value to which measured delays may raise it", m.delta_ceiling),
-      MillisecondsField("part_timeout_ms", "how long an aggregator waits for parts",
-                        m.part_timeout),
-      Since(10,
-            SwitchField("deadlines", "adaptive",
-                        "true: that wait follows the run, not below part_floor_ms", m.adaptive)),
-      Since(10,
-            MillisecondsField("part_floor_ms",
-                              "the least wait for parts: what the slowest member needs for them",
-                              m.part_floor)),
-      MillisecondsField("seal_timeout_ms", "how long the fast path may take", m.seal_timeout),
-      MillisecondsField("patience_ms",
-                        "a member that finishes a step's work within this time is never late",
-                        m.patience),
+      RealField(setting::kTauMultiple, m.tau_multiple),
+      RealField(setting::kTauInitial, m.tau_initial),
+      RealField(setting::kEps, m.eps),
+      CountField(setting::kValidators, m.validators),
+      RealField(setting::kEpsG, m.eps_g),
+      RealField(setting::kDeltaMax, m.delta_max),
+      CountField(setting::kStateRootEvery, m.state_root_every),
+      CountField(setting::kProbation, m.probation),
+      MillisecondsField(setting::kDelta, m.delta),
+      MillisecondsField(setting::kDeltaCeiling, m.delta_ceiling),
+      MillisecondsField(setting::kPartTimeout, m.part_timeout),
+      SwitchField(setting::kAdaptive, m.adaptive),
+      MillisecondsField(setting::kPartFloor, m.part_floor),
+      MillisecondsField(setting::kSealTimeout, m.seal_timeout),
+      MillisecondsField(setting::kPatience, m.patience),
+      WordField(setting::kJoinPolicy, m.join.policy, protocol::FindJoinPolicy,
+                protocol::JoinPolicyName, protocol::kAllJoinPolicies),
+      KeysField(kAllow, m.join.allow),
+      KeysField(kModerators, m.join.moderators),
+      CountField(setting::kQuota, m.join.quota),
+      CountField(setting::kSeats, m.join.seats),
   };
-  for (Field& field : JoinFieldsOf(m)) fields.push_back(std::move(field));
   if (m.origin) {
-    fields.push_back(
-        DigestField("origin", "run", "the earlier run that this one continues", m.origin->run_id));
-    fields.push_back(CountField("origin", "step",
-                                "the last step of the earlier run that the state includes",
-                                m.origin->step));
-    fields.push_back(DigestField("origin", "state_root",
-                                 "root of that state, which nodes load with --origin",
-                                 m.origin->state_root));
-    fields.push_back(
-        Since(7, CountField("origin", "updates", "steps that the state had seen before this run",
-                            t.earlier_updates)));
+    fields.push_back(DigestField(kOriginRun, m.origin->run_id));
+    fields.push_back(CountField(kOriginStep, m.origin->step));
+    fields.push_back(DigestField(kOriginRoot, m.origin->state_root));
+    fields.push_back(CountField(kOriginUpdates, t.earlier_updates));
   }
   return fields;
 }
@@ -413,25 +380,24 @@ Status ReadSections(const toml::table& root, const std::vector<Field>& fields,
   std::vector<std::string> sections = {"members", "origin"};
   std::map<std::string, std::vector<std::string>> keys;
   for (const Field& field : fields) {
-    if (keys[field.section].empty()) sections.push_back(field.section);
-    keys[field.section].push_back(field.key);
+    const std::string section(field.of.section);
+    if (keys[section].empty()) sections.push_back(section);
+    keys[section].emplace_back(field.of.key);
   }
   RETURN_IF_ERROR(RefuseUnknown(root, "", sections));
   for (const Field& field : fields) {
-    const toml::node* section = root.get(field.section);
+    const std::string name(field.of.section);
+    const std::string key(field.of.key);
+    const toml::node* section = root.get(name);
     const toml::table* table = section == nullptr ? nullptr : section->as_table();
-    if (table == nullptr && field.since > version) continue;
-    if (table == nullptr) return InvalidArgument("manifest: no section [" + field.section + "]");
-    RETURN_IF_ERROR(RefuseUnknown(*table, field.section, keys[field.section]));
-    const toml::node* node = table->get(field.key);
-    if (node == nullptr && field.since > version) continue;  // the default is what it meant
-    if (node == nullptr) {
-      return InvalidArgument("manifest: [" + field.section + "] lacks '" + field.key + "'");
-    }
+    if (table == nullptr && field.of.since > version) continue;
+    if (table == nullptr) return InvalidArgument("manifest: no section [" + name + "]");
+    RETURN_IF_ERROR(RefuseUnknown(*table, name, keys[name]));
+    const toml::node* node = table->get(key);
+    if (node == nullptr && field.of.since > version) continue;  // the default is what it meant
+    if (node == nullptr) return InvalidArgument("manifest: [" + name + "] lacks '" + key + "'");
     const Status status = field.read(*node);
-    if (!status.ok()) {
-      return At(*node, field.section + "." + field.key + " " + base::MessageOf(status));
-    }
+    if (!status.ok()) return At(*node, name + "." + key + " " + base::MessageOf(status));
   }
   return base::OkStatus();
 }
@@ -521,12 +487,13 @@ std::string WriteManifest(const Manifest& manifest, const base::Digest& nonce) {
   std::string text =
       "# ostraka run manifest: its hash identifies the run, so every member needs an identical "
       "file.\n";
-  std::string section;
+  std::string_view section;
   for (const Field& field : FieldsOf(copy, nonce_copy)) {
-    if (field.section != section) text += "\n[" + field.section + "]\n";
-    section = field.section;
-    text += field.key + " = " + field.write();
-    text += field.comment.empty() ? "\n" : "  # " + field.comment + "\n";
+    const Setting& of = field.of;
+    if (of.section != section) text += "\n[" + std::string(of.section) + "]\n";
+    section = of.section;
+    text += std::string(of.key) + " = " + field.write();
+    text += of.help.empty() ? "\n" : "  # " + std::string(of.help) + "\n";
   }
   for (const protocol::Member& member : copy.members) {
     text += "\n[[members]]\n";

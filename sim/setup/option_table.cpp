@@ -4,7 +4,12 @@
 #include <optional>
 #include <type_traits>
 
+#include "node/protocol/ground/setting.h"
+
 namespace ostraka::sim {
+
+namespace setting = protocol::setting;
+
 namespace {
 
 constexpr bool kAlways = false;
@@ -110,9 +115,9 @@ const std::vector<SimOption>& AllOptions() {
       {"mode", ModeWords()},
       {"unprotected", At<&SimOptions::unprotected>, kAlways, "--unprotected",
        "plain averaging without checks"},
-      {"steps", At<&SimOptions::steps>, kAlways, "--steps", "least number of steps"},
-      {"validators", At<&SimOptions::validators>, kAlways, "--validators",
-       "validators in each step"},
+      {"steps", At<&SimOptions::steps>, kAlways, setting::kSteps.flag, setting::kSteps.help},
+      {"validators", At<&SimOptions::validators>, kAlways, setting::kValidators.flag,
+       setting::kValidators.help},
       {"model", At<&SimOptions::model>, kIfSet},
       {"dimension", At<&SimOptions::dimension>},
       {"batch_size", At<&SimOptions::batch_size>},

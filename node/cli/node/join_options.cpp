@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "crypto/sign.h"
+#include "node/protocol/ground/setting.h"
 #include "node/wire/limits.h"
 
 namespace ostraka::cli {
@@ -34,10 +35,11 @@ void AddJoinOptions(CLI::App& command, JoinOptions& options) {
                      "into the running run (`ostraka invite new`)");
   command.add_option("--allow", options.allow,
                      "ID of a key that may come into the running run without an invite");
-  command.add_option("--quota", options.quota,
-                     "keys that one moderator's invites may let in over the whole run (default: " +
-                         std::to_string(protocol::JoinPlan{}.quota) + ")");
-  command.add_option("--seats", options.seats,
+  command.add_option(
+      std::string(protocol::setting::kQuota.flag), options.quota,
+      std::string(protocol::setting::kQuota.help) +
+          " over the whole run (default: " + std::to_string(protocol::JoinPlan{}.quota) + ")");
+  command.add_option(std::string(protocol::setting::kSeats.flag), options.seats,
                      "members at once, those of the beginning included (default: a seat for "
                      "everybody that may come, at most " +
                          std::to_string(wire::kMaxPeers) + ")");

@@ -12,22 +12,19 @@
 #include "node/cli/options/choices.h"
 #include "node/cli/options/update_choices.h"
 #include "node/config/training.h"
+#include "node/protocol/ground/setting.h"
 #include "node/train/data_source.h"
 #include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
+
+namespace setting = protocol::setting;
+
 namespace {
 
 base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& manifest) {
-  constexpr std::uint64_t kDayMs = 86'400'000;
-  if (std::max({options.part_timeout_ms, options.part_floor_ms.value_or(0), options.delta_ms,
-                options.patience_ms}) > kDayMs) {
-    return base::InvalidArgument(
-        "--part-timeout-ms, --part-floor-ms, --delta-ms and --patience-ms must be at most a day, " +
-        std::to_string(kDayMs));
-  }
   manifest.delta = base::Milliseconds(static_cast<std::int64_t>(options.delta_ms));
   manifest.part_timeout = base::Milliseconds(static_cast<std::int64_t>(options.part_timeout_ms));
   manifest.adaptive = options.part_floor_ms.has_value();
@@ -185,32 +182,35 @@ base::StatusOr<config::UpdateWishes> WishesOf(const ManifestOptions& options) {
   return wishes;
 }
 
+// `more`: what the option says beyond the manifest.
+template <typename Value>
+CLI::Option* AddSetting(CLI::App& command, const protocol::Setting& setting, Value& value,
+                        const std::string& more = "") {
+  return command.add_option(std::string(setting.flag), value, std::string(setting.help) + more);
+}
+// A wait, or a count that is checked before it is converted.
+template <typename Value>
+CLI::Option* AddRanged(CLI::App& command, const protocol::Setting& setting, Value& value,
+                       const std::string& more = "") {
+  return AddSetting(command, setting, value, more)->check(CLI::Range(setting.least, setting.most));
+}
+
 void AddUpdateOptions(CLI::App& command, ManifestOptions& options) {
   config::UpdateWishes& update = options.update;
-  OfferChoices(
-      command.add_option("--optimizer", options.optimizer, "sgd, nesterov or adamw (default: sgd)"),
-      OptimizerNames());
-  command.add_option("--learning-rate", update.rate,
-                     "learning rate at its peak (default: by optimizer, model and data, "
-                     "docs/training.md)");
-  OfferChoices(command.add_option("--schedule", options.schedule,
-                                  "of the rate after the warm-up: linear (to 0), constant, cosine, "
-                                  "or wsd, which stays and then decays (default: linear)"),
+  OfferChoices(AddSetting(command, setting::kOptimizer, options.optimizer, " (default: sgd)"),
+               OptimizerNames());
+  AddSetting(command, setting::kLearningRate, update.rate,
+             " (default: by optimizer, model and data, docs/training.md)");
+  OfferChoices(AddSetting(command, setting::kSchedule, options.schedule, " (default: linear)"),
                ScheduleNames());
-  command.add_option("--warmup", update.warmup_steps,
-                     "steps in which the rate rises linearly from 0 (default: 10)");
-  command.add_option("--decay-steps", update.decay_steps,
-                     "wsd: steps in which the rate falls (default: a fifth of those that train)");
-  command.add_option("--momentum", update.momentum,
-                     "of sgd and nesterov (default: by model and data; 0 with --learning-rate, of "
-                     "nesterov 0.9)");
-  command.add_option(
-      "--clip", update.clip_norm,
-      "largest norm of the aggregated gradient, 0: off (default: 0; of adamw 1, and by model "
-      "and data, docs/training.md)");
-  command
-      .add_option("--weight-decay", options.manifest.training.weight_decay,
-                  "share of each parameter that a step of rate 1 takes away")
+  AddSetting(command, setting::kWarmup, update.warmup_steps, " (default: 10)");
+  AddSetting(command, setting::kDecaySteps, update.decay_steps,
+             " (default: a fifth of those that train)");
+  AddSetting(command, setting::kMomentum, update.momentum,
+             " (default: by model and data; 0 with --learning-rate, of nesterov 0.9)");
+  AddSetting(command, setting::kClipNorm, update.clip_norm,
+             " (default: 0; of adamw 1, and by model and data, docs/training.md)");
+  AddSetting(command, setting::kWeightDecay, options.manifest.training.weight_decay)
       ->capture_default_str();
 }
 
@@ -219,9 +219,8 @@ void AddUpdateOptions(CLI::App& command, ManifestOptions& options) {
 void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   auto& m = options.manifest;
   auto& t = m.training;
-  command.add_option("--name", m.name, "name of the run, for people");
-  OfferChoices(command.add_option("--mode", options.mode, "majority, balanced, third or checked"),
-               ModeNames())
+  AddSetting(command, setting::kName, m.name);
+  OfferChoices(AddSetting(command, setting::kMode, options.mode), ModeNames())
       ->capture_default_str();
   OfferChoices(command.add_option(
                    "--model", t.model,
@@ -247,29 +246,17 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
                    "text:FILE (any file), tokens:FILE (of `data pack`), or toy with model toy"),
                train::DataSourceBeginnings())
       ->capture_default_str();
-  command.add_option("--hidden", t.hidden, "mlp, cnn: hidden units; toy: dimension")
-      ->capture_default_str();
-  command.add_option("--batch-size", options.batch_size,
-                     "rows of each worker's batch (default 32; of graph:FILE the file's)");
-  command.add_option("--steps", t.steps, "least number of steps")->capture_default_str();
+  AddSetting(command, setting::kHidden, t.hidden)->capture_default_str();
+  AddSetting(command, setting::kBatchSize, options.batch_size,
+             " (default 32; of graph:FILE the file's)");
+  AddSetting(command, setting::kSteps, t.steps)->capture_default_str();
   AddUpdateOptions(command, options);
-  command.add_option("--validators", m.validators, "members that recompute instead of training")
-      ->capture_default_str();
-  command
-      .add_option("--part-timeout-ms", options.part_timeout_ms,
-                  "how long an aggregator waits for parts")
-      ->capture_default_str();
-  command.add_option("--part-floor-ms", options.part_floor_ms,
-                     "let that wait follow the run, from this to --part-timeout-ms "
-                     "(docs/operating.md; default: it does not)");
-  command
-      .add_option("--delta-ms", options.delta_ms,
-                  "four times the longest delay of a message: 1000 for the Internet, 250 at home")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--patience-ms", options.patience_ms,
-          "a member that finishes a step's work within this time is never late (docs/operating.md)")
+  AddSetting(command, setting::kValidators, m.validators)->capture_default_str();
+  AddRanged(command, setting::kPartTimeout, options.part_timeout_ms)->capture_default_str();
+  AddRanged(command, setting::kPartFloor, options.part_floor_ms,
+            ", so that the wait follows the run (docs/operating.md; default: it does not)");
+  AddRanged(command, setting::kDelta, options.delta_ms)->capture_default_str();
+  AddRanged(command, setting::kPatience, options.patience_ms, " (docs/operating.md)")
       ->capture_default_str();
 }
 

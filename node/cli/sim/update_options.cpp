@@ -4,6 +4,7 @@
 
 #include "node/cli/options/choices.h"
 #include "node/cli/options/update_choices.h"
+#include "node/protocol/ground/setting.h"
 #include "sim/setup/models.h"
 
 namespace ostraka::cli {
@@ -34,15 +35,15 @@ void AddSimUpdateOptions(CLI::App& command, SimUpdateOptions& options) {
       ->capture_default_str();
   command.add_option("--dimension", options.dimension,
                      "dimension of the toy problem (default: 1000)");
-  OfferChoices(command.add_option("--optimizer", options.optimizer, "sgd, nesterov or adamw"),
-               OptimizerNames())
+  const auto add = [&command](const protocol::Setting& setting, auto& value,
+                              const char* more = "") {
+    return command.add_option(std::string(setting.flag), value, std::string(setting.help) + more);
+  };
+  namespace setting = protocol::setting;
+  OfferChoices(add(setting::kOptimizer, options.optimizer), OptimizerNames())
       ->capture_default_str();
-  OfferChoices(command.add_option("--schedule", options.schedule,
-                                  "of the learning rate: linear, constant, cosine or wsd"),
-               ScheduleNames())
-      ->capture_default_str();
-  command.add_option("--clip", options.clip,
-                     "largest norm of the aggregated gradient, 0: off (default: 0; of adamw 1)");
+  OfferChoices(add(setting::kSchedule, options.schedule), ScheduleNames())->capture_default_str();
+  add(setting::kClipNorm, options.clip, " (default: 0; of adamw 1)");
 }
 
 base::Status SetUpdate(const SimUpdateOptions& options, sim::SimOptions& result) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "node/protocol/ground/member_name.h"
+#include "node/protocol/ground/setting.h"
 #include "node/protocol/ground/state.h"
 #include "node/wire/limits.h"
 
@@ -32,6 +33,18 @@ const ModeEntry& EntryOf(Mode mode) { return kModes[static_cast<std::size_t>(mod
 
 base::Status Require(bool holds, std::string_view message) {
   return holds ? base::OkStatus() : base::InvalidArgument(message);
+}
+
+// "training.steps must be at least 1", by the setting's range.
+base::Status InRange(const Setting& setting, std::uint64_t value) {
+  const std::string name = std::string(setting.section) + "." + std::string(setting.key);
+  RETURN_IF_ERROR(
+      Require(value >= setting.least, name + " must be at least " + std::to_string(setting.least)));
+  return Require(value <= setting.most, name + " must be at most " + std::to_string(setting.most));
+}
+base::Status InRange(const Setting& setting, base::Duration wait) {
+  return InRange(setting,
+                 static_cast<std::uint64_t>(std::max<std::int64_t>(wait.ns, 0)) / 1'000'000);
 }
 
 bool PositiveFinite(double value) { return std::isfinite(value) && value > 0; }
@@ -146,15 +159,12 @@ base::Status ValidateOptimizer(const TrainingPlan& plan) {
 }
 
 base::Status ValidateTraining(const TrainingPlan& plan) {
-  RETURN_IF_ERROR(Require(plan.steps >= 1, "training.steps must be at least 1"));
-  RETURN_IF_ERROR(Require(plan.steps <= 100'000'000, "training.steps must be at most 10^8"));
-  RETURN_IF_ERROR(Require(plan.settle_steps >= 5,
-                          "training.settle_steps must be at least 5, so that what is claimed in "
-                          "the last steps that move something can still be tried"));
+  RETURN_IF_ERROR(InRange(setting::kSteps, plan.steps));
+  RETURN_IF_ERROR(InRange(setting::kSettleSteps, plan.settle_steps));
   RETURN_IF_ERROR(Require(plan.settle_steps < plan.steps,
                           "training.settle_steps must be below training.steps"));
-  RETURN_IF_ERROR(Require(plan.batch_size >= 1, "training.batch_size must be at least 1"));
-  RETURN_IF_ERROR(Require(plan.hidden >= 1, "training.hidden must be at least 1"));
+  RETURN_IF_ERROR(InRange(setting::kBatchSize, plan.batch_size));
+  RETURN_IF_ERROR(InRange(setting::kHidden, plan.hidden));
   RETURN_IF_ERROR(ValidateSchedule(plan));
   return ValidateOptimizer(plan);
 }
@@ -185,15 +195,15 @@ base::Status ValidateReach(const Manifest& manifest) {
 }
 
 base::Status ValidateDeadlines(const Manifest& manifest) {
-  RETURN_IF_ERROR(Require(manifest.delta.ns >= 1'000'000, "delta_ms must be at least 1"));
+  RETURN_IF_ERROR(InRange(setting::kDelta, manifest.delta));
   RETURN_IF_ERROR(Require(manifest.delta <= manifest.delta_ceiling,
                           "delta_ms must not be above delta_ceiling_ms"));
-  RETURN_IF_ERROR(Require(manifest.part_timeout.ns > 0, "part_timeout_ms must be positive"));
-  RETURN_IF_ERROR(Require(manifest.part_floor.ns >= 1'000'000, "part_floor_ms must be at least 1"));
+  RETURN_IF_ERROR(InRange(setting::kPartTimeout, manifest.part_timeout));
+  RETURN_IF_ERROR(InRange(setting::kPartFloor, manifest.part_floor));
   RETURN_IF_ERROR(Require(!manifest.adaptive || manifest.part_floor * 2 <= manifest.part_timeout,
                           "part_floor_ms must be at most half of part_timeout_ms where adaptive is "
                           "true: lower it, or leave adaptive out"));
-  RETURN_IF_ERROR(Require(manifest.patience.ns >= 1'000'000, "patience_ms must be at least 1"));
+  RETURN_IF_ERROR(InRange(setting::kPatience, manifest.patience));
   return Require(manifest.seal_timeout > manifest.part_timeout,
                  "seal_timeout_ms must be above part_timeout_ms: a seal waits for the aggregators");
 }
@@ -390,10 +400,8 @@ base::Status ValidateOfAnyVersion(const Manifest& manifest) {
   RETURN_IF_ERROR(
       Require(NonNegativeFinite(manifest.delta_max), "delta_max must be 0 (off) or positive"));
   RETURN_IF_ERROR(ValidateValidators(manifest));
-  RETURN_IF_ERROR(Require(manifest.state_root_every >= 1, "state_root_every must be at least 1"));
-  RETURN_IF_ERROR(Require(manifest.probation >= 3,
-                          "probation must be at least 3 blocks, so that who returns knows what the "
-                          "cases that open then are about"));
+  RETURN_IF_ERROR(InRange(setting::kStateRootEvery, manifest.state_root_every));
+  RETURN_IF_ERROR(InRange(setting::kProbation, manifest.probation));
   return ValidateDeadlines(manifest);
 }
 
