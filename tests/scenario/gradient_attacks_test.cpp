@@ -170,6 +170,15 @@ TEST(ExactProfile, EverySecondOrFourthStepIsABanToo) {
   }
 }
 
+// The looks of its voters find no second lie, so the first find suspends it: once a key.
+TEST(ExactProfile, OneLieInSixStepsIsASuspension) {
+  SimOptions options = WrongBits("slip", {{"steps", "1000"}, {"every", "6"}});
+  options.steps = 120;
+  const Ends ends = EndsOf(options);
+  EXPECT_GE(ends.drops, Runs() * 2 / 3);
+  EXPECT_EQ(ends.bans, 0U);
+}
+
 // Not the gradient, but a part after it was sent, or the check of another member's numbers.
 TEST(ExactProfile, AWrongBitInAPartOrInACheckIsNoBan) {
   for (const char* where : {"1", "2"}) {
