@@ -39,6 +39,7 @@ LAYERS = [
     ("node/protocol/recording/", 10, "recording"),
     ("node/train/trainer.h", 7, "trainer"),
     ("node/train/batch.", 7, "trainer"),
+    ("node/train/local_steps.", 7, "trainer"),
     ("node/train/toy_trainer.", 7, "trainer"),
     ("node/train/", 10, "train"),
     ("sim/engine/", 10, "engine"),

@@ -161,6 +161,8 @@ struct Kernels : TypedKernels<float> {
   // epsilon) + decay x), rounded likewise.
   void (*adamw)(const AdamFactors& by, const float* gradient, float* parameters, float* first,
                 float* second, std::size_t length);
+  // dot(x, x) as docs/numerics.md, 2 has it: 16 lanes of binary32, each product fused into its sum.
+  float (*dot_itself)(const float* values, std::size_t length);
 
   template <typename T>
   const TypedKernels<T>& Of() const {

@@ -93,6 +93,9 @@ OSTRAKA_OP FloatPack SubFloats(FloatPack a, FloatPack b) {
 OSTRAKA_OP FloatPack MulFloats(FloatPack a, FloatPack b) {
   return {_mm256_mul_ps(a.value, b.value)};
 }
+OSTRAKA_OP FloatPack FmaFloats(FloatPack a, FloatPack b, FloatPack c) {
+  return {_mm256_fmadd_ps(a.value, b.value, c.value)};
+}
 OSTRAKA_OP FloatPack DivFloats(FloatPack a, FloatPack b) {
   return {_mm256_div_ps(a.value, b.value)};
 }

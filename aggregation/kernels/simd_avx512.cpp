@@ -85,6 +85,11 @@ OSTRAKA_OP FloatPack SubFloats(FloatPack a, FloatPack b) {
 OSTRAKA_OP FloatPack MulFloats(FloatPack a, FloatPack b) {
   return {_mm256_mul_ps(a.value, b.value)};
 }
+OSTRAKA_OP FloatPack FmaFloats(FloatPack a, FloatPack b, FloatPack c) {
+  return {_mm512_castps512_ps256(
+      _mm512_maskz_fmadd_ps(__mmask16{kAllLanes}, _mm512_castps256_ps512(a.value),
+                            _mm512_castps256_ps512(b.value), _mm512_castps256_ps512(c.value)))};
+}
 OSTRAKA_OP FloatPack DivFloats(FloatPack a, FloatPack b) {
   return {_mm256_div_ps(a.value, b.value)};
 }

@@ -113,6 +113,10 @@ inline FloatPack MulFloats(FloatPack a, const FloatPack& b) {
   for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] *= b.lane[i];
   return a;
 }
+inline FloatPack FmaFloats(const FloatPack& a, const FloatPack& b, FloatPack c) {
+  for (std::size_t i = 0; i < kLanes; ++i) c.lane[i] = std::fma(a.lane[i], b.lane[i], c.lane[i]);
+  return c;
+}
 inline FloatPack DivFloats(FloatPack a, const FloatPack& b) {
   for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] /= b.lane[i];
   return a;

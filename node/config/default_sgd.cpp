@@ -11,6 +11,9 @@ namespace {
 constexpr double kNesterovMomentum = 0.9;
 constexpr double kAdamWRate = 0.003;
 constexpr double kAdamWClipNorm = 1;
+// Of the update that follows local steps.
+constexpr double kOuterRate = 0.8;
+constexpr double kOuterMomentum = 0.8;
 
 struct Row {
   std::string_view model;
@@ -40,6 +43,26 @@ constexpr std::array<Row, 16> kRows = {{
     {"graph", "cifar10", {0.01, 0.9}},
 }};
 
+void SetDecay(const UpdateWishes& wishes, std::uint64_t train, protocol::TrainingPlan& plan) {
+  const bool decays = plan.schedule == protocol::Schedule::kWsd;
+  plan.decay_steps = wishes.decay_steps.value_or(decays ? (train + 4) / 5 : 0);
+}
+
+// The update of a run with local steps, which hardly depends on the model: they have made a step of
+// it already.
+void SetOuterUpdate(const UpdateWishes& wishes, std::uint64_t train, protocol::TrainingPlan& plan) {
+  using aggregation::Optimizer;
+  plan.inner.learning_rate = wishes.inner_rate.value_or(plan.inner.learning_rate);
+  plan.inner.warmup_steps = std::min(plan.inner.warmup_steps, plan.inner.steps);
+  plan.optimizer = wishes.optimizer.value_or(Optimizer::kNesterov);
+  const bool has_momentum = plan.optimizer == Optimizer::kNesterov;
+  plan.learning_rate = wishes.rate.value_or(has_momentum ? kOuterRate : 1);
+  plan.momentum = wishes.momentum.value_or(has_momentum ? kOuterMomentum : 0);
+  plan.clip_norm = wishes.clip_norm.value_or(0);
+  plan.schedule = wishes.schedule.value_or(protocol::Schedule::kCosine);
+  plan.warmup_steps = wishes.warmup_steps.value_or(train / 6);
+}
+
 }  // namespace
 
 SgdSettings DefaultSgd(std::string_view model, std::string_view data, std::optional<double> rate,
@@ -61,6 +84,12 @@ SgdSettings DefaultSgd(std::string_view model, std::string_view data, std::optio
 void SetUpdate(const UpdateWishes& wishes, std::string_view model, std::string_view data,
                protocol::TrainingPlan& plan) {
   using aggregation::Optimizer;
+  const std::uint64_t train = plan.steps > plan.settle_steps ? plan.steps - plan.settle_steps : 0;
+  plan.inner.steps = wishes.inner_steps.value_or(plan.inner.steps);
+  if (plan.inner.steps > 1) {
+    SetOuterUpdate(wishes, train, plan);
+    return SetDecay(wishes, train, plan);
+  }
   plan.optimizer = wishes.optimizer.value_or(plan.optimizer);
   plan.schedule = wishes.schedule.value_or(plan.schedule);
   plan.warmup_steps = wishes.warmup_steps.value_or(plan.warmup_steps);
@@ -78,9 +107,7 @@ void SetUpdate(const UpdateWishes& wishes, std::string_view model, std::string_v
     plan.momentum = sgd.momentum;
     plan.clip_norm = wishes.clip_norm.value_or(sgd.clip_norm);
   }
-  const std::uint64_t train = plan.steps > plan.settle_steps ? plan.steps - plan.settle_steps : 0;
-  const bool decays = plan.schedule == protocol::Schedule::kWsd;
-  plan.decay_steps = wishes.decay_steps.value_or(decays ? (train + 4) / 5 : 0);
+  SetDecay(wishes, train, plan);
 }
 
 }  // namespace ostraka::config

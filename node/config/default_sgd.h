@@ -33,19 +33,23 @@ SgdSettings DefaultSgd(std::string_view model, std::string_view data, std::optio
 
 // The settings that the planner of a run asked for; the others have defaults.
 struct UpdateWishes {
-  std::optional<aggregation::Optimizer> optimizer;
-  std::optional<protocol::Schedule> schedule;
-  std::optional<double> rate;
-  std::optional<double> momentum;
-  std::optional<double> clip_norm;
-  std::optional<std::uint64_t> warmup_steps;
-  std::optional<std::uint64_t> decay_steps;
+  std::optional<aggregation::Optimizer> optimizer = {};
+  std::optional<protocol::Schedule> schedule = {};
+  std::optional<double> rate = {};
+  std::optional<double> momentum = {};
+  std::optional<double> clip_norm = {};
+  std::optional<std::uint64_t> warmup_steps = {};
+  std::optional<std::uint64_t> decay_steps = {};
+  std::optional<std::uint64_t> inner_steps = {};
+  std::optional<double> inner_rate = {};
 };
 
 // Sets the update of `plan`, whose steps are set. sgd takes its settings from DefaultSgd, and
 // so does nesterov, with momentum 0.9 if that would be 0. adamw: rate 0.003, gradients clipped at
-// norm 1. wsd decays over the last fifth of the steps that train. What contradicts itself is left
-// for protocol::Validate to refuse. REQUIRES: as DefaultSgd.
+// norm 1. wsd decays over the last fifth of the steps that train. With local steps: nesterov of
+// rate and momentum 0.8, sgd of rate 1 if asked for, schedule cosine, a warm-up over a sixth of the
+// steps that train (docs/training.md). What contradicts itself is left for protocol::Validate to
+// refuse. REQUIRES: as DefaultSgd.
 void SetUpdate(const UpdateWishes& wishes, std::string_view model, std::string_view data,
                protocol::TrainingPlan& plan);
 

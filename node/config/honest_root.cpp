@@ -9,6 +9,7 @@
 #include "crypto/parameters_root.h"
 #include "node/protocol/ground/jobs.h"
 #include "node/protocol/ground/roles.h"
+#include "node/train/local_steps.h"
 
 namespace ostraka::config {
 
@@ -31,14 +32,14 @@ base::StatusOr<std::optional<base::Digest>> HonestRootOf(const protocol::Manifes
   const protocol::Roles roles =
       protocol::AssignRolesIn(manifest.protocol_version, claim.before, parameters->size());
   if (!roles.IsWorker(claim.worker)) return std::nullopt;
-  const base::Digest seed = protocol::BatchSeed(manifest.run_id, manifest.training.data,
-                                                claim.before.randomness, claim.step, claim.worker);
   const aggregation::SerialExecutor executor;
   const protocol::GradientFunction gradients = [&](const protocol::GradientSpec& spec) {
-    return trainer.Gradient(*spec.parameters, spec.batch_seed);
+    return train::WorkOf(trainer, {*spec.parameters, spec.batch_seed, spec.local});
   };
-  const auto computed = protocol::RunJob(
-      protocol::GradientSpec{claim.step, claim.worker, parameters, seed}, gradients, executor);
+  const auto computed =
+      protocol::RunJob(protocol::GradientDue(manifest, claim.before.randomness, claim.step,
+                                             claim.worker, parameters),
+                       gradients, executor);
   if (const auto* failed = std::get_if<protocol::JobFailed>(&computed)) {
     return base::Internal(failed->reason);
   }

@@ -277,6 +277,14 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       RealField(setting::kBeta1, t.beta1),
       RealField(setting::kBeta2, t.beta2),
       RealField(setting::kEpsilon, t.epsilon),
+      CountField(setting::kInnerSteps, t.inner.steps),
+      RealField(setting::kInnerRate, t.inner.learning_rate),
+      CountField(setting::kInnerWarmup, t.inner.warmup_steps),
+      RealField(setting::kInnerBeta1, t.inner.beta1),
+      RealField(setting::kInnerBeta2, t.inner.beta2),
+      RealField(setting::kInnerEpsilon, t.inner.epsilon),
+      RealField(setting::kInnerDecay, t.inner.weight_decay),
+      RealField(setting::kInnerClip, t.inner.clip_norm),
       RuleField(m.clip),
       TauField(m.tau),
       RealField(setting::kTauMultiple, m.tau_multiple),
@@ -375,6 +383,7 @@ Status ReadMembers(const toml::table& root, Manifest& manifest) {
   return base::OkStatus();
 }
 
+// `version`: of the file; of an earlier draft of ours, the version before.
 Status ReadSections(const toml::table& root, const std::vector<Field>& fields,
                     std::uint32_t version) {
   std::vector<std::string> sections = {"members", "origin"};
@@ -437,7 +446,9 @@ base::StatusOr<Manifest> ParseManifest(std::string_view text, Versions versions)
   Manifest manifest;
   base::Digest nonce;
   if (parsed.table().contains("origin")) manifest.origin.emplace();
-  RETURN_IF_ERROR(ReadSections(parsed.table(), FieldsOf(manifest, nonce), version.value_or(0)));
+  const std::uint32_t has_keys_of =
+      earlier && *version == wire::kProtocolVersion ? *version - 1 : version.value_or(0);
+  RETURN_IF_ERROR(ReadSections(parsed.table(), FieldsOf(manifest, nonce), has_keys_of));
   RETURN_IF_ERROR(ReadMembers(parsed.table(), manifest));
   manifest.run_id = crypto::Hash(crypto::kDomainManifest, base::AsBytes(text));
   const Status valid =

@@ -10,6 +10,7 @@ import numpy as np
 import datasets
 import examples
 import graphs
+import local_steps
 import messages
 import tensors
 from hashing import hashed, merkle_root, sized, u64
@@ -137,6 +138,7 @@ class Judge:
         self.exact = manifest["run"].get("compute_profile") == "exact/1"
         self.version = int(manifest["run"]["protocol_version"])
         self.batch = int(training["batch_size"])
+        self.local = local_steps.Plan(manifest)
         model, _, graph_hash = training["model"].partition("@")
         name, _, data_hash = self.source.partition("@")
         self.constants = {}
@@ -209,6 +211,8 @@ class Judge:
         if worker not in workers:
             return None
         seed = hashed("batch/1", self.run_id, sized(self.source.encode()), block["randomness"], u64(step), worker)
+        if self.local.count > 1:
+            return self.local.distance(parameters, seed, step, self.gradient), parts
         return self.gradient(parameters, seed), parts
 
     def honest_root(self, worker, step, block, root):

@@ -19,9 +19,6 @@ using protocol::UpdateSpec;
 bool Same(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
-bool Same(float a, float b) {
-  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
-}
 
 bool Same(const protocol::SharedVector& a, const protocol::SharedVector& b) {
   if (a == b) return true;
@@ -58,7 +55,7 @@ bool Same(const protocol::Column& a, const protocol::Column& b) {
 // Cheap fields first: most comparisons end there.
 bool Same(const GradientSpec& a, const GradientSpec& b) {
   return a.step == b.step && a.batch_seed == b.batch_seed && a.owner == b.owner &&
-         a.again == b.again && Same(a.parameters, b.parameters);
+         a.again == b.again && a.local == b.local && Same(a.parameters, b.parameters);
 }
 
 bool Same(const std::optional<RecomputeSpec::Committed>& a,

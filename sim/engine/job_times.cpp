@@ -47,6 +47,18 @@ struct Counter {
   }
 };
 
+// Local steps at rate 0 are not computed.
+bool IsNothing(const protocol::GradientSpec& spec) {
+  return spec.local.count > 1 && spec.local.rate == 0;
+}
+bool IsNothing(const protocol::JobSpec& spec) {
+  if (const auto* gradient = std::get_if<protocol::GradientSpec>(&spec)) {
+    return IsNothing(*gradient);
+  }
+  const auto* recompute = std::get_if<protocol::RecomputeSpec>(&spec);
+  return recompute != nullptr && IsNothing(recompute->gradient);
+}
+
 }  // namespace
 
 std::uint64_t FloatsRead(const protocol::JobSpec& spec) { return std::visit(Counter{}, spec); }
@@ -54,7 +66,7 @@ std::uint64_t FloatsRead(const protocol::JobSpec& spec) { return std::visit(Coun
 base::Duration DrawJobTime(const JobTimes& times, const protocol::JobSpec& spec, base::Rng& rng) {
   const auto floats = static_cast<std::int64_t>(FloatsRead(spec));
   base::Duration time = times.overhead;
-  if (protocol::NeedsGradient(spec)) {
+  if (protocol::NeedsGradient(spec) && !IsNothing(spec)) {
     time = time + times.gradient + base::Nanoseconds(floats * times.gradient_ns_per_float);
   } else {
     time = time + base::Nanoseconds(floats * times.other_ns_per_float);

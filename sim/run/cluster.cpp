@@ -14,6 +14,7 @@
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/member/peer.h"
 #include "node/protocol/rules/invite_book.h"
+#include "node/train/local_steps.h"
 #include "sim/adversary/adversary.h"
 #include "sim/attacks/registry.h"
 #include "sim/check/applied_checker.h"
@@ -53,8 +54,7 @@ constexpr char kLiarsAttack[] = "lying_echo";
 
 protocol::GradientFunction GradientsOf(train::Trainer& trainer) {
   return [&trainer](const protocol::GradientSpec& spec) {
-    return spec.again ? trainer.GradientAgain(*spec.parameters, spec.batch_seed)
-                      : trainer.Gradient(*spec.parameters, spec.batch_seed);
+    return train::WorkOf(trainer, {*spec.parameters, spec.batch_seed, spec.local, spec.again});
   };
 }
 

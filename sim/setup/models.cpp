@@ -11,6 +11,10 @@ constexpr std::uint64_t kMostRecordsABatch = 64;
 constexpr double kRateOfSgd = 0.5;
 constexpr double kRateOfNesterov = 0.1;
 constexpr double kRateOfAdamW = 0.02;
+// With local steps.
+constexpr double kInnerRate = 0.02;
+constexpr double kOuterRate = 0.8;
+constexpr double kOuterMomentum = 0.8;
 
 double RateFor(aggregation::Optimizer optimizer) {
   switch (optimizer) {
@@ -31,6 +35,16 @@ void UseTinyGpt(SimOptions& options) {
   options.exact = true;
   options.batch_size = kRecordsABatch;
   options.learning_rate = RateFor(options.optimizer);
+}
+
+void UseLocalSteps(std::uint64_t steps, SimOptions& options) {
+  options.exact = true;
+  options.inner_steps = steps;
+  options.inner_rate = kInnerRate;
+  options.optimizer = aggregation::Optimizer::kNesterov;
+  options.learning_rate = kOuterRate;
+  options.momentum = kOuterMomentum;
+  options.clip_norm = 0;
 }
 
 base::Status CheckModel(const SimOptions& options) {

@@ -20,6 +20,10 @@ inline constexpr std::string_view kModels[] = {kToyModel, kGptModel};
 // learning rate with which the options' optimizer trains it.
 void UseTinyGpt(SimOptions& options);
 
+// Makes `options` those of a run with `steps` local steps of its model: profile exact/1, nesterov
+// and the rates that train it. REQUIRES: steps > 1; the model is set.
+void UseLocalSteps(std::uint64_t steps, SimOptions& options);
+
 // InvalidArgument unless the model exists and fits the other options.
 base::Status CheckModel(const SimOptions& options);
 

@@ -129,6 +129,8 @@ const std::vector<SimOption>& AllOptions() {
        kIfSet},
       {"momentum", At<&SimOptions::momentum>, kIfSet},
       {"clip_norm", At<&SimOptions::clip_norm>, kIfSet},
+      {"inner_steps", At<&SimOptions::inner_steps>, kIfSet},
+      {"inner_rate", At<&SimOptions::inner_rate>, kIfSet},
       {"tau", At<&SimOptions::tau>},
       {"exact", At<&SimOptions::exact>, kIfSet, "--exact",
        "compute_profile exact/1: gradients are compared bit for bit"},
@@ -168,7 +170,7 @@ const std::vector<SimOption>& AllOptions() {
       {"part_floor_ns", InWaits<&SimWaits::part_floor>, kIfSet, "--part-floor",
        "seconds: the wait for parts follows the run, not below this; 0: it does not"},
       {"gradient_time_ns", InWaits<&SimWaits::gradient_time>, kIfSet, "--gradient-time",
-       "seconds that a gradient takes at least"},
+       "seconds that a gradient takes at least, or all local steps of a step"},
       {"fastest_percent", InWaits<&SimWaits::fastest_percent>, kIfSet, "--fastest",
        "machines differ: the fastest may take this percentage of --gradient-time, the slowest all "
        "of it; 0: all are alike"},

@@ -221,6 +221,20 @@ base::Status CheckWaits(const SimOptions& options) {
       "gradient_time must be at most 15 s, three quarters of the longest wait for parts");
 }
 
+// As a manifest's Validate, for replays that people change.
+base::Status CheckLocalSteps(const SimOptions& options) {
+  if (options.inner_steps == 1) return base::OkStatus();
+  RETURN_IF_ERROR(Require(options.inner_steps >= 1 && options.inner_steps <= 1024,
+                          "inner_steps must be 1 to 1024"));
+  RETURN_IF_ERROR(Require(options.exact, "local steps (inner_steps) need exact 1"));
+  RETURN_IF_ERROR(Require(options.inner_rate > 0 && options.inner_rate <= 1,
+                          "inner_rate must be above 0 and at most 1"));
+  return Require(options.optimizer != aggregation::Optimizer::kAdamW && options.clip_norm == 0 &&
+                     options.schedule != protocol::Schedule::kConstant,
+                 "local steps (inner_steps) go with optimizer nesterov or sgd, clip_norm 0 and a "
+                 "schedule that is not constant");
+}
+
 }  // namespace
 
 base::Status CheckOptions(const SimOptions& options) {
@@ -253,6 +267,7 @@ base::Status CheckOptions(const SimOptions& options) {
     RETURN_IF_ERROR(protocol::CheckTolerates(options.mode, options.peers, options.byzantine));
   }
   RETURN_IF_ERROR(CheckModel(options));
+  RETURN_IF_ERROR(CheckLocalSteps(options));
   RETURN_IF_ERROR(Require(options.bytes_per_second > 0, "bytes_per_second must be positive"));
   const bool delays_ok = options.delay_min.ns >= 0 && options.delay_max >= options.delay_min &&
                          options.jitter.ns >= 0 && options.fsync_max.ns >= 0 &&

@@ -90,8 +90,12 @@ struct SimOptions {
   protocol::Schedule schedule = protocol::Schedule::kLinear;
   double momentum = 0;
   double clip_norm = 0;  // of the aggregate; 0: off
-  double tau = 0;        // 0: automatic
-  bool exact = false;    // compute_profile exact/1: gradients are compared bit for bit
+  // H, and the rate of the local steps; with H > 1 the schedule is of that rate, and learning_rate
+  // is the one of the update.
+  std::uint64_t inner_steps = 1;
+  double inner_rate = 0;
+  double tau = 0;      // 0: automatic
+  bool exact = false;  // compute_profile exact/1: gradients are compared bit for bit
 
   // The network: uniform delays, see sim/engine/network.h.
   base::Duration delay_min = base::Milliseconds(5);

@@ -121,6 +121,12 @@ bool DrawsGpt(base::Rng rng, const SimOptions& options) {
   return options.exact && options.peers <= kMostPeersWithGpt && OneIn(rng, 8);
 }
 
+// One in four of the exact swarms has local steps. Its own stream, as DrawsExact.
+void DrawLocalSteps(base::Rng rng, const SimOptions& base, SimOptions& options) {
+  if (base.inner_steps > 1) return UseLocalSteps(base.inner_steps, options);
+  if (options.exact && OneIn(rng, 4)) UseLocalSteps(2 + rng.Below(7), options);
+}
+
 base::Duration DrawMilliseconds(base::Rng& rng, std::uint64_t least, std::uint64_t most) {
   return base::Milliseconds(static_cast<std::int64_t>(least + rng.Below(most - least + 1)));
 }
@@ -299,6 +305,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   DrawNetwork(rng.Fork("network"), options);
   options.exact = base.exact || DrawsExact(rng.Fork("exact"));
   if (base.model == kGptModel || DrawsGpt(rng.Fork("gpt"), options)) UseTinyGpt(options);
+  DrawLocalSteps(rng.Fork("local"), base, options);
   if (only_attack) {
     options.attack = base.attack;
     options.attack_params = base.attack_params;

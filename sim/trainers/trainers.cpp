@@ -1,5 +1,6 @@
 #include "sim/trainers/trainers.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,11 @@ base::StatusOr<protocol::TrainingPlan> PlanOf(const SimOptions& options) {
   plan.decay_steps = options.schedule == protocol::Schedule::kWsd ? (plan.steps - 1) / 5 : 0;
   plan.momentum = options.momentum;
   plan.clip_norm = options.clip_norm;
+  if (options.inner_steps > 1) {
+    plan.inner.steps = options.inner_steps;
+    plan.inner.learning_rate = options.inner_rate;
+    plan.inner.warmup_steps = std::min(plan.inner.warmup_steps, options.inner_steps);
+  }
   return plan;
 }
 

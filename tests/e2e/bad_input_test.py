@@ -110,11 +110,11 @@ class ManifestTest(TestCase):
         self.assertFalse(data.exists())
 
     def test_a_misspelt_key_is_named_with_its_line_and_the_right_one(self):
-        self.made.replace("learning_rate =", "learnign_rate =")
-        line = self.whole[:self.whole.index("learning_rate =")].count("\n") + 1
+        self.made.replace("momentum =", "momentmu =")
+        line = self.whole[:self.whole.index("momentum =")].count("\n") + 1
         self.refused_manifest(str(self.made.manifest), f"line {line}:",
-                              "unknown key 'learnign_rate' in [training]",
-                              "did you mean 'learning_rate'?")
+                              "unknown key 'momentmu' in [training]",
+                              "did you mean 'momentum'?")
 
     def test_a_misspelt_section(self):
         self.made.replace("[checks]", "[cheks]")

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "node/train/data_source.h"
+#include "node/train/local_steps.h"
 #include "node/train/toy_trainer.h"
 #include "node/train/trainer_loader.h"
 #include "sim/attacks/results/flipped_labels.h"
@@ -32,7 +33,7 @@ base::StatusOr<protocol::GradientFunction> FlippedGradients(const train::Trainer
   ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> made, MakeFlipped(options));
   return [trainer = std::shared_ptr<train::Trainer>(std::move(made))](
              const protocol::GradientSpec& spec) {
-    return trainer->Gradient(*spec.parameters, spec.batch_seed);
+    return train::WorkOf(*trainer, {*spec.parameters, spec.batch_seed, spec.local});
   };
 }
 

@@ -197,13 +197,16 @@ CLI::Option* AddRanged(CLI::App& command, const protocol::Setting& setting, Valu
 
 void AddUpdateOptions(CLI::App& command, ManifestOptions& options) {
   config::UpdateWishes& update = options.update;
-  OfferChoices(AddSetting(command, setting::kOptimizer, options.optimizer, " (default: sgd)"),
+  OfferChoices(AddSetting(command, setting::kOptimizer, options.optimizer,
+                          " (default: sgd; nesterov with local steps)"),
                OptimizerNames());
   AddSetting(command, setting::kLearningRate, update.rate,
              " (default: by optimizer, model and data, docs/training.md)");
-  OfferChoices(AddSetting(command, setting::kSchedule, options.schedule, " (default: linear)"),
+  OfferChoices(AddSetting(command, setting::kSchedule, options.schedule,
+                          " (default: linear; cosine with local steps)"),
                ScheduleNames());
-  AddSetting(command, setting::kWarmup, update.warmup_steps, " (default: 10)");
+  AddSetting(command, setting::kWarmup, update.warmup_steps,
+             " (default: 10; with local steps a sixth of those that train)");
   AddSetting(command, setting::kDecaySteps, update.decay_steps,
              " (default: a fifth of those that train)");
   AddSetting(command, setting::kMomentum, update.momentum,
@@ -212,6 +215,8 @@ void AddUpdateOptions(CLI::App& command, ManifestOptions& options) {
              " (default: 0; of adamw 1, and by model and data, docs/training.md)");
   AddSetting(command, setting::kWeightDecay, options.manifest.training.weight_decay)
       ->capture_default_str();
+  AddRanged(command, setting::kInnerSteps, update.inner_steps, " (default: 1; docs/training.md)");
+  AddSetting(command, setting::kInnerRate, update.inner_rate, " (default: 0.006)");
 }
 
 }  // namespace

@@ -44,6 +44,9 @@ void AddSimUpdateOptions(CLI::App& command, SimUpdateOptions& options) {
       ->capture_default_str();
   OfferChoices(add(setting::kSchedule, options.schedule), ScheduleNames())->capture_default_str();
   add(setting::kClipNorm, options.clip, " (default: 0; of adamw 1)");
+  add(setting::kInnerSteps, options.inner_steps, "; makes --exact, and nesterov")
+      ->check(CLI::Range(setting::kInnerSteps.least, setting::kInnerSteps.most))
+      ->capture_default_str();
 }
 
 base::Status SetUpdate(const SimUpdateOptions& options, sim::SimOptions& result) {
@@ -55,7 +58,15 @@ base::Status SetUpdate(const SimUpdateOptions& options, sim::SimOptions& result)
   // The toy's rate for SGD would make steps of AdamW as long as the way to go.
   if (optimizer == Optimizer::kAdamW) result.learning_rate = 0.02;
   result.clip_norm = options.clip.value_or(optimizer == Optimizer::kAdamW ? 1 : 0);
-  return SetModel(options, result);
+  RETURN_IF_ERROR(SetModel(options, result));
+  if (options.inner_steps == 1) return base::OkStatus();
+  if (options.clip || optimizer == Optimizer::kAdamW) {
+    return base::InvalidArgument(
+        "--clip and --optimizer adamw are of the update, and local steps (--inner-steps) clip and "
+        "have adamw themselves: leave them out");
+  }
+  sim::UseLocalSteps(options.inner_steps, result);
+  return base::OkStatus();
 }
 
 }  // namespace ostraka::cli

@@ -22,12 +22,14 @@ struct SimUpdateOptions {
   std::string optimizer = "sgd";
   std::string schedule = "linear";
   std::optional<double> clip;  // none: 1 for adamw, else 0
+  std::uint64_t inner_steps = 1;
 };
 
 void AddSimUpdateOptions(CLI::App& command, SimUpdateOptions& options);
 
 // Sets model, optimizer, schedule, momentum and clipping, and the learning rate that suits them.
-// InvalidArgument: unknown names, or a dimension for another model than the toy.
+// InvalidArgument: unknown names, a dimension for another model than the toy, or an optimizer or a
+// clipping beside local steps, which have their own.
 base::Status SetUpdate(const SimUpdateOptions& options, sim::SimOptions& result);
 
 }  // namespace ostraka::cli

@@ -12,6 +12,7 @@
 #include "node/base/check.h"
 #include "node/host/threads/thrown.h"
 #include "node/os/steady_clock.h"
+#include "node/train/local_steps.h"
 
 namespace ostraka::host {
 namespace {
@@ -257,9 +258,8 @@ bool JobPool::GivesWay() {
 
 void JobPool::RunOne(const Job& job, bool compute) {
   const auto gradients = [this](const GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
-    if (GivesWay()) return base::Cancelled("nobody wants this gradient any more");
-    return spec.again ? trainer_->GradientAgain(*spec.parameters, spec.batch_seed)
-                      : trainer_->Gradient(*spec.parameters, spec.batch_seed);
+    return train::WorkOf(*trainer_, {*spec.parameters, spec.batch_seed, spec.local, spec.again,
+                                     [this] { return GivesWay(); }, &batch_loss_});
   };
   const base::Time begin = os::SteadyNow();
   std::shared_ptr<const JobResult> result;
@@ -293,8 +293,7 @@ void JobPool::RunOne(const Job& job, bool compute) {
 void JobPool::TellBatchLoss(const Job& job, const protocol::JobResult& result) {
   const auto* const spec = std::get_if<GradientSpec>(job.spec.get());
   if (spec == nullptr || spec->again || std::holds_alternative<JobFailed>(result)) return;
-  const std::optional<double> loss = trainer_->BatchLoss();
-  if (loss) callbacks_.batch_loss(spec->step, *loss);
+  if (batch_loss_) callbacks_.batch_loss(spec->step, *batch_loss_);
 }
 
 void JobPool::EvaluateOne(const Evaluation& evaluation) {

@@ -138,8 +138,9 @@ class JobPool {
   std::condition_variable compute_wake_;
   std::condition_variable job_wake_;
   std::deque<Job> compute_jobs_;
-  std::optional<Job> computing_;  // what the compute thread runs, but for evaluations
-  bool gave_way_ = false;         // it was told to end early
+  std::optional<double> batch_loss_;  // of the last gradient; the compute thread's alone
+  std::optional<Job> computing_;      // what the compute thread runs, but for evaluations
+  bool gave_way_ = false;             // it was told to end early
   std::deque<Evaluation> evaluations_;
   std::deque<Job> pure_jobs_;
   std::deque<std::shared_ptr<Loop>> loops_;  // of running jobs that accept helpers

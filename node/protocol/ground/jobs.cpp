@@ -13,6 +13,8 @@
 #include "crypto/parameters_root.h"
 #include "node/base/check.h"
 #include "node/base/planted.h"
+#include "node/protocol/ground/roles.h"
+#include "node/protocol/ground/schedule.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -233,6 +235,16 @@ class JobRunner {
 };
 
 }  // namespace
+
+GradientSpec GradientDue(const Manifest& manifest, const Digest& previous_randomness,
+                         std::uint64_t step, const PeerId& worker, SharedVector parameters) {
+  return {.step = step,
+          .owner = worker,
+          .parameters = std::move(parameters),
+          .batch_seed =
+              BatchSeed(manifest.run_id, manifest.training.data, previous_randomness, step, worker),
+          .local = LocalStepsOf(manifest.training, step)};
+}
 
 JobResult RunJob(const JobSpec& spec, const GradientFunction& gradients,
                  const aggregation::Executor& executor) {

@@ -16,10 +16,12 @@
 #include <vector>
 
 #include "aggregation/kernels/rows.h"
+#include "aggregation/optim/local_steps.h"
 #include "aggregation/optim/optimizer.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
 #include "node/machine/parts.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/protocol/ground/numbers.h"
 #include "node/protocol/ground/state.h"
 
@@ -27,16 +29,22 @@ namespace ostraka::protocol {
 
 using machine::JobId;
 
-// A gradient at `parameters` on the batch of `batch_seed`.
+// What a worker sends of a step: its gradient at `parameters` on the batch of `batch_seed`; with
+// local steps, how far these go from there. "The gradient" means either.
 struct GradientSpec {
   std::uint64_t step = 0;
   PeerId owner;  // of the batch
   SharedVector parameters;
   Digest batch_seed;
+  aggregation::LocalSteps local = {};
   // A second computation: the same bits by other instructions, where the machine has some. What
   // damaged hardware gets wrong it rarely gets wrong alike in both.
   bool again = false;
 };
+
+// What `worker` owes of `step`, from x^step and the randomness of the step before.
+GradientSpec GradientDue(const Manifest& manifest, const Digest& previous_randomness,
+                         std::uint64_t step, const PeerId& worker, SharedVector parameters);
 
 // Cuts a gradient into one blob for each part, with its Merkle root. Non-finite values become zero.
 struct PackSpec {

@@ -118,6 +118,18 @@ base::Status ValidateSchedule(const TrainingPlan& plan) {
                      std::to_string(plan.steps - plan.settle_steps));
 }
 
+base::Status ValidateMoments(const std::string& section, double beta1, double beta2,
+                             double epsilon) {
+  RETURN_IF_ERROR(Require(NonNegativeFinite(beta1) && beta1 <= 0.999,
+                          section + ".beta1 must be in [0, 0.999]"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(beta2) && beta2 <= 0.9999,
+                          section + ".beta2 must be in [0, 0.9999]"));
+  RETURN_IF_ERROR(
+      Require(beta1 * beta1 <= beta2,
+              section + ".beta1 must be at most the square root of beta2, or a step has no bound"));
+  return Require(epsilon >= 1e-12 && epsilon <= 1, section + ".epsilon must be in [1e-12, 1]");
+}
+
 // With these limits no number of the state can overflow (docs/decisions/0025-optimizers.md).
 base::Status ValidateAdamW(const TrainingPlan& plan) {
   RETURN_IF_ERROR(Require(plan.momentum == 0,
@@ -129,15 +141,7 @@ base::Status ValidateAdamW(const TrainingPlan& plan) {
   RETURN_IF_ERROR(Require(plan.clip_norm > 0 && plan.clip_norm <= 1e6,
                           "training.clip_norm must be above 0 and at most 10^6 with optimizer "
                           "adamw: one huge step would stay in its second moment"));
-  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.beta1) && plan.beta1 <= 0.999,
-                          "training.beta1 must be in [0, 0.999]"));
-  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.beta2) && plan.beta2 <= 0.9999,
-                          "training.beta2 must be in [0, 0.9999]"));
-  RETURN_IF_ERROR(
-      Require(plan.beta1 * plan.beta1 <= plan.beta2,
-              "training.beta1 must be at most the square root of beta2, or a step has no bound"));
-  return Require(plan.epsilon >= 1e-12 && plan.epsilon <= 1,
-                 "training.epsilon must be in [1e-12, 1]");
+  return ValidateMoments("training", plan.beta1, plan.beta2, plan.epsilon);
 }
 
 base::Status ValidateOptimizer(const TrainingPlan& plan) {
@@ -158,6 +162,31 @@ base::Status ValidateOptimizer(const TrainingPlan& plan) {
                  "training.momentum must be above 0 with optimizer nesterov");
 }
 
+// With these limits no number of a local step can overflow, as those of adamw.
+base::Status ValidateInner(const TrainingPlan& plan) {
+  const InnerPlan& inner = plan.inner;
+  RETURN_IF_ERROR(InRange(setting::kInnerSteps, inner.steps));
+  RETURN_IF_ERROR(Require(PositiveFinite(inner.learning_rate) && inner.learning_rate <= 1,
+                          "inner.learning_rate must be above 0 and at most 1"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(inner.weight_decay) && inner.weight_decay <= 1,
+                          "inner.weight_decay must be in [0, 1]"));
+  RETURN_IF_ERROR(Require(inner.clip_norm > 0 && inner.clip_norm <= 1e6,
+                          "inner.clip_norm must be above 0 and at most 10^6"));
+  RETURN_IF_ERROR(ValidateMoments("inner", inner.beta1, inner.beta2, inner.epsilon));
+  if (inner.steps == 1) return base::OkStatus();
+  RETURN_IF_ERROR(
+      Require(inner.warmup_steps <= inner.steps, "inner.warmup_steps must be at most inner.steps"));
+  RETURN_IF_ERROR(Require(plan.optimizer != aggregation::Optimizer::kAdamW,
+                          "training.optimizer must be nesterov or sgd with local steps "
+                          "(inner.steps above 1), which have adamw"));
+  RETURN_IF_ERROR(Require(plan.weight_decay == 0 && plan.clip_norm == 0,
+                          "training.weight_decay and training.clip_norm must be 0 with local "
+                          "steps: inner.weight_decay and inner.clip_norm are there for these"));
+  return Require(plan.schedule != Schedule::kConstant,
+                 "training.schedule must not be constant with local steps: after an attack the "
+                 "run recovers where the rate falls");
+}
+
 base::Status ValidateTraining(const TrainingPlan& plan) {
   RETURN_IF_ERROR(InRange(setting::kSteps, plan.steps));
   RETURN_IF_ERROR(InRange(setting::kSettleSteps, plan.settle_steps));
@@ -166,6 +195,7 @@ base::Status ValidateTraining(const TrainingPlan& plan) {
   RETURN_IF_ERROR(InRange(setting::kBatchSize, plan.batch_size));
   RETURN_IF_ERROR(InRange(setting::kHidden, plan.hidden));
   RETURN_IF_ERROR(ValidateSchedule(plan));
+  RETURN_IF_ERROR(ValidateInner(plan));
   return ValidateOptimizer(plan);
 }
 
@@ -214,6 +244,9 @@ base::Status ValidateProfile(const Manifest& manifest) {
   }
   RETURN_IF_ERROR(Require(manifest.compute_profile == kTolerant,
                           "compute_profile must be \"exact/1\" or \"tolerant\""));
+  RETURN_IF_ERROR(Require(manifest.training.inner.steps == 1,
+                          "inner.steps must be 1 in compute_profile tolerant: noise of gradients "
+                          "grows over local steps, and only exact/1 has none"));
   return Require(PositiveFinite(manifest.eps_g), "eps_g must be positive");
 }
 

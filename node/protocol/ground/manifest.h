@@ -49,6 +49,20 @@ std::optional<Schedule> FindSchedule(std::string_view name);
 inline constexpr Schedule kAllSchedules[] = {Schedule::kLinear, Schedule::kConstant,
                                              Schedule::kCosine, Schedule::kWsd};
 
+// The local steps of each worker in each step (docs/numerics.md, 10): AdamW from moments of 0. The
+// defaults are measured for a gpt of 10^5 parameters (docs/training.md).
+struct InnerPlan {
+  std::uint64_t steps = 1;  // H; 1: none, and none of the others counts
+  double learning_rate = 0.006;
+  std::uint64_t warmup_steps = 4;  // of the H
+  double beta1 = 0.9;
+  double beta2 = 0.95;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+  double clip_norm = 1;  // of each gradient
+  bool operator==(const InnerPlan&) const = default;
+};
+
 // The defaults train mlp on digits to 0.96 +- 0.01 accuracy (measured over seeds:
 // docs/benchmarks.md). Other models and data need another rate (node/config/default_sgd.h).
 struct TrainingPlan {
@@ -60,7 +74,9 @@ struct TrainingPlan {
   std::uint64_t steps = 200;
   std::uint64_t steps_after_ban = 10;  // the run lasts at least this long after the last ban
   std::uint64_t settle_steps = 5;      // at the end, with learning rate 0
-  // The update (docs/decisions/0025-optimizers.md).
+  InnerPlan inner;
+  // The update (docs/decisions/0025-optimizers.md). With local steps `learning_rate` is constant
+  // but for settle_steps, and warm-up and schedule are of inner.learning_rate.
   aggregation::Optimizer optimizer = aggregation::Optimizer::kSgd;
   double learning_rate = 1.0;       // peak; 0 from `steps` - settle_steps on
   std::uint64_t warmup_steps = 10;  // linear from 0

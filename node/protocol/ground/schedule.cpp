@@ -8,28 +8,52 @@
 
 namespace ostraka::protocol {
 
-double RateOf(const TrainingPlan& plan, std::uint64_t step) {
-  const std::uint64_t end = plan.steps - plan.settle_steps;
-  if (step >= end) return 0;
+namespace {
+
+// `peak`, after the warm-up and by the schedule. REQUIRES: step < steps - settle_steps.
+double Scheduled(const TrainingPlan& plan, double peak, std::uint64_t step) {
   if (step < plan.warmup_steps) {
-    return plan.learning_rate * static_cast<double>(step + 1) /
-           static_cast<double>(plan.warmup_steps);
+    return peak * static_cast<double>(step + 1) / static_cast<double>(plan.warmup_steps);
   }
-  // Here warmup_steps <= step < end.
+  const std::uint64_t end = plan.steps - plan.settle_steps;
   const std::uint64_t left = end - step;
   const std::uint64_t all = end - plan.warmup_steps;
   switch (plan.schedule) {
     case Schedule::kLinear:
-      return plan.learning_rate * static_cast<double>(left) / static_cast<double>(all);
+      return peak * static_cast<double>(left) / static_cast<double>(all);
     case Schedule::kConstant:
-      return plan.learning_rate;
+      return peak;
     case Schedule::kCosine:
-      return plan.learning_rate * aggregation::HalfCosine(all - left, all);
+      return peak * aggregation::HalfCosine(all - left, all);
     case Schedule::kWsd:
-      if (left >= plan.decay_steps) return plan.learning_rate;
-      return plan.learning_rate * static_cast<double>(left) / static_cast<double>(plan.decay_steps);
+      if (left >= plan.decay_steps) return peak;
+      return peak * static_cast<double>(left) / static_cast<double>(plan.decay_steps);
   }
   return 0;
+}
+
+bool Settles(const TrainingPlan& plan, std::uint64_t step) {
+  return step >= plan.steps - plan.settle_steps;
+}
+
+}  // namespace
+
+double RateOf(const TrainingPlan& plan, std::uint64_t step) {
+  if (Settles(plan, step)) return 0;
+  return plan.inner.steps > 1 ? plan.learning_rate : Scheduled(plan, plan.learning_rate, step);
+}
+
+aggregation::LocalSteps LocalStepsOf(const TrainingPlan& plan, std::uint64_t step) {
+  const InnerPlan& inner = plan.inner;
+  if (inner.steps == 1) return {};
+  return {.count = inner.steps,
+          .rate = Settles(plan, step) ? 0 : Scheduled(plan, inner.learning_rate, step),
+          .warmup = inner.warmup_steps,
+          .clip_norm = inner.clip_norm,
+          .beta1 = inner.beta1,
+          .beta2 = inner.beta2,
+          .epsilon = inner.epsilon,
+          .weight_decay = inner.weight_decay};
 }
 
 aggregation::OptimizerStep OptimizerStepOf(const TrainingPlan& plan, std::uint64_t step) {
@@ -59,6 +83,10 @@ std::string UpdateText(const TrainingPlan& plan) {
   std::string text;
   if (plan.optimizer != aggregation::Optimizer::kSgd) {
     text = std::string(aggregation::OptimizerName(plan.optimizer)) + ", ";
+  }
+  if (plan.inner.steps > 1) {
+    text = std::to_string(plan.inner.steps) + " local steps of adamw, learning rate " +
+           number(plan.inner.learning_rate) + ", then " + text;
   }
   text += "learning rate " + number(plan.learning_rate);
   if (plan.momentum != 0) text += ", momentum " + number(plan.momentum);

@@ -1,4 +1,5 @@
-// The learning rate of a step and the end of a run, as functions of the manifest and sealed blocks.
+// The learning rates of a step and the end of a run, as functions of the manifest and sealed
+// blocks.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -7,16 +8,20 @@
 #include <optional>
 #include <string>
 
+#include "aggregation/optim/local_steps.h"
 #include "aggregation/optim/optimizer.h"
 #include "aggregation/optim/sgd.h"
 #include "node/protocol/ground/manifest.h"
 
 namespace ostraka::protocol {
 
-// The learning rate of `step`: linear warm-up over `warmup_steps`, then as the plan's schedule has
-// it, and 0 from steps - settle_steps on (docs/numerics.md, 9). Rationale: claims made in the last
-// steps can still be checked, and do not move the model.
+// The learning rate of the update of `step`: linear warm-up over `warmup_steps`, then as the plan's
+// schedule has it, and 0 from steps - settle_steps on (docs/numerics.md, 9). With local steps it is
+// constant before that. Rationale of the end: claims made in the last steps can still be checked,
+// and do not move the model.
 double RateOf(const TrainingPlan& plan, std::uint64_t step);
+// What a worker computes in `step`. With local steps, warm-up and schedule are of their rate.
+aggregation::LocalSteps LocalStepsOf(const TrainingPlan& plan, std::uint64_t step);
 // The update of `step`.
 aggregation::OptimizerStep OptimizerStepOf(const TrainingPlan& plan, std::uint64_t step);
 // The same as plain SGD, whatever the plan's optimizer: for comparisons and probes.

@@ -93,6 +93,44 @@ inline constexpr Setting kBeta1 = {"training", "beta1", "adamw", "", 0, kAny, 7}
 inline constexpr Setting kBeta2 = {"training", "beta2", "adamw", "", 0, kAny, 7};
 inline constexpr Setting kEpsilon = {"training", "epsilon", "adamw", "", 0, kAny, 7};
 
+inline constexpr Setting kInnerSteps = {
+    "inner",
+    "steps",
+    "local steps of adamw by each worker in each step; 1: none, it sends its gradient",
+    "--inner-steps",
+    1,
+    1024,
+    13};
+inline constexpr Setting kInnerRate = {
+    "inner",
+    "learning_rate",
+    "of local steps at its peak; warm-up and schedule of [training] are then of this rate",
+    "--inner-rate",
+    0,
+    kAny,
+    13};
+inline constexpr Setting kInnerWarmup = {
+    "inner",
+    "warmup_steps",
+    "of the local steps of each step, in which the rate rises from 0",
+    "",
+    0,
+    1024,
+    13};
+inline constexpr Setting kInnerBeta1 = {"inner", "beta1", "", "", 0, kAny, 13};
+inline constexpr Setting kInnerBeta2 = {"inner", "beta2", "", "", 0, kAny, 13};
+inline constexpr Setting kInnerEpsilon = {"inner", "epsilon", "", "", 0, kAny, 13};
+inline constexpr Setting kInnerDecay = {
+    "inner",
+    "weight_decay",
+    "share of each parameter that a local step of rate 1 takes away",
+    "",
+    0,
+    kAny,
+    13};
+inline constexpr Setting kInnerClip = {"inner", "clip_norm", "largest norm of each gradient", "", 0,
+                                       kAny,    13};
+
 inline constexpr Setting kRule = {"aggregation", "rule",
                                   "centered_clip; mean is for comparison only"};
 inline constexpr Setting kTau = {

@@ -2,16 +2,16 @@
 
 namespace ostraka::protocol {
 
-Core::Core(std::shared_ptr<const Manifest> manifest, std::shared_ptr<const crypto::SigningKey> key,
-           base::TensorLayout layout, ModelState state, std::unique_ptr<Secrets> secrets)
+Core::Core(std::shared_ptr<const Manifest> run, std::shared_ptr<const crypto::SigningKey> key,
+           base::TensorLayout tensors, ModelState state, std::unique_ptr<Secrets> drawn)
     : self(key->id()),
-      manifest(std::move(manifest)),
-      layout(std::move(layout)),
-      secrets(std::move(secrets)),
+      manifest(std::move(run)),
+      layout(std::move(tensors)),
+      secrets(std::move(drawn)),
       journal(std::move(key), turn),
-      voice(self, this->manifest->run_id, turn, journal),
+      voice(self, manifest->run_id, turn, journal),
       jobs(turn),
-      chain(std::make_shared<const Block>(GenesisHead(*this->manifest)), std::move(state)) {}
+      chain(std::make_shared<const Block>(GenesisHead(*manifest)), std::move(state)) {}
 
 void Core::KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
   if (chain.KeepResult(step, column, blob)) journal.StoreResult(step, column, blob);

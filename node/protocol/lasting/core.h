@@ -29,8 +29,8 @@ namespace ostraka::protocol {
 
 struct Core {
   // The member begins at the genesis of `manifest`, with `state`.
-  Core(std::shared_ptr<const Manifest> manifest, std::shared_ptr<const crypto::SigningKey> key,
-       base::TensorLayout layout, ModelState state, std::unique_ptr<Secrets> secrets);
+  Core(std::shared_ptr<const Manifest> run, std::shared_ptr<const crypto::SigningKey> key,
+       base::TensorLayout tensors, ModelState state, std::unique_ptr<Secrets> drawn);
   Core(const Core&) = delete;  // its members point at each other
   Core& operator=(const Core&) = delete;
   void HashInto(crypto::Hasher& hasher) const;

@@ -37,11 +37,7 @@ std::optional<RecomputeSpec::Committed> CommittedBy(const PastStep& past, const 
 
 GradientSpec Duties::GradientOf(const PastStep& past, std::uint64_t step,
                                 const PeerId& worker) const {
-  return {.step = step,
-          .owner = worker,
-          .parameters = past.parameters,
-          .batch_seed = BatchSeed(manifest_->run_id, manifest_->training.data,
-                                  past.previous_randomness, step, worker)};
+  return GradientDue(*manifest_, past.previous_randomness, step, worker, past.parameters);
 }
 
 std::optional<RecomputeSpec> Duties::OtherStep(std::uint64_t step, const PeerId& target) const {

@@ -231,9 +231,7 @@ void PlainPeer::BeginStep() {
   roles.owners = members_;
   roles.parts = parts_;
   out_->Add(Observe{StepStarted{step_, Digest{}, state_, std::move(roles), 0.0}});
-  const Digest seed =
-      BatchSeed(manifest_->run_id, manifest_->training.data, Digest{}, step_, self_);
-  StartJob(Purpose::kGradient, GradientSpec{step_, self_, state_.parameters, seed});
+  StartJob(Purpose::kGradient, GradientDue(*manifest_, Digest{}, step_, self_, state_.parameters));
 }
 
 void PlainPeer::On(const JobDone& input) {

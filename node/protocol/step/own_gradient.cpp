@@ -25,10 +25,9 @@ void OwnGradient::Begin() {
     root_job_ = core_.jobs.Start({.about = step, .asked_in = step}, ParametersRootSpec{parameters});
   }
   if (!facts_.roles().IsWorker(core_.self)) return TryCommit();
-  const Digest seed = BatchSeed(core_.manifest->run_id, core_.manifest->training.data,
-                                core_.chain.head().randomness, step, core_.self);
-  job_ = core_.jobs.Start({.about = step, .asked_in = step},
-                          GradientSpec{step, core_.self, parameters, seed});
+  job_ = core_.jobs.Start(
+      {.about = step, .asked_in = step},
+      GradientDue(*core_.manifest, core_.chain.head().randomness, step, core_.self, parameters));
 }
 
 bool OwnGradient::OnJob(const JobResult& result) {

@@ -145,13 +145,9 @@ class CoverUp final : public Editor {
     }
     for (const base::PeerId& worker : roles.workers) {
       if (worker == turn.self()) continue;
-      const protocol::JobId id = turn.StartOwnJob(protocol::GradientSpec{
-          .step = turn.step(),
-          .owner = worker,
-          .parameters = turn.round()->state.parameters,
-          .batch_seed =
-              protocol::BatchSeed(manifest_->run_id, manifest_->training.data,
-                                  turn.round()->previous_randomness, turn.step(), worker)});
+      const protocol::JobId id = turn.StartOwnJob(
+          protocol::GradientDue(*manifest_, turn.round()->previous_randomness, turn.step(), worker,
+                                turn.round()->state.parameters));
       held.gradients.emplace(id, nullptr);
     }
     held.running = held.gradients.size();

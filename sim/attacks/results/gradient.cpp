@@ -129,12 +129,8 @@ void OmniscientEditor::Spy(EditorTurn& turn, const protocol::JobDone& done,
       ++held_->colluders;
       continue;
     }
-    const protocol::JobId id = turn.StartOwnJob(protocol::GradientSpec{
-        .step = job.step,
-        .owner = worker,
-        .parameters = job.parameters,
-        .batch_seed = protocol::BatchSeed(manifest_->run_id, manifest_->training.data,
-                                          round->previous_randomness, job.step, worker)});
+    const protocol::JobId id = turn.StartOwnJob(protocol::GradientDue(
+        *manifest_, round->previous_randomness, job.step, worker, job.parameters));
     held_->honest.emplace(id, Held::Spied{worker, nullptr});
     ++held_->running;
   }

@@ -29,12 +29,10 @@ class Sybil final : public Editor {
       return turn.Emit(std::move(action));
     }
     turn.Confess();
-    protocol::GradientSpec copied = *job;
-    copied.owner = computes;
-    copied.batch_seed = protocol::BatchSeed(manifest_->run_id, manifest_->training.data,
-                                            turn.round()->previous_randomness, job->step, computes);
-    turn.Emit(protocol::StartJob{start->id,
-                                 std::make_shared<const protocol::JobSpec>(std::move(copied))});
+    turn.Emit(protocol::StartJob{
+        start->id,
+        std::make_shared<const protocol::JobSpec>(protocol::GradientDue(
+            *manifest_, turn.round()->previous_randomness, job->step, computes, job->parameters))});
   }
 
  private:

@@ -60,6 +60,33 @@ TEST(DefaultSgdTest, AClipOfTheTableIsThePlansUnlessOneIsGiven) {
   EXPECT_EQ(clip({.optimizer = aggregation::Optimizer::kAdamW}), 1.0);
 }
 
+TEST(DefaultSgdTest, LocalStepsBringAnUpdateOfTheirOwn) {
+  protocol::TrainingPlan plan;
+  plan.steps = 65;
+  SetUpdate({.inner_steps = 16}, "graph", "tokens", plan);
+  EXPECT_EQ(plan.inner.steps, 16u);
+  EXPECT_EQ(plan.inner.learning_rate, 0.006);
+  EXPECT_EQ(plan.inner.warmup_steps, 4u);
+  EXPECT_EQ(plan.optimizer, aggregation::Optimizer::kNesterov);
+  EXPECT_EQ(plan.learning_rate, 0.8);
+  EXPECT_EQ(plan.momentum, 0.8);
+  EXPECT_EQ(plan.clip_norm, 0);
+  EXPECT_EQ(plan.schedule, protocol::Schedule::kCosine);
+  EXPECT_EQ(plan.warmup_steps, 10u) << "a sixth of the 60 that train";
+  protocol::TrainingPlan own;
+  own.steps = 65;
+  SetUpdate({.optimizer = aggregation::Optimizer::kSgd,
+             .schedule = protocol::Schedule::kWsd,
+             .inner_steps = 2,
+             .inner_rate = 0.01},
+            "mlp", "digits", own);
+  EXPECT_EQ(own.inner.warmup_steps, 2u) << "no more than there are steps";
+  EXPECT_EQ(own.inner.learning_rate, 0.01);
+  EXPECT_EQ(own.learning_rate, 1);
+  EXPECT_EQ(own.momentum, 0);
+  EXPECT_EQ(own.decay_steps, 12u);
+}
+
 TEST(DefaultSgdTest, AMomentumThatIsGivenChangesNoReach) {
   for (const double momentum : {0.0, 0.5, 0.9, 0.99}) {
     const SgdSettings given = DefaultSgd("mlp", "mnist", std::nullopt, momentum);

@@ -128,6 +128,13 @@ protocol::TrainingPlan AnyPlan() {
   if (plan.schedule == protocol::Schedule::kWsd) {
     plan.decay_steps = *rc::gen::inRange<std::uint64_t>(1, plan.steps - plan.settle_steps + 1);
   }
+  plan.inner = {.learning_rate = *rc::gen::element(1e-9, 0.006, 1.0),
+                .warmup_steps = *Count(0),
+                .beta1 = *rc::gen::element(0.0, 0.9),
+                .beta2 = *rc::gen::element(0.85, 0.9999),
+                .epsilon = *rc::gen::element(1e-12, 1.0),
+                .weight_decay = *rc::gen::element(0.0, 1.0),
+                .clip_norm = *rc::gen::element(1e-3, 1e6)};
   return plan;
 }
 
@@ -216,6 +223,7 @@ void AssertSamePlan(const protocol::TrainingPlan& a, const protocol::TrainingPla
   RC_ASSERT(a.beta1 == b.beta1);
   RC_ASSERT(a.beta2 == b.beta2);
   RC_ASSERT(a.epsilon == b.epsilon);
+  RC_ASSERT(a.inner == b.inner);
   RC_ASSERT(a.earlier_updates == b.earlier_updates);
 }
 
@@ -428,6 +436,33 @@ TEST(ManifestTest, AnotherDraftIsRefusedForThatAlone) {
   EXPECT_TRUE(ParseManifest(earlier, Versions::kEarlierToo).ok());
 }
 
+TEST(ManifestTest, LocalStepsAreReadAsTheyWereWritten) {
+  Manifest manifest = Sample();
+  manifest.compute_profile = protocol::kExact;
+  manifest.eps_g = 0;
+  manifest.training.inner = {.steps = 16, .learning_rate = 0.002, .warmup_steps = 3};
+  const auto read = ParseManifest(WriteManifest(manifest, Filled(9)));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->training.inner, manifest.training.inner);
+}
+
+TEST(ManifestTest, ThoseOfEarlierDraftsAndVersionsLackLocalSteps) {
+  const auto without = [](const std::string& replaced, const std::string& by) {
+    std::string text = With(replaced, by);
+    const std::size_t begin = text.find("[inner]");
+    text.erase(begin, text.find("[aggregation]") - begin);
+    return text;
+  };
+  const std::string draft = "protocol_draft = " + std::to_string(wire::kProtocolDraft);
+  EXPECT_EQ(ParseManifest(without(draft, "protocol_draft = 4"), Versions::kEarlierToo)
+                ->training.inner.steps,
+            1u);
+  EXPECT_TRUE(ParseManifest(without("protocol_version = 13", "protocol_version = 12"),
+                            Versions::kEarlierToo)
+                  .ok());
+  ExpectRefused(without(draft, draft), {"no section [inner]"});
+}
+
 TEST(ManifestTest, WhoMayComeIn) {
   const std::string closed = "policy = \"closed\"";
   ExpectRefused(With(closed, "policy = \"open\""), {"join.policy must be one of", "invite"});
@@ -496,7 +531,7 @@ std::string Joined(const std::vector<std::string>& lines) {
 TEST(ManifestTest, EveryMisspeltKeyIsRefusedWithItsLineAndTheRightKey) {
   const std::vector<std::string> lines = LinesOf(SampleText());
   const std::vector<KeyLine> keys = KeyLines(lines);
-  EXPECT_EQ(keys.size(), 53U) << "46 keys and those of three members";
+  EXPECT_EQ(keys.size(), 61U) << "54 keys and those of three members";
   for (const KeyLine& key : keys) {
     std::string swapped = key.key;
     std::swap(swapped[0], swapped[1]);
@@ -536,7 +571,7 @@ TEST(ManifestTest, EveryWrongTypeIsNamedWithLineAndKey) {
 
 TEST(ManifestTest, SectionsAreRequiredAndKnown) {
   for (const std::string section :
-       {"run", "training", "aggregation", "checks", "deadlines", "join"}) {
+       {"run", "training", "inner", "aggregation", "checks", "deadlines", "join"}) {
     ExpectRefused(With("[" + section + "]\n", "[x" + section + "]\n"),
                   {"unknown key 'x" + section + "'", "did you mean '" + section + "'?"});
   }
@@ -580,7 +615,7 @@ TEST(ManifestTest, InfAndNanAreRefusedWhereverANumberStands) {
       ++tried;
     }
   }
-  EXPECT_EQ(tried, 9U * 4);
+  EXPECT_EQ(tried, 11U * 4) << "two stand in [inner] too";
 }
 
 TEST(ManifestTest, NanIsRefusedByName) {

@@ -245,6 +245,13 @@ TrainingPlan& UseAdamW(Manifest& manifest) {
   return manifest.training;
 }
 
+TrainingPlan& UseLocalSteps(Manifest& manifest) {
+  manifest.compute_profile = kExact;
+  manifest.eps_g = 0;
+  manifest.training.inner.steps = 16;
+  return manifest.training;
+}
+
 JoinPlan& UseInvites(Manifest& manifest) {
   manifest.join.policy = JoinPolicy::kInvite;
   manifest.join.moderators = {PeerNumber(90)};
@@ -293,6 +300,15 @@ TEST(ValidateTest, TakesAdamWWithinItsLimits) {
   Manifest manifest = ManifestOf(8);
   UseAdamW(manifest);
   EXPECT_TRUE(Validate(manifest).ok()) << Validate(manifest);
+}
+
+TEST(ValidateTest, TakesLocalStepsWithinTheirLimits) {
+  Manifest manifest = ManifestOf(8);
+  UseLocalSteps(manifest);
+  EXPECT_TRUE(Validate(manifest).ok()) << Validate(manifest);
+  manifest.training.inner.steps = 1;
+  manifest.training.schedule = Schedule::kConstant;
+  EXPECT_TRUE(Validate(manifest).ok()) << "there are none";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -356,6 +372,37 @@ INSTANTIATE_TEST_SUITE_P(
         BadManifest{"AdamBeta1", [](Manifest& m) { UseAdamW(m).beta1 = 1; }, "beta1"},
         BadManifest{"AdamBeta2", [](Manifest& m) { UseAdamW(m).beta2 = kNan; }, "beta2"},
         BadManifest{"AdamEpsilon", [](Manifest& m) { UseAdamW(m).epsilon = 0; }, "epsilon"},
+        BadManifest{"InnerNone", [](Manifest& m) { UseLocalSteps(m).inner.steps = 0; },
+                    "inner.steps must be at least 1"},
+        BadManifest{"InnerMany", [](Manifest& m) { UseLocalSteps(m).inner.steps = 1025; },
+                    "inner.steps must be at most 1024"},
+        BadManifest{"InnerRate", [](Manifest& m) { UseLocalSteps(m).inner.learning_rate = 0; },
+                    "inner.learning_rate"},
+        BadManifest{"InnerWarmup", [](Manifest& m) { UseLocalSteps(m).inner.warmup_steps = 17; },
+                    "inner.warmup_steps must be at most inner.steps"},
+        BadManifest{"InnerDecay", [](Manifest& m) { UseLocalSteps(m).inner.weight_decay = kNan; },
+                    "inner.weight_decay"},
+        BadManifest{"InnerUnclipped", [](Manifest& m) { UseLocalSteps(m).inner.clip_norm = 0; },
+                    "inner.clip_norm"},
+        BadManifest{"InnerBeta1", [](Manifest& m) { UseLocalSteps(m).inner.beta1 = 1; },
+                    "inner.beta1"},
+        BadManifest{"InnerBeta2", [](Manifest& m) { UseLocalSteps(m).inner.beta2 = 0.5; },
+                    "inner.beta1 must be at most the square root"},
+        BadManifest{"InnerEpsilon", [](Manifest& m) { UseLocalSteps(m).inner.epsilon = 0; },
+                    "inner.epsilon"},
+        BadManifest{"InnerTwiceAdamW",
+                    [](Manifest& m) {
+                      UseLocalSteps(m);
+                      UseAdamW(m);
+                    },
+                    "must be nesterov or sgd with local steps"},
+        BadManifest{"InnerTwiceClipped", [](Manifest& m) { UseLocalSteps(m).clip_norm = 1; },
+                    "must be 0 with local steps"},
+        BadManifest{"InnerConstant",
+                    [](Manifest& m) { UseLocalSteps(m).schedule = Schedule::kConstant; },
+                    "must not be constant with local steps"},
+        BadManifest{"InnerTolerant", [](Manifest& m) { m.training.inner.steps = 4; },
+                    "noise of gradients grows over local steps"},
         BadManifest{"Profile", [](Manifest& m) { m.compute_profile = "exact"; }, "compute_profile"},
         BadManifest{"TauNegative", [](Manifest& m) { m.tau = -1; }, "tau must"},
         BadManifest{"TauInfinite", [](Manifest& m) { m.tau = kInf; }, "tau must"},

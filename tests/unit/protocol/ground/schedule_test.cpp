@@ -90,6 +90,31 @@ TEST(OptimizerStepOfTest, CountsTheUpdatesOfARunBefore) {
   EXPECT_EQ(step.clip_norm, 2);
 }
 
+TEST(LocalStepsOfTest, TakeTheScheduleAndTheUpdateStaysAtItsRate) {
+  TrainingPlan plan = Plan(20, 5, 4);
+  EXPECT_EQ(LocalStepsOf(plan, 3), aggregation::LocalSteps{}) << "there are none";
+  plan.inner = {.steps = 8, .learning_rate = 0.01, .warmup_steps = 2};
+  for (std::uint64_t step = 0; step < 15; ++step) {
+    TrainingPlan as_before = plan;
+    as_before.inner.steps = 1;
+    as_before.learning_rate = plan.inner.learning_rate;
+    const aggregation::LocalSteps local = LocalStepsOf(plan, step);
+    EXPECT_EQ(local.rate, RateOf(as_before, step)) << step;
+    EXPECT_EQ(local.count, 8u);
+    EXPECT_EQ(RateOf(plan, step), 0.5);
+  }
+  for (std::uint64_t step = 15; step < 40; ++step) {
+    EXPECT_EQ(LocalStepsOf(plan, step).rate, 0) << step;
+    EXPECT_EQ(RateOf(plan, step), 0) << step;
+  }
+}
+
+TEST(UpdateTextTest, NamesLocalSteps) {
+  TrainingPlan plan;
+  plan.inner.steps = 16;
+  EXPECT_EQ(UpdateText(plan), "16 local steps of adamw, learning rate 0.006, then learning rate 1");
+}
+
 TEST(UpdateTextTest, NamesWhatIsNotTheCommonCase) {
   TrainingPlan plan;
   plan.learning_rate = 1e-5;

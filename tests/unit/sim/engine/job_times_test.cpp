@@ -25,6 +25,25 @@ TEST(JobTimes, GrowWithTheSizeAndStayWithinTheJitter) {
   }
 }
 
+TEST(JobTimes, LocalStepsAtRateZeroTakeNone) {
+  const JobTimes times{.overhead = base::Microseconds(1),
+                       .gradient = base::Seconds(9),
+                       .other_ns_per_float = 0,
+                       .jitter_percent = 0};
+  base::Rng rng(1);
+  protocol::GradientSpec spec;
+  spec.parameters = std::make_shared<const std::vector<float>>(5);
+  spec.local = {.count = 4, .rate = 0.1};
+  EXPECT_GE(DrawJobTime(times, spec, rng), base::Seconds(9));
+  protocol::RecomputeSpec recompute;
+  recompute.gradient = spec;
+  EXPECT_GE(DrawJobTime(times, recompute, rng), base::Seconds(9));
+  spec.local.rate = 0;
+  recompute.gradient = spec;
+  EXPECT_EQ(DrawJobTime(times, spec, rng), base::Microseconds(1));
+  EXPECT_EQ(DrawJobTime(times, recompute, rng), base::Microseconds(1));
+}
+
 TEST(JobTimes, CountFloatsOfEveryKind) {
   const auto vector = std::make_shared<const std::vector<float>>(6);
   const auto blob = std::make_shared<const crypto::Blob>(crypto::Blob{base::Bytes(8), {}});

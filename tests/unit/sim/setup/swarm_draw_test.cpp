@@ -135,6 +135,27 @@ TEST(SwarmDrawTest, SomeSmallExactSwarmsTrainTheGpt) {
   EXPECT_NEAR(gpt, small / 8, small / 40);
 }
 
+TEST(SwarmDrawTest, AQuarterOfTheExactSwarmsHasLocalSteps) {
+  SimOptions base = Base();
+  base.exact = true;
+  int local = 0;
+  for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
+    EXPECT_TRUE(DrawSwarm(seed, Base()).inner_steps == 1 || DrawSwarm(seed, Base()).exact);
+    const SimOptions options = DrawSwarm(seed, base);
+    local += options.inner_steps > 1 ? 1 : 0;
+    EXPECT_LE(options.inner_steps, 8u);
+  }
+  EXPECT_NEAR(local, 500, 100);
+  UseLocalSteps(3, base);
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (const bool only_attack : {false, true}) {
+      const SimOptions options = DrawSwarm(seed, base, only_attack);
+      EXPECT_EQ(options.inner_steps, 3u);
+      EXPECT_TRUE(CheckOptions(options).ok()) << FormatOptions(options);
+    }
+  }
+}
+
 TEST(SwarmDrawTest, AllSwarmsTrainTheGptIfAsked) {
   SimOptions base = Base();
   UseTinyGpt(base);

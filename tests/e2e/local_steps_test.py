@@ -1,0 +1,24 @@
+"""What a worker sends of a step with local steps is proven false, and not proven false, by both verifiers to the bit: with each
+schedule, and clipped."""
+import unittest
+
+from harness import TestCase
+from model_proof import LIARS, SMALL, ModelProof, OfGraph, OnBook
+
+
+class GptTest(OfGraph, OnBook, TestCase):
+    """The defaults: nesterov and a cosine; two micro-batches a gradient."""
+
+    @classmethod
+    def model(cls):
+        return ["--model", "gpt", *SMALL, "--context", 12, "--batch-size", 4, "--inner-steps", 5]
+
+
+class MlpTest(ModelProof, TestCase):
+    """A rate that decays, after an update without momentum."""
+
+    SWARM = [*LIARS, "--hidden", 8, "--inner-steps", 2, "--inner-rate", 0.05, "--optimizer", "sgd", "--schedule", "wsd", "--warmup", 20]
+
+
+if __name__ == "__main__":
+    unittest.main()
