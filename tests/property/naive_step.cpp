@@ -59,19 +59,19 @@ void ReadAggregate(Step& step, const PeerId& member, std::size_t column,
 // than name any others. A member that names others is dropped.
 void CompareParameters(Step& step) {
   std::optional<Digest> agreed;
-  for (const auto& [member, commit] : step.commits) {
-    const auto named = [&step](const std::optional<Digest>& root) {
+  for (const auto& entry : step.commits) {
+    const auto named = [&step](const std::optional<Digest>& by) {
       return std::count_if(step.commits.begin(), step.commits.end(),
-                           [&root](const auto& one) { return one.second.parameters_root == root; });
+                           [&by](const auto& one) { return one.second.parameters_root == by; });
     };
-    const auto same = named(commit.parameters_root);
+    const auto& root = entry.second.parameters_root;
+    const auto same = named(root);
     if (same < static_cast<std::ptrdiff_t>(step.fault_bound) + 1) continue;
     const bool is_most =
         std::all_of(step.commits.begin(), step.commits.end(), [&](const auto& one) {
-          return one.second.parameters_root == commit.parameters_root ||
-                 named(one.second.parameters_root) < same;
+          return one.second.parameters_root == root || named(one.second.parameters_root) < same;
         });
-    if (is_most) agreed = commit.parameters_root;
+    if (is_most) agreed = root;
   }
   if (!agreed) return;
   for (const auto& [member, commit] : step.commits) {
