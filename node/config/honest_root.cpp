@@ -46,7 +46,8 @@ base::StatusOr<std::optional<base::Digest>> HonestRootOf(const protocol::Manifes
   const auto packed = protocol::RunJob(
       protocol::PackSpec{.gradient = std::get<protocol::GradientResult>(computed).gradient,
                          .parts = roles.parts,
-                         .hash = true},
+                         .hash = true,
+                         .codec = manifest.codecs.parts},
       gradients, executor);
   std::vector<base::Digest> roots;
   for (const auto& part : std::get<protocol::PackResult>(packed).parts) roots.push_back(part->root);

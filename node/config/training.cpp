@@ -57,7 +57,15 @@ base::Status CheckTraining(const protocol::Manifest& manifest) {
   return options.ok() ? train::CheckTrainerNames(*options) : options.status();
 }
 
-base::Status CheckDimension(std::uint64_t dimension, std::size_t members) {
+base::Status CheckDimension(std::uint64_t dimension, std::size_t members, protocol::Codec results) {
+  constexpr std::uint64_t kLongestCoded = 1 << 22;
+  if (results != protocol::Codec::kRaw && dimension / members > kLongestCoded) {
+    return base::FailedPrecondition("the model has " + std::to_string(dimension) +
+                                    " parameters, and aggregates in " +
+                                    std::string(protocol::CodecName(results)) +
+                                    " are for at most " + std::to_string(kLongestCoded) +
+                                    " of them a member: use --result-codec raw, or more members");
+  }
   if (dimension >= 2 * members) return base::OkStatus();
   return base::FailedPrecondition("the model has " + std::to_string(dimension) +
                                   " parameters, and a run of " + std::to_string(members) +

@@ -81,7 +81,9 @@ base::Status CheckComes(const Manifest& manifest, const base::PeerId& self,
 std::uint64_t LargestBlob(const Manifest& manifest, const base::TensorLayout& layout) {
   const std::uint64_t n = protocol::SeatsIn(manifest);
   const std::uint64_t keys = protocol::KeysIn(manifest);
-  const std::uint64_t part = protocol::LargestPart(base::ElementCount(layout)) * sizeof(float);
+  const std::uint64_t values = protocol::LargestPart(base::ElementCount(layout));
+  const std::uint64_t part = std::max(protocol::EncodedBytes(manifest.codecs.parts, values),
+                                      protocol::EncodedBytes(manifest.codecs.results, values));
   const std::uint64_t block =
       std::min<std::uint64_t>(wire::kMaxBlockBytes, 65'536 + 640 * n * n + 512 * keys);
   const std::size_t slots = protocol::SlotNamesOf(manifest.training.optimizer).size();
@@ -244,7 +246,8 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   ASSIGN_OR_RETURN(node.trainer, train::MakeTrainer(trainer_options));
   const base::TensorLayout layout = node.trainer->layout();
   const std::uint64_t dimension = base::ElementCount(layout);
-  RETURN_IF_ERROR(config::CheckDimension(dimension, protocol::SeatsIn(manifest)));
+  RETURN_IF_ERROR(
+      config::CheckDimension(dimension, protocol::SeatsIn(manifest), manifest.codecs.results));
   ASSIGN_OR_RETURN(node.transport, TransportOf(options, layout));
   if (!options.unprotected) {
     node.may_leave = [manifest = options.manifest, self](const wire::Block& head) {

@@ -30,7 +30,7 @@ using base::PeerId;
 inline constexpr std::uint32_t kProtocolVersion = 13;
 // The version is a draft until it is finished: each change of messages, blocks or rules raises this
 // number, which a manifest of the version names. So builds of two drafts refuse each other's runs.
-inline constexpr std::uint32_t kProtocolDraft = 5;
+inline constexpr std::uint32_t kProtocolDraft = 6;
 inline constexpr std::size_t kDirections = 4;  // random directions (docs/protocol/numbers.md)
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.
@@ -98,8 +98,8 @@ struct Envelope {
 
 enum class ElementType : std::uint8_t { kFloat32 = 0 };
 inline constexpr std::uint8_t kElementTypeCount = 1;
-enum class Codec : std::uint8_t { kRaw = 0 };  // room for compression (docs/wire.md)
-inline constexpr std::uint8_t kCodecCount = 1;
+enum class Codec : std::uint8_t { kRaw = 0, kI16 = 1, kI8 = 2, kI4 = 3 };  // docs/numerics.md, 11
+inline constexpr std::uint8_t kCodecCount = 4;
 
 struct TensorHeader {
   ElementType element = ElementType::kFloat32;

@@ -53,6 +53,9 @@ enum ElementType {
 
 enum Codec {
   raw @0;
+  i16 @1;
+  i8 @2;
+  i4 @3;
 }
 
 enum Verdict {

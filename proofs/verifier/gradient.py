@@ -7,6 +7,7 @@ import struct
 
 import numpy as np
 
+import codec
 import datasets
 import examples
 import graphs
@@ -81,13 +82,13 @@ def parameters_root(values):
     return hashed("parameters/1", u64(values.size), merkle_root(leaves))
 
 
-def gradient_root(values, parts):
-    """Over the parts of a gradient: the longer ones first, and sizes differ by one at most."""
+def gradient_root(values, parts, form="raw"):
+    """Over the parts of a gradient, coded as `form`: the longer ones first, and sizes differ by one at most."""
     shortest, longer = divmod(values.size, parts)
     roots, at = [], 0
     for i in range(parts):
         size = shortest + (1 if i < longer else 0)
-        data = values[at:at + size].tobytes()
+        data = codec.encode(form, values[at:at + size])
         at += size
         roots.append(merkle_root([hashed("merkle.leaf/1", data[k:k + CHUNK]) for k in range(0, len(data), CHUNK)]))
     return merkle_root(roots)
@@ -139,6 +140,7 @@ class Judge:
         self.version = int(manifest["run"]["protocol_version"])
         self.batch = int(training["batch_size"])
         self.local = local_steps.Plan(manifest)
+        self.codec = manifest["aggregation"].get("part_codec", "raw")
         model, _, graph_hash = training["model"].partition("@")
         name, _, data_hash = self.source.partition("@")
         self.constants = {}
@@ -218,4 +220,4 @@ class Judge:
     def honest_root(self, worker, step, block, root):
         """The root of the worker's true gradient; None if none was due."""
         due = self.due_gradient(worker, step, block, root)
-        return due and gradient_root(*due)
+        return due and gradient_root(*due, self.codec)

@@ -99,7 +99,7 @@ def statuses_only_without_lock(propose):
         raise Refused("statuses: only with rank 0")
 
 
-HEADER = Struct("header", [Field("element", 0, 16, 0), Field("codec", 16, 16, 0)], [Words("shape", 8)])
+HEADER = Struct("header", [Field("element", 0, 16, 0), Field("codec", 16, 16, 3)], [Words("shape", 8)])
 COLUMN = Struct("columns", [Field("missing", 0, 1)] + [Field(f"s{k}", 64 * (k + 1), 64) for k in range(4)] +
                 [Field("norm", 320, 64), Field("size", 384, 64)], [], zero_if_missing)
 CASE = Struct("case", [Field("kind", 0, 16, 2), Field("column", 32, 32, MAX_PEERS - 1), Field("step", 64, 64)],

@@ -8,13 +8,13 @@ namespace ostraka::sim {
 
 using Do = Deviation::Do;
 
-protocol::AggregateResult FalseAggregates::Altered(const protocol::AggregateResult& truth,
+protocol::AggregateResult FalseAggregates::Altered(const protocol::AggregateSpec& spec,
+                                                   const protocol::AggregateResult& truth,
                                                    const Deviation& how) {
   if (how.what == Do::kScale) {
-    std::vector<float> values = FloatsIn(*truth.result);
+    std::vector<float> values = ResultOf(spec, truth);
     for (float& value : values) value = static_cast<float>(value * how.scale);
-    const base::ByteView bytes = base::AsBytes(std::span<const float>(values));
-    return {crypto::MakeBlob({bytes.begin(), bytes.end()})};
+    return AsResult(spec, values);
   }
   crypto::Blob blob = *truth.result;
   if (how.what == Do::kZeroRoot) blob.root = {};

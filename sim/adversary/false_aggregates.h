@@ -31,11 +31,13 @@ class FalseAggregates {
  public:
   explicit FalseAggregates(std::shared_ptr<const crypto::SigningKey> key) : key_(std::move(key)) {}
 
-  // The result as the script has it. `content`: the deviation for a slot, or null.
+  // The result as the script has it. `spec`: of the job, if it is one of the inner machine's;
+  // `content`: the deviation for a slot, or null.
   template <typename Content>
-  protocol::JobDone Lied(EditorTurn& turn, protocol::JobDone done, Content content) {
+  protocol::JobDone Lied(EditorTurn& turn, const protocol::JobSpec* spec, protocol::JobDone done,
+                         Content content) {
     const auto* truth = std::get_if<protocol::AggregateResult>(done.result.get());
-    if (!truth || !truth->result) return done;
+    if (!truth || !truth->result || !spec) return done;
     wire::Slot slot;
     slot.step = turn.step();
     slot.phase = wire::Phase::kA;
@@ -44,7 +46,7 @@ class FalseAggregates {
     result_ = truth->result;
     if (!how || ChangesBody(how->what)) return done;
     turn.Confess();
-    protocol::AggregateResult lie = Altered(*truth, *how);
+    protocol::AggregateResult lie = Altered(std::get<protocol::AggregateSpec>(*spec), *truth, *how);
     result_ = lie.result;
     done.result = std::make_shared<const protocol::JobResult>(std::move(lie));
     return done;
@@ -81,7 +83,8 @@ class FalseAggregates {
   static bool ChangesBody(Deviation::Do what) {
     return what == Deviation::Do::kFullBitmap || what == Deviation::Do::kCommitsRoot;
   }
-  static protocol::AggregateResult Altered(const protocol::AggregateResult& truth,
+  static protocol::AggregateResult Altered(const protocol::AggregateSpec& spec,
+                                           const protocol::AggregateResult& truth,
                                            const Deviation& how);
   static bool ChangeBody(const EditorTurn& turn, const Deviation& how, wire::Envelope& own);
 

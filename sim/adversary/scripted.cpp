@@ -258,7 +258,8 @@ class Scripted final : public Editor {
 
   void OnJobDone(EditorTurn& turn, const protocol::JobDone& done) {
     protocol::JobDone told =
-        aggregates_.Lied(turn, done, [&](const wire::Slot& slot) { return ContentOf(turn, slot); });
+        aggregates_.Lied(turn, turn.SpecOf(done.id).get(), done,
+                         [&](const wire::Slot& slot) { return ContentOf(turn, slot); });
     const auto its = twin_.TakeJob(done.id);
     if (!its) return turn.Deliver(told);
     told.id = *its;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -15,10 +15,21 @@
 
 namespace ostraka::sim {
 
-inline std::vector<float> FloatsIn(const crypto::Blob& blob) {
-  std::vector<float> values(blob.data.size() / sizeof(float));
-  std::memcpy(values.data(), blob.data.data(), values.size() * sizeof(float));
-  return values;
+inline std::vector<float> ValuesIn(protocol::Codec codec, const crypto::Blob& blob,
+                                   std::uint64_t count) {
+  const protocol::Values values(codec, blob, count);
+  return {values.span().begin(), values.span().end()};
+}
+inline std::vector<float> ResultOf(const protocol::AggregateSpec& spec,
+                                   const protocol::AggregateResult& result) {
+  return ValuesIn(spec.codecs.results, *result.result, spec.size);
+}
+// `values` as the result of `spec`.
+inline protocol::AggregateResult AsResult(const protocol::AggregateSpec& spec,
+                                          std::span<const float> values) {
+  base::Bytes data = protocol::Encode(spec.codecs.results, values);
+  return {spec.hash ? crypto::MakeBlob(std::move(data))
+                    : std::make_shared<const crypto::Blob>(crypto::Blob{std::move(data), {}})};
 }
 
 // The root mean square, or 1 if it is zero: the unit of shifts.
@@ -42,10 +53,7 @@ inline std::shared_ptr<const std::vector<float>> ShiftedBy(std::vector<float> va
 inline protocol::AggregateResult Shifted(const protocol::AggregateSpec& spec,
                                          std::vector<float> values, double shift) {
   for (float& value : values) value += static_cast<float>(shift);
-  const base::ByteView bytes = base::AsBytes(std::span<const float>(values));
-  base::Bytes data(bytes.begin(), bytes.end());
-  return {spec.hash ? crypto::MakeBlob(std::move(data))
-                    : std::make_shared<const crypto::Blob>(crypto::Blob{std::move(data), {}})};
+  return AsResult(spec, values);
 }
 
 }  // namespace ostraka::sim

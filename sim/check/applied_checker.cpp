@@ -13,6 +13,7 @@
 #include "node/protocol/ground/schedule.h"
 #include "node/wire/codec.h"
 #include "sim/check/clipped_rows.h"
+#include "sim/check/naive_codec.h"
 
 namespace ostraka::sim {
 namespace {
@@ -157,17 +158,20 @@ base::StatusOr<std::vector<Applied::Column>> Applied::AppliedColumns(const proto
   const wire::Block& block = *done.block;
   const auto ranges = protocol::CutParts(done.state.parameters->size(),
                                          static_cast<std::uint32_t>(block.columns.size()));
+  const protocol::Codec codec = manifest_->codecs.results;
   std::vector<Column> columns;
   for (std::size_t j = 0; j < ranges.size(); ++j) {
     // The checker "columns" judges void ones.
     if (block.columns[j] != wire::ColumnFate::kApplied) continue;
     const auto result = said.results.find(block.result_roots[j]);
     if (result == said.results.end() ||
-        !protocol::HoldsFiniteFloats(*result->second, ranges[j].size())) {
+        !protocol::HoldsValues(codec, result->second->data, ranges[j].size())) {
       return base::FailedPrecondition(ColumnOf(block, j) +
                                       " is applied, and nobody sent its aggregate");
     }
-    columns.push_back({block, j, ranges[j], protocol::AsFloats(*result->second),
+    columns.push_back({block, j, ranges[j],
+                       NaiveDecoded(codec, result->second->data, ranges[j].size()),
+                       NaiveQuantum(codec, result->second->data, ranges[j].size()),
                        before_.block().tau, /*factor=*/1});
   }
   return columns;
@@ -222,21 +226,26 @@ base::Status Applied::JudgeState(const Column& column, const protocol::ModelStat
 base::Status Applied::JudgeClip(const Column& column, const Said& said) const {
   const wire::Block::Column& aggregated = column.block.aggregated[column.index];
   const bool honest_owner = IsHonest(aggregated.owner);
+  const protocol::Codec codec = manifest_->codecs.parts;
   std::vector<double> sum(column.range.size());
   std::size_t strangers = 0;  // senders whose sealed numbers may be false
   for (const base::PeerId& sender : aggregated.senders) {
     if (IsHonest(sender)) {
       const auto gradient = said.gradients.find(sender);
       if (gradient == said.gradients.end()) return Unsent(column, sender);
-      AddClipped(Cut(*gradient->second, column.range), column.result, column.tau, sum);
+      AddClipped(NaiveRounded(codec, Cut(*gradient->second, column.range)), column.result,
+                 column.tau, sum);
     } else if (honest_owner) {
       const auto parts = said.parts.find({sender, static_cast<std::uint32_t>(column.index)});
       if (parts == said.parts.end()) return Unsent(column, sender);
       // The owner holds one of the two parts that it sent, and the block does not say which.
       if (parts->second.size() != 1) return base::OkStatus();
       const crypto::Blob& part = *parts->second.front();
-      if (!protocol::HoldsFiniteFloats(part, column.range.size())) return Unsent(column, sender);
-      AddClipped(protocol::AsFloats(part), column.result, column.tau, sum);
+      if (!protocol::HoldsValues(codec, part.data, column.range.size())) {
+        return Unsent(column, sender);
+      }
+      AddClipped(NaiveDecoded(codec, part.data, column.range.size()), column.result, column.tau,
+                 sum);
     } else {
       ++strangers;
     }
@@ -252,7 +261,8 @@ base::Status Applied::Unsent(const Column& column, const base::PeerId& sender) c
 
 base::Status Applied::JudgeHonest(const Column& column, std::span<const double> sum) const {
   const std::size_t senders = column.block.aggregated[column.index].senders.size();
-  const double allowed = ClipBound(senders, manifest_->eps, NormOf(column.result));
+  const double allowed = ClipBound(senders, manifest_->eps,
+                                   NormOf(std::span<const float>(column.result)), column.quantum);
   const double residual = NormOf(sum);
   if (residual <= allowed) return base::OkStatus();
   return base::FailedPrecondition(
@@ -265,7 +275,10 @@ base::Status Applied::JudgeByzantine(const Column& column, std::span<const doubl
   const std::size_t senders = column.block.aggregated[column.index].senders.size();
   const double p = static_cast<double>(column.range.size());
   const double tolerance =
-      8 * ClipBound(senders, manifest_->eps, NormOf(column.result)) / std::sqrt(p);
+      8 *
+      ClipBound(senders, manifest_->eps, NormOf(std::span<const float>(column.result)),
+                column.quantum) /
+      std::sqrt(p);
   const double lies =
       static_cast<double>(strangers) * std::min(1.0, 10 / std::sqrt(p)) * column.tau;
   for (const double projection : Project(column.block, column.index, sum)) {

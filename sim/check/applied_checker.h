@@ -58,7 +58,8 @@ class Applied final : public Checker, public StepObserver {
     const wire::Block& block;
     std::size_t index = 0;
     protocol::PartRange range;
-    std::span<const float> result;
+    std::vector<float> result;
+    double quantum = 0;  // of its codec
     double tau = 0;
     float factor = 1;  // of clipping, for all columns of the block
   };

@@ -36,9 +36,9 @@ inline void AddClipped(std::span<const float> row, std::span<const float> center
   }
 }
 
-// Bound of |sum of D| at an aggregate of norm `norm`: |S| (eps + 2^-23 |ghat|).
-inline double ClipBound(std::size_t senders, double eps, double norm) {
-  return static_cast<double>(senders) * (eps + 0x1.0p-23 * norm) * kRoundingSlack;
+// Bound of |sum of D| at an aggregate of norm `norm`: |S| (eps + 2^-23 |ghat| + quantum).
+inline double ClipBound(std::size_t senders, double eps, double norm, double quantum) {
+  return static_cast<double>(senders) * (eps + 0x1.0p-23 * norm + quantum) * kRoundingSlack;
 }
 
 }  // namespace ostraka::sim

@@ -10,6 +10,7 @@
 #include "node/protocol/ground/numbers.h"
 #include "node/wire/codec.h"
 #include "sim/check/clipped_rows.h"
+#include "sim/check/naive_codec.h"
 
 namespace ostraka::sim {
 namespace {
@@ -20,7 +21,7 @@ constexpr std::uint64_t kColumnSteps = 4;
 double Residual(const protocol::AggregateSpec& spec, std::span<const float> v) {
   std::vector<double> sum(v.size());
   for (const protocol::SharedBlob& part : spec.parts) {
-    AddClipped(protocol::AsFloats(*part), v, spec.tau, sum);
+    AddClipped(NaiveDecoded(spec.codecs.parts, part->data, v.size()), v, spec.tau, sum);
   }
   return NormOf<double>(sum);
 }
@@ -61,8 +62,12 @@ void Aggregation::OnStep(const StepRecord& record) {
     const auto* result = std::get_if<protocol::AggregateResult>(done->result.get());
     if (!job.empty() && result && fault_.ok()) {
       const auto& spec = std::get<protocol::AggregateSpec>(*job.mapped());
-      const std::span<const float> values = protocol::AsFloats(*result->result);
-      const double allowed = ClipBound(spec.parts.size(), spec.eps, NormOf(values));
+      const protocol::Codec codec = spec.codecs.results;
+      const base::ByteView bytes = result->result->data;
+      const std::vector<float> values = NaiveDecoded(codec, bytes, spec.size);
+      const double allowed =
+          ClipBound(spec.parts.size(), spec.eps, NormOf(std::span<const float>(values)),
+                    NaiveQuantum(codec, bytes, spec.size));
       const double residual = Residual(spec, values);
       if (!(residual <= allowed)) {
         fault_ = base::FailedPrecondition(
@@ -96,9 +101,8 @@ void Columns::Hear(std::uint32_t peer, const protocol::Action& action) {
   if (!said.ok() || *said == nullptr) return;
   const wire::Slot& slot = (*said)->envelope.slot;
   const crypto::SharedBlob& blob = std::get<protocol::Send>(action).blob;
-  if (slot.type == wire::MessageType::kResult && blob && blob->data.size() % sizeof(float) == 0) {
-    const std::span<const float> values = protocol::AsFloats(*blob);
-    said_[slot.step].results[blob->root] = {NormOf(values), values.size()};
+  if (slot.type == wire::MessageType::kResult && blob) {
+    said_[slot.step].results[blob->root] = blob;
   }
   if (slot.type != wire::MessageType::kProof) return;
   std::vector<wire::SharedMessage>& proofs = said_[slot.step].proofs[roster_.ids[peer]];
@@ -126,7 +130,7 @@ base::Status Columns::JudgeStep(const protocol::StepDone& done) const {
   const protocol::ModelState& before = before_.state();
   for (std::size_t j = 0; j < ranges.size(); ++j) {
     if (block.columns[j] == wire::ColumnFate::kApplied) {
-      RETURN_IF_ERROR(JudgeApplied(block, j));
+      RETURN_IF_ERROR(JudgeApplied(block, j, ranges[j].size()));
     } else if (!SameBits(before, done.state, ranges[j])) {
       return base::FailedPrecondition(ColumnOf(block, j) + " is void and changed the state");
     }
@@ -150,7 +154,8 @@ std::size_t Columns::LeastSenders(const std::vector<base::PeerId>& senders) cons
   return 2 * std::size_t{std::max(bounds.t_a, left)} + 1;
 }
 
-base::Status Columns::JudgeApplied(const wire::Block& block, std::size_t column) const {
+base::Status Columns::JudgeApplied(const wire::Block& block, std::size_t column,
+                                   std::uint64_t length) const {
   const std::vector<base::PeerId>& senders = block.aggregated[column].senders;
   const std::size_t least = LeastSenders(senders);
   if (senders.size() < least) {
@@ -158,10 +163,11 @@ base::Status Columns::JudgeApplied(const wire::Block& block, std::size_t column)
                                     std::to_string(senders.size()) + " senders of at least " +
                                     std::to_string(least));
   }
-  return manifest_->clip ? JudgeSums(block, column) : base::OkStatus();
+  return manifest_->clip ? JudgeSums(block, column, length) : base::OkStatus();
 }
 
-base::Status Columns::JudgeSums(const wire::Block& block, std::size_t column) const {
+base::Status Columns::JudgeSums(const wire::Block& block, std::size_t column,
+                                std::uint64_t length) const {
   const auto said = said_.find(block.step);
   if (said == said_.end()) return base::OkStatus();
   const auto result = said->second.results.find(block.result_roots[column]);
@@ -180,8 +186,16 @@ base::Status Columns::JudgeSums(const wire::Block& block, std::size_t column) co
     }
     for (std::size_t k = 0; k < wire::kDirections; ++k) sums[k] += proof->columns[column].s[k];
   }
-  const double tolerance = 8 * ClipBound(senders.size(), manifest_->eps, result->second.norm) /
-                           std::sqrt(static_cast<double>(result->second.length));
+  const protocol::Codec codec = manifest_->codecs.results;
+  const base::ByteView bytes = result->second->data;
+  // That the members hold its values is for the checker "applied".
+  if (bytes.size() != protocol::EncodedBytes(codec, length)) return base::OkStatus();
+  const std::vector<float> values = NaiveDecoded(codec, bytes, length);
+  const double tolerance =
+      8 *
+      ClipBound(senders.size(), manifest_->eps, NormOf(std::span<const float>(values)),
+                NaiveQuantum(codec, bytes, length)) /
+      std::sqrt(static_cast<double>(length));
   for (const double sum : sums) {
     if (std::abs(sum) <= tolerance) continue;
     return base::FailedPrecondition(ColumnOf(block, column) +

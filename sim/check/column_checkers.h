@@ -24,7 +24,7 @@ namespace ostraka::sim {
 
 // "aggregation": an honest aggregator's result is CenteredClip's fixed point, as exactly as
 // promised:
-// sum_i D_i| <= |S| (eps + 2^-23 |ghat|).
+// sum_i D_i| <= |S| (eps + 2^-23 |ghat| + quantum).
 class Aggregation final : public Checker, public StepObserver {
  public:
   explicit Aggregation(const Roster& roster) : roster_(roster) {}
@@ -52,18 +52,15 @@ class Columns final : public Checker, public StepObserver {
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
  private:
-  struct Result {
-    double norm = 0;
-    std::size_t length = 0;
-  };
   struct Said {                                                       // of one step
     std::map<base::PeerId, std::vector<wire::SharedMessage>> proofs;  // different PROOFs of a peer
-    std::map<base::Digest, Result> results;                           // by root
+    std::map<base::Digest, protocol::SharedBlob> results;             // by root
   };
   void Hear(std::uint32_t peer, const protocol::Action& action);
   base::Status JudgeStep(const protocol::StepDone& done) const;
-  base::Status JudgeApplied(const wire::Block& block, std::size_t column) const;
-  base::Status JudgeSums(const wire::Block& block, std::size_t column) const;
+  base::Status JudgeApplied(const wire::Block& block, std::size_t column,
+                            std::uint64_t length) const;
+  base::Status JudgeSums(const wire::Block& block, std::size_t column, std::uint64_t length) const;
   std::size_t LeastSenders(const std::vector<base::PeerId>& senders) const;
 
   Roster roster_;

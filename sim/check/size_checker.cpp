@@ -8,18 +8,20 @@
 
 #include "node/protocol/ground/numbers.h"
 #include "sim/check/clipped_rows.h"
+#include "sim/check/naive_codec.h"
 #include "sim/check/slack.h"
 
 namespace ostraka::sim {
 namespace {
 
 // A worker packs values that are not finite as zero.
-double SizeOf(const std::vector<float>& gradient, const protocol::PartRange& range) {
-  double squares = 0;
-  for (std::uint64_t c = range.begin; c < range.end; ++c) {
-    if (std::isfinite(gradient[c])) squares += double{gradient[c]} * double{gradient[c]};
-  }
-  return std::sqrt(squares);
+double SizeOf(protocol::Codec codec, const std::vector<float>& gradient,
+              const protocol::PartRange& range) {
+  std::vector<float> part(gradient.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                          gradient.begin() + static_cast<std::ptrdiff_t>(range.end));
+  for (float& value : part) value = std::isfinite(value) ? value : 0;
+  const std::vector<float> sent = NaiveRounded(codec, part);
+  return NormOf(std::span<const float>(sent));
 }
 
 }  // namespace
@@ -47,12 +49,12 @@ void Sizes::OnStep(const StepRecord& record) {
       continue;
     }
     const auto* send = std::get_if<protocol::Send>(&action);
-    if (!send || !send->blob || send->blob->data.size() % sizeof(float) != 0) continue;
+    if (!send || !send->blob) continue;
     const auto said = speech_.Hear(record.peer, action);
     if (!said.ok() || *said == nullptr) continue;
     const wire::Slot& slot = (*said)->envelope.slot;
     if (slot.type != wire::MessageType::kResult) continue;
-    seen_[slot.step].results[send->blob->root] = NormOf(protocol::AsFloats(*send->blob));
+    seen_[slot.step].results[send->blob->root] = send->blob;
   }
 }
 
@@ -93,7 +95,7 @@ base::Status Sizes::JudgeColumn(const wire::Block& block, std::size_t column,
   for (const base::PeerId& sender : senders) {
     const auto gradient = seen.gradients.find(sender);
     if (gradient == seen.gradients.end()) continue;
-    largest = std::max(largest, SizeOf(*gradient->second, range));
+    largest = std::max(largest, SizeOf(manifest_->codecs.parts, *gradient->second, range));
     ++honest;
   }
   const double share = (static_cast<double>(senders.size() - honest) + 0.25) /
@@ -106,10 +108,15 @@ base::Status Sizes::JudgeColumn(const wire::Block& block, std::size_t column,
   const double allowed = std::max(largest + before_.block().tau * share,
                                   largest / std::sqrt((1 - share) * (1 + share))) *
                          kRoundingSlack;
-  if (result->second <= allowed) return base::OkStatus();
+  const base::ByteView bytes = result->second->data;
+  const protocol::Codec codec = manifest_->codecs.results;
+  if (bytes.size() != protocol::EncodedBytes(codec, range.size())) return base::OkStatus();
+  const std::vector<float> values = NaiveDecoded(codec, bytes, range.size());
+  const double norm = NormOf(std::span<const float>(values));
+  if (norm <= allowed) return base::OkStatus();
   return base::FailedPrecondition(ColumnOf(block, column) + " is applied with an aggregate of " +
-                                  std::to_string(result->second) + ", beyond the " +
-                                  std::to_string(allowed) + " that its honest rows allow");
+                                  std::to_string(norm) + ", beyond the " + std::to_string(allowed) +
+                                  " that its honest rows allow");
 }
 
 }  // namespace ostraka::sim

@@ -36,7 +36,7 @@ class Sizes final : public Checker, public StepObserver {
  private:
   struct Seen {                                                // in one step
     std::map<base::PeerId, protocol::SharedVector> gradients;  // of honest peers, by their trainers
-    std::map<base::Digest, double> results;                    // |ghat| by root
+    std::map<base::Digest, protocol::SharedBlob> results;      // by root
   };
   base::Status JudgeStep(const protocol::StepDone& done) const;
   base::Status JudgeColumn(const wire::Block& block, std::size_t column,

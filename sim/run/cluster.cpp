@@ -139,7 +139,11 @@ std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options
   manifest->join = gatehouse.Plan();
   if (IsOpen(*manifest)) manifest->join.seats = KeysIn(options);
   manifest->training = plan;
+  manifest->codecs = options.codecs;
   manifest->tau = options.tau;
+  if (options.codecs.results != protocol::Codec::kRaw) {
+    manifest->tau_initial = protocol::kTauBesideCodes;
+  }
   manifest->validators = options.validators;
   if (options.waits.delta.ns > 0) manifest->delta = options.waits.delta;
   manifest->adaptive = options.waits.part_floor.ns > 0;

@@ -44,6 +44,16 @@ OptionWords ModeWords() {
           }};
 }
 
+template <auto member>
+OptionWords CodecWords() {
+  return {[](const SimOptions& o) { return std::string(protocol::CodecName(o.codecs.*member)); },
+          [](std::string_view text, SimOptions& o) {
+            const auto codec = protocol::FindCodec(text);
+            if (codec) o.codecs.*member = *codec;
+            return codec.has_value();
+          }};
+}
+
 template <typename Number>
 std::string FormatNumber(Number value) {
   char buffer[64];
@@ -131,6 +141,8 @@ const std::vector<SimOption>& AllOptions() {
       {"clip_norm", At<&SimOptions::clip_norm>, kIfSet},
       {"inner_steps", At<&SimOptions::inner_steps>, kIfSet},
       {"inner_rate", At<&SimOptions::inner_rate>, kIfSet},
+      {"part_codec", CodecWords<&protocol::Codecs::parts>(), kIfSet},
+      {"result_codec", CodecWords<&protocol::Codecs::results>(), kIfSet},
       {"tau", At<&SimOptions::tau>},
       {"exact", At<&SimOptions::exact>, kIfSet, "--exact",
        "compute_profile exact/1: gradients are compared bit for bit"},

@@ -221,6 +221,16 @@ base::Status CheckWaits(const SimOptions& options) {
       "gradient_time must be at most 15 s, three quarters of the longest wait for parts");
 }
 
+base::Status CheckCodecs(const SimOptions& options) {
+  using protocol::Codec;
+  RETURN_IF_ERROR(Require(options.codecs == protocol::Codecs{} || options.exact,
+                          "codecs (part_codec, result_codec) need exact 1"));
+  RETURN_IF_ERROR(Require(options.codecs.parts != Codec::kI16, "part_codec must be raw, i8 or i4"));
+  const Codec results = options.codecs.results;
+  return Require(results == Codec::kRaw || (results == Codec::kI16 && options.tau == 0),
+                 "result_codec must be raw or i16, and with i16 tau 0 (automatic)");
+}
+
 // As a manifest's Validate, for replays that people change.
 base::Status CheckLocalSteps(const SimOptions& options) {
   if (options.inner_steps == 1) return base::OkStatus();
@@ -268,6 +278,7 @@ base::Status CheckOptions(const SimOptions& options) {
   }
   RETURN_IF_ERROR(CheckModel(options));
   RETURN_IF_ERROR(CheckLocalSteps(options));
+  RETURN_IF_ERROR(CheckCodecs(options));
   RETURN_IF_ERROR(Require(options.bytes_per_second > 0, "bytes_per_second must be positive"));
   const bool delays_ok = options.delay_min.ns >= 0 && options.delay_max >= options.delay_min &&
                          options.jitter.ns >= 0 && options.fsync_max.ns >= 0 &&

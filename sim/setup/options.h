@@ -94,8 +94,9 @@ struct SimOptions {
   // is the one of the update.
   std::uint64_t inner_steps = 1;
   double inner_rate = 0;
-  double tau = 0;      // 0: automatic
-  bool exact = false;  // compute_profile exact/1: gradients are compared bit for bit
+  protocol::Codecs codecs;  // raw but in profile exact/1
+  double tau = 0;           // 0: automatic
+  bool exact = false;       // compute_profile exact/1: gradients are compared bit for bit
 
   // The network: uniform delays, see sim/engine/network.h.
   base::Duration delay_min = base::Milliseconds(5);

@@ -99,8 +99,9 @@ void DrawAttack(base::Rng rng, SimOptions& options) {
   // After the genesis seal, which waits for every member.
   options.attack_from_step = 1 + rng.Below(8);
   DrawVariants(rng, attack, options);
-  // The smallest lie, which no tolerance would see.
-  if (options.exact && options.attack == "bit_flip") {
+  // The smallest lie, which no tolerance would see; beside codes it is none.
+  const bool raw = options.codecs.parts == protocol::Codec::kRaw;
+  if (options.exact && raw && options.attack == "bit_flip") {
     options.attack_params = {{"bit", "1"}, {"coordinates", "1"}};
   }
   if (!CheckParams(attack, options.attack_params).ok()) options.attack_params.clear();
@@ -125,6 +126,18 @@ bool DrawsGpt(base::Rng rng, const SimOptions& options) {
 void DrawLocalSteps(base::Rng rng, const SimOptions& base, SimOptions& options) {
   if (base.inner_steps > 1) return UseLocalSteps(base.inner_steps, options);
   if (options.exact && OneIn(rng, 4)) UseLocalSteps(2 + rng.Below(7), options);
+}
+
+// Every other exact swarm has codes for its parts, for its results or for both. As above.
+void DrawCodecs(base::Rng rng, const SimOptions& base, SimOptions& options) {
+  options.codecs = base.codecs;
+  if (base.codecs != protocol::Codecs{} || !options.exact || !OneIn(rng, 2)) return;
+  constexpr protocol::Codec kOfParts[] = {protocol::Codec::kRaw, protocol::Codec::kI8,
+                                          protocol::Codec::kI4};
+  options.codecs.parts = kOfParts[rng.Below(std::size(kOfParts))];
+  if (options.codecs.parts == protocol::Codec::kRaw || OneIn(rng, 2)) {
+    options.codecs.results = protocol::Codec::kI16;
+  }
 }
 
 base::Duration DrawMilliseconds(base::Rng& rng, std::uint64_t least, std::uint64_t most) {
@@ -306,6 +319,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   options.exact = base.exact || DrawsExact(rng.Fork("exact"));
   if (base.model == kGptModel || DrawsGpt(rng.Fork("gpt"), options)) UseTinyGpt(options);
   DrawLocalSteps(rng.Fork("local"), base, options);
+  DrawCodecs(rng.Fork("codecs"), base, options);
   if (only_attack) {
     options.attack = base.attack;
     options.attack_params = base.attack_params;

@@ -201,9 +201,10 @@ class Peer {
 
   void AggregateIfAllCame() {
     if (std::count(parts_.begin(), parts_.end(), nullptr) > 0) return;
-    results_[index_] = Run<protocol::AggregateResult>(
-                           protocol::AggregateSpec{parts_, checked_, kTau, kEps, checked_})
-                           .result;
+    results_[index_] =
+        Run<protocol::AggregateResult>(
+            protocol::AggregateSpec{parts_, checked_, kTau, kEps, checked_, ranges_[index_].size()})
+            .result;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       if (i == index_) continue;
       transport_->Send(keys_[i]->id(), MakeFrame(Kind::kResult), results_[index_]);
@@ -240,8 +241,9 @@ class Peer {
     }
     // V2, of every column.
     for (std::size_t j = 0; j < columns_.size(); ++j) {
-      const double norm = aggregation::Norm(protocol::AsFloats(*results_[j]));
-      const double tolerance = protocol::SumTolerance(keys_.size(), kEps, norm, ranges_[j].size());
+      const std::uint64_t length = ranges_[j].size();
+      const auto size = protocol::SizeOf(protocol::Codec::kRaw, *results_[j], length);
+      const double tolerance = protocol::SumTolerance(keys_.size(), kEps, size, length);
       for (std::size_t z = 0; z < wire::kDirections; ++z) {
         double sum = 0;
         for (const auto& of_peer : numbers_) sum += of_peer[j].s[z];

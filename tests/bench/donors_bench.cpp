@@ -148,7 +148,7 @@ class Model {
     std::fill(free_.begin(), free_.end(), now_);
     const auto zeros =
         std::make_shared<const std::vector<float>>(base::ElementCount(goods_.layout));
-    way_.emplace(scene::PeerNumber(scene_.donors), goods_.layout, blocks_[0],
+    way_.emplace(scene::PeerNumber(scene_.donors), goods_.layout, Codec::kRaw, blocks_[0],
                  ModelState{zeros, {{"velocity", zeros}}}, false, settings_.patience, stored_);
     for (std::uint32_t i = 0; i < scene_.donors; ++i) {
       Send({scene::PeerNumber(i), 0, wire::Phase::kC, {.kind = PullKind::kFollow}});

@@ -5,6 +5,8 @@ import unittest
 from harness import TestCase
 from model_proof import LIARS, SMALL, ModelProof, OfGraph, OnBook
 
+CODED_LIARS = ["sign_flip" if word == "bit_flip" else word for word in LIARS if word not in ("--attack-param", "bit=1", "coordinates=1")]
+
 
 class GptTest(OfGraph, OnBook, TestCase):
     """The defaults: nesterov and a cosine; two micro-batches a gradient."""
@@ -15,9 +17,16 @@ class GptTest(OfGraph, OnBook, TestCase):
 
 
 class MlpTest(ModelProof, TestCase):
-    """A rate that decays, after an update without momentum."""
+    """A rate that decays, after an update without momentum; parts and results in codes."""
 
-    SWARM = [*LIARS, "--hidden", 8, "--inner-steps", 2, "--inner-rate", 0.05, "--optimizer", "sgd", "--schedule", "wsd", "--warmup", 20]
+    SWARM = [*CODED_LIARS, "--hidden", 8, "--inner-steps", 2, "--inner-rate", 0.05, "--optimizer", "sgd", "--schedule", "wsd", "--warmup", 20,
+             "--part-codec", "i4", "--result-codec", "i16"]
+
+
+class SoftmaxTest(ModelProof, TestCase):
+    """Gradients in codes, without local steps."""
+
+    SWARM = [*CODED_LIARS, "--model", "softmax", "--part-codec", "i8", "--result-codec", "i16"]
 
 
 if __name__ == "__main__":

@@ -46,15 +46,17 @@ std::uint32_t FaultsToBear(const Step& step, const std::vector<PeerId>& senders)
   return static_cast<std::uint32_t>(b > least ? b : least);
 }
 
-// |S_j| (eps + 2^-23 |ghat[j]|): the residual that CenteredClip may leave.
-double Residual(double senders, double eps, double norm) {
-  return senders * (eps + std::ldexp(1.0, -23) * norm);
+// |S_j| (eps + 2^-23 |ghat[j]| + quantum): the residual that CenteredClip and its encoding may
+// leave.
+double Residual(double senders, double eps, const ResultSize& result) {
+  return senders * (eps + std::ldexp(1.0, -23) * result.norm + result.quantum);
 }
 
 // docs/protocol/numbers.md, "The size check" and "Blind". Sums in the order of keys, pulls less
 // pushes.
-ColumnFate CheckSizes(const std::vector<wire::ColumnNumbers>& rows, double g, double tau,
-                      double eps) {
+ColumnFate CheckSizes(const std::vector<wire::ColumnNumbers>& rows, const ResultSize& result,
+                      double tau, double eps) {
+  const double g = result.norm;
   const auto count = static_cast<double>(rows.size());
   double inward = 0;
   for (const wire::ColumnNumbers& row : rows) {
@@ -66,7 +68,7 @@ ColumnFate CheckSizes(const std::vector<wire::ColumnNumbers>& rows, double g, do
       inward -= n - g < tau ? n - g : tau;
     }
   }
-  const double residual = Residual(count, eps, g);
+  const double residual = Residual(count, eps, result);
   if (inward > residual + std::ldexp(1.0, -30) * count * (g + tau)) return ColumnFate::kSizeCheck;
   if (residual <= tau / 4) return ColumnFate::kApplied;
   std::size_t small = 0;
@@ -75,10 +77,11 @@ ColumnFate CheckSizes(const std::vector<wire::ColumnNumbers>& rows, double g, do
 }
 
 // docs/protocol/checks.md, V2: in every direction the sum is within T of numbers.md.
-bool PassesSumCheck(const std::vector<wire::ColumnNumbers>& rows, double g, double eps,
-                    double part_length) {
+bool PassesSumCheck(const std::vector<wire::ColumnNumbers>& rows, const ResultSize& result,
+                    double eps, double part_length) {
   const double tolerance = 8.0 * static_cast<double>(rows.size()) *
-                           (eps + std::ldexp(1.0, -23) * g) / std::sqrt(part_length);
+                           (eps + std::ldexp(1.0, -23) * result.norm + result.quantum) /
+                           std::sqrt(part_length);
   for (std::size_t z = 0; z < wire::kDirections; ++z) {
     double sum = 0;
     for (const wire::ColumnNumbers& row : rows) sum += row.s[z];
@@ -96,7 +99,7 @@ bool PassesNormCheck(const std::vector<wire::ColumnNumbers>& rows, double delta_
 }
 
 // docs/protocol/checks.md, "When a column is applied", rule by rule.
-ColumnFate FateOf(const Step& step, std::size_t column, double norm) {
+ColumnFate FateOf(const Step& step, std::size_t column, const ResultSize& result) {
   if (!HasResult(step, column)) return ColumnFate::kNoAggregate;
   const auto senders = SendersOf(step, column);
   if (!senders) return ColumnFate::kBadSenders;
@@ -126,10 +129,10 @@ ColumnFate FateOf(const Step& step, std::size_t column, double norm) {
   // 4 and 5. A run that does not clip has neither the size check nor V2.
   const Manifest& manifest = *step.manifest;
   if (manifest.clip) {
-    const ColumnFate fate = CheckSizes(rows, norm, step.last->tau, manifest.eps);
+    const ColumnFate fate = CheckSizes(rows, result, step.last->tau, manifest.eps);
     if (fate != ColumnFate::kApplied) return fate;
     const auto length = static_cast<double>(step.roles.parts[column].size());
-    if (!PassesSumCheck(rows, norm, manifest.eps, length)) return ColumnFate::kSumCheck;
+    if (!PassesSumCheck(rows, result, manifest.eps, length)) return ColumnFate::kSumCheck;
   }
   return PassesNormCheck(rows, manifest.delta_max) ? ColumnFate::kApplied : ColumnFate::kNormCheck;
 }
@@ -177,9 +180,9 @@ void BanForImpossibleContent(Step& step) {
   }
 }
 
-std::vector<ColumnFate> FatesOf(const Step& step, const std::vector<double>& norms) {
+std::vector<ColumnFate> FatesOf(const Step& step, const std::vector<ResultSize>& results) {
   std::vector<ColumnFate> fates;
-  for (std::size_t j = 0; j < step.columns(); ++j) fates.push_back(FateOf(step, j, norms[j]));
+  for (std::size_t j = 0; j < step.columns(); ++j) fates.push_back(FateOf(step, j, results[j]));
   return fates;
 }
 
@@ -204,7 +207,11 @@ double NextTau(const Step& step, const std::vector<ColumnFate>& fates) {
   if (norms.empty()) return step.last->tau;
   const auto n = static_cast<double>(SeatsOf(manifest));
   const double by_norms = manifest.tau_multiple * LowerMedian(norms);
-  const double by_sizes = std::ldexp(1.0, -12) * LowerMedian(sizes);
+  const bool coded = manifest.codecs.results == Codec::kI16;
+  const double beside_codes = n * std::ldexp(1.0, -9);
+  const double share =
+      coded && beside_codes > std::ldexp(1.0, -12) ? beside_codes : std::ldexp(1.0, -12);
+  const double by_sizes = share * LowerMedian(sizes);
   const double least = (64.0 > 8.0 * n ? 64.0 : 8.0 * n) * manifest.eps;
   const double most = std::ldexp(1.0, 44) * manifest.eps / n;
   const double tau = by_norms > by_sizes ? by_norms : by_sizes;

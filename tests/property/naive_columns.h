@@ -24,7 +24,7 @@ bool SaysMissing(const Step& step, const PeerId& worker, std::size_t column);
 // docs/protocol/removals.md).
 void BanForImpossibleContent(Step& step);
 // By column; `norms[j]` is |ghat[j]|.
-std::vector<ColumnFate> FatesOf(const Step& step, const std::vector<double>& norms);
+std::vector<ColumnFate> FatesOf(const Step& step, const std::vector<ResultSize>& results);
 double NextTau(const Step& step, const std::vector<ColumnFate>& fates);
 
 }  // namespace ostraka::protocol::naive

@@ -243,7 +243,7 @@ std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
   const std::vector<Case> counted = CountVotes(step);
   JudgeCases(step, counted);
   JudgeOwers(step);
-  const std::vector<ColumnFate> fates = FatesOf(step, sealed.norms);
+  const std::vector<ColumnFate> fates = FatesOf(step, sealed.results);
   const std::uint64_t part_us = JudgeWait(step);
   const std::vector<wire::Voids> voids = JudgeVoids(step, fates);
   JudgeWithheldResults(step);

@@ -23,6 +23,7 @@
 
 #include "crypto/sign.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/ground/numbers.h"
 #include "node/wire/block.h"
 
 namespace ostraka::protocol::naive {
@@ -42,8 +43,8 @@ struct Sealed {
   std::vector<Entry> aggregates;
   std::vector<std::vector<Entry>> reveals;  // a draw each
   std::vector<Entry> proofs;
-  Digest decision;            // of seal C
-  std::vector<double> norms;  // |ghat[j]|, a column each
+  Digest decision;                  // of seal C
+  std::vector<ResultSize> results;  // a column each
 };
 
 // The block after `last`; nullopt if no draw gives a coin.

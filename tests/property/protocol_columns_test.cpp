@@ -46,7 +46,7 @@ double SumsOverTolerance(const std::vector<std::vector<float>>& rows, const Shar
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += numbers.s[k];
   }
   const double tolerance =
-      SumTolerance(rows.size(), kEps, aggregation::Norm(AsFloats(*result)), length);
+      SumTolerance(rows.size(), kEps, SizeOf(Codec::kRaw, *result, length), length);
   double worst = 0;
   for (const double sum : sums) worst = std::max(worst, std::abs(sum) / tolerance);
   return worst;
@@ -54,6 +54,7 @@ double SumsOverTolerance(const std::vector<std::vector<float>>& rows, const Shar
 
 SharedBlob Aggregated(const std::vector<std::vector<float>>& rows, double tau) {
   AggregateSpec spec;
+  spec.size = rows.front().size();
   for (const auto& row : rows) spec.parts.push_back(BlobOf(row));
   spec.tau = tau;
   spec.eps = kEps;
@@ -82,7 +83,7 @@ RC_GTEST_PROP(SumCheckProperty, AnHonestAggregatePasses, ()) {
     rows.push_back(RandomRow(rng.Fork("outlier", i), length, far, side * far));
   }
   const SharedBlob result = Aggregated(rows, tau);
-  RC_ASSERT(HoldsFiniteFloats(*result, length));
+  RC_ASSERT(HoldsValues(Codec::kRaw, result->data, length));
   RC_ASSERT(SumsOverTolerance(rows, result, tau, 1) <= 1.0);
 }
 
@@ -98,8 +99,8 @@ RC_GTEST_PROP(SumCheckProperty, AShiftedAggregateFails, ()) {
   }
   const double tau = 2 * std::sqrt(static_cast<double>(length));  // most rows are not clipped
   const SharedBlob result = Aggregated(rows, tau);
-  const auto values = AsFloats(*result);
-  std::vector<float> shifted(values.begin(), values.end());
+  const Values values(Codec::kRaw, *result, length);
+  std::vector<float> shifted(values.span().begin(), values.span().end());
   const bool one_coordinate = *rc::gen::arbitrary<bool>();
   if (one_coordinate) {
     shifted[*rc::gen::inRange<std::size_t>(0, length)] += static_cast<float>(1e-3 * tau);
@@ -125,8 +126,8 @@ RC_GTEST_PROP(PackProperty, PartsAreTheGradient, ()) {
       std::get<PackResult>(Run(PackSpec{gradient, CutParts(dimension, count), true}));
   std::vector<float> together;
   for (const SharedBlob& part : packed.parts) {
-    const auto values = AsFloats(*part);
-    together.insert(together.end(), values.begin(), values.end());
+    const Values values(Codec::kRaw, *part, part->data.size() / sizeof(float));
+    together.insert(together.end(), values.span().begin(), values.span().end());
   }
   RC_ASSERT(together == *gradient);
 }

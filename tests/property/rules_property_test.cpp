@@ -38,7 +38,7 @@ SealedInput InputOf(const naive::Sealed& sealed) {
   for (const auto& draw : sealed.reveals) input.b.push_back(MessagesOf(draw));
   input.c = MessagesOf(sealed.proofs);
   input.decision_c = sealed.decision;
-  input.norms = sealed.norms;
+  input.results = sealed.results;
   return input;
 }
 

@@ -165,6 +165,9 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
                              {"optimizer", aggregation::OptimizerName(m.training.optimizer)},
                              {"schedule", protocol::ScheduleName(m.training.schedule)},
                              {"clip_norm", m.training.clip_norm},
+                             {"inner_steps", m.training.inner.steps},
+                             {"part_codec", protocol::CodecName(m.codecs.parts)},
+                             {"result_codec", protocol::CodecName(m.codecs.results)},
                              {"free_delay_ms", protocol::FreeDelayIn(m).each_step.ns / 1'000'000}};
     result["join"] = JoinJson(m);
     if (m.origin) {
@@ -193,6 +196,11 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
   std::printf("gradients: %s\n", m.compute_profile == protocol::kExact
                                      ? "exact/1, equal in every bit on every machine"
                                      : "tolerant, equal within eps_g");
+  if (m.codecs != protocol::Codecs{}) {
+    std::printf("sent as: parts %s, aggregates %s\n",
+                std::string(protocol::CodecName(m.codecs.parts)).c_str(),
+                std::string(protocol::CodecName(m.codecs.results)).c_str());
+  }
   if (thresholds.t_s > 0) {
     const auto delay = protocol::FreeDelayIn(m);
     std::printf(
@@ -284,7 +292,7 @@ base::StatusOr<std::string> CheckTrainer(const protocol::Manifest& manifest,
   }
   if (!trainer.ok()) return trainer.status();
   RETURN_IF_ERROR(config::CheckDimension(base::ElementCount((*trainer)->layout()),
-                                         protocol::SeatsIn(manifest)));
+                                         protocol::SeatsIn(manifest), manifest.codecs.results));
   return std::string();
 }
 

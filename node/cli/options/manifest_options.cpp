@@ -107,6 +107,15 @@ base::Status TakeGraph(const ManifestOptions& options, const std::string& text,
   return base::OkStatus();
 }
 
+base::Status SetCodecs(const ManifestOptions& options, protocol::Manifest& manifest) {
+  ASSIGN_OR_RETURN(manifest.codecs.parts, CodecOf(options.part_codec));
+  ASSIGN_OR_RETURN(manifest.codecs.results, CodecOf(options.result_codec));
+  if (manifest.codecs.results != protocol::Codec::kRaw) {
+    manifest.tau_initial = std::max(manifest.tau_initial, protocol::kTauBesideCodes);
+  }
+  return base::OkStatus();
+}
+
 base::Status SetProfile(const ManifestOptions& options, const std::string& model,
                         protocol::Manifest& manifest) {
   manifest.compute_profile =
@@ -257,6 +266,10 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   AddSetting(command, setting::kSteps, t.steps)->capture_default_str();
   AddUpdateOptions(command, options);
   AddSetting(command, setting::kValidators, m.validators)->capture_default_str();
+  OfferChoices(AddSetting(command, setting::kPartCodec, options.part_codec), CodecNames())
+      ->capture_default_str();
+  OfferChoices(AddSetting(command, setting::kResultCodec, options.result_codec), CodecNames())
+      ->capture_default_str();
   AddRanged(command, setting::kPartTimeout, options.part_timeout_ms)->capture_default_str();
   AddRanged(command, setting::kPartFloor, options.part_floor_ms,
             ", so that the wait follows the run (docs/operating.md; default: it does not)");
@@ -281,6 +294,7 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   if (!graph.text.empty()) RETURN_IF_ERROR(TakeGraph(options, graph.text, plan, source));
   const std::string model = plan.model.substr(0, plan.model.find('@'));
   RETURN_IF_ERROR(SetProfile(options, model, manifest));
+  RETURN_IF_ERROR(SetCodecs(options, manifest));
   train::DataId id{.name = source.name, .hash = {}};
   // Check names first: that is faster than reading files.
   RETURN_IF_ERROR(train::CheckTrainerNames(

@@ -23,9 +23,11 @@ namespace ostraka::cli {
 // albert or graph:FILE; in a manifest both are ids.
 struct ManifestOptions {
   protocol::Manifest manifest;
-  config::UpdateWishes update;              // the rest: as config::SetUpdate says
-  std::string optimizer;                    // empty: by model and data
-  std::string schedule;                     // empty: linear
+  config::UpdateWishes update;  // the rest: as config::SetUpdate says
+  std::string optimizer;        // empty: by model and data
+  std::string schedule;         // empty: linear
+  std::string part_codec = "raw";
+  std::string result_codec = "raw";
   std::optional<std::uint64_t> batch_size;  // none: 32, or of a graph file its batch
   std::string profile;                      // empty: as config::DefaultProfile says
   exact::ModelOptions sizes = {.layers = 2, .width = 64, .heads = 4, .context = 64};  // gpt, albert

@@ -22,6 +22,8 @@ std::vector<std::string> ScheduleNames() {
   return NamesOf(protocol::kAllSchedules, protocol::ScheduleName);
 }
 
+std::vector<std::string> CodecNames() { return NamesOf(protocol::kAllCodecs, protocol::CodecName); }
+
 base::StatusOr<aggregation::Optimizer> OptimizerOf(const std::string& name) {
   const auto optimizer = aggregation::FindOptimizer(name);
   if (optimizer) return *optimizer;
@@ -33,6 +35,13 @@ base::StatusOr<protocol::Schedule> ScheduleOf(const std::string& name) {
   if (schedule) return *schedule;
   return base::InvalidArgument("--schedule must be linear, constant, cosine or wsd, not '" + name +
                                "'");
+}
+
+base::StatusOr<protocol::Codec> CodecOf(const std::string& name) {
+  const auto codec = protocol::FindCodec(name);
+  if (codec) return *codec;
+  return base::InvalidArgument("a codec must be raw, i16 (results), i8 or i4 (parts), not '" +
+                               name + "'");
 }
 
 }  // namespace ostraka::cli

@@ -1,4 +1,4 @@
-// The optimizers and schedules that --optimizer and --schedule take, of `run init`, `swarm` and
+// The optimizers, schedules and codecs that options take, of `run init`, `swarm` and
 // `sim`.
 //
 // Thread safety: pure functions.
@@ -15,9 +15,11 @@ namespace ostraka::cli {
 
 std::vector<std::string> OptimizerNames();
 std::vector<std::string> ScheduleNames();
+std::vector<std::string> CodecNames();
 
 // InvalidArgument: the option takes no such name.
 base::StatusOr<aggregation::Optimizer> OptimizerOf(const std::string& name);
 base::StatusOr<protocol::Schedule> ScheduleOf(const std::string& name);
+base::StatusOr<protocol::Codec> CodecOf(const std::string& name);
 
 }  // namespace ostraka::cli

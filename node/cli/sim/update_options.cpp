@@ -47,7 +47,34 @@ void AddSimUpdateOptions(CLI::App& command, SimUpdateOptions& options) {
   add(setting::kInnerSteps, options.inner_steps, "; makes --exact, and nesterov")
       ->check(CLI::Range(setting::kInnerSteps.least, setting::kInnerSteps.most))
       ->capture_default_str();
+  OfferChoices(add(setting::kPartCodec, options.part_codec, "; a code makes --exact"), CodecNames())
+      ->capture_default_str();
+  OfferChoices(add(setting::kResultCodec, options.result_codec, "; a code makes --exact"),
+               CodecNames())
+      ->capture_default_str();
 }
+
+namespace {
+
+base::Status SetLocalSteps(const SimUpdateOptions& options, sim::SimOptions& result) {
+  if (options.inner_steps == 1) return base::OkStatus();
+  if (options.clip || result.optimizer == aggregation::Optimizer::kAdamW) {
+    return base::InvalidArgument(
+        "--clip and --optimizer adamw are of the update, and local steps (--inner-steps) clip and "
+        "have adamw themselves: leave them out");
+  }
+  sim::UseLocalSteps(options.inner_steps, result);
+  return base::OkStatus();
+}
+
+base::Status SetCodecs(const SimUpdateOptions& options, sim::SimOptions& result) {
+  ASSIGN_OR_RETURN(result.codecs.parts, CodecOf(options.part_codec));
+  ASSIGN_OR_RETURN(result.codecs.results, CodecOf(options.result_codec));
+  if (result.codecs != protocol::Codecs{}) result.exact = true;
+  return base::OkStatus();
+}
+
+}  // namespace
 
 base::Status SetUpdate(const SimUpdateOptions& options, sim::SimOptions& result) {
   using aggregation::Optimizer;
@@ -59,14 +86,8 @@ base::Status SetUpdate(const SimUpdateOptions& options, sim::SimOptions& result)
   if (optimizer == Optimizer::kAdamW) result.learning_rate = 0.02;
   result.clip_norm = options.clip.value_or(optimizer == Optimizer::kAdamW ? 1 : 0);
   RETURN_IF_ERROR(SetModel(options, result));
-  if (options.inner_steps == 1) return base::OkStatus();
-  if (options.clip || optimizer == Optimizer::kAdamW) {
-    return base::InvalidArgument(
-        "--clip and --optimizer adamw are of the update, and local steps (--inner-steps) clip and "
-        "have adamw themselves: leave them out");
-  }
-  sim::UseLocalSteps(options.inner_steps, result);
-  return base::OkStatus();
+  RETURN_IF_ERROR(SetLocalSteps(options, result));
+  return SetCodecs(options, result);
 }
 
 }  // namespace ostraka::cli

@@ -23,6 +23,8 @@ struct SimUpdateOptions {
   std::string schedule = "linear";
   std::optional<double> clip;  // none: 1 for adamw, else 0
   std::uint64_t inner_steps = 1;
+  std::string part_codec = "raw";
+  std::string result_codec = "raw";
 };
 
 void AddSimUpdateOptions(CLI::App& command, SimUpdateOptions& options);

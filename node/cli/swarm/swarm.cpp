@@ -150,7 +150,7 @@ class Swarm {
     ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(trainer_options));
     run_.dimension = base::ElementCount(trainer->layout());
     const std::uint32_t nodes = options_.peers + options_.joins + options_.intruders;
-    RETURN_IF_ERROR(config::CheckDimension(run_.dimension, nodes));
+    RETURN_IF_ERROR(config::CheckDimension(run_.dimension, nodes, manifest.codecs.results));
     for (std::uint32_t i = 0; i < nodes; ++i) {
       ASSIGN_OR_RETURN(sockets_.emplace_back(), os::ListenOnLoopback());
       SwarmNode& node = run_.nodes.emplace_back();

@@ -21,9 +21,8 @@ namespace {
 
 JobResult Failed(const base::Status& status) { return JobFailed{base::MessageOf(status)}; }
 
-SharedBlob BlobOf(std::span<const float> values, bool hash) {
-  const base::ByteView view = base::AsBytes(values);
-  base::Bytes bytes(view.begin(), view.end());
+SharedBlob BlobOf(Codec codec, std::span<const float> values, bool hash) {
+  base::Bytes bytes = Encode(codec, values);
   if (hash) return crypto::MakeBlob(std::move(bytes));
   return std::make_shared<const crypto::Blob>(crypto::Blob{std::move(bytes), Digest{}});
 }
@@ -59,36 +58,43 @@ class JobRunner {
     result.parts.reserve(spec.parts.size());
     for (const PartRange& range : spec.parts) {
       const auto values = std::span(*spec.gradient).subspan(range.begin, range.size());
-      result.parts.push_back(BlobOf(values, spec.hash));
+      result.parts.push_back(BlobOf(spec.codec, values, spec.hash));
     }
     return result;
   }
 
   JobResult operator()(const AggregateSpec& spec) const {
-    aggregation::Rows rows;
     OSTRAKA_CHECK(!spec.parts.empty());
-    rows.dimension = AsFloats(*spec.parts.front()).size();
-    for (const SharedBlob& part : spec.parts) rows.row.push_back(AsFloats(*part).data());
+    std::vector<Values> decoded;
+    aggregation::Rows rows;
+    rows.dimension = spec.size;
+    for (const SharedBlob& part : spec.parts) {
+      decoded.emplace_back(spec.codecs.parts, *part, spec.size);
+      rows.row.push_back(decoded.back().span().data());
+    }
     std::vector<float> out(rows.dimension);
     const base::Status status = Aggregate(spec, rows, out);
     if (!status.ok()) return Failed(status);
-    return AggregateResult{BlobOf(out, spec.hash)};
+    return AggregateResult{BlobOf(spec.codecs.results, out, spec.hash)};
   }
 
   JobResult operator()(const ProveSpec& spec) const {
     ProveResult result;
     result.columns.reserve(spec.columns.size());
     for (std::size_t j = 0; j < spec.columns.size(); ++j) {
-      result.columns.push_back(NumbersOf(AsFloats(*spec.parts[j]), spec.columns[j], spec.tau));
+      const Column& column = spec.columns[j];
+      const Values part(spec.codec, *spec.parts[j], column.range.size());
+      result.columns.push_back(NumbersOf(part, column, spec.tau));
     }
     return result;
   }
 
   JobResult operator()(const CrossCheckSpec& spec) const {
     CrossCheckResult result;
+    const Measure measure(spec.column, spec.tau);
     for (const auto& claim : spec.claims) {
-      const auto numbers = NumbersOf(AsFloats(*claim.part), spec.column, spec.tau);
-      if (SameBits(numbers, claim.numbers)) continue;
+      const Values part(spec.codec, *claim.part, spec.column.range.size());
+      if (SameBits(measure.Of(part), claim.numbers)) continue;
       if (LiesAgain(spec, claim)) result.liars.push_back(claim.peer);
     }
     return result;
@@ -128,8 +134,9 @@ class JobRunner {
       const std::size_t size = column.range.size();
       std::vector<std::span<float>> own;
       for (const auto& slot : slots) own.push_back(slot.subspan(begin, size));
-      aggregation::Update(spec.step, factor, AsFloats(*column.result),
-                          std::span(*parameters).subspan(begin, size), own);
+      const Values result(spec.codec, *column.result, size);
+      aggregation::Update(spec.step, factor, result, std::span(*parameters).subspan(begin, size),
+                          own);
     }
     return UpdateResult{std::move(after)};
   }
@@ -149,7 +156,9 @@ class JobRunner {
   static float FactorOf(const UpdateSpec& spec) {
     if (spec.step.clip_norm == 0) return 1;
     aggregation::SquareSum sum;
-    for (const auto& column : spec.columns) sum.Add(column.range.begin, AsFloats(*column.result));
+    for (const auto& column : spec.columns) {
+      sum.Add(column.range.begin, Values(spec.codec, *column.result, column.range.size()));
+    }
     return aggregation::GradientClipFactor(sum.Norm(), spec.step.clip_norm);
   }
 
@@ -162,52 +171,55 @@ class JobRunner {
     const JobResult first = (*this)(spec.gradient);
     const auto* gradient = std::get_if<GradientResult>(&first);
     if (gradient == nullptr) return first;
-    if (FollowsFrom(*gradient->gradient, spec)) return RecomputeResult{};
+    if (Compare(*gradient->gradient, spec).all()) return RecomputeResult{};
     GradientSpec other_way = spec.gradient;
     other_way.again = true;
     const JobResult second = (*this)(other_way);
     const auto* check = std::get_if<GradientResult>(&second);
     if (check == nullptr) return second;
+    const Agreement agreement = Compare(*check->gradient, spec);
     if (!SameBytes(*gradient->gradient, *check->gradient) || !AreIntact(spec.claims) ||
-        FollowsFrom(*check->gradient, spec)) {  // also a hash or a number may have slipped
+        agreement.all()) {  // also a hash or a number may have slipped
       return RecomputeResult{.unsure = true};
     }
     return RecomputeResult{.accuse = true,
                            .convict = true,
                            .worst_ratio = std::numeric_limits<double>::infinity(),
-                           .false_gradient = !HasRootOf(*check->gradient, *spec.committed)};
+                           .false_gradient = !agreement.root};
   }
 
-  static bool HasRootOf(std::span<const float> gradient,
-                        const RecomputeSpec::Committed& committed) {
+  // What a worker with this gradient says, against what the target said. The root covers every bit,
+  // those of void columns too. The numbers say whether the target also proved what it committed to.
+  struct Agreement {
+    bool numbers = true;
+    bool root = false;
+    bool all() const { return numbers && root; }
+  };
+  static Agreement Compare(std::span<const float> gradient, const RecomputeSpec& spec) {
+    Agreement agreement;
     std::vector<Digest> roots;
-    for (const PartRange& range : committed.parts) {
-      roots.push_back(BlobOf(gradient.subspan(range.begin, range.size()), /*hash=*/true)->root);
+    for (std::size_t j = 0; j < spec.committed->parts.size(); ++j) {
+      const PartRange& range = spec.committed->parts[j];
+      const SharedBlob sent =
+          BlobOf(spec.committed->codec, gradient.subspan(range.begin, range.size()), /*hash=*/true);
+      roots.push_back(sent->root);
+      const Values part(spec.committed->codec, *sent, range.size());
+      for (const RecomputeSpec::Claim& claim : spec.claims) {
+        if (claim.column.part_index != j) continue;
+        const auto numbers = NumbersOf(part, claim.column, spec.tau);
+        agreement.numbers = agreement.numbers && AgreeToTheBit(claim.numbers, numbers);
+      }
     }
-    return crypto::MerkleRoot(roots) == committed.gradient_root;
-  }
-
-  static bool NumbersFollowFrom(std::span<const float> gradient,
-                                const std::vector<RecomputeSpec::Claim>& claims, double tau) {
-    return std::all_of(claims.begin(), claims.end(), [&](const RecomputeSpec::Claim& claim) {
-      const PartRange& range = claim.column.range;
-      const auto part = gradient.subspan(range.begin, range.size());
-      return AgreeToTheBit(claim.numbers, NumbersOf(part, claim.column, tau));
-    });
-  }
-
-  // The root covers every bit, those of void columns too. The numbers say whether the target also
-  // proved what it committed to.
-  static bool FollowsFrom(std::span<const float> gradient, const RecomputeSpec& spec) {
-    return NumbersFollowFrom(gradient, spec.claims, spec.tau) &&
-           HasRootOf(gradient, *spec.committed);
+    agreement.root = crypto::MerkleRoot(roots) == spec.committed->gradient_root;
+    return agreement;
   }
 
   // As JudgeExactly: a difference counts if it is there the second time, and what was compared is
   // still what was signed. (Unprotected runs hash nothing, and check nothing.)
   static bool LiesAgain(const CrossCheckSpec& spec, const CrossCheckSpec::Claim& claim) {
+    const Values part(spec.codec, *claim.part, spec.column.range.size());
     return IsIntact(spec.column.result) && IsIntact(claim.part) &&
-           !SameBits(NumbersOf(AsFloats(*claim.part), spec.column, spec.tau), claim.numbers);
+           !SameBits(NumbersOf(part, spec.column, spec.tau), claim.numbers);
   }
 
   static bool IsIntact(const SharedBlob& blob) {

@@ -51,15 +51,18 @@ struct PackSpec {
   SharedVector gradient;
   std::vector<PartRange> parts;
   bool hash = true;  // false in unprotected runs: roots stay zero
+  Codec codec = Codec::kRaw;
 };
 
 // CenteredClip of the parts that one aggregator holds; in unprotected runs their mean.
 struct AggregateSpec {
-  std::vector<SharedBlob> parts;  // raw float32, equal sizes, all finite
+  std::vector<SharedBlob> parts;  // each holds `size` values
   bool clip = true;               // false: the mean
   double tau = 0;
   double eps = 0;
   bool hash = true;  // false in unprotected runs: the root stays zero
+  std::uint64_t size = 0;
+  Codecs codecs = {};
 };
 
 // The numbers that a worker's PROOF states of its own parts.
@@ -67,6 +70,7 @@ struct ProveSpec {
   std::vector<SharedBlob> parts;  // own parts, by column
   std::vector<Column> columns;
   double tau = 0;
+  Codec codec = Codec::kRaw;  // of the parts
 };
 
 // V1: the numbers that others stated for the own column, against the parts that are held.
@@ -79,6 +83,7 @@ struct CrossCheckSpec {
     wire::ColumnNumbers numbers;
   };
   std::vector<Claim> claims;
+  Codec codec = Codec::kRaw;  // of the parts
 };
 
 // A validator's (or voter's) recomputation of a whole worker step.
@@ -96,6 +101,7 @@ struct RecomputeSpec {
     Digest gradient_root;
     Digest parameters_root;
     std::vector<PartRange> parts = {};
+    Codec codec = Codec::kRaw;  // of the parts
   };
   std::optional<Committed> committed = {};
   struct Claim {
@@ -115,6 +121,7 @@ struct UpdateSpec {
   };
   std::vector<Applied> columns;  // ascending, disjoint
   aggregation::OptimizerStep step;
+  Codec codec = Codec::kRaw;  // of the results
 };
 
 // What this member's COMMIT says of its parameters, in profile exact/1 (crypto/parameters_root.h).

@@ -238,6 +238,21 @@ base::Status ValidateDeadlines(const Manifest& manifest) {
                  "seal_timeout_ms must be above part_timeout_ms: a seal waits for the aggregators");
 }
 
+base::Status ValidateCodecs(const Manifest& manifest) {
+  const Codecs& codecs = manifest.codecs;
+  RETURN_IF_ERROR(
+      Require(codecs.parts != Codec::kI16, "aggregation.part_codec must be raw, i8 or i4"));
+  RETURN_IF_ERROR(Require(codecs.results == Codec::kRaw || codecs.results == Codec::kI16,
+                          "aggregation.result_codec must be raw or i16: in a coarser one an owner "
+                          "could hide a shift of each result"));
+  RETURN_IF_ERROR(Require(codecs == Codecs{} || manifest.compute_profile == kExact,
+                          "aggregation.part_codec and result_codec must be raw in compute_profile "
+                          "tolerant"));
+  return Require(codecs.results == Codec::kRaw || manifest.tau == 0,
+                 "aggregation.tau must be \"auto\" with result_codec i16: beside a fixed one "
+                 "columns can be blind for ever");
+}
+
 base::Status ValidateProfile(const Manifest& manifest) {
   if (manifest.compute_profile == kExact) {
     return Require(manifest.eps_g == 0, "eps_g must be 0 in compute_profile exact/1");
@@ -363,6 +378,11 @@ std::uint32_t FaultsBorne(Mode mode, std::uint32_t n) {
   return SparedValidators(n, FaultBound(thresholds), 1) == 0 ? 0 : thresholds.t_s;
 }
 
+double LeastTauShare(const Manifest& manifest) {
+  if (manifest.codecs.results == Codec::kRaw) return 0x1.0p-12;
+  return std::max(0x1.0p-12, 0x1.0p-9 * static_cast<double>(SeatsIn(manifest)));
+}
+
 double SmallestTau(const Manifest& manifest) {
   return std::max(64.0, 8.0 * static_cast<double>(SeatsIn(manifest))) * manifest.eps;
 }
@@ -422,6 +442,7 @@ base::Status ValidateOfAnyVersion(const Manifest& manifest) {
   RETURN_IF_ERROR(Require(earlier <= 1'000'000'000'000 && (earlier == 0 || manifest.origin),
                           "origin.updates must be at most 10^12"));
   RETURN_IF_ERROR(ValidateProfile(manifest));
+  RETURN_IF_ERROR(ValidateCodecs(manifest));
   RETURN_IF_ERROR(Require(NonNegativeFinite(manifest.tau), "tau must be 0 (auto) or positive"));
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_multiple) && manifest.tau_multiple <= 1,
                           "tau_multiple must be in (0, 1]: above 1 attackers can make tau grow"));

@@ -15,6 +15,7 @@
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/base/time.h"
+#include "node/protocol/ground/codec.h"
 #include "node/wire/block.h"
 
 namespace ostraka::protocol {
@@ -134,6 +135,7 @@ struct Manifest {
   // How recomputed gradients are compared: kTolerant within eps_g, kExact bit for bit.
   std::string compute_profile = kTolerant;
 
+  Codecs codecs;     // of parts and results
   bool clip = true;  // false: mean, for comparison only
   double tau = 0;    // 0: auto, `tau_multiple` x the median sealed norm of the last block
   double tau_multiple = 1.0;
@@ -179,6 +181,12 @@ bool IsModerator(const Manifest& manifest, const PeerId& peer);
 // The largest tau of a run. Beyond it sums of n clipped differences in double do not resolve eps:
 // an honest aggregator could not meet its residual bound, nor V2 its tolerance.
 double LargestTau(const Manifest& manifest);
+// The least share of the rows' sizes that tau follows: 2^-12, and beside results of i16 2^-9 a
+// seat, since such a result's quantum is up to 8/32767 of it: below, columns would be blind for
+// ever where rows agree.
+double LeastTauShare(const Manifest& manifest);
+// The first tau of a run with results of i16: with 2^-10 some columns of its first step are blind.
+inline constexpr double kTauBesideCodes = 0x1.0p-6;
 // The smallest tau that follows sealed norms: max(64, 8 n) eps, n the seats. There n rows of
 // residual eps fill an eighth of a radius, half of what makes a column blind
 // (node/protocol/rules/sizes.h).

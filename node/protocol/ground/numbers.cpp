@@ -14,32 +14,32 @@ namespace ostraka::protocol {
 
 static_assert(wire::kDirections == aggregation::kProjectionCount);
 
-std::span<const float> AsFloats(const crypto::Blob& blob) {
-  OSTRAKA_CHECK(blob.data.size() % sizeof(float) == 0);
-  // operator new aligns a vector's bytes for any scalar.
-  return {reinterpret_cast<const float*>(blob.data.data()), blob.data.size() / sizeof(float)};
+ResultSize SizeOf(Codec codec, const crypto::Blob& result, std::uint64_t count) {
+  return {aggregation::Norm(Values(codec, result, count)), Quantum(codec, result.data, count)};
 }
 
-bool HoldsFiniteFloats(const crypto::Blob& blob, std::uint64_t count) {
-  if (blob.data.size() != count * sizeof(float)) return false;
-  const auto values = AsFloats(blob);
-  return std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
+Measure::Measure(const Column& column, double tau) : missing_(column.result == nullptr), tau_(tau) {
+  if (missing_) return;
+  result_ = Values(column.codec, *column.result, column.range.size());
+  signs_.resize(aggregation::SignBytes(column.range.size()));
+  crypto::Stream("signs", column.direction_seed).Fill(signs_);
 }
 
-wire::ColumnNumbers NumbersOf(std::span<const float> part, const Column& column, double tau) {
+wire::ColumnNumbers Measure::Of(std::span<const float> part) const {
   wire::ColumnNumbers numbers;
   numbers.size = aggregation::Norm(part);
-  if (column.result == nullptr) {
-    numbers.missing = true;
-    return numbers;
-  }
-  std::vector<std::uint8_t> signs(aggregation::SignBytes(part.size()));
-  crypto::Stream("signs", column.direction_seed).Fill(signs);
+  numbers.missing = missing_;
+  if (missing_) return numbers;
+  OSTRAKA_CHECK(part.size() == result_.span().size());
   const aggregation::Projection projection =
-      aggregation::ClippedProjection(part, AsFloats(*column.result), tau, signs);
+      aggregation::ClippedProjection(part, result_, tau_, signs_);
   numbers.s = projection.s;
   numbers.norm = projection.norm;
   return numbers;
+}
+
+wire::ColumnNumbers NumbersOf(std::span<const float> part, const Column& column, double tau) {
+  return Measure(column, tau).Of(part);
 }
 
 bool SameBits(const wire::ColumnNumbers& a, const wire::ColumnNumbers& b) {
@@ -63,10 +63,10 @@ bool InHonestRange(const wire::ColumnNumbers& numbers, std::uint64_t part_length
                      [&](double s) { return std::isfinite(s) && std::abs(s) <= bound; });
 }
 
-double SumTolerance(std::size_t senders, double eps, double result_norm,
+double SumTolerance(std::size_t senders, double eps, const ResultSize& result,
                     std::uint64_t part_length) {
   if (base::Planted(base::Bug::kToleranceHundredfold)) senders *= 100;
-  return 8.0 * static_cast<double>(senders) * (eps + 0x1.0p-23 * result_norm) /
+  return 8.0 * static_cast<double>(senders) * ((eps + 0x1.0p-23 * result.norm) + result.quantum) /
          std::sqrt(static_cast<double>(part_length));
 }
 

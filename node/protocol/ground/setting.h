@@ -133,6 +133,10 @@ inline constexpr Setting kInnerClip = {"inner", "clip_norm", "largest norm of ea
 
 inline constexpr Setting kRule = {"aggregation", "rule",
                                   "centered_clip; mean is for comparison only"};
+inline constexpr Setting kPartCodec = {
+    "aggregation", "part_codec", "of gradients' parts: raw, i8 or i4", "--part-codec", 0, kAny, 13};
+inline constexpr Setting kResultCodec = {
+    "aggregation", "result_codec", "of aggregates: raw or i16", "--result-codec", 0, kAny, 13};
 inline constexpr Setting kTau = {
     "aggregation", "tau",
     "clipping radius of a part; \"auto\" follows the median of the last sealed norms"};

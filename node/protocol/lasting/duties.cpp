@@ -23,13 +23,15 @@ using wire::Verdict;
 namespace {
 
 // Nullopt if no COMMIT of the worker is sealed that names a gradient and its parameters.
-std::optional<RecomputeSpec::Committed> CommittedBy(const PastStep& past, const PeerId& worker) {
+std::optional<RecomputeSpec::Committed> CommittedBy(const PastStep& past, const PeerId& worker,
+                                                    Codec codec) {
   const auto commit = past.commits.find(worker);
   if (commit == past.commits.end()) return std::nullopt;
   const wire::Commit& body = commit->second;
   if (!body.gradient_root || !body.parameters_root) return std::nullopt;
   RecomputeSpec::Committed committed{*body.gradient_root, *body.parameters_root};
   for (const Column& column : past.columns) committed.parts.push_back(column.range);
+  committed.codec = codec;
   return committed;
 }
 
@@ -44,7 +46,7 @@ std::optional<RecomputeSpec> Duties::OtherStep(std::uint64_t step, const PeerId&
   const PastStep* past = chain_.Past(step);
   if (past == nullptr) return std::nullopt;
   RecomputeSpec spec;
-  spec.committed = CommittedBy(*past, target);
+  spec.committed = CommittedBy(*past, target, manifest_->codecs.parts);
   if (!spec.committed) return std::nullopt;
   spec.gradient = GradientOf(*past, step, target);
   spec.tau = past->tau;
@@ -78,7 +80,7 @@ std::optional<RecomputeSpec> Duties::Recomputation(std::uint64_t step, const Pee
   spec.tau = past->tau;
   spec.eps_g = manifest_->eps_g;
   if (manifest_->compute_profile == kExact) {
-    spec.committed = CommittedBy(*past, target);
+    spec.committed = CommittedBy(*past, target, manifest_->codecs.parts);
     if (!spec.committed) return std::nullopt;
   }
   spec.claims = *std::move(claims);
@@ -216,7 +218,7 @@ bool Duties::IsExhibit(const wire::SignedEnvelope& part, const SharedBlob& blob)
   return body->root == blob->root &&
          crypto::VerifyMerklePath(*commit->second.gradient_root, body->root, key.column,
                                   past.columns.size(), body->path) &&
-         HoldsFiniteFloats(*blob, past.columns[key.column].range.size());
+         HoldsValues(manifest_->codecs.parts, blob->data, past.columns[key.column].range.size());
 }
 
 std::vector<std::pair<CaseId, CrossCheckSpec>> Duties::ExhibitsToJudge() {
@@ -233,6 +235,7 @@ std::vector<std::pair<CaseId, CrossCheckSpec>> Duties::ExhibitsToJudge() {
     const wire::ColumnNumbers& numbers = (*proven)[exhibit.column];
     CrossCheckSpec spec;
     spec.column = past->columns[exhibit.column];
+    spec.codec = manifest_->codecs.parts;
     spec.tau = past->tau;
     if (base::Planted(base::Bug::kEvidenceOfAnotherStep)) {
       spec.column.direction_seed = chain_.head().decision;

@@ -25,6 +25,7 @@ void Replay::Start(JobDesk& desk, const Manifest& manifest, const ModelState& st
   for (std::size_t j = 0; j < ranges.size(); ++j) {
     if (results[j] != nullptr) spec.columns.push_back({ranges[j], results[j]});
   }
+  spec.codec = manifest.codecs.results;
   spec.step = OptimizerStepOf(manifest.training, block->step);
   job_ = desk.Start({.about = block->step, .asked_in = now}, std::move(spec));
 }

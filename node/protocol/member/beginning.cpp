@@ -178,7 +178,7 @@ bool Beginning::IsResultOf(const Block& block, std::uint32_t column,
   const auto ranges = CutParts(core_.chain.state().parameters->size(),
                                static_cast<std::uint32_t>(block.columns.size()));
   return column < block.result_roots.size() && result.root == block.result_roots[column] &&
-         HoldsFiniteFloats(result, ranges[column].size());
+         HoldsValues(core_.manifest->codecs.results, result.data, ranges[column].size());
 }
 
 void Beginning::PlanReplay(const Blocks& blocks) {

@@ -44,8 +44,9 @@ void Follower::Leave(std::optional<std::uint64_t> step, bool trust_state) {
   replay_.Clear();
   // An answer takes two ways, each a quarter of Delta at most.
   const base::Duration round_trip{core_.chain.delta().ns / 2};
-  catch_up_.emplace(core_.self, core_.layout, core_.chain.shared_head(), core_.chain.state(),
-                    trust_state, round_trip, std::exchange(kept_, std::nullopt));
+  catch_up_.emplace(core_.self, core_.layout, core_.manifest->codecs.results,
+                    core_.chain.shared_head(), core_.chain.state(), trust_state, round_trip,
+                    std::exchange(kept_, std::nullopt));
   for (const auto& [height, kept] : core_.chain.recent().all()) {
     if (height <= HeightOf(core_.chain.head())) continue;
     auto block = wire::DecodeBlock(kept.encoded);

@@ -221,7 +221,9 @@ bool Gate::BulkWanted(const wire::Envelope& envelope, const PeerId& from,
   // worker, or its own, with parts of other columns, and the one that mattered found none].
   if (part && from != envelope.sender) return false;
   const std::uint64_t dimension = core_.chain.state().parameters->size();
-  if (bytes > LargestPart(dimension, slot.iteration) * sizeof(float)) return false;
+  const Codecs& codecs = core_.manifest->codecs;
+  const std::uint64_t largest = LargestPart(dimension, slot.iteration);
+  if (bytes > EncodedBytes(part ? codecs.parts : codecs.results, largest)) return false;
   const std::size_t held = core_.inbox.CountIterations(Inbox::PlaceOf(slot), envelope.sender);
   return held < (part ? 2 + DisputesOf(envelope.sender) : 1);
 }

@@ -143,10 +143,12 @@ void PlainPeer::On(const MessageReceived& input) {
     const auto sender = static_cast<std::size_t>(
         std::lower_bound(members_.begin(), members_.end(), input.from) - members_.begin());
     const std::size_t index = slot.type == MessageType::kPart ? my_index_ : sender;
-    if (!HoldsFiniteFloats(*input.blob, parts_[index].size())) {
+    const Codecs& codecs = manifest_->codecs;
+    const Codec codec = slot.type == MessageType::kPart ? codecs.parts : codecs.results;
+    if (!HoldsValues(codec, input.blob->data, parts_[index].size())) {
       return Halt(Halted::Why::kFailed, "step " + std::to_string(slot.step) + ": " +
                                             input.from.Short() +
-                                            " sent NaN, Inf or a wrong length");
+                                            " sent NaN, Inf, a wrong length or a wrong codec");
     }
   }
   inbox_.emplace(Place{slot.step, slot.type, input.from}, input.blob);
@@ -243,7 +245,10 @@ void PlainPeer::On(const JobDone& input) {
   switch (node.mapped()) {
     case Purpose::kGradient:
       return StartJob(Purpose::kPack,
-                      PackSpec{std::get<GradientResult>(*input.result).gradient, parts_, false});
+                      PackSpec{.gradient = std::get<GradientResult>(*input.result).gradient,
+                               .parts = parts_,
+                               .hash = false,
+                               .codec = manifest_->codecs.parts});
     case Purpose::kPack: {
       times_.compute_ns = (now_ - mark_).ns;
       mark_ = now_;
@@ -286,6 +291,8 @@ void PlainPeer::TryAdvance() {
     for (const PeerId& member : members_) {
       spec.parts.push_back(inbox_.at({step_, MessageType::kPart, member}));
     }
+    spec.size = parts_[my_index_].size();
+    spec.codecs = manifest_->codecs;
     spec.clip = false;
     spec.hash = false;
     StartJob(Purpose::kAggregate, std::move(spec));
@@ -300,6 +307,7 @@ void PlainPeer::Update() {
   for (std::size_t j = 0; j < members_.size(); ++j) {
     spec.columns.push_back({parts_[j], inbox_.at({step_, MessageType::kResult, members_[j]})});
   }
+  spec.codec = manifest_->codecs.results;
   spec.step = OptimizerStepOf(manifest_->training, step_);
   StartJob(Purpose::kUpdate, std::move(spec));
 }

@@ -91,16 +91,20 @@ bool NormsAreFar(const SealedStep& sealed, const std::vector<PeerId>& senders, s
 }
 
 ColumnFate JudgeResult(const SealedStep& sealed, const Manifest& manifest,
-                       const std::vector<PeerId>& senders, std::size_t column, double result_norm) {
+                       const std::vector<PeerId>& senders, std::size_t column,
+                       const ResultSize& result) {
   // Without clipping the identities that sizes and sums test do not hold; such runs are for
   // comparison only.
   if (manifest.clip) {
-    const SizeRule rule{.tau = sealed.tau, .eps = manifest.eps, .result_norm = result_norm};
+    const SizeRule rule{.tau = sealed.tau,
+                        .eps = manifest.eps,
+                        .result_norm = result.norm,
+                        .quantum = result.quantum};
     const std::vector<double> sizes = SizesOf(sealed, senders, column);
     const ColumnFate fate = JudgeSizes(sizes, rule);
     if (fate != ColumnFate::kApplied) return fate;
     const double tolerance =
-        SumTolerance(senders.size(), manifest.eps, result_norm, sealed.roles.parts[column].size());
+        SumTolerance(senders.size(), manifest.eps, result, sealed.roles.parts[column].size());
     if (!SumsVanish(sealed, senders, column, tolerance)) return ColumnFate::kSumCheck;
   }
   return NormsAreFar(sealed, senders, column, manifest.delta_max) ? ColumnFate::kNormCheck
@@ -130,11 +134,11 @@ std::vector<ColumnFate> JudgeWithoutAggregates(const SealedStep& sealed, const B
 }
 
 void JudgeAggregates(const SealedStep& sealed, const Block& head, const Manifest& manifest,
-                     const std::vector<double>& result_norms, std::vector<ColumnFate>& fates) {
+                     const std::vector<ResultSize>& results, std::vector<ColumnFate>& fates) {
   for (std::size_t j = 0; j < fates.size(); ++j) {
     if (fates[j] != ColumnFate::kApplied) continue;
     const auto senders = *wire::SendersOf(sealed.aggregates[j]->included, head.members);
-    fates[j] = JudgeResult(sealed, manifest, senders, j, result_norms[j]);
+    fates[j] = JudgeResult(sealed, manifest, senders, j, results[j]);
   }
 }
 

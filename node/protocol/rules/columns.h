@@ -21,6 +21,7 @@
 
 #include "node/protocol/ground/hash_into.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/ground/numbers.h"
 #include "node/protocol/ground/roles.h"
 #include "node/wire/messages.h"
 
@@ -63,10 +64,10 @@ std::optional<std::vector<PeerId>> IncludedIn(const SealedStep& sealed, const Bl
 std::vector<ColumnFate> JudgeWithoutAggregates(const SealedStep& sealed, const Block& head);
 
 // The size check, V2 and V3, in this order, on the columns that `fates` still has applied.
-// `result_norms[j]` is |ghat[j]| there. [V3 is last: an aggregate that is far from all rows would
+// `results[j]` is of ghat[j] there. [V3 is last: an aggregate that is far from all rows would
 // else be void before its owner can owe a name for it.]
 void JudgeAggregates(const SealedStep& sealed, const Block& head, const Manifest& manifest,
-                     const std::vector<double>& result_norms, std::vector<ColumnFate>& fates);
+                     const std::vector<ResultSize>& results, std::vector<ColumnFate>& fates);
 
 // True iff the fate's owner owes a name: honest, it was lied to by one of its senders.
 bool OwesAName(ColumnFate fate);

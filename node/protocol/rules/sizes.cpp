@@ -24,7 +24,7 @@ constexpr double kSmallShare = 1.0 / 16;
 }  // namespace
 
 double ResidualBound(std::size_t senders, const SizeRule& rule) {
-  return static_cast<double>(senders) * (rule.eps + 0x1.0p-23 * rule.result_norm);
+  return static_cast<double>(senders) * ((rule.eps + 0x1.0p-23 * rule.result_norm) + rule.quantum);
 }
 
 bool IsBlind(std::size_t senders, const SizeRule& rule) {

@@ -3,7 +3,8 @@
 // member holds; they are exact and use no coin.
 //
 // The size check. CenteredClip's result v satisfies |sum_i D_i| <= |S| (eps + 2^-23 |v|), D_i the
-// difference g_i - v clipped to tau. With g = |v|, u = v/g and N_i = |g_i|, in the direction of u:
+// difference g_i - v clipped to tau; encoding it moves v by a quantum at most, and each D_i by no
+// more. With g = |v|, u = v/g and N_i = |g_i|, in the direction of u:
 //  - N_i < g: -<D_i, u> >= min(g - N_i, tau sqrt(1 - (N_i/g)^2)). Unclipped it is g - <g_i, u>;
 //    clipped, tau times the cosine of the angle at v between the centre and g_i, and the widest
 //    angle is that of the tangent to the ball of radius N_i.
@@ -34,9 +35,10 @@ struct SizeRule {
   double tau = 0;
   double eps = 0;
   double result_norm = 0;  // |ghat|
+  double quantum = 0;      // of its codec (node/protocol/ground/codec.h)
 };
 
-// |S| (eps + 2^-23 |ghat|): the largest |sum_i D_i| at an honest owner's result.
+// |S| (eps + 2^-23 |ghat| + quantum): the largest |sum_i D_i| at an honest owner's result.
 double ResidualBound(std::size_t senders, const SizeRule& rule);
 
 // True iff the residual bound is more than tau / 4.

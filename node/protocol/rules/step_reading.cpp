@@ -212,8 +212,9 @@ void StepReading::ReadEvidence(const Manifest& manifest, crypto::Verifier& verif
 // --- the block ----------------------------------------------------------------------------------
 
 Block StepReading::Judge(const Block& head, const Manifest& manifest, const Digest& decision_c,
-                         const std::vector<double>& norms, std::vector<ColumnFate>& fates) const {
-  JudgeAggregates(sealed, head, manifest, norms, fates);
+                         const std::vector<ResultSize>& results,
+                         std::vector<ColumnFate>& fates) const {
+  JudgeAggregates(sealed, head, manifest, results, fates);
   Judged judged;
   judged.decision = decision_c;
   judged.randomness = randomness;
@@ -235,7 +236,7 @@ std::optional<Block> BlockOf(const Block& head, const Manifest& manifest, std::u
   reading.ReadSealC(head, input.c);
   reading.ReadEvidence(manifest, verifier);
   std::vector<ColumnFate> fates = JudgeWithoutAggregates(reading.sealed, head);
-  return reading.Judge(head, manifest, input.decision_c, input.norms, fates);
+  return reading.Judge(head, manifest, input.decision_c, input.results, fates);
 }
 
 void StepReading::HashInto(crypto::Hasher& hasher) const {

@@ -52,10 +52,10 @@ struct StepReading {
   void ReadSealC(const Block& head, const SealedMessages& sealed_c);
   // The evidence that sealed PROOFs carry, judged by what its bytes prove.
   void ReadEvidence(const Manifest& manifest, crypto::Verifier& verifier);
-  // REQUIRES: all seals and the evidence are read; `norms[j]` is |ghat[j]| of each column that
+  // REQUIRES: all seals and the evidence are read; `results[j]` is of ghat[j], of each column that
   // JudgeWithoutAggregates has applied.
   Block Judge(const Block& head, const Manifest& manifest, const Digest& decision_c,
-              const std::vector<double>& norms, std::vector<ColumnFate>& fates) const;
+              const std::vector<ResultSize>& results, std::vector<ColumnFate>& fates) const;
 
   // The member owes the REVEAL of this draw: its COMMIT is sealed and complete, and it spoilt no
   // draw before.
@@ -99,7 +99,7 @@ struct SealedInput {
   std::vector<SealedMessages> b;  // a draw each
   SealedMessages c;
   Digest decision_c;
-  std::vector<double> norms;  // |ghat[j]|, a column each
+  std::vector<ResultSize> results;  // a column each
 };
 // The block after `head`. Nullopt if the draws do not end with a good one.
 std::optional<Block> BlockOf(const Block& head, const Manifest& manifest, std::uint64_t dimension,

@@ -7,9 +7,6 @@
 namespace ostraka::protocol {
 namespace {
 
-// With 256 rows their residual bound is then an eighth of tau at an aggregate as large as they are.
-constexpr double kSizeShare = 0x1.0p-12;
-
 double LowerMedian(std::vector<double> values) {
   OSTRAKA_CHECK(!values.empty());
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
@@ -39,7 +36,7 @@ double NextTau(const SealedStep& sealed, const Block& head, const Manifest& mani
   }
   if (norms.empty()) return sealed.tau;
   const double followed = std::max(manifest.tau_multiple * LowerMedian(std::move(norms)),
-                                   kSizeShare * LowerMedian(std::move(sizes)));
+                                   LeastTauShare(manifest) * LowerMedian(std::move(sizes)));
   // Equal rows have norm 0, where CenteredClip needs a positive radius; and huge ones stop where
   // doubles still resolve the sum check.
   return std::clamp(followed, SmallestTau(manifest), LargestTau(manifest));

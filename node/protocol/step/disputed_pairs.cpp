@@ -49,7 +49,8 @@ void DisputedPairs::JudgeParts() {
     const Inbox::Version* commit = Commit(pair);
     const Inbox::Version* part = Part(pair);
     if (commit == nullptr || part == nullptr) continue;
-    const bool good = !PartFault(*commit, *part, pair.column, facts_.roles().parts);
+    const bool good =
+        !PartFault(*commit, *part, pair.column, facts_.roles().parts, core_.manifest->codecs.parts);
     (good ? good_ : spoilt_).insert(pair.index);
   }
 }

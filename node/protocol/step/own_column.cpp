@@ -63,7 +63,8 @@ void OwnColumn::JudgePartOf(const PeerId& worker) {
     refused_.insert(worker);
     return;
   }
-  const auto reason = PartFault(*commit, *part, *facts_.my_column, facts_.roles().parts);
+  const auto reason = PartFault(*commit, *part, *facts_.my_column, facts_.roles().parts,
+                                core_.manifest->codecs.parts);
   if (!reason) {
     held_.emplace(worker, Held{part->blob, commit->message->digest, part->message->frame});
     return;
@@ -79,6 +80,8 @@ void OwnColumn::StartAggregation() {
   started_ = true;
   if (held_.empty()) return State(nullptr);
   AggregateSpec spec;
+  spec.size = facts_.roles().parts[*facts_.my_column].size();
+  spec.codecs = core_.manifest->codecs;
   for (const auto& [worker, held] : held_) spec.parts.push_back(held.blob);
   spec.clip = core_.manifest->clip;
   spec.tau = facts_.reading.sealed.tau;
@@ -127,7 +130,8 @@ void OwnColumn::State(const SharedBlob& result) {
 
 Draft OwnColumn::ResultDraft(const SharedBlob& result) const {
   const std::uint32_t index = *facts_.my_column;
-  const wire::Result body{RawHeaderOf(facts_.roles().parts[index]), result->root};
+  const wire::Result body{HeaderOf(facts_.roles().parts[index], core_.manifest->codecs.results),
+                          result->root};
   return core_.voice.MakeDraft(
       core_.voice.SlotOf(facts_.number(), Phase::kA, MessageType::kResult, 0, index),
       facts_.parent_a, wire::Encode(body), core_.chain.head().members, result);

@@ -41,9 +41,11 @@ bool OwnGradient::OnJob(const JobResult& result) {
   OSTRAKA_CHECK(job_);
   job_.reset();
   if (const auto* computed = std::get_if<GradientResult>(&result)) {
-    job_ = core_.jobs.Start(
-        {.about = facts_.number(), .asked_in = facts_.number()},
-        PackSpec{.gradient = computed->gradient, .parts = facts_.roles().parts, .hash = true});
+    job_ = core_.jobs.Start({.about = facts_.number(), .asked_in = facts_.number()},
+                            PackSpec{.gradient = computed->gradient,
+                                     .parts = facts_.roles().parts,
+                                     .hash = true,
+                                     .codec = core_.manifest->codecs.parts});
     return false;
   }
   parts_ = std::get<PackResult>(result).parts;
@@ -90,7 +92,7 @@ void OwnGradient::Commit(std::optional<Digest> gradient_root,
   drafts.push_back(CommitDraft(gradient_root));
   for (std::uint32_t j = 0; j < part_roots.size(); ++j) {
     wire::Part part;
-    part.header = RawHeaderOf(facts_.roles().parts[j]);
+    part.header = HeaderOf(facts_.roles().parts[j], core_.manifest->codecs.parts);
     part.root = part_roots[j];
     part.path = crypto::MerklePath(part_roots, j);
     drafts.push_back(core_.voice.MakeDraft(

@@ -10,17 +10,19 @@
 #include <string>
 #include <vector>
 
+#include "node/protocol/ground/codec.h"
 #include "node/protocol/ground/state.h"
 #include "node/protocol/mail/inbox.h"
 
 namespace ostraka::protocol {
 
-// The wire header of every PART and RESULT of that range: float32, raw codec.
-wire::TensorHeader RawHeaderOf(const PartRange& range);
+// The wire header of every PART or RESULT of that range.
+wire::TensorHeader HeaderOf(const PartRange& range, Codec codec);
 
 // Why no member may accept `part` for `column`; nullopt if it is good. `parts`: the ranges of all
-// columns. REQUIRES: `part` carries bulk data.
+// columns; `codec` is that of the run's parts. REQUIRES: `part` carries bulk data.
 std::optional<std::string> PartFault(const Inbox::Version& commit, const Inbox::Version& part,
-                                     std::uint32_t column, const std::vector<PartRange>& parts);
+                                     std::uint32_t column, const std::vector<PartRange>& parts,
+                                     Codec codec);
 
 }  // namespace ostraka::protocol

@@ -95,6 +95,7 @@ void Proving::TryNumbers() {
   }
   ProveSpec spec;
   spec.parts = gradient.parts();
+  spec.codec = core_.manifest->codecs.parts;
   for (std::size_t j = 0; j < results.all().size(); ++j)
     spec.columns.push_back(results.ColumnOf(j));
   spec.tau = facts_.reading.sealed.tau;

@@ -29,7 +29,7 @@ bool Results::Take(std::size_t column, const SharedBlob& blob) {
   if (column >= results_.size() || !IsWanted(column)) return false;
   const SealedStep& sealed = facts_.reading.sealed;
   if (blob->root != sealed.aggregates[column]->result_root) return false;  // R1
-  if (!HoldsFiniteFloats(*blob, sealed.roles.parts[column].size())) return false;
+  if (!HoldsValues(codec(), blob->data, sealed.roles.parts[column].size())) return false;
   if (results_[column] != nullptr) return true;
   results_[column] = blob;
   core_.KeepResult(facts_.number(), static_cast<std::uint32_t>(column),
@@ -43,8 +43,11 @@ Column Results::ColumnOf(std::size_t column) const {
   return {.part_index = index,
           .range = facts_.roles().parts[column],
           .result = results_[column],
-          .direction_seed = DirectionSeed(facts_.reading.randomness, facts_.number(), index)};
+          .direction_seed = DirectionSeed(facts_.reading.randomness, facts_.number(), index),
+          .codec = codec()};
 }
+
+Codec Results::codec() const { return core_.manifest->codecs.results; }
 
 void Results::CheckInvariants() const {
   OSTRAKA_CHECK(closed_ || !expired_);

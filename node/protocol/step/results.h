@@ -57,6 +57,8 @@ class Results {
   void CheckInvariants() const;
 
  private:
+  Codec codec() const;
+
   Core& core_;
   const StepFacts& facts_;
   std::vector<SharedBlob> results_;

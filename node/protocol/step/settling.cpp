@@ -41,14 +41,14 @@ void Settling::Begin(const Digest& decision_c) {
 
 Outcome Settling::Try(const OwnRoots& own) {
   const std::vector<SharedBlob>& results = results_.all();
-  std::vector<double> norms(fates_.size(), 0.0);
+  std::vector<ResultSize> sizes(fates_.size());
   for (std::size_t j = 0; j < fates_.size(); ++j) {
     if (fates_[j] != ColumnFate::kApplied) continue;
     if (results[j] == nullptr) return Outcome::Wait();  // its owner owes it
-    norms[j] = aggregation::Norm(AsFloats(*results[j]));
+    sizes[j] = SizeOf(core_.manifest->codecs.results, *results[j], facts_.roles().parts[j].size());
   }
   Block block =
-      facts_.reading.Judge(core_.chain.head(), *core_.manifest, decision_c_, norms, fates_);
+      facts_.reading.Judge(core_.chain.head(), *core_.manifest, decision_c_, sizes, fates_);
   const auto& agreed = facts_.reading.sealed.parameters_root;
   if ((block.state_root && own.state && *block.state_root != *own.state) ||
       (agreed && own.parameters && *agreed != *own.parameters)) {
@@ -129,6 +129,7 @@ void Settling::CrossCheck() {
   const SealedStep& sealed = facts_.reading.sealed;
   CrossCheckSpec spec;
   spec.column = results_.ColumnOf(*mine);
+  spec.codec = core_.manifest->codecs.parts;
   spec.tau = sealed.tau;
   const auto included = IncludedIn(sealed, core_.chain.head(), *mine);
   if (!included) return;
@@ -182,6 +183,7 @@ void Settling::StartUpdate() {
     if (fates_[j] != ColumnFate::kApplied && !planted) continue;
     spec.columns.push_back({facts_.roles().parts[j], result});
   }
+  spec.codec = core_.manifest->codecs.results;
   spec.step = OptimizerStepOf(core_.manifest->training, facts_.number());
   update_ =
       core_.jobs.Start({.about = facts_.number(), .asked_in = facts_.number()}, std::move(spec));

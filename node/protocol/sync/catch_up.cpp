@@ -66,10 +66,12 @@ std::uint64_t LowestConnected(const std::map<std::uint64_t, SharedBlock>& chain,
 
 }  // namespace
 
-CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
-                 bool trust_state, base::Duration patience, std::optional<StateParts> kept)
+CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, Codec codec, SharedBlock view,
+                 ModelState state, bool trust_state, base::Duration patience,
+                 std::optional<StateParts> kept)
     : self_(self),
       layout_(std::move(layout)),
+      codec_(codec),
       patience_(patience),
       view_(std::move(view)),
       state_(std::move(state)),
@@ -298,7 +300,7 @@ bool CatchUp::TakeResult(std::uint64_t step, std::uint64_t column, const SharedB
   const auto ranges =
       CutParts(base::ElementCount(layout_), static_cast<std::uint32_t>(block->columns.size()));
   if (blob->root != block->result_roots[column]) return false;
-  if (!HoldsFiniteFloats(*blob, ranges[column].size())) return false;
+  if (!HoldsValues(codec_, blob->data, ranges[column].size())) return false;
   auto& held = results_[step];
   held.resize(block->columns.size());
   held[column] = blob;
@@ -444,7 +446,7 @@ void CatchUp::AskResults(Round& round) {
   const SharedBlock next = BlockAt(HeightOf(*view_) + 1);
   if (next == nullptr || next->columns.empty()) return;
   const std::uint64_t bytes =
-      base::ElementCount(layout_) / next->columns.size() * sizeof(float);  // about
+      EncodedBytes(codec_, base::ElementCount(layout_) / next->columns.size());  // about
   const std::size_t two_a_member =
       kPiecesAMember * requests_.Willing(round.now, round.others).size();
   // Near the head each result is needed soon, so a silent member must not cost the time that a slow

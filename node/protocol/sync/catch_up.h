@@ -54,6 +54,7 @@
 
 #include "node/base/tensor_layout.h"
 #include "node/base/time.h"
+#include "node/protocol/ground/codec.h"
 #include "node/protocol/ground/hash_into.h"
 #include "node/protocol/ground/roles.h"
 #include "node/protocol/ground/state.h"
@@ -97,9 +98,10 @@ class CatchUp {
 
   // Starts at the block `view`, which `state` follows. Unless `trust_state`, a state is fetched
   // first over any distance. `patience`: how long to wait for an answer. `kept`: what an earlier
-  // process had of a state (C6).
-  CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
-          bool trust_state, base::Duration patience, std::optional<StateParts> kept = std::nullopt);
+  // process had of a state (C6). `codec`: of the run's results.
+  CatchUp(const PeerId& self, base::TensorLayout layout, Codec codec, SharedBlock view,
+          ModelState state, bool trust_state, base::Duration patience,
+          std::optional<StateParts> kept = std::nullopt);
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -180,6 +182,7 @@ class CatchUp {
 
   const PeerId self_;
   const base::TensorLayout layout_;
+  const Codec codec_;              // of results
   const base::Duration patience_;  // a request's and its answer's way
   SharedBlock view_;
   ModelState state_;

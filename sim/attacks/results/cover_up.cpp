@@ -42,10 +42,10 @@ constexpr double kClaimedSize = 1e38;
 std::optional<protocol::AggregateResult> ShiftedByARow(const protocol::AggregateSpec& spec,
                                                        const protocol::AggregateResult& truth,
                                                        double scale) {
-  const std::vector<float> values = FloatsIn(*truth.result);
+  const std::vector<float> values = ResultOf(spec, truth);
   std::vector<double> radii;
   for (const protocol::SharedBlob& part : spec.parts) {
-    std::vector<float> difference = FloatsIn(*part);
+    std::vector<float> difference = ValuesIn(spec.codecs.parts, *part, spec.size);
     for (std::size_t c = 0; c < difference.size(); ++c) difference[c] -= values[c];
     radii.push_back(std::min(spec.tau, aggregation::Norm(difference)));
   }
@@ -174,7 +174,9 @@ class CoverUp final : public Editor {
       for (const auto& [id, gradient] : held.gradients) {
         if (!gradient) continue;
         const auto part = std::span(*gradient).subspan(column.range.begin, column.range.size());
-        const wire::ColumnNumbers numbers = protocol::NumbersOf(part, column, spec.tau);
+        const crypto::Blob sent{protocol::Encode(spec.codec, part), {}};
+        const protocol::Values values(spec.codec, sent, part.size());
+        const wire::ColumnNumbers numbers = protocol::NumbersOf(values, column, spec.tau);
         for (std::size_t k = 0; k < own.s.size(); ++k) own.s[k] -= numbers.s[k];
       }
       // A larger number than an honest peer can state would itself be evidence.

@@ -19,6 +19,7 @@
 
 #include "node/protocol/ground/numbers.h"
 #include "sim/adversary/lying.h"
+#include "sim/adversary/shift.h"
 #include "sim/attacks/results/factories.h"
 
 namespace ostraka::sim {
@@ -84,9 +85,10 @@ class SlipOfAPart final : public LyingEditor<protocol::ProveResult> {
     for (std::size_t j = 0; j < spec.columns.size() && j < owners.size(); ++j) {
       if (turn.coven().Contains(owners[j]) || truth.columns[j].missing) continue;
       if (!times_.Take(turn.step())) return std::nullopt;
-      const auto sent = protocol::AsFloats(*spec.parts[j]);
-      const auto flipped = WithAFlippedBit(
-          std::make_shared<const std::vector<float>>(sent.begin(), sent.end()), bit_);
+      const auto flipped =
+          WithAFlippedBit(std::make_shared<const std::vector<float>>(
+                              ValuesIn(spec.codec, *spec.parts[j], spec.columns[j].range.size())),
+                          bit_);
       protocol::ProveResult slip = truth;
       slip.columns[j] = protocol::NumbersOf(*flipped, spec.columns[j], spec.tau);
       return slip;

@@ -30,8 +30,7 @@
 namespace ostraka::sim {
 namespace {
 
-bool PointsUp(const protocol::SharedBlob& result) {
-  const std::vector<float> values = FloatsIn(*result);
+bool PointsUp(const std::vector<float>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) > 0;
 }
 
@@ -41,9 +40,10 @@ class NoAggregate final : public LyingEditor<protocol::AggregateResult> {
       : LyingEditor(options.from_step), by_content_(options.Param("content") != 0) {}
 
  private:
-  std::optional<protocol::AggregateResult> Lie(const EditorTurn&, const protocol::JobSpec&,
+  std::optional<protocol::AggregateResult> Lie(const EditorTurn&, const protocol::JobSpec& spec,
                                                const protocol::AggregateResult& truth) override {
-    if (by_content_ && !PointsUp(truth.result)) return std::nullopt;
+    const auto& aggregate = std::get<protocol::AggregateSpec>(spec);
+    if (by_content_ && !PointsUp(ResultOf(aggregate, truth))) return std::nullopt;
     return protocol::AggregateResult{nullptr};
   }
 
@@ -61,7 +61,8 @@ class MissesItsOwn final : public LyingEditor<protocol::ProveResult> {
     const auto own = turn.round()->roles.PartOwnedBy(turn.self());
     if (!own || truth.columns[*own].missing) return std::nullopt;
     const auto& column = std::get<protocol::ProveSpec>(spec).columns[*own];
-    if (by_content_ && !PointsUp(column.result)) return std::nullopt;
+    if (by_content_ && !PointsUp(ValuesIn(column.codec, *column.result, column.range.size())))
+      return std::nullopt;
     protocol::ProveResult lie = truth;
     lie.columns[*own] = {.missing = true, .size = truth.columns[*own].size};
     return lie;
@@ -84,7 +85,11 @@ class OtherAggregate final : public Editor {
       NoteCommit(frames_.Open(received->frame));
     } else if (const auto* done = std::get_if<protocol::JobDone>(&input)) {
       const auto* result = std::get_if<protocol::AggregateResult>(done->result.get());
-      if (result) result_ = result->result;
+      const auto spec = turn.SpecOf(done->id);
+      if (result && result->result && spec) {
+        result_ = result->result;
+        points_up_ = PointsUp(ResultOf(std::get<protocol::AggregateSpec>(*spec), *result));
+      }
     }
     if (!substitutes_.OnInput(turn, input, result_)) turn.Deliver(input);
   }
@@ -107,7 +112,7 @@ class OtherAggregate final : public Editor {
   }
 
   void Prepare(const EditorTurn& turn, const protocol::Store& store) {
-    if (!result_ || members_.empty() || (by_content_ && !PointsUp(result_))) return;
+    if (!result_ || members_.empty() || (by_content_ && !points_up_)) return;
     substitutes_.Prepare(store, [&](wire::Envelope& own) {
       if (own.slot.type != wire::MessageType::kAggregate || own.slot.step < from_step_)
         return false;
@@ -138,6 +143,7 @@ class OtherAggregate final : public Editor {
   Substitutes substitutes_;
   FrameReader frames_;
   protocol::SharedBlob result_;
+  bool points_up_ = false;
   std::vector<base::PeerId> members_;                                      // members of the head
   std::map<std::uint64_t, std::map<base::PeerId, base::Digest>> commits_;  // by step
 };

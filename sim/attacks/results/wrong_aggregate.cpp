@@ -62,8 +62,8 @@ class WrongAggregate final : public LyingEditor<protocol::AggregateResult> {
   std::optional<protocol::AggregateResult> Lie(const EditorTurn& turn,
                                                const protocol::JobSpec& spec,
                                                const protocol::AggregateResult& truth) override {
-    return Shifted(std::get<protocol::AggregateSpec>(spec),
-                   shift_.Of(turn, FloatsIn(*truth.result)), 0);
+    const auto& aggregate = std::get<protocol::AggregateSpec>(spec);
+    return Shifted(aggregate, shift_.Of(turn, ResultOf(aggregate, truth)), 0);
   }
 
   Shift shift_;
@@ -84,8 +84,8 @@ class FarParts final : public LyingEditor<protocol::GradientResult> {
   Shift shift_;
 };
 
-// The sum check allows sums of 8 |S| (eps + 2^-23 |ghat|) / sqrt(p), over |S| projections on
-// directions of p entries +-1/sqrt(p). This shift makes each sum `times` that limit, times a
+// The sum check allows sums of 8 |S| (eps + 2^-23 |ghat| + quantum) / sqrt(p), over |S| projections
+// on directions of p entries +-1/sqrt(p). This shift makes each sum `times` that limit, times a
 // standard normal number.
 class NearTolerance final : public LyingEditor<protocol::AggregateResult> {
  public:
@@ -96,10 +96,10 @@ class NearTolerance final : public LyingEditor<protocol::AggregateResult> {
   std::optional<protocol::AggregateResult> Lie(const EditorTurn&, const protocol::JobSpec& spec,
                                                const protocol::AggregateResult& truth) override {
     const auto& aggregate = std::get<protocol::AggregateSpec>(spec);
-    const std::vector<float> values = FloatsIn(*truth.result);
-    double squares = 0;
-    for (const float value : values) squares += double{value} * value;
-    const double allowed = 8 * (aggregate.eps + 0x1.0p-23 * std::sqrt(squares));
+    const std::vector<float> values = ResultOf(aggregate, truth);
+    const protocol::ResultSize size =
+        protocol::SizeOf(aggregate.codecs.results, *truth.result, aggregate.size);
+    const double allowed = 8 * (aggregate.eps + 0x1.0p-23 * size.norm + size.quantum);
     const double shift = times_ * allowed / std::sqrt(static_cast<double>(values.size()));
     return Shifted(aggregate, values, shift);
   }
@@ -121,7 +121,7 @@ std::vector<std::unique_ptr<Editor>> MakeWrongAggregate(const EditorOptions& opt
     style.lie = [shift = Shift(options)](const EditorTurn& turn,
                                          const protocol::AggregateSpec& spec,
                                          const protocol::AggregateResult& truth) {
-      return std::optional(Shifted(spec, shift.Of(turn, FloatsIn(*truth.result)), 0));
+      return std::optional(Shifted(spec, shift.Of(turn, ResultOf(spec, truth)), 0));
     };
     style.claim_size = true;
     editors.push_back(MakeCovered(options, std::move(style)));

@@ -58,13 +58,18 @@ double SealedWorld::NormForSizes(std::size_t column, std::vector<double>& sizes)
   return g;
 }
 
-void SealedWorld::DrawColumn(std::size_t column, double& norm) {
+void SealedWorld::DrawColumn(std::size_t column, ResultSize& result) {
+  double& norm = result.norm;
   const std::vector<PeerId>& workers = roles_.workers;
   const double tau = head_.tau;
   std::vector<double> sizes(workers.size());
   norm = tau * (0.5 + 4 * rng_.Unit());
   for (double& size : sizes) size = norm * (1 + 0.5 * rng_.Unit());
   if (today_.contains(Mischief::kSizes) && Luck(50)) norm = NormForSizes(column, sizes);
+  if (manifest_.codecs.results != Codec::kRaw) {
+    base::Rng codes = rng_.Fork("codes", step_ * 1000 + column);
+    result.quantum = norm * codes.Unit() * (codes.Chance(1, 8) ? 1.0 : 0x1.0p-12);
+  }
   const bool moves = today_.contains(Mischief::kNorms) && Luck(80);
   const double far = moves ? AnyOf<double>({0.01, 8, step_ % 3 == 0 ? 8 : 1e13}) : 1;
   // V3 and medians turn where half of the rows are near and half are far.
@@ -72,8 +77,8 @@ void SealedWorld::DrawColumn(std::size_t column, double& norm) {
   const std::size_t half = (workers.size() + rng_.Below(3)) / 2;
   const double middle = manifest_.delta_max > 0 ? manifest_.delta_max : tau;
   const double root = std::sqrt(static_cast<double>(roles_.parts[column].size()));
-  const double tolerance =
-      8 * static_cast<double>(workers.size()) * (manifest_.eps + 0x1.0p-23 * norm) / root;
+  const double tolerance = 8 * static_cast<double>(workers.size()) *
+                           ((manifest_.eps + 0x1.0p-23 * norm) + result.quantum) / root;
   const bool sums = today_.contains(Mischief::kSums) && Luck(40);
   const std::uint64_t how = sums ? rng_.Below(3) : 3;
   const std::size_t direction = rng_.Below(wire::kDirections);
@@ -151,8 +156,8 @@ void SealedWorld::DrawMissing() {
 }
 
 void SealedWorld::DrawNumbers(naive::Sealed& sealed) {
-  sealed.norms.resize(roles_.parts.size());
-  for (std::size_t j = 0; j < roles_.parts.size(); ++j) DrawColumn(j, sealed.norms[j]);
+  sealed.results.resize(roles_.parts.size());
+  for (std::size_t j = 0; j < roles_.parts.size(); ++j) DrawColumn(j, sealed.results[j]);
   DrawMissing();
   SpoilNumbers();
 }

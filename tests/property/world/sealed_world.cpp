@@ -77,6 +77,9 @@ void SealedWorld::DrawManifest(std::uint32_t n, Mode mode) {
   manifest_.members[0].only_dials = Luck(70);
   manifest_.clip = !Luck(5);
   manifest_.tau = Luck(40) ? 0x1.0p-6 : 0;
+  if (manifest_.tau == 0 && rng_.Fork("codecs").Chance(1, 3)) {
+    manifest_.codecs.results = Codec::kI16;
+  }
   manifest_.tau_multiple = Luck(50) ? 1.0 : 0.5;
   manifest_.delta_max = Luck(30) ? 0x1.0p-5 : 0;
   manifest_.validators = static_cast<std::uint32_t>(1 + rng_.Below(3));

@@ -108,7 +108,7 @@ class SealedWorld {
   // --- seal C (sealed_proofs.cpp) ---
   void DrawProofs(naive::Sealed& sealed);
   void DrawNumbers(naive::Sealed& sealed);
-  void DrawColumn(std::size_t column, double& norm);
+  void DrawColumn(std::size_t column, ResultSize& result);
   double NormForSizes(std::size_t column, std::vector<double>& sizes);
   void SpoilNumbers();
   void Miss(const PeerId& worker, std::size_t column);

@@ -100,10 +100,19 @@ TEST(TrainingTest, AManifestIsCheckedByNameWithoutItsData) {
 }
 
 TEST(TrainingTest, EachMemberNeedsTwoParameters) {
-  EXPECT_TRUE(CheckDimension(16, 8).ok());
-  const base::Status refused = CheckDimension(15, 8);
+  EXPECT_TRUE(CheckDimension(16, 8, protocol::Codec::kRaw).ok());
+  const base::Status refused = CheckDimension(15, 8, protocol::Codec::kRaw);
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(base::MessageOf(refused), HasSubstr("use --hidden 16 or more"));
+}
+
+TEST(TrainingTest, AggregatesInCodesAreNotTooLong) {
+  constexpr std::uint64_t kMost = (std::uint64_t{1} << 22) * 8;
+  EXPECT_TRUE(CheckDimension(kMost, 8, protocol::Codec::kI16).ok());
+  EXPECT_TRUE(CheckDimension(kMost * 9, 8, protocol::Codec::kRaw).ok());
+  const base::Status refused = CheckDimension(kMost + 8, 8, protocol::Codec::kI16);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(base::MessageOf(refused), HasSubstr("use --result-codec raw"));
 }
 
 }  // namespace

@@ -144,6 +144,7 @@ HonestStep MakeHonestStep(HonestStepOptions options) {
   sealed.aggregates.resize(sealed.roles.parts.size());
   for (std::size_t j = 0; j < sealed.roles.parts.size(); ++j) {
     AggregateSpec spec;
+    spec.size = sealed.roles.parts[j].size();
     for (const PeerId& worker : workers) spec.parts.push_back(parts[worker][j]);
     spec.tau = options.tau;
     spec.eps = made.manifest.eps;
@@ -151,7 +152,7 @@ HonestStep MakeHonestStep(HonestStepOptions options) {
     const auto index = static_cast<std::uint32_t>(j);
     made.columns.push_back({index, sealed.roles.parts[j], result,
                             DirectionSeed(made.randomness, options.step, index)});
-    made.result_norms.push_back(aggregation::Norm(AsFloats(*result)));
+    made.results.push_back(SizeOf(Codec::kRaw, *result, sealed.roles.parts[j].size()));
     wire::Aggregate& aggregate = sealed.aggregates[j].emplace();
     aggregate.part_index = index;
     aggregate.result_root = result->root;
@@ -177,7 +178,7 @@ void HonestStep::SetSenders(std::size_t column, const std::vector<PeerId>& sende
 
 std::vector<ColumnFate> HonestStep::Fates() const {
   std::vector<ColumnFate> fates = JudgeWithoutAggregates(sealed, head);
-  JudgeAggregates(sealed, head, manifest, result_norms, fates);
+  JudgeAggregates(sealed, head, manifest, results, fates);
   return fates;
 }
 

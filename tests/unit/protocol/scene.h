@@ -43,7 +43,7 @@ struct HonestStep {
   SealedStep sealed;
   Digest randomness;  // r^t
   std::vector<Column> columns;
-  std::vector<double> result_norms;
+  std::vector<ResultSize> results;
 
   wire::Proof& ProofOf(const PeerId& worker) { return sealed.proofs.at(worker); }
   wire::Aggregate& AggregateOf(std::size_t column) { return *sealed.aggregates[column]; }

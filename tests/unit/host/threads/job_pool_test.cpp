@@ -51,6 +51,7 @@ std::shared_ptr<const JobSpec> AggregateOf(std::uint64_t seed) {
   constexpr std::size_t kDimension = 50'000;
   base::Rng rng(seed);
   protocol::AggregateSpec spec;
+  spec.size = kDimension;
   for (std::size_t i = 0; i < kRows; ++i) {
     std::vector<float> row(kDimension);
     for (float& value : row) value = static_cast<float>(rng.Unit());

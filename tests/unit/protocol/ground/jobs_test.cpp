@@ -114,25 +114,27 @@ TEST(PackJobTest, UnprotectedRunsHashNothing) {
 
 TEST(AggregateJobTest, ClipsOutliersWhereTheMeanDoesNot) {
   AggregateSpec spec;
+  spec.size = 2;
   for (const float value : {1.0F, 1.0F, 1.0F, 1.0F, 1000.0F}) {
     spec.parts.push_back(BlobOf({value, -value}));
   }
   spec.tau = 0.01;
   spec.eps = 1e-6;
   const auto clipped = RunAs<AggregateResult>(spec).result;
-  EXPECT_NEAR(AsFloats(*clipped)[0], 1.0, 0.01);
+  EXPECT_NEAR(Values(Codec::kRaw, *clipped, 2).span()[0], 1.0, 0.01);
   EXPECT_EQ(clipped->root, crypto::MerkleRootOfData(clipped->data));
 
   spec.clip = false;
   spec.hash = false;
   const auto mean = RunAs<AggregateResult>(spec).result;
-  EXPECT_FLOAT_EQ(AsFloats(*mean)[0], 1004.0F / 5);
+  EXPECT_FLOAT_EQ(Values(Codec::kRaw, *mean, 2).span()[0], 1004.0F / 5);
   EXPECT_TRUE(mean->root.is_zero());
 }
 
 TEST(AggregateJobTest, FailsInOneLineOnBadOptions) {
   AggregateSpec spec;
   spec.parts = {BlobOf({1, 2})};
+  spec.size = 2;
   spec.tau = 0;
   spec.eps = 1e-6;
   EXPECT_NE(FailureOf(spec), "");

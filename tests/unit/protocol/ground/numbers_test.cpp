@@ -31,26 +31,6 @@ std::vector<float> RandomFloats(std::uint64_t seed, std::size_t count, double sc
   return values;
 }
 
-// --- bytes as floats -----------------------------------------------------------------------------
-
-TEST(HoldsFiniteFloatsTest, AsksForTheExactLengthAndFiniteValues) {
-  const std::vector<float> values = {1.0F, -2.0F, 3.0F};
-  EXPECT_TRUE(HoldsFiniteFloats(*BlobOf(values), 3));
-  EXPECT_FALSE(HoldsFiniteFloats(*BlobOf(values), 2));
-  EXPECT_FALSE(HoldsFiniteFloats(*BlobOf(values), 4));
-  EXPECT_FALSE(HoldsFiniteFloats(*crypto::MakeBlob(base::Bytes(13)), 3));
-  EXPECT_FALSE(HoldsFiniteFloats(*crypto::MakeBlob({}), 1));
-  for (const float bad :
-       {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
-        std::numeric_limits<float>::quiet_NaN()}) {
-    for (std::size_t at = 0; at < values.size(); ++at) {
-      std::vector<float> spoilt = values;
-      spoilt[at] = bad;
-      EXPECT_FALSE(HoldsFiniteFloats(*BlobOf(spoilt), 3)) << bad << " at " << at;
-    }
-  }
-}
-
 // --- the numbers of a column ---------------------------------------------------------------------
 
 // docs/protocol/step.md with plain loops: s_k = <z_k, D> and norm = |part - result|.
@@ -208,10 +188,11 @@ TEST(InHonestRangeTest, BoundIsMinOneTenOverRootPTimesTheClippedNorm) {
 // --- tolerances ----------------------------------------------------------------------------------
 
 TEST(SumToleranceTest, IsTheFormulaOfTheProtocol) {
-  EXPECT_DOUBLE_EQ(SumTolerance(7, 1e-6, 0, 100), 8 * 7 * 1e-6 / 10);
-  EXPECT_DOUBLE_EQ(SumTolerance(7, 1e-6, 3, 100), 8 * 7 * (1e-6 + 3.0 / 8388608) / 10);
-  EXPECT_DOUBLE_EQ(SumTolerance(14, 1e-6, 3, 100), 2 * SumTolerance(7, 1e-6, 3, 100));
-  EXPECT_DOUBLE_EQ(SumTolerance(7, 1e-6, 3, 400), SumTolerance(7, 1e-6, 3, 100) / 2);
+  EXPECT_DOUBLE_EQ(SumTolerance(7, 1e-6, {}, 100), 8 * 7 * 1e-6 / 10);
+  EXPECT_DOUBLE_EQ(SumTolerance(7, 1e-6, {3}, 100), 8 * 7 * (1e-6 + 3.0 / 8388608) / 10);
+  EXPECT_DOUBLE_EQ(SumTolerance(7, 1e-6, {3, 2}, 100), 8 * 7 * (1e-6 + 3.0 / 8388608 + 2) / 10);
+  EXPECT_DOUBLE_EQ(SumTolerance(14, 1e-6, {3}, 100), 2 * SumTolerance(7, 1e-6, {3}, 100));
+  EXPECT_DOUBLE_EQ(SumTolerance(7, 1e-6, {3}, 400), SumTolerance(7, 1e-6, {3}, 100) / 2);
 }
 
 struct Deviation {

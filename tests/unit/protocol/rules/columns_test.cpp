@@ -248,7 +248,7 @@ TEST(ColumnTest, V2VoidsWhenTheNumbersDoNotSumToZero) {
 
 TEST(ColumnTest, V2ComparesTheSumWithTheToleranceOfTheProtocol) {
   const HonestStep honest = MakeHonestStep();
-  const double tolerance = SumTolerance(8, honest.manifest.eps, honest.result_norms[kColumn],
+  const double tolerance = SumTolerance(8, honest.manifest.eps, honest.results[kColumn],
                                         honest.sealed.roles.parts[kColumn].size());
   for (const double sign : {-1.0, 1.0}) {
     for (std::size_t k = 0; k < wire::kDirections; ++k) {
@@ -270,7 +270,7 @@ TEST(ColumnTest, V2TakesANanForAFailure) {
   std::vector<ColumnFate> fates(step.sealed.roles.parts.size(), ColumnFate::kApplied);
   step.ProofOf(step.sealed.roles.workers[3]).columns[kColumn].s[0] =
       std::numeric_limits<double>::quiet_NaN();
-  JudgeAggregates(step.sealed, step.head, step.manifest, step.result_norms, fates);
+  JudgeAggregates(step.sealed, step.head, step.manifest, step.results, fates);
   EXPECT_EQ(fates[kColumn], ColumnFate::kSumCheck);
 }
 
@@ -279,7 +279,7 @@ TEST(ColumnTest, V2LeavesVoidColumnsAsTheyAre) {
   step.ProofOf(step.sealed.roles.workers[3]).columns[kColumn].s[0] += 1;
   std::vector<ColumnFate> fates = JudgeWithoutAggregates(step.sealed, step.head);
   fates[kColumn] = ColumnFate::kNormCheck;
-  JudgeAggregates(step.sealed, step.head, step.manifest, step.result_norms, fates);
+  JudgeAggregates(step.sealed, step.head, step.manifest, step.results, fates);
   EXPECT_EQ(fates[kColumn], ColumnFate::kNormCheck);
 }
 

@@ -103,7 +103,7 @@ ColumnFate FateOf(const HonestStep& step) { return step.Fates()[kColumn]; }
 
 TEST(SizeCheckTest, VoidsWhatIsLargerThanItsRows) {
   HonestStep step = MakeHonestStep();
-  step.result_norms[kColumn] *= 1e8;
+  step.results[kColumn].norm *= 1e8;
   EXPECT_EQ(FateOf(step), ColumnFate::kSizeCheck);
   const Block block = step.Judge();
   EXPECT_EQ(block.owing, std::vector<PeerId>{step.sealed.roles.owners[kColumn]});
@@ -113,14 +113,14 @@ TEST(SizeCheckTest, VoidsWhatIsLargerThanItsRows) {
 
 TEST(SizeCheckTest, ComesBeforeTheFarNorms) {
   HonestStep step = MakeHonestStep();
-  step.result_norms[kColumn] *= 1e8;
+  step.results[kColumn].norm *= 1e8;
   step.manifest.delta_max = 1e-9;
   EXPECT_EQ(FateOf(step), ColumnFate::kSizeCheck);
 }
 
 TEST(SizeCheckTest, ABlindColumnOwesNothing) {
   HonestStep step = MakeHonestStep();
-  step.result_norms[kColumn] = 1e12;
+  step.results[kColumn].norm = 1e12;
   for (const PeerId& worker : step.sealed.roles.workers) {
     step.ProofOf(worker).columns[kColumn].size = 2e12;
   }

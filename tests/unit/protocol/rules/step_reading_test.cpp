@@ -50,7 +50,7 @@ class StepReadingTest : public testing::Test {
     FillAggregates({});
     input_.b.push_back(Reveals(0, {}));
     input_.decision_c = DigestOf(7);
-    input_.norms.assign(roles_.parts.size(), 1.0);
+    input_.results.assign(roles_.parts.size(), {.norm = 1.0});
   }
 
   // AGGs that include all workers but those members.
@@ -170,7 +170,7 @@ TEST_F(StepReadingTest, SameSealedMessagesGiveTheSameBlock) {
   reading.ReadSealC(head_, input_.c);
   reading.ReadEvidence(manifest_, verifier_);
   std::vector<ColumnFate> fates = JudgeWithoutAggregates(reading.sealed, head_);
-  const Block block = reading.Judge(head_, manifest_, input_.decision_c, input_.norms, fates);
+  const Block block = reading.Judge(head_, manifest_, input_.decision_c, input_.results, fates);
   EXPECT_EQ(wire::EncodeBlock(once), wire::EncodeBlock(block));
 }
 

@@ -30,7 +30,7 @@ class PartCheckTest : public testing::Test {
     Inbox::Version part;
     part.message = w_.Say(kWorker, Phase::kA, MessageType::kPart, wire::Encode(body), 0, kColumn);
     part.blob = blob;
-    return PartFault(committed, part, kColumn, w_.facts.roles().parts).value_or("");
+    return PartFault(committed, part, kColumn, w_.facts.roles().parts, Codec::kRaw).value_or("");
   }
   wire::Part Body() { return w_.PartBody(kWorker, kColumn); }
   SharedBlob Blob() { return w_.PartsOf(kWorker)[kColumn]; }
@@ -106,7 +106,7 @@ TEST_F(PartCheckTest, UnreadableBodyIsAFault) {
   Inbox::Version part;
   part.message = w_.Say(kWorker, Phase::kA, MessageType::kPart, {1, 2, 3}, 0, kColumn);
   part.blob = Blob();
-  const auto fault = PartFault(commit, part, kColumn, w_.facts.roles().parts);
+  const auto fault = PartFault(commit, part, kColumn, w_.facts.roles().parts, Codec::kRaw);
   ASSERT_TRUE(fault);
   EXPECT_NE(fault->find("malformed PART"), std::string::npos);
 }

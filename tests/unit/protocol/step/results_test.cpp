@@ -101,7 +101,7 @@ TEST_F(ResultsTest, JudgeTakesWhatOwnersSentAndClosesWithTheLast) {
 
 TEST_F(ResultsTest, ResultOfAMemberThatIsNotTheOwnerIsNotLookedAtInTheInbox) {
   w_.ReadA();
-  const wire::Result body{RawHeaderOf(w_.facts.roles().parts[1]), w_.ResultOf(1)->root};
+  const wire::Result body{HeaderOf(w_.facts.roles().parts[1], Codec::kRaw), w_.ResultOf(1)->root};
   const std::size_t other = w_.OwnerOf(2);
   w_.Hear(w_.Say(other, Phase::kA, MessageType::kResult, wire::Encode(body), 0, 1), w_.ResultOf(1));
   results_.TakeHeld();

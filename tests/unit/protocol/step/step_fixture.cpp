@@ -122,6 +122,7 @@ SharedBlob StepWorld::ResultOf(std::uint32_t column) {
   SharedBlob& result = results_[column];
   if (result != nullptr) return result;
   AggregateSpec spec;
+  spec.size = facts.roles().parts[column].size();
   for (std::size_t i = 0; i < count(); ++i) {
     if (facts.roles().IsWorker(Id(i))) spec.parts.push_back(PartsOf(i)[column]);
   }
@@ -149,7 +150,7 @@ wire::Part StepWorld::PartBody(std::size_t member, std::uint32_t column) {
   std::vector<Digest> roots;
   for (const SharedBlob& part : PartsOf(member)) roots.push_back(part->root);
   wire::Part part;
-  part.header = RawHeaderOf(facts.roles().parts[column]);
+  part.header = HeaderOf(facts.roles().parts[column], Codec::kRaw);
   part.root = roots[column];
   part.path = crypto::MerklePath(roots, column);
   return part;
@@ -218,7 +219,8 @@ wire::SharedMessage StepWorld::Aggregate(std::size_t member) {
              wire::Encode(AggregateBody(ColumnOf(member))));
 }
 wire::SharedMessage StepWorld::Result(std::uint32_t column) {
-  const wire::Result body{RawHeaderOf(facts.roles().parts[column]), ResultOf(column)->root};
+  const wire::Result body{HeaderOf(facts.roles().parts[column], Codec::kRaw),
+                          ResultOf(column)->root};
   return Say(OwnerOf(column), Phase::kA, MessageType::kResult, wire::Encode(body), 0, column);
 }
 wire::SharedMessage StepWorld::Reveal(std::size_t member, std::uint32_t draw) const {

@@ -135,7 +135,7 @@ std::size_t ResultsOf(const PastRun& run, std::uint64_t blocks) {
 // More at a time would take longer over a slow line than they are waited for.
 TEST(AskingTest, LargeResultsAreAskedForAFewAtATime) {
   const PastRun run(8, 10);
-  CatchUp way(PeerNumber(kSelf), run.layout, run.blocks[0], run.states[0], true,
+  CatchUp way(PeerNumber(kSelf), run.layout, Codec::kRaw, run.blocks[0], run.states[0], true,
               base::Microseconds(100));  // a slow line brings 26 bytes meanwhile
   for (std::uint64_t height = 8; height > 0; --height) {
     way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
@@ -150,7 +150,8 @@ TEST(AskingTest, LargeResultsAreAskedForAFewAtATime) {
 TEST(AskingTest, AResultIsWaitedForAsLongAsASlowLineTakes) {
   const PastRun run(2, 10);
   const base::Duration patience = base::Microseconds(100);
-  CatchUp way(PeerNumber(kSelf), run.layout, run.blocks[0], run.states[0], true, patience);
+  CatchUp way(PeerNumber(kSelf), run.layout, Codec::kRaw, run.blocks[0], run.states[0], true,
+              patience);
   for (std::uint64_t height = 2; height > 0; --height) {
     way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
   }

@@ -13,7 +13,7 @@ struct FingerprintProbe {
     return block;
   }
   static void OfCatchUp() {
-    CatchUp catch_up({}, {}, BlockOf(1), {}, false, {});
+    CatchUp catch_up({}, {}, Codec::kRaw, BlockOf(1), {}, false, {});
     EXPECT_FEEDS_AFTER(catch_up, catch_up.view_ = BlockOf(2));
     EXPECT_FEEDS_AFTER(catch_up,
                        catch_up.state_.parameters = std::make_shared<std::vector<float>>());

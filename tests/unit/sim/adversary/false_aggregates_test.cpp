@@ -21,8 +21,12 @@ class FalseAggregatesTest : public testing::Test {
   protocol::SharedBlob Lied(const protocol::SharedBlob& truth) {
     protocol::SharedBlob told;
     turn_.Run(1, [&](EditorTurn& turn) {
+      protocol::AggregateSpec aggregate;
+      aggregate.size = 2;
+      const protocol::JobSpec spec = aggregate;
       const auto done = lies_.Lied(
-          turn, {3, std::make_shared<const protocol::JobResult>(protocol::AggregateResult{truth})},
+          turn, &spec,
+          {3, std::make_shared<const protocol::JobResult>(protocol::AggregateResult{truth})},
           Content());
       EXPECT_EQ(done.id, 3U);
       told = std::get<protocol::AggregateResult>(*done.result).result;

@@ -14,13 +14,13 @@ namespace {
 TEST(WrongAggregate, ShiftsEveryCoordinateAndKeepsTheRootConsistent) {
   Wrapped wrapped("wrong_aggregate", 1, {{"scale", "2"}});
   const protocol::AggregateResult truth{BlobOfFloats({3, -3, 3, 3})};
+  protocol::AggregateSpec spec;
+  spec.size = 4;
   wrapped.Enter(0);
-  EXPECT_EQ(std::get<protocol::AggregateResult>(wrapped.RunInside(protocol::AggregateSpec{}, truth))
-                .result,
+  EXPECT_EQ(std::get<protocol::AggregateResult>(wrapped.RunInside(spec, truth)).result,
             truth.result);
   wrapped.Enter(1);
-  const auto lie =
-      std::get<protocol::AggregateResult>(wrapped.RunInside(protocol::AggregateSpec{}, truth));
+  const auto lie = std::get<protocol::AggregateResult>(wrapped.RunInside(spec, truth));
   EXPECT_EQ(FloatsOf(*lie.result), (std::vector<float>{9, 3, 9, 9}));
   EXPECT_EQ(lie.result->root, crypto::MerkleRootOfData(lie.result->data));
   EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 1U);
@@ -30,6 +30,7 @@ TEST(WrongAggregate, LeavesTheRootZeroWhereNothingIsHashed) {
   Wrapped wrapped("wrong_aggregate", 0);
   wrapped.Enter(0);
   protocol::AggregateSpec spec;
+  spec.size = 2;
   spec.hash = false;
   const auto lie = std::get<protocol::AggregateResult>(
       wrapped.RunInside(spec, protocol::AggregateResult{BlobOfFloats({0, 0})}));
@@ -41,6 +42,7 @@ TEST(NearTolerance, ShiftsByAMultipleOfTheSumChecksLimit) {
   Wrapped wrapped("near_tolerance", 0, {{"times", "2"}});
   wrapped.Enter(0);
   protocol::AggregateSpec spec;
+  spec.size = 4;
   spec.eps = 0.5;
   const auto lie = std::get<protocol::AggregateResult>(
       wrapped.RunInside(spec, protocol::AggregateResult{BlobOfFloats({0, 0, 0, 0})}));

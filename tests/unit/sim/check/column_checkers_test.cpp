@@ -16,6 +16,7 @@ using testing::HasSubstr;
 base::Status AfterAggregating(std::uint32_t peer, const std::vector<float>& result, double tau) {
   Aggregation checker(ThreePeers());
   protocol::AggregateSpec spec;
+  spec.size = 2;
   for (const float value : {0.0F, 1.0F, 20.0F}) spec.parts.push_back(Blob({value, 0}));
   spec.tau = tau;
   spec.eps = 1e-6;

@@ -94,7 +94,8 @@ TEST(SwarmDrawTest, SomeSwarmsAreExact) {
     if (!options.exact) continue;
     ++exact;
     wrong_bits.insert(options.attack);
-    if (options.attack == "bit_flip") {
+    const bool coded = options.codecs.parts != protocol::Codec::kRaw;
+    if (options.attack == "bit_flip" && !coded) {
       EXPECT_EQ(options.attack_params, (AttackParams{{"bit", "1"}, {"coordinates", "1"}}));
     }
   }
@@ -151,6 +152,33 @@ TEST(SwarmDrawTest, AQuarterOfTheExactSwarmsHasLocalSteps) {
     for (const bool only_attack : {false, true}) {
       const SimOptions options = DrawSwarm(seed, base, only_attack);
       EXPECT_EQ(options.inner_steps, 3u);
+      EXPECT_TRUE(CheckOptions(options).ok()) << FormatOptions(options);
+    }
+  }
+}
+
+TEST(SwarmDrawTest, HalfOfTheExactSwarmsHasCodecs) {
+  SimOptions base = Base();
+  base.exact = true;
+  int coded = 0;
+  std::set<protocol::Codec> parts;
+  std::set<protocol::Codec> results;
+  for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
+    const SimOptions plain = DrawSwarm(seed, Base());
+    EXPECT_TRUE(plain.codecs == protocol::Codecs{} || plain.exact);
+    const SimOptions options = DrawSwarm(seed, base);
+    coded += options.codecs == protocol::Codecs{} ? 0 : 1;
+    parts.insert(options.codecs.parts);
+    results.insert(options.codecs.results);
+  }
+  EXPECT_NEAR(coded, 1000, 150);
+  EXPECT_EQ(parts.size(), 3u);
+  EXPECT_EQ(results.size(), 2u);
+  base.codecs = {protocol::Codec::kI8, protocol::Codec::kI16};
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (const bool only_attack : {false, true}) {
+      const SimOptions options = DrawSwarm(seed, base, only_attack);
+      EXPECT_EQ(options.codecs, base.codecs);
       EXPECT_TRUE(CheckOptions(options).ok()) << FormatOptions(options);
     }
   }

@@ -30,9 +30,9 @@ void FingerprintProbe::OfMember(PeerMachine& machine) {
   EXPECT_FEEDS_AFTER(machine, machine.forks_.trial_.emplace(Fork{}, PeerId{}));
   Follower& follower = machine.follower_;
   EXPECT_FEEDS_AFTER(machine, machine.components_.secrets->Begin(crypto::Hash("test/seed", {})));
-  EXPECT_FEEDS_AFTER(
-      machine, follower.catch_up_.emplace(PeerId{}, base::TensorLayout{}, std::make_shared<Block>(),
-                                          ModelState{}, false, Duration{}));
+  EXPECT_FEEDS_AFTER(machine, follower.catch_up_.emplace(PeerId{}, base::TensorLayout{},
+                                                         Codec::kRaw, std::make_shared<Block>(),
+                                                         ModelState{}, false, Duration{}));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.replay_.job_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.said_barred_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.unconfirmed_since_));

@@ -77,8 +77,8 @@ class PastRun {
 
   CatchUp From(std::uint64_t height, bool trust_state = true,
                std::optional<StateParts> kept = std::nullopt) const {
-    return CatchUp(scene::PeerNumber(kSelf), layout, blocks[height], states[height], trust_state,
-                   kPatience, std::move(kept));
+    return CatchUp(scene::PeerNumber(kSelf), layout, Codec::kRaw, blocks[height], states[height],
+                   trust_state, kPatience, std::move(kept));
   }
   const SharedBlock& head() const { return blocks.back(); }
 
