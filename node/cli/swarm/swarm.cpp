@@ -20,6 +20,7 @@
 #include "crypto/key_file.h"
 #include "node/cli/options/attack_options.h"
 #include "node/cli/swarm/second_act.h"
+#include "node/cli/swarm/swarm_waits.h"
 #include "node/cli/terminal/process.h"
 #include "node/cli/terminal/stop_request.h"
 #include "node/config/manifest_toml.h"
@@ -151,6 +152,11 @@ class Swarm {
     run_.dimension = base::ElementCount(trainer->layout());
     const std::uint32_t nodes = options_.peers + options_.joins + options_.intruders;
     RETURN_IF_ERROR(config::CheckDimension(run_.dimension, nodes, manifest.codecs.results));
+    std::string note;
+    if (options_.fits_waits) {
+      ASSIGN_OR_RETURN(const base::Duration work, MeasureWork(manifest, *trainer, nodes));
+      note = FitWaits(work, manifest);
+    }
     for (std::uint32_t i = 0; i < nodes; ++i) {
       ASSIGN_OR_RETURN(sockets_.emplace_back(), os::ListenOnLoopback());
       SwarmNode& node = run_.nodes.emplace_back();
@@ -172,7 +178,7 @@ class Swarm {
     scenes_ = PlanSecondAct(options_);
     processes_.resize(run_.nodes.size());
     starts_.resize(run_.nodes.size());
-    watcher_.OnPlanned(manifest, run_.nodes);
+    watcher_.OnPlanned(manifest, run_.nodes, note);
     RETURN_IF_ERROR(WriteFiles(text, graph));
     for (std::size_t i = options_.peers; i < run_.nodes.size(); ++i) {
       RETURN_IF_ERROR(WriteFile(InviteFile(i), InviteFor(options_, text, parsed, i)));

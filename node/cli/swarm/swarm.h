@@ -34,6 +34,7 @@ struct SwarmOptions {
   std::uint32_t intruders = 0;
   std::uint32_t leaves = 0;
   ManifestOptions manifest;
+  bool fits_waits = false;  // nobody named a wait: it follows what the model takes (swarm_waits.h)
   std::uint64_t seed = 0;
   std::vector<std::string>
       kernels;  // dealt to the nodes by turns (node --kernels); empty: the widest
@@ -95,9 +96,9 @@ struct SwarmRun {
 class SwarmWatcher {
  public:
   virtual ~SwarmWatcher() = default;
-  // Once, before the first node starts.
-  virtual void OnPlanned(const protocol::Manifest& manifest,
-                         const std::vector<SwarmNode>& nodes) = 0;
+  // Once, before the first node starts. `note`: what was guessed, a line; or empty.
+  virtual void OnPlanned(const protocol::Manifest& manifest, const std::vector<SwarmNode>& nodes,
+                         const std::string& note) = 0;
   // A new node was started, or a member told to leave.
   virtual void OnScene(std::size_t index, const SwarmNode& node) = 0;
   // A new member was admitted.

@@ -67,7 +67,9 @@ class LiveView final : public SwarmWatcher {
         ink_(STDERR_FILENO),
         progress_(options.manifest.manifest.training.steps) {}
 
-  void OnPlanned(const protocol::Manifest& manifest, const std::vector<SwarmNode>& nodes) override {
+  void OnPlanned(const protocol::Manifest& manifest, const std::vector<SwarmNode>& nodes,
+                 const std::string& note) override {
+    note_ = note;
     MemberNames::Map names;
     for (std::size_t i = 0; i < nodes.size(); ++i) names.emplace(nodes[i].id, SwarmNodeName(i));
     names_ = MemberNames(std::move(names));
@@ -110,6 +112,7 @@ class LiveView final : public SwarmWatcher {
          (options_.unprotected ? ", UNPROTECTED: " : ": ") + training.model +
          (training.model == "toy" ? "" : " on " + training.data) + ", " +
          std::to_string(training.steps) + " steps, " + update_);
+    if (!note_.empty()) Line(note_);
   }
   void OnPage(std::uint16_t port) {
     Line("watch it at http://" + os::WithPort(options_.http.address, port) + "/");
@@ -153,6 +156,7 @@ class LiveView final : public SwarmWatcher {
   const Ink ink_;
   Progress progress_;
   MemberNames names_;
+  std::string note_;  // what was guessed
   std::string update_;
   host::Curve curve_;
   host::Trend trend_ = host::Trend::kFine;  // as told
@@ -304,7 +308,9 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
       "Example: ostraka swarm --attack label_flip --steps 300\n"
       "Exit 0 only if every attacker was banned or dropped (attacks that are only contained\n"
       "excepted: docs/simulation.md), no honest peer was, and all states are equal");
-  command->callback([options, print_json, &invocation] {
+  command->callback([options, print_json, command, &invocation] {
+    options->fits_waits =
+        command->count("--part-timeout-ms") == 0 && command->count("--patience-ms") == 0;
     invocation.body = [options, print_json] { return RunCommand(*options, *print_json); };
   });
 }

@@ -1,0 +1,39 @@
+#include "node/cli/swarm/swarm_waits.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "node/cli/terminal/human.h"
+#include "node/os/steady_clock.h"
+
+namespace ostraka::cli {
+
+base::StatusOr<base::Duration> MeasureWork(const protocol::Manifest& manifest,
+                                           train::Trainer& trainer, std::uint32_t nodes) {
+  const std::vector<float> parameters = trainer.InitialParameters({});
+  base::Duration gradient{};
+  // The first one also sets up memory and kernels.
+  for (int i = 0; i < 2; ++i) {
+    const base::Time begin = os::SteadyNow();
+    RETURN_IF_ERROR(trainer.Gradient(parameters, {}).status());
+    gradient = os::SteadyNow() - begin;
+    if (gradient > base::Seconds(1)) break;
+  }
+  const std::uint64_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::uint64_t turns = (nodes + cores - 1) / cores;
+  return gradient * static_cast<std::int64_t>(manifest.training.inner.steps * turns);
+}
+
+std::string FitWaits(base::Duration work, protocol::Manifest& manifest) {
+  const base::Duration wait = work * 3;
+  if (wait <= manifest.part_timeout) return "";
+  const std::int64_t seconds = wait.ns / 1'000'000'000 + 1;
+  manifest.part_timeout = base::Seconds(seconds);
+  manifest.seal_timeout = std::max(manifest.seal_timeout, manifest.part_timeout * 3);
+  manifest.patience = std::max(manifest.patience, base::Milliseconds(work.ns * 3 / 2'000'000));
+  return "a step's work takes about " + SpanText(static_cast<double>(work.ns) / 1e9) +
+         " here, so parts are waited for up to " + SpanText(static_cast<double>(seconds)) +
+         " (--part-timeout-ms, --patience-ms)";
+}
+
+}  // namespace ostraka::cli
