@@ -1,5 +1,6 @@
 #include "node/config/training.h"
 
+#include <algorithm>
 #include "node/train/data_source.h"
 #include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
@@ -57,14 +58,21 @@ base::Status CheckTraining(const protocol::Manifest& manifest) {
   return options.ok() ? train::CheckTrainerNames(*options) : options.status();
 }
 
-base::Status CheckDimension(std::uint64_t dimension, std::size_t members, protocol::Codec results) {
+base::Status CheckDimension(std::uint64_t dimension, std::size_t members,
+                            const protocol::Manifest& manifest) {
   constexpr std::uint64_t kLongestCoded = 1 << 22;
-  if (results != protocol::Codec::kRaw && dimension / members > kLongestCoded) {
-    return base::FailedPrecondition("the model has " + std::to_string(dimension) +
-                                    " parameters, and aggregates in " +
-                                    std::string(protocol::CodecName(results)) +
-                                    " are for at most " + std::to_string(kLongestCoded) +
-                                    " of them a member: use --result-codec raw, or more members");
+  const auto reachable =
+      std::count_if(manifest.members.begin(), manifest.members.end(),
+                    [](const protocol::Member& member) { return !member.only_dials; });
+  const std::int64_t spared = reachable - static_cast<std::int64_t>(manifest.validators);
+  const auto owners = static_cast<std::uint64_t>(std::max<std::int64_t>(spared, 3));
+  const protocol::Codec results = manifest.codecs.results;
+  if (results != protocol::Codec::kRaw && dimension / owners > kLongestCoded) {
+    return base::FailedPrecondition(
+        "the model has " + std::to_string(dimension) + " parameters, and aggregates in " +
+        std::string(protocol::CodecName(results)) + " are for at most " +
+        std::to_string(kLongestCoded) + " of them a column, of which there are " +
+        std::to_string(owners) + ": use --result-codec raw, or more members");
   }
   if (dimension >= 2 * members) return base::OkStatus();
   return base::FailedPrecondition("the model has " + std::to_string(dimension) +

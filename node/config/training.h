@@ -36,8 +36,9 @@ std::string_view DefaultProfile(std::string_view model);
 base::Status CheckTraining(const protocol::Manifest& manifest);
 
 // FailedPrecondition unless a model of `dimension` parameters can be cut into parts for `members`,
-// and those are not too long for the codec of results: what an owner can add unseen grows with
-// them.
-base::Status CheckDimension(std::uint64_t dimension, std::size_t members, protocol::Codec results);
+// and the parts of the genesis' owners are not too long for the codec of results: what an owner can
+// add unseen grows with them.
+base::Status CheckDimension(std::uint64_t dimension, std::size_t members,
+                            const protocol::Manifest& manifest);
 
 }  // namespace ostraka::config

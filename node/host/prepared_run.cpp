@@ -246,8 +246,7 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   ASSIGN_OR_RETURN(node.trainer, train::MakeTrainer(trainer_options));
   const base::TensorLayout layout = node.trainer->layout();
   const std::uint64_t dimension = base::ElementCount(layout);
-  RETURN_IF_ERROR(
-      config::CheckDimension(dimension, protocol::SeatsIn(manifest), manifest.codecs.results));
+  RETURN_IF_ERROR(config::CheckDimension(dimension, protocol::SeatsIn(manifest), manifest));
   ASSIGN_OR_RETURN(node.transport, TransportOf(options, layout));
   if (!options.unprotected) {
     node.may_leave = [manifest = options.manifest, self](const wire::Block& head) {

@@ -208,7 +208,7 @@ double NextTau(const Step& step, const std::vector<ColumnFate>& fates) {
   const auto n = static_cast<double>(SeatsOf(manifest));
   const double by_norms = manifest.tau_multiple * LowerMedian(norms);
   const bool coded = manifest.codecs.results == Codec::kI16;
-  const double beside_codes = n * std::ldexp(1.0, -9);
+  const double beside_codes = static_cast<double>(step.last->members.size()) * std::ldexp(1.0, -9);
   const double share =
       coded && beside_codes > std::ldexp(1.0, -12) ? beside_codes : std::ldexp(1.0, -12);
   const double by_sizes = share * LowerMedian(sizes);

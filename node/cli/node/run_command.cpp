@@ -292,7 +292,7 @@ base::StatusOr<std::string> CheckTrainer(const protocol::Manifest& manifest,
   }
   if (!trainer.ok()) return trainer.status();
   RETURN_IF_ERROR(config::CheckDimension(base::ElementCount((*trainer)->layout()),
-                                         protocol::SeatsIn(manifest), manifest.codecs.results));
+                                         protocol::SeatsIn(manifest), manifest));
   return std::string();
 }
 

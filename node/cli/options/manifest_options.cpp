@@ -182,6 +182,10 @@ namespace {
 
 base::StatusOr<config::UpdateWishes> WishesOf(const ManifestOptions& options) {
   config::UpdateWishes wishes = options.update;
+  if (wishes.inner_rate && wishes.inner_steps.value_or(1) == 1) {
+    return base::InvalidArgument(
+        "--inner-rate is of local steps: give --inner-steps above 1 too, or leave it out");
+  }
   if (!options.optimizer.empty()) {
     ASSIGN_OR_RETURN(wishes.optimizer, OptimizerOf(options.optimizer));
   }
@@ -266,9 +270,9 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   AddSetting(command, setting::kSteps, t.steps)->capture_default_str();
   AddUpdateOptions(command, options);
   AddSetting(command, setting::kValidators, m.validators)->capture_default_str();
-  OfferChoices(AddSetting(command, setting::kPartCodec, options.part_codec), CodecNames())
+  OfferChoices(AddSetting(command, setting::kPartCodec, options.part_codec), PartCodecNames())
       ->capture_default_str();
-  OfferChoices(AddSetting(command, setting::kResultCodec, options.result_codec), CodecNames())
+  OfferChoices(AddSetting(command, setting::kResultCodec, options.result_codec), ResultCodecNames())
       ->capture_default_str();
   AddRanged(command, setting::kPartTimeout, options.part_timeout_ms)->capture_default_str();
   AddRanged(command, setting::kPartFloor, options.part_floor_ms,

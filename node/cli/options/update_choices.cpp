@@ -22,7 +22,13 @@ std::vector<std::string> ScheduleNames() {
   return NamesOf(protocol::kAllSchedules, protocol::ScheduleName);
 }
 
-std::vector<std::string> CodecNames() { return NamesOf(protocol::kAllCodecs, protocol::CodecName); }
+std::vector<std::string> PartCodecNames() {
+  return NamesOf(protocol::kPartCodecs, protocol::CodecName);
+}
+
+std::vector<std::string> ResultCodecNames() {
+  return NamesOf(protocol::kResultCodecs, protocol::CodecName);
+}
 
 base::StatusOr<aggregation::Optimizer> OptimizerOf(const std::string& name) {
   const auto optimizer = aggregation::FindOptimizer(name);

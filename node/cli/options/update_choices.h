@@ -15,7 +15,8 @@ namespace ostraka::cli {
 
 std::vector<std::string> OptimizerNames();
 std::vector<std::string> ScheduleNames();
-std::vector<std::string> CodecNames();
+std::vector<std::string> PartCodecNames();
+std::vector<std::string> ResultCodecNames();
 
 // InvalidArgument: the option takes no such name.
 base::StatusOr<aggregation::Optimizer> OptimizerOf(const std::string& name);

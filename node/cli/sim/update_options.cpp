@@ -47,10 +47,11 @@ void AddSimUpdateOptions(CLI::App& command, SimUpdateOptions& options) {
   add(setting::kInnerSteps, options.inner_steps, "; makes --exact, and nesterov")
       ->check(CLI::Range(setting::kInnerSteps.least, setting::kInnerSteps.most))
       ->capture_default_str();
-  OfferChoices(add(setting::kPartCodec, options.part_codec, "; a code makes --exact"), CodecNames())
+  OfferChoices(add(setting::kPartCodec, options.part_codec, "; a code makes --exact"),
+               PartCodecNames())
       ->capture_default_str();
   OfferChoices(add(setting::kResultCodec, options.result_codec, "; a code makes --exact"),
-               CodecNames())
+               ResultCodecNames())
       ->capture_default_str();
 }
 

@@ -151,7 +151,6 @@ class Swarm {
     ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(trainer_options));
     run_.dimension = base::ElementCount(trainer->layout());
     const std::uint32_t nodes = options_.peers + options_.joins + options_.intruders;
-    RETURN_IF_ERROR(config::CheckDimension(run_.dimension, nodes, manifest.codecs.results));
     std::string note;
     if (options_.fits_waits) {
       ASSIGN_OR_RETURN(const base::Duration work, MeasureWork(manifest, *trainer, nodes));
@@ -171,6 +170,7 @@ class Swarm {
     }
     std::sort(manifest.members.begin(), manifest.members.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
+    RETURN_IF_ERROR(config::CheckDimension(run_.dimension, nodes, manifest));
     OpenFor(options_, manifest);
     const std::string text = config::WriteManifest(manifest, NonceOf(options_.seed));
     ASSIGN_OR_RETURN(const protocol::Manifest parsed, config::ParseManifest(text));

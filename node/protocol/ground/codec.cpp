@@ -80,8 +80,8 @@ float ScaleAt(const std::uint8_t* bytes, std::uint64_t block) {
   return scale;
 }
 
-// The block is one that an encoder makes: without a scale all codes are 0, else one of them has the
-// largest magnitude, and none a larger one.
+// Canonical form: without a scale all codes are 0, else one of them has the largest magnitude, and
+// none a larger one.
 bool IsCanonicalBlock(const Form& form, float scale, const std::uint8_t* codes, std::uint64_t begin,
                       std::uint64_t end) {
   std::int32_t most = 0;

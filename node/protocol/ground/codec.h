@@ -30,6 +30,8 @@ using wire::Codec;
 std::string_view CodecName(Codec codec);  // raw, i16, i8, i4
 std::optional<Codec> FindCodec(std::string_view name);
 inline constexpr Codec kAllCodecs[] = {Codec::kRaw, Codec::kI16, Codec::kI8, Codec::kI4};
+inline constexpr Codec kPartCodecs[] = {Codec::kRaw, Codec::kI8, Codec::kI4};
+inline constexpr Codec kResultCodecs[] = {Codec::kRaw, Codec::kI16};
 
 // Of one run. Both are raw but in profile exact/1: a tolerance for noise of gradients and one for
 // codes would have to be told apart.

@@ -378,11 +378,6 @@ std::uint32_t FaultsBorne(Mode mode, std::uint32_t n) {
   return SparedValidators(n, FaultBound(thresholds), 1) == 0 ? 0 : thresholds.t_s;
 }
 
-double LeastTauShare(const Manifest& manifest) {
-  if (manifest.codecs.results == Codec::kRaw) return 0x1.0p-12;
-  return std::max(0x1.0p-12, 0x1.0p-9 * static_cast<double>(SeatsIn(manifest)));
-}
-
 double SmallestTau(const Manifest& manifest) {
   return std::max(64.0, 8.0 * static_cast<double>(SeatsIn(manifest))) * manifest.eps;
 }

@@ -181,10 +181,6 @@ bool IsModerator(const Manifest& manifest, const PeerId& peer);
 // The largest tau of a run. Beyond it sums of n clipped differences in double do not resolve eps:
 // an honest aggregator could not meet its residual bound, nor V2 its tolerance.
 double LargestTau(const Manifest& manifest);
-// The least share of the rows' sizes that tau follows: 2^-12, and beside results of i16 2^-9 a
-// seat, since such a result's quantum is up to 8/32767 of it: below, columns would be blind for
-// ever where rows agree.
-double LeastTauShare(const Manifest& manifest);
 // The first tau of a run with results of i16: with 2^-10 some columns of its first step are blind.
 inline constexpr double kTauBesideCodes = 0x1.0p-6;
 // The smallest tau that follows sealed norms: max(64, 8 n) eps, n the seats. There n rows of

@@ -7,6 +7,19 @@
 namespace ostraka::protocol {
 namespace {
 
+// With 256 rows their residual bound is then an eighth of tau at an aggregate as large as they are.
+constexpr double kSizeShare = 0x1.0p-12;
+// A member, where results are i16: their quantum is up to 8/32767 of a result, so below this share
+// columns would be blind for ever where rows agree.
+constexpr double kSizeShareBesideCodes = 0x1.0p-9;
+
+double LeastShare(const Manifest& manifest, const Block& head) {
+  if (manifest.codecs.results == Codec::kRaw) return kSizeShare;
+  // The senders of the next step are members of this head.
+  const auto members = static_cast<double>(head.members.size());
+  return std::max(kSizeShare, kSizeShareBesideCodes * members);
+}
+
 double LowerMedian(std::vector<double> values) {
   OSTRAKA_CHECK(!values.empty());
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
@@ -36,7 +49,7 @@ double NextTau(const SealedStep& sealed, const Block& head, const Manifest& mani
   }
   if (norms.empty()) return sealed.tau;
   const double followed = std::max(manifest.tau_multiple * LowerMedian(std::move(norms)),
-                                   LeastTauShare(manifest) * LowerMedian(std::move(sizes)));
+                                   LeastShare(manifest, head) * LowerMedian(std::move(sizes)));
   // Equal rows have norm 0, where CenteredClip needs a positive radius; and huge ones stop where
   // doubles still resolve the sum check.
   return std::clamp(followed, SmallestTau(manifest), LargestTau(manifest));

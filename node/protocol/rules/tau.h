@@ -12,9 +12,9 @@
 namespace ostraka::protocol {
 
 // The manifest's tau, unless that is 0. Then, over applied and blind columns: tau_multiple times
-// the median of the columns' median norms, and at least LeastTauShare times the median of the
-// columns' median sizes; limited to [SmallestTau, LargestTau]. Medians are lower ones. The head's
-// tau if no column counts.
+// the median of the columns' median norms, and at least a share of the median of the columns'
+// median sizes, 2^-12, or beside results of i16 2^-9 a member of the head; limited to [SmallestTau,
+// LargestTau]. Medians are lower ones. The head's tau if no column counts.
 //
 // Rationale: b of a column's 2b + 1 senders lie, so its medians lie between the smallest and the
 // largest honest figure; and colluders own at most as many columns as they have rows in one.

@@ -99,20 +99,32 @@ TEST(TrainingTest, AManifestIsCheckedByNameWithoutItsData) {
   EXPECT_THAT(base::MessageOf(CheckTraining(unknown)), HasSubstr("unknown model 'transformer'"));
 }
 
+protocol::Manifest ManifestOfMembers(std::size_t members, protocol::Codec results) {
+  protocol::Manifest manifest;
+  manifest.members.resize(members);
+  manifest.codecs.results = results;
+  return manifest;
+}
+
 TEST(TrainingTest, EachMemberNeedsTwoParameters) {
-  EXPECT_TRUE(CheckDimension(16, 8, protocol::Codec::kRaw).ok());
-  const base::Status refused = CheckDimension(15, 8, protocol::Codec::kRaw);
+  const protocol::Manifest manifest = ManifestOfMembers(8, protocol::Codec::kRaw);
+  EXPECT_TRUE(CheckDimension(16, 8, manifest).ok());
+  const base::Status refused = CheckDimension(15, 8, manifest);
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(base::MessageOf(refused), HasSubstr("use --hidden 16 or more"));
 }
 
-TEST(TrainingTest, AggregatesInCodesAreNotTooLong) {
-  constexpr std::uint64_t kMost = (std::uint64_t{1} << 22) * 8;
-  EXPECT_TRUE(CheckDimension(kMost, 8, protocol::Codec::kI16).ok());
-  EXPECT_TRUE(CheckDimension(kMost * 9, 8, protocol::Codec::kRaw).ok());
-  const base::Status refused = CheckDimension(kMost + 8, 8, protocol::Codec::kI16);
-  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+TEST(TrainingTest, AggregatesInCodesAreNotTooLongForTheOwnersOfTheGenesis) {
+  constexpr std::uint64_t kMost = (std::uint64_t{1} << 22) * 7;  // one of the eight validates
+  protocol::Manifest manifest = ManifestOfMembers(8, protocol::Codec::kI16);
+  EXPECT_TRUE(CheckDimension(kMost, 8, manifest).ok());
+  const base::Status refused = CheckDimension(kMost + 7, 256, manifest);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << "whatever the seats";
   EXPECT_THAT(base::MessageOf(refused), HasSubstr("use --result-codec raw"));
+  manifest.members[0].only_dials = true;
+  EXPECT_FALSE(CheckDimension(kMost, 8, manifest).ok()) << "it owns nothing";
+  manifest.codecs.results = protocol::Codec::kRaw;
+  EXPECT_TRUE(CheckDimension(kMost * 9, 8, manifest).ok());
 }
 
 }  // namespace
