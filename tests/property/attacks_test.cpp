@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "aggregation/rules/mean.h"
 #include "tests/property/aggregation_draws.h"
@@ -44,11 +46,24 @@ RC_GTEST_PROP(AttackProperty, ResultsAreFiniteAndDependOnTheSeedAlone, ()) {
   }
 }
 
-// Attacks treat the honest rows as a set: their order changes only rounding.
+bool HasEqualNorms(const Matrix& rows) {
+  std::vector<double> norms;
+  for (const auto& row : rows) {
+    norms.push_back(std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0)));
+  }
+  std::sort(norms.begin(), norms.end());
+  return std::adjacent_find(norms.begin(), norms.end(), [](double small, double large) {
+           return large - small <= 1e-6 * large;
+         }) != norms.end();
+}
+
+// Attacks treat the honest rows as a set: their order changes only rounding, and which of two rows
+// of equal norm anti_cge sums.
 RC_GTEST_PROP(AttackProperty, TheOrderOfHonestRowsDoesNotMatter, ()) {
   const Matrix rows = AnyRows(6, 20);
   Matrix reversed(rows.rbegin(), rows.rend());
   for (const std::string_view name : {"alie", "ipm", "min_max", "min_sum", "anti_cge"}) {
+    if (name == "anti_cge" && HasEqualNorms(rows)) continue;
     const auto made = MakeAttack(name, {});
     AttackView view;
     view.honest = RowsOf(rows);

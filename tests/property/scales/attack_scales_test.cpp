@@ -378,8 +378,8 @@ TEST(AttackScales, AttacksAreTheirReferencesAtEveryScale) {
         base::Rng rng = base::Rng(3).Fork(info->name, static_cast<std::uint64_t>(kind));
         for (int trial = 0; trial < 3; ++trial) {
           Given given;
-          given.honest = Draw<float>(rng, kind, 7, 2 + rng.Below(4), scale);
-          given.own = Draw<float>(rng, Kind::kUsual, 1, given.honest[0].size(), scale)[0];
+          given.honest = DrawMatrix<float>(rng, kind, 7, 2 + rng.Below(4), scale);
+          given.own = DrawMatrix<float>(rng, Kind::kUsual, 1, given.honest[0].size(), scale)[0];
           given.unit = std::ldexp(1.0L, scale);
           for (const Case& one : known->second) {
             SCOPED_TRACE(std::string(info->name) + " at 2^" + std::to_string(scale) + ", kind " +
@@ -443,7 +443,7 @@ TEST(AttackScales, AMultipleOfTheGradientsGivesTheMultipleOfTheVector) {
           SCOPED_TRACE(std::string(info->name) + " at 2^" + std::to_string(exponent) + ", choice " +
                        std::to_string(k));
           Given a;
-          a.honest = Draw<float>(rng, Kind::kUsual, 7, 5, 0);
+          a.honest = DrawMatrix<float>(rng, Kind::kUsual, 7, 5, 0);
           a.own = a.honest[2];
           Given b;
           for (const auto& row : a.honest) b.honest.push_back(Times(row, exponent));

@@ -40,7 +40,7 @@ inline constexpr Kind kKinds[] = {Kind::kUsual, Kind::kTwins,   Kind::kAllTwins,
 
 // Values of 12 bits about 1, so that every product in a reference is exact; then by kind.
 template <typename T>
-BasicMatrix<T> Draw(base::Rng& rng, Kind kind, std::size_t n, std::size_t d, int scale) {
+BasicMatrix<T> DrawMatrix(base::Rng& rng, Kind kind, std::size_t n, std::size_t d, int scale) {
   BasicMatrix<T> rows(n, std::vector<T>(d));
   for (auto& row : rows) {
     for (T& value : row) value = static_cast<T>(rng.Between(-2000, 2500)) / 1024;

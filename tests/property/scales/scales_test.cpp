@@ -380,9 +380,9 @@ void ExpectReferences(std::span<const Info* const> infos, const Cases<T>& cases,
         base::Rng rng = base::Rng(7).Fork(name, static_cast<std::uint64_t>(kind));
         for (int trial = 0; trial < 4; ++trial) {
           Given<T> given;
-          given.rows = Draw<T>(rng, kind, 7 + rng.Below(3), 2 + rng.Below(4), scale);
+          given.rows = DrawMatrix<T>(rng, kind, 7 + rng.Below(3), 2 + rng.Below(4), scale);
           given.f = name == "bulyan" ? 1 : 2;
-          given.reference = Draw<T>(rng, Kind::kUsual, 1, given.rows[0].size(), scale)[0];
+          given.reference = DrawMatrix<T>(rng, Kind::kUsual, 1, given.rows[0].size(), scale)[0];
           given.unit = std::ldexp(1.0L, scale);
           BasicRows<T> rows = RowsOf(given.rows);
           rows.reference = given.reference.data();
@@ -453,7 +453,7 @@ TEST(Scales, AMultipleOfTheRowsGivesTheMultipleOfTheResult) {
     base::Rng rng(static_cast<std::uint64_t>(2000 + exponent));
     std::map<std::string, std::pair<State, State>, std::less<>> states;
     for (int call = 0; call < 3; ++call) {
-      const BasicMatrix<double> here = Draw<double>(rng, Kind::kUsual, 9, 6, 0);
+      const BasicMatrix<double> here = DrawMatrix<double>(rng, Kind::kUsual, 9, 6, 0);
       const BasicMatrix<double> there = Times(here, exponent);
       DoubleRows a = RowsOf(here), b = RowsOf(there);
       a.reference = here[4].data();
@@ -495,7 +495,7 @@ TEST(Scales, AMultipleOfTheRowsGivesTheMultipleOfTheResult) {
 // Scores are in the rows' unit to a power, as far as float64 has them.
 TEST(Scales, ScoresAreInTheRowsUnit) {
   base::Rng rng(5);
-  const BasicMatrix<double> here = Draw<double>(rng, Kind::kUsual, 9, 6, 0);
+  const BasicMatrix<double> here = DrawMatrix<double>(rng, Kind::kUsual, 9, 6, 0);
   const BasicMatrix<double> there = Times(here, -240);
   for (const auto& [text, power] : std::map<std::string, int>{{"krum:f=2", 2},
                                                               {"krum:f=2,variant=epfl", 4},
