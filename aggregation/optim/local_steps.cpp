@@ -11,12 +11,6 @@
 namespace ostraka::aggregation {
 namespace {
 
-void ZeroWhatIsNotFinite(std::span<float> values) {
-  for (float& value : values) {
-    if (!std::isfinite(value)) value = 0.0F;
-  }
-}
-
 float RateOfStep(const LocalSteps& plan, std::uint64_t done) {
   if (done + 1 >= plan.warmup) return static_cast<float>(plan.rate);
   return static_cast<float>(plan.rate *
@@ -24,6 +18,12 @@ float RateOfStep(const LocalSteps& plan, std::uint64_t done) {
 }
 
 }  // namespace
+
+void ZeroNonFinite(std::span<float> values) {
+  for (float& value : values) {
+    if (!std::isfinite(value)) value = 0.0F;
+  }
+}
 
 double BlockwiseNorm(std::span<const float> gradient, const simd::Kernels& kernels) {
   double sum = 0;
@@ -45,7 +45,7 @@ LocalDescent::LocalDescent(const LocalSteps& plan, std::span<const float> from)
 
 void LocalDescent::Step(std::vector<float>& gradient, const simd::Kernels& kernels) {
   OSTRAKA_CHECK(count_ < plan_.count && gradient.size() == y_.size());
-  ZeroWhatIsNotFinite(gradient);
+  ZeroNonFinite(gradient);
   const OptimizerStep step = {.optimizer = Optimizer::kAdamW,
                               .rate = RateOfStep(plan_, count_),
                               .decay = static_cast<float>(plan_.weight_decay),
@@ -54,9 +54,7 @@ void LocalDescent::Step(std::vector<float>& gradient, const simd::Kernels& kerne
                               .beta2 = plan_.beta2,
                               .epsilon = plan_.epsilon,
                               .updates = count_ + 1};
-  const float factor = plan_.clip_norm == 0
-                           ? 1.0F
-                           : GradientClipFactor(BlockwiseNorm(gradient, kernels), plan_.clip_norm);
+  const float factor = GradientClipFactor(BlockwiseNorm(gradient, kernels), plan_.clip_norm);
   const std::array<std::span<float>, 2> moments = {std::span(first_), std::span(second_)};
   Update(step, factor, gradient, y_, moments, kernels);
   ++count_;
@@ -64,7 +62,7 @@ void LocalDescent::Step(std::vector<float>& gradient, const simd::Kernels& kerne
 
 std::vector<float> LocalDescent::TakeDistance() {
   for (std::size_t i = 0; i < y_.size(); ++i) y_[i] = from_[i] - y_[i];
-  ZeroWhatIsNotFinite(y_);
+  ZeroNonFinite(y_);
   return std::move(y_);
 }
 

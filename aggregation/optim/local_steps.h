@@ -18,13 +18,19 @@ struct LocalSteps {
   // At its peak in this step. 0: nothing moves, and nothing need be computed.
   double rate = 0;
   std::uint64_t warmup = 0;  // of the H steps: the rate rises linearly from 0 in each step anew
-  double clip_norm = 0;      // of each gradient; 0: off
+  double clip_norm = 0;      // of each gradient; > 0
   double beta1 = 0;
   double beta2 = 0;
   double epsilon = 0;
   double weight_decay = 0;
+  // True if all of them end where they begin.
+  bool MoveNothing() const { return count > 1 && rate == 0; }
   bool operator==(const LocalSteps&) const = default;
 };
+
+// Makes +0 of what is not finite, so that a bad batch does not look like an attack
+// (docs/numerics.md, 8).
+void ZeroNonFinite(std::span<float> values);
 
 // Values whose squares are summed in binary32 at a time.
 inline constexpr std::size_t kNormBlock = 4096;

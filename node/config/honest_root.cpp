@@ -33,8 +33,11 @@ base::StatusOr<std::optional<base::Digest>> HonestRootOf(const protocol::Manifes
       protocol::AssignRolesIn(manifest.protocol_version, claim.before, parameters->size());
   if (!roles.IsWorker(claim.worker)) return std::nullopt;
   const aggregation::SerialExecutor executor;
-  const protocol::GradientFunction gradients = [&](const protocol::GradientSpec& spec) {
-    return train::WorkOf(trainer, {*spec.parameters, spec.batch_seed, spec.local});
+  const protocol::GradientFunction gradients =
+      [&](const protocol::GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
+    ASSIGN_OR_RETURN(train::Worked worked,
+                     train::WorkOf(trainer, {*spec.parameters, spec.batch_seed, spec.local}));
+    return std::move(worked.values);
   };
   const auto computed =
       protocol::RunJob(protocol::GradientDue(manifest, claim.before.randomness, claim.step,

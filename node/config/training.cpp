@@ -1,6 +1,8 @@
 #include "node/config/training.h"
 
 #include <algorithm>
+
+#include "node/protocol/ground/state.h"
 #include "node/train/data_source.h"
 #include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
@@ -61,11 +63,9 @@ base::Status CheckTraining(const protocol::Manifest& manifest) {
 base::Status CheckDimension(std::uint64_t dimension, std::size_t members,
                             const protocol::Manifest& manifest) {
   constexpr std::uint64_t kLongestCoded = 1 << 22;
-  const auto reachable =
-      std::count_if(manifest.members.begin(), manifest.members.end(),
-                    [](const protocol::Member& member) { return !member.only_dials; });
-  const std::int64_t spared = reachable - static_cast<std::int64_t>(manifest.validators);
-  const auto owners = static_cast<std::uint64_t>(std::max<std::int64_t>(spared, 3));
+  const std::uint64_t reachable = protocol::ReachableIn(manifest);
+  const std::uint64_t work = reachable - std::min<std::uint64_t>(reachable, manifest.validators);
+  const std::uint64_t owners = std::max<std::uint64_t>(work, protocol::kFewestOwners);
   const protocol::Codec results = manifest.codecs.results;
   if (results != protocol::Codec::kRaw && dimension / owners > kLongestCoded) {
     return base::FailedPrecondition(

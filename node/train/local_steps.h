@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -21,17 +20,18 @@ struct Work {
   const Digest& batch_seed;
   aggregation::LocalSteps local = {};
   bool again = false;  // by GradientAgain
-  // Null: never. Asked before each gradient; trainers ask their own between micro-batches.
-  std::function<bool()> unwanted = {};
-  // Where the BatchLoss of the first gradient is put, at `parameters`; null: nowhere.
-  std::optional<double>* batch_loss = nullptr;
 };
 
-// d floats: the gradient on the batch of `batch_seed`; with local steps x - y, or zeros where their
-// rate is 0. The result may be non-finite only without local steps. Cancelled where `unwanted`
-// says so; the errors of Gradient.
+struct Worked {
+  // d floats: the gradient on the batch of `batch_seed`; with local steps x - y, or zeros where
+  // their rate is 0. Non-finite only without local steps.
+  std::vector<float> values;
+  std::optional<double> batch_loss;  // BatchLoss of the first gradient, at `parameters`
+};
+
+// Asks before each gradient whether it is wanted (Trainer::CheckWanted). The errors of Gradient.
 // REQUIRES: as Gradient.
-base::StatusOr<std::vector<float>> WorkOf(Trainer& trainer, const Work& work);
+base::StatusOr<Worked> WorkOf(Trainer& trainer, const Work& work);
 
 // The batch seed of local step `step` of a worker whose batch seed is `seed`.
 Digest InnerBatchSeed(const Digest& seed, std::uint64_t step);

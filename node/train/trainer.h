@@ -60,6 +60,12 @@ class Trainer {
   // Gradient.
   void EndWhere(std::function<bool()> unwanted) { unwanted_ = std::move(unwanted); }
 
+  // Cancelled if nobody wants the gradient in progress.
+  base::Status CheckWanted() const {
+    return unwanted_ && unwanted_() ? base::Cancelled("nobody wants this gradient any more")
+                                    : base::OkStatus();
+  }
+
   // Mean loss on the batch of the last call of Gradient that succeeded, at its parameters; for
   // people alone. nullopt: none yet, or this trainer does not know it.
   virtual std::optional<double> BatchLoss() const { return std::nullopt; }
@@ -91,13 +97,6 @@ class Trainer {
   virtual base::StatusOr<Evaluation> EvaluateOn(std::span<const float> parameters, HeldOut part) {
     static_cast<void>(parameters), static_cast<void>(part);
     return base::FailedPrecondition("this trainer's data are drawn, not stored: it has one part");
-  }
-
- protected:
-  // Cancelled if the gradient in progress is unwanted.
-  base::Status CheckWanted() const {
-    return unwanted_ && unwanted_() ? base::Cancelled("nobody wants this gradient any more")
-                                    : base::OkStatus();
   }
 
  private:

@@ -91,7 +91,7 @@ class Plan:
             return finite(parameters - y)
 
     def clipped(self, g):
-        length = norm(g) if self.clip else 0.0
+        length = norm(g)
         return g * F32(self.clip / length) if length > self.clip else g
 
     def adamw(self, y, m, v, g, h, rate):

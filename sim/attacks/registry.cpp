@@ -144,7 +144,7 @@ std::vector<Entry> LiesAboutWork() {
         {Count("how", "0", 4)},
         Outcome::kContained,
         "banned by verdict: a validator makes the steps again (0 to 2 without local steps: honest)",
-        {{"how", Outcome::kContained}},
+        {},
         {{"how", {"1", "2", "3", "4"}}}},
        MakeOtherSteps},
       {{"false_accuse",

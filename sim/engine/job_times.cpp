@@ -47,16 +47,13 @@ struct Counter {
   }
 };
 
-// Local steps at rate 0 are not computed.
-bool IsNothing(const protocol::GradientSpec& spec) {
-  return spec.local.count > 1 && spec.local.rate == 0;
-}
+// Local steps that move nothing are not computed.
 bool IsNothing(const protocol::JobSpec& spec) {
   if (const auto* gradient = std::get_if<protocol::GradientSpec>(&spec)) {
-    return IsNothing(*gradient);
+    return gradient->local.MoveNothing();
   }
   const auto* recompute = std::get_if<protocol::RecomputeSpec>(&spec);
-  return recompute != nullptr && IsNothing(recompute->gradient);
+  return recompute != nullptr && recompute->gradient.local.MoveNothing();
 }
 
 }  // namespace

@@ -53,8 +53,11 @@ namespace {
 constexpr char kLiarsAttack[] = "lying_echo";
 
 protocol::GradientFunction GradientsOf(train::Trainer& trainer) {
-  return [&trainer](const protocol::GradientSpec& spec) {
-    return train::WorkOf(trainer, {*spec.parameters, spec.batch_seed, spec.local, spec.again});
+  return [&trainer](const protocol::GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
+    ASSIGN_OR_RETURN(
+        train::Worked worked,
+        train::WorkOf(trainer, {*spec.parameters, spec.batch_seed, spec.local, spec.again}));
+    return std::move(worked.values);
   };
 }
 
@@ -141,9 +144,7 @@ std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options
   manifest->training = plan;
   manifest->codecs = options.codecs;
   manifest->tau = options.tau;
-  if (options.codecs.results != protocol::Codec::kRaw) {
-    manifest->tau_initial = protocol::kTauBesideCodes;
-  }
+  manifest->tau_initial = protocol::FirstTau(options.codecs);
   manifest->validators = options.validators;
   if (options.waits.delta.ns > 0) manifest->delta = options.waits.delta;
   manifest->adaptive = options.waits.part_floor.ns > 0;

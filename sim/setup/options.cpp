@@ -225,9 +225,10 @@ base::Status CheckCodecs(const SimOptions& options) {
   using protocol::Codec;
   RETURN_IF_ERROR(Require(options.codecs == protocol::Codecs{} || options.exact,
                           "codecs (part_codec, result_codec) need exact 1"));
-  RETURN_IF_ERROR(Require(options.codecs.parts != Codec::kI16, "part_codec must be raw, i8 or i4"));
+  RETURN_IF_ERROR(
+      Require(protocol::ServesParts(options.codecs.parts), "part_codec must be raw, i8 or i4"));
   const Codec results = options.codecs.results;
-  return Require(results == Codec::kRaw || (results == Codec::kI16 && options.tau == 0),
+  return Require(protocol::ServesResults(results) && (results == Codec::kRaw || options.tau == 0),
                  "result_codec must be raw or i16, and with i16 tau 0 (automatic)");
 }
 

@@ -3,9 +3,9 @@ schedule, and clipped."""
 import unittest
 
 from harness import TestCase
-from model_proof import LIARS, SMALL, ModelProof, OfGraph, OnBook
+from model_proof import LIARS, SMALL, ModelProof, OfGraph, OnBook, liars
 
-CODED_LIARS = ["sign_flip" if word == "bit_flip" else word for word in LIARS if word not in ("--attack-param", "bit=1", "coordinates=1")]
+CODED_LIARS = liars("sign_flip")  # codes round a flipped bit away
 
 
 class GptTest(OfGraph, OnBook, TestCase):

@@ -21,7 +21,13 @@ from canonical import decode
 from hashing import hashed
 
 SIGNATURE = 64
-LIARS = ["--peers", 5, "--byzantine", 1, "--attack", "bit_flip", "--attack-param", "bit=1", "coordinates=1", "--steps", 40, "--seed", 3]
+
+
+def liars(*attack):
+    return ["--peers", 5, "--byzantine", 1, "--attack", *attack, "--steps", 40, "--seed", 3]
+
+
+LIARS = liars("bit_flip", "--attack-param", "bit=1", "coordinates=1")
 SMALL = ["--layers", 1, "--width", 16, "--heads", 2]
 CONSTANTS = ".constants.safetensors"
 

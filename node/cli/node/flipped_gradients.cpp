@@ -32,8 +32,10 @@ base::StatusOr<std::unique_ptr<train::Trainer>> MakeFlipped(const train::Trainer
 base::StatusOr<protocol::GradientFunction> FlippedGradients(const train::TrainerOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> made, MakeFlipped(options));
   return [trainer = std::shared_ptr<train::Trainer>(std::move(made))](
-             const protocol::GradientSpec& spec) {
-    return train::WorkOf(*trainer, {*spec.parameters, spec.batch_seed, spec.local});
+             const protocol::GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
+    ASSIGN_OR_RETURN(train::Worked worked,
+                     train::WorkOf(*trainer, {*spec.parameters, spec.batch_seed, spec.local}));
+    return std::move(worked.values);
   };
 }
 

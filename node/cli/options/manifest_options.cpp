@@ -110,9 +110,7 @@ base::Status TakeGraph(const ManifestOptions& options, const std::string& text,
 base::Status SetCodecs(const ManifestOptions& options, protocol::Manifest& manifest) {
   ASSIGN_OR_RETURN(manifest.codecs.parts, CodecOf(options.part_codec));
   ASSIGN_OR_RETURN(manifest.codecs.results, CodecOf(options.result_codec));
-  if (manifest.codecs.results != protocol::Codec::kRaw) {
-    manifest.tau_initial = std::max(manifest.tau_initial, protocol::kTauBesideCodes);
-  }
+  manifest.tau_initial = protocol::FirstTau(manifest.codecs);
   return base::OkStatus();
 }
 

@@ -1,4 +1,4 @@
-// Who went, and who may come.
+// Members that left or were removed, and keys that may come in.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -25,7 +25,7 @@ void AddNetwork(const host::NodeStatus& status, nlohmann::json& result);
 // The newest ones, with their votes and the evidence against the banned.
 nlohmann::json RemovalsJson(const host::NodeStatus& status, const host::RunHistory& history);
 
-// Who may come in, and who asks. REQUIRES: a block was seen.
+// The keys that may come in, and those that ask to. REQUIRES: a block was seen.
 nlohmann::json DoorJson(const StatusRun& run, const host::RunHistory& history);
 
 // Sums since the start, for monitors.

@@ -258,8 +258,11 @@ bool JobPool::GivesWay() {
 
 void JobPool::RunOne(const Job& job, bool compute) {
   const auto gradients = [this](const GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
-    return train::WorkOf(*trainer_, {*spec.parameters, spec.batch_seed, spec.local, spec.again,
-                                     [this] { return GivesWay(); }, &batch_loss_});
+    ASSIGN_OR_RETURN(
+        train::Worked worked,
+        train::WorkOf(*trainer_, {*spec.parameters, spec.batch_seed, spec.local, spec.again}));
+    batch_loss_ = worked.batch_loss;
+    return std::move(worked.values);
   };
   const base::Time begin = os::SteadyNow();
   std::shared_ptr<const JobResult> result;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "aggregation/kernels/simd.h"
 #include "node/base/check.h"
 
 namespace ostraka::protocol {
@@ -74,6 +75,9 @@ void PutCode(const Form& form, std::uint8_t* codes, std::uint64_t i, std::int32_
   }
 }
 
+// The memory of a vector, as that of a blob, is aligned for any number.
+const float* FloatsIn(base::ByteView bytes) { return reinterpret_cast<const float*>(bytes.data()); }
+
 float ScaleAt(const std::uint8_t* bytes, std::uint64_t block) {
   float scale = 0;
   std::memcpy(&scale, bytes + block * sizeof(float), sizeof(scale));
@@ -93,16 +97,6 @@ bool IsCanonicalBlock(const Form& form, float scale, const std::uint8_t* codes, 
   return scale >= kLeastScale && scale <= largest && most == form.largest;
 }
 
-// Without a branch a value: a difference of a value and itself is 0, or NaN.
-bool AllFinite(const std::uint8_t* bytes, std::uint64_t count) {
-  float poison = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const float value = ScaleAt(bytes, i);
-    poison += value - value;
-  }
-  return poison == 0;
-}
-
 }  // namespace
 
 std::string_view CodecName(Codec codec) { return FormOf(codec).name; }
@@ -112,6 +106,15 @@ std::optional<Codec> FindCodec(std::string_view name) {
     if (form.name == name) return form.codec;
   }
   return std::nullopt;
+}
+
+bool ServesParts(Codec codec) {
+  return std::find(std::begin(kPartCodecs), std::end(kPartCodecs), codec) != std::end(kPartCodecs);
+}
+
+bool ServesResults(Codec codec) {
+  return std::find(std::begin(kResultCodecs), std::end(kResultCodecs), codec) !=
+         std::end(kResultCodecs);
 }
 
 std::uint64_t EncodedBytes(Codec codec, std::uint64_t count) {
@@ -148,7 +151,9 @@ bool HoldsValues(Codec codec, base::ByteView bytes, std::uint64_t count) {
   // The first test keeps the second from overflowing.
   if (count > bytes.size() * 8 || bytes.size() != EncodedBytes(codec, count)) return false;
   const Form& form = FormOf(codec);
-  if (codec == Codec::kRaw) return AllFinite(bytes.data(), count);
+  if (codec == Codec::kRaw) {
+    return aggregation::simd::BestKernels().all_finite(FloatsIn(bytes), count);
+  }
   const std::uint64_t blocks = BlocksOf(form, count);
   const std::uint8_t* const codes = bytes.data() + blocks * sizeof(float);
   for (std::uint64_t block = 0; block < blocks; ++block) {
@@ -162,8 +167,7 @@ bool HoldsValues(Codec codec, base::ByteView bytes, std::uint64_t count) {
 Values::Values(Codec codec, const crypto::Blob& blob, std::uint64_t count) {
   OSTRAKA_CHECK(blob.data.size() == EncodedBytes(codec, count));
   if (codec == Codec::kRaw) {
-    // std::vector's memory is aligned for any number.
-    span_ = {reinterpret_cast<const float*>(blob.data.data()), static_cast<std::size_t>(count)};
+    span_ = {FloatsIn(blob.data), static_cast<std::size_t>(count)};
     return;
   }
   const Form& form = FormOf(codec);

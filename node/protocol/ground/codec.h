@@ -32,6 +32,8 @@ std::optional<Codec> FindCodec(std::string_view name);
 inline constexpr Codec kAllCodecs[] = {Codec::kRaw, Codec::kI16, Codec::kI8, Codec::kI4};
 inline constexpr Codec kPartCodecs[] = {Codec::kRaw, Codec::kI8, Codec::kI4};
 inline constexpr Codec kResultCodecs[] = {Codec::kRaw, Codec::kI16};
+bool ServesParts(Codec codec);
+bool ServesResults(Codec codec);
 
 // Of one run. Both are raw but in profile exact/1: a tolerance for noise of gradients and one for
 // codes would have to be told apart.
@@ -48,7 +50,8 @@ std::uint64_t EncodedBytes(Codec codec, std::uint64_t count);
 base::Bytes Encode(Codec codec, std::span<const float> values);
 
 // True iff `bytes` hold `count` finite values in canonical form: in each block a code of the
-// largest magnitude, or all codes and the scale 0. Encode makes no other. Any bytes are safe.
+// largest magnitude, or all codes and the scale 0. Encode makes no other. Any bytes are safe, in
+// memory that is aligned for a float.
 bool HoldsValues(Codec codec, base::ByteView bytes, std::uint64_t count);
 
 // The values of a blob for which HoldsValues is true: those of raw in place, others decoded.

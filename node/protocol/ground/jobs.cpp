@@ -27,13 +27,6 @@ SharedBlob BlobOf(Codec codec, std::span<const float> values, bool hash) {
   return std::make_shared<const crypto::Blob>(crypto::Blob{std::move(bytes), Digest{}});
 }
 
-// Non-finite gradients become zero by rule, so that a bad batch does not look like an attack.
-void ZeroNonFinite(std::vector<float>& gradient) {
-  for (float& value : gradient) {
-    if (!std::isfinite(value)) value = 0.0F;
-  }
-}
-
 bool SameBytes(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
@@ -49,7 +42,7 @@ class JobRunner {
     if (gradient->size() != spec.parameters->size()) {
       return JobFailed{"the trainer returned a gradient of the wrong length"};
     }
-    ZeroNonFinite(*gradient);
+    aggregation::ZeroNonFinite(*gradient);
     return GradientResult{std::make_shared<const std::vector<float>>(std::move(gradient).value())};
   }
 

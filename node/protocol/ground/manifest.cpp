@@ -215,10 +215,9 @@ base::Status ValidateValidators(const Manifest& manifest) {
 }
 
 base::Status ValidateReach(const Manifest& manifest) {
-  const auto reachable = std::count_if(manifest.members.begin(), manifest.members.end(),
-                                       [](const Member& member) { return !member.only_dials; });
+  const std::size_t reachable = ReachableIn(manifest);
   const std::size_t least = std::min<std::size_t>(kFewestOwners, manifest.members.size());
-  return Require(static_cast<std::size_t>(reachable) >= least,
+  return Require(reachable >= least,
                  "only " + std::to_string(reachable) +
                      " members can be dialed (reachable = true), and a run trains with 3 or more: "
                      "open a port for another member");
@@ -241,8 +240,8 @@ base::Status ValidateDeadlines(const Manifest& manifest) {
 base::Status ValidateCodecs(const Manifest& manifest) {
   const Codecs& codecs = manifest.codecs;
   RETURN_IF_ERROR(
-      Require(codecs.parts != Codec::kI16, "aggregation.part_codec must be raw, i8 or i4"));
-  RETURN_IF_ERROR(Require(codecs.results == Codec::kRaw || codecs.results == Codec::kI16,
+      Require(ServesParts(codecs.parts), "aggregation.part_codec must be raw, i8 or i4"));
+  RETURN_IF_ERROR(Require(ServesResults(codecs.results),
                           "aggregation.result_codec must be raw or i16: in a coarser one an owner "
                           "could hide a shift of each result"));
   RETURN_IF_ERROR(Require(codecs == Codecs{} || manifest.compute_profile == kExact,
@@ -376,6 +375,16 @@ double LargestTau(const Manifest& manifest) {
 std::uint32_t FaultsBorne(Mode mode, std::uint32_t n) {
   const Thresholds thresholds = ThresholdsFor(mode, n, GenesisAsynchronousFaults(mode, n));
   return SparedValidators(n, FaultBound(thresholds), 1) == 0 ? 0 : thresholds.t_s;
+}
+
+std::size_t ReachableIn(const Manifest& manifest) {
+  return static_cast<std::size_t>(
+      std::count_if(manifest.members.begin(), manifest.members.end(),
+                    [](const Member& member) { return !member.only_dials; }));
+}
+
+double FirstTau(const Codecs& codecs) {
+  return codecs.results == Codec::kRaw ? Manifest{}.tau_initial : 0x1.0p-6;
 }
 
 double SmallestTau(const Manifest& manifest) {

@@ -178,11 +178,15 @@ bool IsOpen(const Manifest& manifest);  // others than its genesis members may c
 bool IsAllowed(const Manifest& manifest, const PeerId& peer);
 bool IsModerator(const Manifest& manifest, const PeerId& peer);
 
+// The members that can be dialed at the genesis, and may own columns.
+std::size_t ReachableIn(const Manifest& manifest);
+
 // The largest tau of a run. Beyond it sums of n clipped differences in double do not resolve eps:
 // an honest aggregator could not meet its residual bound, nor V2 its tolerance.
 double LargestTau(const Manifest& manifest);
-// The first tau of a run with results of i16: with 2^-10 some columns of its first step are blind.
-inline constexpr double kTauBesideCodes = 0x1.0p-6;
+// The tau of automatic tau's first step: near the geometric median of any scale; with results of
+// i16 larger, since some columns of the first step would be blind.
+double FirstTau(const Codecs& codecs);
 // The smallest tau that follows sealed norms: max(64, 8 n) eps, n the seats. There n rows of
 // residual eps fill an eighth of a radius, half of what makes a column blind
 // (node/protocol/rules/sizes.h).

@@ -18,8 +18,8 @@ ResultSize SizeOf(Codec codec, const crypto::Blob& result, std::uint64_t count) 
   return {aggregation::Norm(Values(codec, result, count)), Quantum(codec, result.data, count)};
 }
 
-Measure::Measure(const Column& column, double tau) : missing_(column.result == nullptr), tau_(tau) {
-  if (missing_) return;
+Measure::Measure(const Column& column, double tau) : tau_(tau) {
+  if (column.result == nullptr) return;
   result_ = Values(column.codec, *column.result, column.range.size());
   signs_.resize(aggregation::SignBytes(column.range.size()));
   crypto::Stream("signs", column.direction_seed).Fill(signs_);
@@ -28,8 +28,8 @@ Measure::Measure(const Column& column, double tau) : missing_(column.result == n
 wire::ColumnNumbers Measure::Of(std::span<const float> part) const {
   wire::ColumnNumbers numbers;
   numbers.size = aggregation::Norm(part);
-  numbers.missing = missing_;
-  if (missing_) return numbers;
+  numbers.missing = result_.span().empty();
+  if (numbers.missing) return numbers;
   OSTRAKA_CHECK(part.size() == result_.span().size());
   const aggregation::Projection projection =
       aggregation::ClippedProjection(part, result_, tau_, signs_);

@@ -48,9 +48,8 @@ class Measure {
   wire::ColumnNumbers Of(std::span<const float> part) const;
 
  private:
-  bool missing_;
   double tau_;
-  Values result_;
+  Values result_;  // none: missing
   std::vector<std::uint8_t> signs_;
 };
 wire::ColumnNumbers NumbersOf(std::span<const float> part, const Column& column, double tau);

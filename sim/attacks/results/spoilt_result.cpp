@@ -2,9 +2,12 @@
 // AGG names.
 //
 // Rule: members hold a result only if it is canonical, so this one is as one that nobody sent.
-// Attack: a scale of i16 that decodes to infinity was held, and who stated the norm that follows
-// was banned for impossible numbers. Cost to honest members: a void column, and the wait for its
-// result. Found by: the numbers that all are missing; the owner is dropped.
+// Attack on a draft: members held a scale of i16 that decodes to infinity, stated the norm that
+// follows, and were banned for impossible numbers.
+//
+// Cost to honest members: a void column, and the wait for its result.
+//
+// Found by: the numbers, which say of all members that they lack it; the owner is dropped.
 #include <cstring>
 #include <limits>
 #include <memory>

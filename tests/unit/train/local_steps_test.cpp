@@ -100,7 +100,7 @@ TEST(LocalStepsGolden, AreWhatTheSecondVerifierComputes) {
       const Digest seed = CountingSeed();
       const auto work = WorkOf(trainer, {start, seed, local});
       ASSERT_TRUE(work.ok());
-      const auto bytes = base::AsBytes(std::span<const float>(*work));
+      const auto bytes = base::AsBytes(std::span<const float>(work->values));
       EXPECT_EQ(crypto::Hash(crypto::kDomainData, bytes).Hex(), digest.get<std::string>())
           << name << " " << step;
       EXPECT_EQ(trainer.gradients, local.rate == 0 ? 0 : local.count);
@@ -119,7 +119,7 @@ TEST(LocalStepsTest, WithoutAnyTheWorkIsTheGradientOnTheSeedItself) {
   const Digest seed = CountingSeed();
   const auto work = WorkOf(trainer, {start, seed});
   FakeTrainer other;
-  EXPECT_EQ(*work, *other.Gradient(start, seed));
+  EXPECT_EQ(work->values, *other.Gradient(start, seed));
   EXPECT_EQ(trainer.again, 0u);
 }
 
@@ -135,19 +135,17 @@ TEST(LocalStepsTest, TheLossIsThatOfTheFirst) {
   FakeTrainer trainer;
   const std::vector<float> start = StartOf(64);
   const Digest seed = CountingSeed();
-  std::optional<double> loss;
-  ASSERT_TRUE(WorkOf(trainer, {start, seed, kFour, false, {}, &loss}).ok());
-  EXPECT_EQ(loss, 1.0);
-  ASSERT_TRUE(WorkOf(trainer, {start, seed, {.count = 4}, false, {}, &loss}).ok());
-  EXPECT_EQ(loss, std::nullopt) << "at rate 0 nothing is computed";
+  EXPECT_EQ(WorkOf(trainer, {start, seed, kFour})->batch_loss, 1.0);
+  EXPECT_EQ(WorkOf(trainer, {start, seed, {.count = 4}})->batch_loss, std::nullopt)
+      << "at rate 0 nothing is computed";
 }
 
 TEST(LocalStepsTest, EndsBetweenTwoGradientsOnceNobodyWantsIt) {
   FakeTrainer trainer;
   const std::vector<float> start = StartOf(64);
   const Digest seed = CountingSeed();
-  const auto work =
-      WorkOf(trainer, {start, seed, kFour, false, [&] { return trainer.gradients == 2; }});
+  trainer.EndWhere([&] { return trainer.gradients == 2; });
+  const auto work = WorkOf(trainer, {start, seed, kFour});
   EXPECT_TRUE(absl::IsCancelled(work.status()));
   EXPECT_EQ(trainer.gradients, 2u);
 }
