@@ -35,13 +35,14 @@ base::StatusOr<std::optional<base::Digest>> HonestRootOf(const protocol::Manifes
   const aggregation::SerialExecutor executor;
   const protocol::GradientFunction gradients =
       [&](const protocol::GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
-    ASSIGN_OR_RETURN(train::Worked worked,
-                     train::WorkOf(trainer, {*spec.parameters, spec.batch_seed, spec.local}));
+    ASSIGN_OR_RETURN(
+        train::Worked worked,
+        train::WorkOf(trainer, {*spec.parameters, spec.batch_seed, spec.batches, spec.local}));
     return std::move(worked.values);
   };
   const auto computed =
-      protocol::RunJob(protocol::GradientDue(manifest, claim.before.randomness, claim.step,
-                                             claim.worker, parameters),
+      protocol::RunJob(protocol::GradientDue(manifest, protocol::BatchPlanOf(claim.before),
+                                             claim.step, claim.worker, parameters),
                        gradients, executor);
   if (const auto* failed = std::get_if<protocol::JobFailed>(&computed)) {
     return base::Internal(failed->reason);

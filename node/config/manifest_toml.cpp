@@ -118,9 +118,10 @@ Field MillisecondsField(const Setting& of, base::Duration& value) {
   return {of,
           [&value, of](const toml::node& node) -> Status {
             const auto number = node.value_exact<std::int64_t>();
-            if (!number || *number <= 0 || static_cast<std::uint64_t>(*number) > of.most) {
-              return InvalidArgument("must be a number of milliseconds from 1 to " +
-                                     std::to_string(of.most));
+            if (!number || *number < 0 || static_cast<std::uint64_t>(*number) < of.least ||
+                static_cast<std::uint64_t>(*number) > of.most) {
+              return InvalidArgument("must be a number of milliseconds from " +
+                                     std::to_string(of.least) + " to " + std::to_string(of.most));
             }
             value = base::Milliseconds(*number);
             return base::OkStatus();
@@ -261,6 +262,8 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       CountField(setting::kDataSeed, t.data_seed),
       CountField(setting::kHidden, t.hidden),
       CountField(setting::kBatchSize, t.batch_size),
+      CountField(setting::kBatches, t.batches),
+      CountField(setting::kMostBatches, t.most_batches),
       CountField(setting::kSteps, t.steps),
       CountField(setting::kStepsAfterBan, t.steps_after_ban),
       CountField(setting::kSettleSteps, t.settle_steps),
@@ -306,6 +309,7 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       MillisecondsField(setting::kPartFloor, m.part_floor),
       MillisecondsField(setting::kSealTimeout, m.seal_timeout),
       MillisecondsField(setting::kPatience, m.patience),
+      MillisecondsField(setting::kWork, m.work),
       WordField(setting::kJoinPolicy, m.join.policy, protocol::FindJoinPolicy,
                 protocol::JoinPolicyName, protocol::kAllJoinPolicies),
       KeysField(kAllow, m.join.allow),

@@ -271,6 +271,7 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   } else if (!is_found && !IsOfManifest(manifest, self)) {
     node.wishes.only_dials = true;
   }
+  node.wishes.compute_percent = options.compute_percent;
   if (!options.recording.folder.empty()) {
     node.recording =
         std::make_shared<store::RecordingFile>(options.recording.folder, options.recording.limits);

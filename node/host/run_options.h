@@ -80,7 +80,9 @@ struct RunOptions {
   RunNetwork network;
   RunStates states;
   RunRecording recording;
-  std::string kernels;       // of exact gradients; empty: the widest of this machine
+  std::string kernels;  // of exact gradients; empty: the widest of this machine
+  // Of the batches that this machine could average, the share that it gives, 1 to 100; none: all.
+  std::optional<std::uint8_t> compute_percent = {};
   bool unprotected = false;  // plain averaging, nothing checked: for comparison only
   // Makes the machine, for experiments with one that misbehaves. Null: an honest one. REQUIRES: the
   // machine is fresh, not null.

@@ -9,38 +9,70 @@
 namespace ostraka::train {
 namespace {
 
-base::StatusOr<std::vector<float>> GradientAt(Trainer& trainer, bool again,
-                                              std::span<const float> parameters,
-                                              const Digest& seed) {
-  RETURN_IF_ERROR(trainer.CheckWanted());
-  return again ? trainer.GradientAgain(parameters, seed) : trainer.Gradient(parameters, seed);
-}
+class Worker {
+ public:
+  Worker(Trainer& trainer, const Work& work) : trainer_(trainer), work_(work) {}
+
+  // The mean over the batches of local step `step`, at `parameters`; of what is not finite +0.
+  base::StatusOr<std::vector<float>> Mean(std::span<const float> parameters, std::uint64_t step) {
+    if (work_.batches == 1) return Gradient(parameters, step, 0);
+    std::vector<float> sum;
+    for (std::uint32_t batch = 0; batch < work_.batches; ++batch) {
+      ASSIGN_OR_RETURN(std::vector<float> gradient, Gradient(parameters, step, batch));
+      aggregation::ZeroNonFinite(gradient);
+      if (batch == 0) {
+        sum = std::move(gradient);
+        continue;
+      }
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradient[i];
+    }
+    const auto share = static_cast<float>(1.0 / work_.batches);
+    for (float& value : sum) value *= share;
+    return sum;
+  }
+
+  const std::optional<double>& batch_loss() const { return batch_loss_; }
+
+ private:
+  base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters, std::uint64_t step,
+                                              std::uint32_t batch) {
+    RETURN_IF_ERROR(trainer_.CheckWanted());
+    const bool is_alone = work_.local.count == 1 && work_.batches == 1;
+    const Digest seed = is_alone ? work_.batch_seed : InnerBatchSeed(work_.batch_seed, step, batch);
+    ASSIGN_OR_RETURN(std::vector<float> gradient, work_.again
+                                                      ? trainer_.GradientAgain(parameters, seed)
+                                                      : trainer_.Gradient(parameters, seed));
+    if (step == 0 && batch == 0) batch_loss_ = trainer_.BatchLoss();
+    return gradient;
+  }
+
+  Trainer& trainer_;
+  const Work& work_;
+  std::optional<double> batch_loss_;
+};
 
 }  // namespace
 
 base::StatusOr<Worked> WorkOf(Trainer& trainer, const Work& work) {
   if (work.local.MoveNothing()) return Worked{std::vector<float>(work.parameters.size()), {}};
-  const bool is_local = work.local.count > 1;
-  const Digest first_seed = is_local ? InnerBatchSeed(work.batch_seed, 0) : work.batch_seed;
-  ASSIGN_OR_RETURN(std::vector<float> gradient,
-                   GradientAt(trainer, work.again, work.parameters, first_seed));
-  const std::optional<double> batch_loss = trainer.BatchLoss();
-  if (!is_local) return Worked{std::move(gradient), batch_loss};
+  Worker worker(trainer, work);
+  if (work.local.count == 1) {
+    ASSIGN_OR_RETURN(std::vector<float> gradient, worker.Mean(work.parameters, 0));
+    return Worked{std::move(gradient), worker.batch_loss()};
+  }
   aggregation::LocalDescent descent(work.local, work.parameters);
-  descent.Step(gradient);
   while (descent.count() < work.local.count) {
-    const Digest seed = InnerBatchSeed(work.batch_seed, descent.count());
-    ASSIGN_OR_RETURN(gradient, GradientAt(trainer, work.again, descent.at(), seed));
+    ASSIGN_OR_RETURN(std::vector<float> gradient, worker.Mean(descent.at(), descent.count()));
     descent.Step(gradient);
   }
-  return Worked{descent.TakeDistance(), batch_loss};
+  return Worked{descent.TakeDistance(), worker.batch_loss()};
 }
 
-Digest InnerBatchSeed(const Digest& seed, std::uint64_t step) {
+Digest InnerBatchSeed(const Digest& seed, std::uint64_t step, std::uint32_t batch) {
   return crypto::Hasher(crypto::kDomainBatchInner)
       .Update(seed)
       .UpdateU64(step)
-      .UpdateU64(0)  // the batch of that step
+      .UpdateU64(batch)
       .Finish();
 }
 

@@ -202,6 +202,14 @@ struct Reach {
   std::uint64_t changes_from = 0;
 };
 
+// How many batches a member averages in each gradient of the next step. A member that is not listed
+// averages the manifest's least.
+struct BatchCount {
+  PeerId peer;
+  std::uint32_t count = 0;
+  bool operator==(const BatchCount&) const = default;
+};
+
 // n, t_s, t_a after a block (docs/protocol.md 1).
 struct Thresholds {
   std::uint32_t n = 0;
@@ -270,6 +278,7 @@ struct Block {
   // How long an aggregator waits for parts in the next step; 0: as long as the manifest says
   // (node/protocol/ground/deadlines.h).
   std::uint64_t part_us = 0;
+  std::vector<BatchCount> batch_counts;  // by key: members with more than the least
 };
 
 // The number of steps decided up to and including this block, so the next step: 0 for the genesis.

@@ -237,7 +237,8 @@ FIELDS(Commit) {
                     FIELD("gradient root", gradient_root, GradientRoot),
                     FIELD("parameters root", parameters_root, ParametersRoot),
                     FIELD("only dials", only_dials, OnlyDials), FIELD("leaving", leaving, Leaving),
-                    FIELD("revokes", revokes, Revokes));
+                    FIELD("revokes", revokes, Revokes),
+                    FIELD("next batches", next_batches, NextBatches));
 }
 
 FIELDS(Part) {
@@ -435,6 +436,8 @@ FIELDS(Reach) {
                     FIELD("changes from", changes_from, ChangesFrom));
 }
 
+FIELDS(BatchCount) { return std::tuple(FIELD("peer", peer, Peer), FIELD("count", count, Count)); }
+
 FIELDS(Thresholds) {
   return std::tuple(FIELD("n", n, N), FIELD("t_s", t_s, TS), FIELD("t_a", t_a, TA));
 }
@@ -479,7 +482,10 @@ FIELDS(Block) {
           .AtMost(kMaxModerators)
           .Ascending(&Moderator::peer),
       FIELD("peak t_s", peak_t_s, PeakTS), FIELD("peak step", peak_step, PeakStep),
-      FIELD("part wait", part_us, PartUs));
+      FIELD("part wait", part_us, PartUs),
+      FIELD("batch counts", batch_counts, BatchCounts)
+          .AtMost(kMaxPeers)
+          .Ascending(&BatchCount::peer));
 }
 base::Status Check(const Block& block);
 
@@ -545,7 +551,8 @@ FIELDS(RecordedWishes) {
                     FIELD("leaves", leaves, Leaves), FIELD("leave from", leave_from, LeaveFrom),
                     FIELD("leave until", leave_until, LeaveUntil),
                     FIELD("tells revocations", tells_revocations, TellsRevocations),
-                    FIELD("revocations", revocations, Revocations).AtMost(kMaxRecords));
+                    FIELD("revocations", revocations, Revocations).AtMost(kMaxRecords),
+                    FIELD("compute percent", compute_percent, ComputePercent).From(0, 100));
 }
 
 FIELDS(RecordedResult) {

@@ -30,7 +30,7 @@ using base::PeerId;
 inline constexpr std::uint32_t kProtocolVersion = 13;
 // The version is a draft until it is finished: each change of messages, blocks or rules raises this
 // number, which a manifest of the version names. So builds of two drafts refuse each other's runs.
-inline constexpr std::uint32_t kProtocolDraft = 6;
+inline constexpr std::uint32_t kProtocolDraft = 7;
 inline constexpr std::size_t kDirections = 4;  // random directions (docs/protocol/numbers.md)
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.
@@ -160,6 +160,10 @@ struct Commit {
   // A moderator's word that has not been sealed yet. It stands in COMMIT, since seal A of the step
   // fixes it before the coin. Attack: who knows the coin would choose whom to shut out.
   std::optional<Revocation> revokes = {};
+  // The batches that the sender averages in each gradient of the next step; 0 where the manifest
+  // has one count for all. It is sealed before the randomness that draws these batches. Attack: who
+  // chooses when it knows its gradients sends the worst of the true ones.
+  std::uint16_t next_batches = 0;
 };
 
 // Announces the blob that follows it: part `slot.iteration` of the sender's gradient.

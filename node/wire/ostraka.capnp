@@ -119,6 +119,7 @@ struct Commit {
   onlyDials @4 :Bool;      # the sender cannot be dialed from outside
   leaving @5 :Bool;        # the sender leaves the run
   revokes @6 :Revocation;  # null: none
+  nextBatches @7 :UInt16;  # that the sender averages in the next step; zero where all have one count
 }
 
 struct TensorHeader {
@@ -493,9 +494,15 @@ struct Reach {
   changesFrom @2 :UInt64;  # the first step whose COMMIT may change it
 }
 
+# How many batches a member averages in each gradient of the next step.
+struct BatchCount {
+  peer @0 :Data;
+  count @1 :UInt32;
+}
+
 # The decision of a step's seal C: a row of the ledger. Lists of peers have 32 bytes per peer and
-# ascend strictly; disputes, standings, candidates, lateness, voids, reach, invites and moderators
-# also ascend, by their first fields.
+# ascend strictly; disputes, standings, candidates, lateness, voids, reach, invites, moderators and
+# batchCounts also ascend, by their first fields.
 struct Block {
   step @0 :UInt64;
   genesis @1 :Bool;
@@ -536,4 +543,5 @@ struct Block {
   peakTS @36 :UInt32;
   peakStep @37 :UInt64;
   partUs @38 :UInt64;           # microseconds; zero: as long as the manifest says
+  batchCounts @39 :List(BatchCount);  # members with more than the least
 }

@@ -70,6 +70,7 @@ struct RecordedInput {
     leaveUntil @3 :UInt64;
     tellsRevocations @4 :Bool;
     revocations @5 :List(Wire.Revocation);
+    computePercent @6 :UInt8;
   }
   struct Result {
     kind @0 :UInt8;

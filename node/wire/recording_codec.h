@@ -71,6 +71,7 @@ struct RecordedWishes {
   std::uint64_t leave_until = 0;
   bool tells_revocations = false;
   std::vector<Revocation> revocations;
+  std::uint8_t compute_percent = 0;  // 0: not told
 };
 inline constexpr std::uint8_t kDialsCount = 3;
 

@@ -140,6 +140,7 @@ class Judge:
         self.version = int(manifest["run"]["protocol_version"])
         self.batch = int(training["batch_size"])
         self.local = local_steps.Plan(manifest)
+        self.batches = int(training.get("batches", 1))
         self.codec = manifest["aggregation"].get("part_codec", "raw")
         model, _, graph_hash = training["model"].partition("@")
         name, _, data_hash = self.source.partition("@")
@@ -213,9 +214,9 @@ class Judge:
         if worker not in workers:
             return None
         seed = hashed("batch/1", self.run_id, sized(self.source.encode()), block["randomness"], u64(step), worker)
-        if self.local.count > 1:
-            return self.local.distance(parameters, seed, step, self.gradient), parts
-        return self.gradient(parameters, seed), parts
+        counts = {count["peer"]: count["count"] for count in block["batch_counts"]}
+        mean = local_steps.Mean(seed, counts.get(worker, self.batches), self.local.count, self.gradient)
+        return self.local.distance(parameters, step, mean) if self.local.count > 1 else mean(parameters, 0), parts
 
     def honest_root(self, worker, step, block, root):
         """The root of the worker's true gradient; None if none was due."""

@@ -48,6 +48,23 @@ def norm(gradient):
     return math.sqrt(total)
 
 
+class Mean:
+    """A worker's gradients, each the mean over its count of batches."""
+
+    def __init__(self, seed, batches, steps, gradient):
+        self.seed, self.batches, self.gradient = seed, batches, gradient
+        self.alone = steps == 1 and batches == 1
+
+    def __call__(self, parameters, step):
+        with np.errstate(all="ignore"):
+            total = None
+            for batch in range(self.batches):
+                seed = self.seed if self.alone else hashed("batch.inner/1", self.seed, u64(step), u64(batch))
+                g = finite(self.gradient(parameters, seed))
+                total = g if total is None else total + g
+            return finite(total if self.batches == 1 else total * F32(1 / self.batches))
+
+
 class Plan:
     """The local steps of a run, by its manifest. Of one without: count is 1."""
 
@@ -78,16 +95,15 @@ class Plan:
             return self.rate if left >= self.falls else self.rate * left / self.falls
         return self.rate
 
-    def distance(self, parameters, seed, step, gradient):
-        """x - y from `parameters`; `gradient(at, seed)` computes a gradient."""
+    def distance(self, parameters, step, mean):
+        """x - y from `parameters`; `mean(y, h)` computes the gradient of local step h."""
         rate = self.rate_at(step)
         if rate == 0:
             return np.zeros_like(parameters)
         y, m, v = parameters.copy(), np.zeros_like(parameters), np.zeros_like(parameters)
         with np.errstate(all="ignore"):
             for h in range(self.count):
-                g = finite(gradient(y, hashed("batch.inner/1", seed, u64(h), u64(0))))
-                y, m, v = self.adamw(y, m, v, self.clipped(g), h, rate)
+                y, m, v = self.adamw(y, m, v, self.clipped(mean(y, h)), h, rate)
             return finite(parameters - y)
 
     def clipped(self, g):

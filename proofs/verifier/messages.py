@@ -120,7 +120,8 @@ RANK = Field("rank", 0, 32, 1 + MAX_ITERATIONS)
 
 # The bodies that members sign, by the type of their slot.
 BODIES = {
-    "commit": Struct("commit", [Field("coin_count", 0, 32, 256), Field("only_dials", 32, 1), Field("leaving", 33, 1)],
+    "commit": Struct("commit", [Field("coin_count", 0, 32, 256), Field("only_dials", 32, 1), Field("leaving", 33, 1),
+                                Field("next_batches", 48, 16)],
                      [Id("coins_root"), OptionalId("gradient_root"), OptionalId("parameters_root"),
                       One("revokes", REVOCATION, optional=True)], at_least_one_coin),
     "part": Struct("part", [], [One("header", HEADER), Id("root"), Ids("path", 32)]),
@@ -197,7 +198,7 @@ def no_more_users_than_uses(invite):
 def check_block(block):
     for name in ("members", "proven", "owing", "joined", "leaving", "left", "senders"):
         ascending(name, ids_of(block[name]))
-    for name in ("standings", "candidates", "lateness", "voids", "reach", "moderators"):
+    for name in ("standings", "candidates", "lateness", "voids", "reach", "moderators", "batch_counts"):
         ascending(name, [record["peer"] for record in block[name]])
     ascending("invites", [invite["invite"] for invite in block["invites"]])
     if sum(len(invite["users"]) // 32 for invite in block["invites"]) > MAX_INVITE_USERS:
@@ -240,6 +241,7 @@ MODERATOR = Struct("moderator", [Field("admitted", 0, 32), Field("revoked", 32, 
 LATENESS = Struct("lateness", [Field("ms", 0, 64)], [Id("peer")])
 VOIDS = Struct("voids", [Field("count", 0, 32), Field("last_step", 64, 64)], [Id("peer")])
 REACH = Struct("reach", [Field("only_dials", 0, 1), Field("changes_from", 64, 64)], [Id("peer")])
+BATCH_COUNT = Struct("batch count", [Field("count", 0, 32)], [Id("peer")])
 BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("any_removal", 65, 1),
                          Field("closing", 80, 16),
                          Field("n", 96, 32), Field("t_s", 128, 32), Field("t_a", 160, 32), Field("tau", 192, 64),
@@ -255,5 +257,6 @@ BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("a
                 Many("candidates", CANDIDATE, MAX_CANDIDATES), Ids("joined", MAX_PEERS),
                 Many("lateness", LATENESS, MAX_PEERS), Many("voids", VOIDS, MAX_KEYS),
                 Many("reach", REACH, MAX_KEYS), Ids("leaving", MAX_PEERS), Ids("left", MAX_PEERS),
-                Many("invites", USED_INVITE, MAX_USED_INVITES), Many("moderators", MODERATOR, MAX_MODERATORS)],
+                Many("invites", USED_INVITE, MAX_USED_INVITES), Many("moderators", MODERATOR, MAX_MODERATORS),
+                Many("batch_counts", BATCH_COUNT, MAX_PEERS)],
                check_block)

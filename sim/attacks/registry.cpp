@@ -140,12 +140,15 @@ std::vector<Entry> LiesAboutWork() {
        MakeSpoiltResult},
       {{"other_steps",
         "makes one local step fewer than it owes; how = 1: twice the rate; 2: unclipped; 3: from "
-        "the parameters of the step before; 4: on other batches",
-        {Count("how", "0", 4)},
+        "the parameters of the step before; 4: on other batches; 5: on one batch fewer than it "
+        "said",
+        {Count("how", "0", 5)},
         Outcome::kContained,
-        "banned by verdict: a validator makes the steps again (0 to 2 without local steps: honest)",
+        "banned by verdict: a validator makes the steps again (0 to 2 without local steps, 5 "
+        "without "
+        "counts: honest)",
         {},
-        {{"how", {"1", "2", "3", "4"}}}},
+        {{"how", {"1", "2", "3", "4", "5"}}}},
        MakeOtherSteps},
       {{"false_accuse",
         "as a validator accuses and as a voter convicts honest members; victim = 1: only one of "

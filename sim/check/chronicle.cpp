@@ -5,8 +5,11 @@
 
 namespace ostraka::sim {
 
-Chronicle::Chronicle(const Roster& roster, BlockSink sink)
-    : heights_(roster.ids.size()), roster_(roster), sink_(std::move(sink)) {}
+Chronicle::Chronicle(const Roster& roster, std::uint32_t batches, BlockSink sink)
+    : heights_(roster.ids.size()),
+      roster_(roster),
+      least_batches_(batches),
+      sink_(std::move(sink)) {}
 
 void Chronicle::OnStep(const StepRecord& record) {
   if (!roster_.IsHonest(record.peer)) return;
@@ -32,7 +35,23 @@ void Chronicle::OnBlock(std::uint32_t peer, const protocol::StepDone& done) {
   removals_.insert(removals_.end(), block.removals.begin(), block.removals.end());
   returned_.insert(returned_.end(), block.joined.begin(), block.joined.end());
   for (const wire::ColumnFate fate : block.columns) ++columns_[wire::ColumnFateName(fate)];
+  CountBatches(block);
+  for (const wire::Lateness& late : block.lateness) {
+    const auto at = std::find(roster_.ids.begin(), roster_.ids.end(), late.peer);
+    if (at == roster_.ids.end()) continue;
+    if (!roster_.IsHonest(static_cast<std::uint32_t>(at - roster_.ids.begin()))) continue;
+    honest_late_ms_ = std::max(honest_late_ms_, late.ms);
+  }
   if (sink_) sink_(block, *parameters_);
+}
+
+void Chronicle::CountBatches(const wire::Block& block) {
+  batches_ += std::uint64_t{least_batches_} * block.proven.size();
+  for (const wire::BatchCount& listed : counts_) {
+    const bool worked = std::binary_search(block.proven.begin(), block.proven.end(), listed.peer);
+    if (worked) batches_ += listed.count - least_batches_;
+  }
+  counts_ = block.batch_counts;
 }
 
 std::uint64_t Chronicle::steps() const {

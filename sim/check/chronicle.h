@@ -28,8 +28,8 @@ class Chronicle final : public StepObserver {
   // Called for each block except genesis, with the parameters after it.
   using BlockSink = std::function<void(const wire::Block&, const std::vector<float>&)>;
 
-  // `sink` may be null.
-  Chronicle(const Roster& roster, BlockSink sink);
+  // A worker averages `batches` at least. `sink` may be null.
+  Chronicle(const Roster& roster, std::uint32_t batches, BlockSink sink);
   void OnStep(const StepRecord& record) override;
 
   std::uint64_t steps() const;  // of the slowest honest peer
@@ -40,6 +40,10 @@ class Chronicle final : public StepObserver {
   // Columns by fate, and honest peers' suspicions by the check that raised them.
   const std::map<std::string, std::uint64_t>& columns() const { return columns_; }
   const std::map<std::string, std::uint64_t>& suspicions() const { return suspicions_; }
+  // That workers with a sealed PROOF averaged in each gradient, over all steps.
+  std::uint64_t batches() const { return batches_; }
+  // The most that any block counts against an honest peer, in ms.
+  std::uint64_t honest_late_ms() const { return honest_late_ms_; }
   // In the order of the blocks that admitted them again.
   const std::vector<base::PeerId>& returned() const { return returned_; }
   // Iterations of slow paths, summed over honest peers; steps in which any of them took one.
@@ -48,10 +52,15 @@ class Chronicle final : public StepObserver {
 
  private:
   void OnBlock(std::uint32_t peer, const protocol::StepDone& done);
+  void CountBatches(const wire::Block& block);
 
   std::vector<std::uint64_t> heights_;  // by peer
   Roster roster_;
+  std::uint32_t least_batches_;
   BlockSink sink_;
+  std::vector<wire::BatchCount> counts_;  // of the next step
+  std::uint64_t batches_ = 0;
+  std::uint64_t honest_late_ms_ = 0;
   std::uint64_t height_ = 0;
   protocol::SharedVector parameters_;
   std::vector<wire::Removal> removals_;

@@ -54,8 +54,9 @@ bool Same(const protocol::Column& a, const protocol::Column& b) {
 
 // Cheap fields first: most comparisons end there.
 bool Same(const GradientSpec& a, const GradientSpec& b) {
-  return a.step == b.step && a.batch_seed == b.batch_seed && a.owner == b.owner &&
-         a.again == b.again && a.local == b.local && Same(a.parameters, b.parameters);
+  return a.step == b.step && a.batch_seed == b.batch_seed && a.batches == b.batches &&
+         a.owner == b.owner && a.again == b.again && a.local == b.local &&
+         Same(a.parameters, b.parameters);
 }
 
 bool Same(const std::optional<RecomputeSpec::Committed>& a,

@@ -47,13 +47,11 @@ struct Counter {
   }
 };
 
-// Local steps that move nothing are not computed.
-bool IsNothing(const protocol::JobSpec& spec) {
-  if (const auto* gradient = std::get_if<protocol::GradientSpec>(&spec)) {
-    return gradient->local.MoveNothing();
-  }
+// The gradient that the job computes; null: none.
+const protocol::GradientSpec* GradientOf(const protocol::JobSpec& spec) {
+  if (const auto* gradient = std::get_if<protocol::GradientSpec>(&spec)) return gradient;
   const auto* recompute = std::get_if<protocol::RecomputeSpec>(&spec);
-  return recompute != nullptr && recompute->gradient.local.MoveNothing();
+  return recompute != nullptr ? &recompute->gradient : nullptr;
 }
 
 }  // namespace
@@ -63,8 +61,11 @@ std::uint64_t FloatsRead(const protocol::JobSpec& spec) { return std::visit(Coun
 base::Duration DrawJobTime(const JobTimes& times, const protocol::JobSpec& spec, base::Rng& rng) {
   const auto floats = static_cast<std::int64_t>(FloatsRead(spec));
   base::Duration time = times.overhead;
-  if (protocol::NeedsGradient(spec) && !IsNothing(spec)) {
-    time = time + times.gradient + base::Nanoseconds(floats * times.gradient_ns_per_float);
+  const protocol::GradientSpec* gradient = GradientOf(spec);
+  if (gradient != nullptr && !gradient->local.MoveNothing()) {
+    const base::Duration a_batch =
+        times.gradient + base::Nanoseconds(floats * times.gradient_ns_per_float);
+    time = time + a_batch * static_cast<std::int64_t>(gradient->batches);
   } else {
     time = time + base::Nanoseconds(floats * times.other_ns_per_float);
   }

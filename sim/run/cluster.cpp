@@ -54,9 +54,9 @@ constexpr char kLiarsAttack[] = "lying_echo";
 
 protocol::GradientFunction GradientsOf(train::Trainer& trainer) {
   return [&trainer](const protocol::GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
-    ASSIGN_OR_RETURN(
-        train::Worked worked,
-        train::WorkOf(trainer, {*spec.parameters, spec.batch_seed, spec.local, spec.again}));
+    ASSIGN_OR_RETURN(train::Worked worked,
+                     train::WorkOf(trainer, {*spec.parameters, spec.batch_seed, spec.batches,
+                                             spec.local, spec.again}));
     return std::move(worked.values);
   };
 }
@@ -149,6 +149,8 @@ std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options
   if (options.waits.delta.ns > 0) manifest->delta = options.waits.delta;
   manifest->adaptive = options.waits.part_floor.ns > 0;
   if (manifest->adaptive) manifest->part_floor = options.waits.part_floor;
+  // The slowest machine is in time with the least.
+  manifest->work = {options.waits.gradient_time.ns / 4 * 5 * options.batches};
   if (options.waits.fastest_percent == 0) {
     manifest->patience = manifest->patience + options.waits.gradient_time * 2;
   }
@@ -291,7 +293,7 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
           GradientsOf(*training_.trainer),
           {.gradients = std::size_t{4} * KeysIn(options), .others = 8}),
       checkers_(WithUnlucky(roster_, options, faults_)),
-      chronicle_(roster_, training.on_block) {
+      chronicle_(roster_, options.batches, training.on_block) {
   roster_ = checkers_.roster();
   if (options.turnover > 0) {
     std::vector<std::uint32_t> guests(options.turnover);
@@ -567,6 +569,8 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   result.peers.byzantine = coven_->members();
   result.removals = chronicle_.removals();
   result.columns = chronicle_.columns();
+  result.batches = chronicle_.batches();
+  result.honest_late_ms = chronicle_.honest_late_ms();
   result.suspicions = chronicle_.suspicions();
   result.returned = chronicle_.returned();
   for (const std::uint32_t peer : StragglersOf(options_, roster_)) {

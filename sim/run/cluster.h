@@ -58,6 +58,9 @@ struct SimResult {
   std::map<std::string, std::uint64_t> columns;
   std::map<std::string, std::uint64_t> suspicions;
 
+  std::uint64_t batches = 0;         // Chronicle::batches
+  std::uint64_t honest_late_ms = 0;  // Chronicle::honest_late_ms
+
   std::vector<base::PeerId> returned;  // members that a block admitted again, in that order
   std::uint64_t lies = 0;  // misdeeds of peers that only lie in their ECHOs (SimOptions::liars)
   bool stood_still =

@@ -228,6 +228,12 @@ base::Status CheckCodecs(const SimOptions& options) {
   RETURN_IF_ERROR(
       Require(protocol::ServesParts(options.codecs.parts), "part_codec must be raw, i8 or i4"));
   const Codec results = options.codecs.results;
+  RETURN_IF_ERROR(Require(options.most_batches == 1 || options.exact,
+                          "batches and most_batches above 1 need exact 1"));
+  RETURN_IF_ERROR(Require(1 <= options.batches && options.batches <= options.most_batches &&
+                              options.most_batches <= std::min(2 * options.batches, 255U),
+                          "most_batches must be batches (at least 1) to twice as many, and at "
+                          "most 255"));
   return Require(protocol::ServesResults(results) && (results == Codec::kRaw || options.tau == 0),
                  "result_codec must be raw or i16, and with i16 tau 0 (automatic)");
 }

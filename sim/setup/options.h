@@ -85,6 +85,9 @@ struct SimOptions {
   std::uint32_t validators = 1;
   std::uint64_t dimension = 1000;  // of the toy problem; another model has its own
   std::uint64_t batch_size = 32;
+  // That a worker averages in each gradient, by its pace; both 1 but in profile exact/1.
+  std::uint32_t batches = 1;
+  std::uint32_t most_batches = 1;
   double learning_rate = 0.1;
   aggregation::Optimizer optimizer = aggregation::Optimizer::kSgd;
   protocol::Schedule schedule = protocol::Schedule::kLinear;

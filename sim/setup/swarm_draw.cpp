@@ -140,6 +140,14 @@ void DrawCodecs(base::Rng rng, const SimOptions& base, SimOptions& options) {
   }
 }
 
+// One in three of the exact swarms has counts of batches, so that its faster machines average two.
+// As above.
+void DrawBatches(base::Rng rng, const SimOptions& base, SimOptions& options) {
+  options.batches = base.batches;
+  options.most_batches = base.most_batches;
+  if (base.most_batches == 1 && options.exact && OneIn(rng, 3)) options.most_batches = 2;
+}
+
 base::Duration DrawMilliseconds(base::Rng& rng, std::uint64_t least, std::uint64_t most) {
   return base::Milliseconds(static_cast<std::int64_t>(least + rng.Below(most - least + 1)));
 }
@@ -232,7 +240,8 @@ void DrawWaits(base::Rng rng, SimOptions& options) {
 
 // In one timely swarm of three gradients take time, and machines differ: with all that is drawn on
 // top the slowest needs 0.72 of the wait for parts, in profile exact/1 0.45 (docs/decisions/0032),
-// and the fastest up to four times less. Then any mode is drawn. Its own stream, as above.
+// and the fastest up to four times less (with counts of batches up to six). Then any mode is drawn.
+// Its own stream, as above.
 void DrawMachines(base::Rng rng, SimOptions& options) {
   if (options.unprotected || !IsTimely(options) || !OneIn(rng, 3)) return;
   const base::Duration wait = options.waits.part_floor.ns > 0 ? options.waits.part_floor
@@ -241,6 +250,8 @@ void DrawMachines(base::Rng rng, SimOptions& options) {
                                                100);  // and a jitter of 25 %
   options.waits.gradient_time = DrawMilliseconds(rng, most / 8, most);
   options.waits.fastest_percent = static_cast<std::uint32_t>(32 + rng.Below(69));
+  // A machine averages two batches if it is twice as fast as the slowest may be.
+  if (options.most_batches > options.batches) options.waits.fastest_percent /= 2;
   options.waits.again_percent = OneIn(rng, 2) ? 140 : 100;
   SimOptions checked = options;
   checked.mode = protocol::Mode::kChecked;
@@ -320,6 +331,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   if (base.model == kGptModel || DrawsGpt(rng.Fork("gpt"), options)) UseTinyGpt(options);
   DrawLocalSteps(rng.Fork("local"), base, options);
   DrawCodecs(rng.Fork("codecs"), base, options);
+  DrawBatches(rng.Fork("batches"), base, options);
   if (only_attack) {
     options.attack = base.attack;
     options.attack_params = base.attack_params;

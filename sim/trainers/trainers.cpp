@@ -45,6 +45,8 @@ base::StatusOr<protocol::TrainingPlan> PlanOf(const SimOptions& options) {
   protocol::TrainingPlan plan;
   RETURN_IF_ERROR(NameTraining(options, plan));
   plan.batch_size = options.batch_size;
+  plan.batches = options.batches;
+  plan.most_batches = options.most_batches;
   plan.data_seed = options.seed;
   plan.steps = options.steps;
   plan.settle_steps = 5;  // the minimum; CheckOptions leaves room for them

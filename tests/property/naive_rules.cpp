@@ -231,6 +231,23 @@ void DeclareReach(const Step& step, Block& block) {
   }
 }
 
+// docs/protocol/step.md, "Counts of batches".
+void CountBatches(const Step& step, Block& block) {
+  const auto least = step.manifest->training.batches;
+  for (const PeerId& member : block.members) {
+    std::uint32_t count = least;
+    for (const wire::BatchCount& before : step.last->batch_counts) {
+      if (before.peer == member) count = before.count;
+    }
+    const auto commit = step.commits.find(member);
+    if (commit != step.commits.end() && commit->second.next_batches > 0) {
+      count = commit->second.next_batches;
+    }
+    if (Has(block.joined, member)) count = least;
+    if (count != least) block.batch_counts.push_back({member, count});
+  }
+}
+
 }  // namespace
 
 std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
@@ -288,6 +305,7 @@ std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
   block.state_root = StateRootOf(step);
   block.closing = ClosingOf(step, block);
   DeclareReach(step, block);
+  CountBatches(step, block);
   return block;
 }
 

@@ -29,6 +29,13 @@ void BanForBody(Step& step, const PeerId& member, const std::string& type) {
   Ban(step, kSeals, member, wire::RemovalKind::kEvidence, "its " + type + " is malformed");
 }
 
+// docs/protocol/step.md, "Counts of batches".
+bool CountsRight(const Step& step, const wire::Commit& commit) {
+  const TrainingPlan& plan = step.manifest->training;
+  if (plan.batches == plan.most_batches) return commit.next_batches == 0;
+  return commit.next_batches >= plan.batches && commit.next_batches <= plan.most_batches;
+}
+
 // docs/protocol/step.md, the row COMMIT: as many coins as members, and a gradient if and only if
 // the sender works.
 void ReadCommit(Step& step, const PeerId& member, const wire::SharedMessage& message) {
@@ -36,7 +43,7 @@ void ReadCommit(Step& step, const PeerId& member, const wire::SharedMessage& mes
   const auto body = wire::Decode<wire::Commit>(message->envelope.body);
   const bool good = body.ok() && body->coin_count == step.last->members.size() &&
                     body->gradient_root.has_value() == Has(step.roles.workers, member) &&
-                    body->parameters_root.has_value() == IsExact(step);
+                    body->parameters_root.has_value() == IsExact(step) && CountsRight(step, *body);
   if (good) {
     step.commits[member] = *body;
   } else {

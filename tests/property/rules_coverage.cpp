@@ -90,6 +90,8 @@ constexpr const char* kOthers[] = {
     "candidate: first",
     "candidate: confirmed again",
     "candidate: gap",
+    "batches: more than the least",
+    "batches: as before, of one whose COMMIT is not sealed",
     "leaving: said so",
     "leaving: goes",
     "leaving: stays for a case, a name or a part that it may have to show",
@@ -141,6 +143,7 @@ class Notes {
     for (std::size_t i = 0; i < head.members.size(); ++i) {
       if (sealed.commits[i].state != naive::Entry::State::kAbsent) continue;
       ++absent_;
+      silent_.push_back(head.members[i]);
       If(!Has(in_role, head.members[i]), "a quarantined member absent in seal A");
     }
     If(sealed.reveals.size() > 1, "more draws than one");
@@ -150,6 +153,7 @@ class Notes {
   void OfColumns();
   void OfCases();
   void OfReturns();
+  void OfBatches();
   void OfDepartures();
   void OfDisputes();
   void OfLateness();
@@ -165,6 +169,7 @@ class Notes {
   Coverage& coverage_;
   std::vector<wire::Proof> proofs_;
   std::size_t absent_ = 0;  // COMMITs
+  std::vector<PeerId> silent_;
 };
 
 void Notes::OfRemovals() {
@@ -270,6 +275,15 @@ void Notes::OfReturns() {
     if (static_cast<std::uint64_t>(confirmed) <= bound()) continue;
     If(standing.banned, "refused: banned");
     If(!standing.banned && block_.step < standing.barred_until, "refused: barred");
+  }
+}
+
+void Notes::OfBatches() {
+  for (const wire::BatchCount& count : block_.batch_counts) {
+    If(true, "batches: more than the least");
+    const auto before = std::find(head_.batch_counts.begin(), head_.batch_counts.end(), count);
+    If(before != head_.batch_counts.end() && Has(silent_, count.peer),
+       "batches: as before, of one whose COMMIT is not sealed");
   }
 }
 
@@ -396,6 +410,7 @@ void NoteSituations(const Block& head, const Manifest& manifest, const naive::Se
   notes.OfColumns();
   notes.OfCases();
   notes.OfReturns();
+  notes.OfBatches();
   notes.OfDepartures();
   notes.OfDisputes();
   notes.OfLateness();

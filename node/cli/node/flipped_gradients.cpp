@@ -33,8 +33,9 @@ base::StatusOr<protocol::GradientFunction> FlippedGradients(const train::Trainer
   ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> made, MakeFlipped(options));
   return [trainer = std::shared_ptr<train::Trainer>(std::move(made))](
              const protocol::GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
-    ASSIGN_OR_RETURN(train::Worked worked,
-                     train::WorkOf(*trainer, {*spec.parameters, spec.batch_seed, spec.local}));
+    ASSIGN_OR_RETURN(
+        train::Worked worked,
+        train::WorkOf(*trainer, {*spec.parameters, spec.batch_seed, spec.batches, spec.local}));
     return std::move(worked.values);
   };
 }

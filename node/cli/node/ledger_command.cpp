@@ -126,6 +126,9 @@ base::Status Show(const LedgerCommandOptions& options) {
     for (const wire::Reach& reach : block.reach) {
       if (reach.only_dials) row["only_dial"].push_back(reach.peer.Hex());
     }
+    for (const wire::BatchCount& count : block.batch_counts) {
+      row["batches"].push_back({{"peer", count.peer.Hex()}, {"count", count.count}});
+    }
     if (block.state_root) row["state_root"] = block.state_root->Hex();
     blocks.push_back(std::move(row));
     return true;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <set>
 #include <utility>
@@ -50,6 +51,24 @@ base::StatusOr<std::uint64_t> BandwidthOf(const std::string& text) {
   if (cap.ok() && *cap > 0) return *cap;
   return base::InvalidArgument("--bandwidth " +
                                (cap.ok() ? "must be above 0" : base::MessageOf(cap.status())));
+}
+
+base::StatusOr<std::optional<std::uint8_t>> ComputePercentOf(const std::string& text,
+                                                             const protocol::Manifest& manifest) {
+  if (text.empty()) return std::optional<std::uint8_t>();
+  unsigned percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  const std::string_view rest(end, text.data() + text.size());
+  if (error != std::errc() || (!rest.empty() && rest != "%") || percent < 1 || percent > 100) {
+    return base::InvalidArgument("--cpu must be 1% to 100%, not '" + text + "'");
+  }
+  if (!protocol::BatchesVary(manifest.training)) {
+    return base::InvalidArgument(
+        "--cpu lowers how many batches this node averages, and in this run all average " +
+        std::to_string(manifest.training.batches) +
+        ": leave it out (`ostraka run init --most-batches` makes a run where this may vary)");
+  }
+  return std::optional(static_cast<std::uint8_t>(percent));
 }
 
 base::StatusOr<host::RunNetwork> NetworkOf(const NodeNetworkOptions& options,
@@ -184,6 +203,7 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options)
   run.files.data = options.files.data;
   run.files.graph = GraphFileOf(options.files.graph, options.files.manifest, *run.manifest);
   run.kernels = options.lab.kernels;
+  ASSIGN_OR_RETURN(run.compute_percent, ComputePercentOf(options.cpu, *run.manifest));
   run.files.origin = options.files.origin;
   if (!options.recording.folder.empty()) {
     ASSIGN_OR_RETURN(const std::string text, config::ReadManifestText(options.files.manifest));
@@ -260,6 +280,10 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
                   "steps between evaluations on held-out data; 0: only at the end")
       ->capture_default_str();
   AddStateOptions(command, options.states);
+  command.add_option(
+      "--cpu", options.cpu,
+      "share of this machine, 50%: average so many fewer batches than it could, in a "
+      "run where their number may vary (`run init --most-batches`)");
   command.add_flag("--json", options.output.json, "print the final report as one JSON object");
   command.add_flag("--events", options.output.events, "print each event as one line of JSON");
   AddLogOptions(command, options.output.log);

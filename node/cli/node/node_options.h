@@ -74,6 +74,7 @@ struct NodeCommandOptions {
   NodeNetworkOptions network;
   StateOptions states;
   std::uint64_t evaluate_every = 10;
+  std::string cpu;  // "50%"; empty: all
   NodeOutputOptions output;
   NodeLabOptions lab;
 };

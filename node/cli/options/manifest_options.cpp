@@ -24,14 +24,28 @@ namespace setting = protocol::setting;
 
 namespace {
 
+// By the work of the slowest machine: three times that for parts, which an aggregator waits for
+// from the step's begin, and once where a step is quiet; beside it what the bytes need.
+void SetWaitsFor(base::Duration work, protocol::Manifest& manifest) {
+  manifest.work = work;
+  manifest.part_timeout = work * 3 + base::Seconds(20);
+  manifest.adaptive = true;
+  manifest.part_floor = base::Milliseconds(work.ns * 3 / 2'000'000) + base::Seconds(4);
+  manifest.patience = std::max(manifest.patience, work);
+}
+
 base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& manifest) {
-  manifest.delta = base::Milliseconds(static_cast<std::int64_t>(options.delta_ms));
-  manifest.part_timeout = base::Milliseconds(static_cast<std::int64_t>(options.part_timeout_ms));
-  manifest.adaptive = options.part_floor_ms.has_value();
-  if (manifest.adaptive) {
-    manifest.part_floor = base::Milliseconds(static_cast<std::int64_t>(*options.part_floor_ms));
+  const auto of = [](std::uint64_t ms) {
+    return base::Milliseconds(static_cast<std::int64_t>(ms));
+  };
+  manifest.delta = of(options.delta_ms);
+  if (options.work_ms.value_or(0) > 0) SetWaitsFor(of(*options.work_ms), manifest);
+  if (options.part_timeout_ms) manifest.part_timeout = of(*options.part_timeout_ms);
+  if (options.part_floor_ms) {
+    manifest.adaptive = true;
+    manifest.part_floor = of(*options.part_floor_ms);
   }
-  manifest.patience = base::Milliseconds(static_cast<std::int64_t>(options.patience_ms));
+  if (options.patience_ms) manifest.patience = of(*options.patience_ms);
   // Validate refuses a manifest in which a seal ends before its parts can arrive.
   manifest.seal_timeout = std::max(manifest.seal_timeout, manifest.part_timeout * 3);
   return base::OkStatus();
@@ -265,6 +279,9 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   AddSetting(command, setting::kHidden, t.hidden)->capture_default_str();
   AddSetting(command, setting::kBatchSize, options.batch_size,
              " (default 32; of graph:FILE the file's)");
+  AddRanged(command, setting::kBatches, t.batches)->capture_default_str();
+  AddRanged(command, setting::kMostBatches, options.most_batches,
+            " (default: as many as at least)");
   AddSetting(command, setting::kSteps, t.steps)->capture_default_str();
   AddUpdateOptions(command, options);
   AddSetting(command, setting::kValidators, m.validators)->capture_default_str();
@@ -272,12 +289,14 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
       ->capture_default_str();
   OfferChoices(AddSetting(command, setting::kResultCodec, options.result_codec), ResultCodecNames())
       ->capture_default_str();
-  AddRanged(command, setting::kPartTimeout, options.part_timeout_ms)->capture_default_str();
+  AddRanged(command, setting::kWork, options.work_ms,
+            "; the waits below then follow from it (docs/operating.md)");
+  AddRanged(command, setting::kPartTimeout, options.part_timeout_ms,
+            " (default: " + std::to_string(m.part_timeout.ns / 1'000'000) + "; 3 work_ms + 20000)");
   AddRanged(command, setting::kPartFloor, options.part_floor_ms,
-            ", so that the wait follows the run (docs/operating.md; default: it does not)");
+            ", so that the wait follows the run (default: it does not; 1.5 work_ms + 4000)");
   AddRanged(command, setting::kDelta, options.delta_ms)->capture_default_str();
-  AddRanged(command, setting::kPatience, options.patience_ms, " (docs/operating.md)")
-      ->capture_default_str();
+  AddRanged(command, setting::kPatience, options.patience_ms, " (default: 1000; work_ms)");
 }
 
 base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) {
@@ -292,6 +311,7 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   ASSIGN_OR_RETURN(train::DataSource source, train::ParseDataSource(plan.data));
   RETURN_IF_ERROR(CheckReadsText(plan.model, source));
   plan.batch_size = options.batch_size.value_or(plan.batch_size);
+  plan.most_batches = static_cast<std::uint32_t>(options.most_batches.value_or(plan.batches));
   ASSIGN_OR_RETURN(const train::GraphFiles graph, GraphFilesOf(options));
   if (!graph.text.empty()) RETURN_IF_ERROR(TakeGraph(options, graph.text, plan, source));
   const std::string model = plan.model.substr(0, plan.model.find('@'));

@@ -32,10 +32,13 @@ struct ManifestOptions {
   std::string profile;                      // empty: as config::DefaultProfile says
   exact::ModelOptions sizes = {.layers = 2, .width = 64, .heads = 4, .context = 64};  // gpt, albert
   std::string mode = "majority";
-  std::uint64_t part_timeout_ms = 20'000;
-  std::optional<std::uint64_t> part_floor_ms;  // none: the wait for parts is not adaptive
+  std::optional<std::uint64_t> most_batches;  // none: as many as at least
+  // Without work_ms the first three are 20 s, not adaptive and 1 s; with it they follow from it.
+  std::optional<std::uint64_t> part_timeout_ms;
+  std::optional<std::uint64_t> part_floor_ms;
+  std::optional<std::uint64_t> patience_ms;
+  std::optional<std::uint64_t> work_ms;
   std::uint64_t delta_ms = 1000;
-  std::uint64_t patience_ms = 1000;
 };
 
 void AddManifestOptions(CLI::App& command, ManifestOptions& options);

@@ -47,7 +47,7 @@ struct SwarmOptions {
 
   // On loopback 5 s of silence means a fault, and a message takes less than 63 ms.
   SwarmOptions() {
-    manifest.part_timeout_ms = 5000;
+    manifest.manifest.part_timeout = base::Seconds(5);
     manifest.delta_ms = 250;
   }
 };

@@ -21,7 +21,8 @@ base::StatusOr<base::Duration> MeasureWork(const protocol::Manifest& manifest,
   }
   const std::uint64_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::uint64_t turns = (nodes + cores - 1) / cores;
-  return gradient * static_cast<std::int64_t>(manifest.training.inner.steps * turns);
+  const protocol::TrainingPlan& plan = manifest.training;
+  return gradient * static_cast<std::int64_t>(plan.inner.steps * plan.batches * turns);
 }
 
 std::string FitWaits(base::Duration work, protocol::Manifest& manifest) {

@@ -104,8 +104,9 @@ void AddWork(const StatusRun& run, const Scene& scene, const PeerId& id, json& k
   host::MemberWork work;
   const auto known = scene.history.work().find(id);
   if (known != scene.history.work().end()) work = known->second;
-  if (key["state"] == "banned") work.steps = 0;
-  key["samples"] = work.steps * run.manifest->training.batch_size;
+  const protocol::TrainingPlan& plan = run.manifest->training;
+  const bool counts = key["state"] != "banned";
+  key["samples"] = counts ? work.BatchesOf(plan.batches) * plan.inner.steps * plan.batch_size : 0;
   key["checked"] = work.checked;
   key["checks"] = work.checks;
   const auto& block = scene.history.block();

@@ -63,6 +63,7 @@ void RunHistory::RecallBlock(const std::vector<wire::Assignment>& validators,
   recalled_ = block.step;
   if (block.state_root) root_ = SealedRoot{block.step, *block.state_root};
   Count(block, {});
+  counts_ = block.batch_counts;
   CountChecks(validators);
   CheckInvariants();
 }
@@ -113,11 +114,10 @@ void RunHistory::On(base::Time /*now*/, const protocol::SlowSeal& seen) {
 }
 
 void RunHistory::On(base::Time now, const protocol::StepDone& seen) {
-  TakeBlock(seen.block);
   const wire::Block& block = *seen.block;
-  if (block.genesis) return;
-  if (!WasRecalled(block.step)) Count(block, seen.ruled);
-  EndSpan(now, block.step);
+  if (!block.genesis && !WasRecalled(block.step)) Count(block, seen.ruled);
+  TakeBlock(seen.block);
+  if (!block.genesis) EndSpan(now, block.step);
 }
 
 void RunHistory::On(base::Time /*now*/, const protocol::StepTimes& seen) {
@@ -139,6 +139,7 @@ void RunHistory::On(base::Time /*now*/, const protocol::Back& /*seen*/) { away_.
 
 void RunHistory::TakeBlock(const std::shared_ptr<const wire::Block>& block) {
   block_ = block;
+  counts_ = block->batch_counts;
   if (block->state_root) root_ = SealedRoot{block->step, *block->state_root};
 }
 
@@ -193,7 +194,14 @@ void RunHistory::CountWork(const wire::Block& block) {
   };
   for (const base::PeerId& worker : block.proven) {
     if (!entered(worker)) continue;
-    if (MemberWork* work = WorkOf(worker)) ++work->steps;
+    MemberWork* work = WorkOf(worker);
+    if (work == nullptr) continue;
+    ++work->steps;
+    for (const wire::BatchCount& listed : counts_) {
+      if (listed.peer != worker) continue;
+      ++work->listed_steps;
+      work->listed_batches += listed.count;
+    }
   }
 }
 

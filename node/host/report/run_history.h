@@ -47,6 +47,14 @@ struct MemberWork {
   std::uint64_t steps = 0;  // of which its gradient entered the model (H2)
   std::uint64_t checked = 0;
   std::uint64_t checks = 0;
+  // Of these steps, those of which a block lists how many batches it averaged, and their sum.
+  std::uint64_t listed_steps = 0;
+  std::uint64_t listed_batches = 0;
+  // Batches that it averaged into each gradient, summed over its steps; those not listed had
+  // `least`.
+  std::uint64_t BatchesOf(std::uint64_t least) const {
+    return (steps - listed_steps) * least + listed_batches;
+  }
   bool operator==(const MemberWork&) const = default;
 };
 
@@ -158,6 +166,7 @@ class RunHistory {
   void EndSpan(base::Time now, std::uint64_t step);
 
   std::shared_ptr<const wire::Block> block_;
+  std::vector<wire::BatchCount> counts_;  // of the step after the newest block
   std::set<base::PeerId> workers_;
   std::set<base::PeerId> validators_;
   std::map<base::PeerId, MemberWork> work_;

@@ -258,9 +258,9 @@ bool JobPool::GivesWay() {
 
 void JobPool::RunOne(const Job& job, bool compute) {
   const auto gradients = [this](const GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
-    ASSIGN_OR_RETURN(
-        train::Worked worked,
-        train::WorkOf(*trainer_, {*spec.parameters, spec.batch_seed, spec.local, spec.again}));
+    ASSIGN_OR_RETURN(train::Worked worked,
+                     train::WorkOf(*trainer_, {*spec.parameters, spec.batch_seed, spec.batches,
+                                               spec.local, spec.again}));
     batch_loss_ = worked.batch_loss;
     return std::move(worked.values);
   };

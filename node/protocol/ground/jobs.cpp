@@ -241,13 +241,14 @@ class JobRunner {
 
 }  // namespace
 
-GradientSpec GradientDue(const Manifest& manifest, const Digest& previous_randomness,
-                         std::uint64_t step, const PeerId& worker, SharedVector parameters) {
+GradientSpec GradientDue(const Manifest& manifest, const BatchPlan& plan, std::uint64_t step,
+                         const PeerId& worker, SharedVector parameters) {
   return {.step = step,
           .owner = worker,
           .parameters = std::move(parameters),
           .batch_seed =
-              BatchSeed(manifest.run_id, manifest.training.data, previous_randomness, step, worker),
+              BatchSeed(manifest.run_id, manifest.training.data, plan.randomness, step, worker),
+          .batches = BatchesOf(worker, plan.counts, manifest.training),
           .local = LocalStepsOf(manifest.training, step)};
 }
 

@@ -21,6 +21,7 @@
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
 #include "node/machine/parts.h"
+#include "node/protocol/ground/batches.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/ground/numbers.h"
 #include "node/protocol/ground/state.h"
@@ -36,15 +37,16 @@ struct GradientSpec {
   PeerId owner;  // of the batch
   SharedVector parameters;
   Digest batch_seed;
+  std::uint32_t batches = 1;  // that each gradient is the mean of
   aggregation::LocalSteps local = {};
   // A second computation: the same bits by other instructions, where the machine has some. What
   // damaged hardware gets wrong it rarely gets wrong alike in both.
   bool again = false;
 };
 
-// What `worker` owes of `step`, from x^step and the randomness of the step before.
-GradientSpec GradientDue(const Manifest& manifest, const Digest& previous_randomness,
-                         std::uint64_t step, const PeerId& worker, SharedVector parameters);
+// What `worker` owes of `step`, from x^step and the block before.
+GradientSpec GradientDue(const Manifest& manifest, const BatchPlan& plan, std::uint64_t step,
+                         const PeerId& worker, SharedVector parameters);
 
 // Cuts a gradient into one blob for each part, with its Merkle root. Non-finite values become zero.
 struct PackSpec {

@@ -99,6 +99,9 @@ struct Told {
   std::optional<Leave> leave = {};
   // What it passes on of the moderators' revocations, while no block states them.
   std::optional<std::vector<wire::Revocation>> revocations = {};
+  // Of the batches that this machine could average, the share that it gives; 1 to 100. Not told:
+  // all of them.
+  std::optional<std::uint8_t> compute_percent = {};
 };
 
 struct Started {

@@ -194,6 +194,11 @@ base::Status ValidateTraining(const TrainingPlan& plan) {
                           "training.settle_steps must be below training.steps"));
   RETURN_IF_ERROR(InRange(setting::kBatchSize, plan.batch_size));
   RETURN_IF_ERROR(InRange(setting::kHidden, plan.hidden));
+  RETURN_IF_ERROR(InRange(setting::kBatches, plan.batches));
+  RETURN_IF_ERROR(InRange(setting::kMostBatches, plan.most_batches));
+  RETURN_IF_ERROR(
+      Require(plan.batches <= plan.most_batches && plan.most_batches <= 2 * plan.batches,
+              "training.most_batches must be training.batches to twice as many"));
   RETURN_IF_ERROR(ValidateSchedule(plan));
   RETURN_IF_ERROR(ValidateInner(plan));
   return ValidateOptimizer(plan);
@@ -233,6 +238,9 @@ base::Status ValidateDeadlines(const Manifest& manifest) {
                           "part_floor_ms must be at most half of part_timeout_ms where adaptive is "
                           "true: lower it, or leave adaptive out"));
   RETURN_IF_ERROR(InRange(setting::kPatience, manifest.patience));
+  RETURN_IF_ERROR(InRange(setting::kWork, manifest.work));
+  RETURN_IF_ERROR(Require(manifest.work <= manifest.part_timeout,
+                          "work_ms must not be above part_timeout_ms, which is waited for it"));
   return Require(manifest.seal_timeout > manifest.part_timeout,
                  "seal_timeout_ms must be above part_timeout_ms: a seal waits for the aggregators");
 }
@@ -261,6 +269,9 @@ base::Status ValidateProfile(const Manifest& manifest) {
   RETURN_IF_ERROR(Require(manifest.training.inner.steps == 1,
                           "inner.steps must be 1 in compute_profile tolerant: noise of gradients "
                           "grows over local steps, and only exact/1 has none"));
+  RETURN_IF_ERROR(Require(manifest.training.most_batches == 1,
+                          "training.batches and most_batches must be 1 in compute_profile "
+                          "tolerant"));
   return Require(PositiveFinite(manifest.eps_g), "eps_g must be positive");
 }
 
@@ -278,6 +289,12 @@ std::optional<JoinPolicy> FindJoinPolicy(std::string_view name) {
     if (JoinPolicyName(policy) == name) return policy;
   }
   return std::nullopt;
+}
+
+bool BatchesVary(const TrainingPlan& plan) { return plan.batches < plan.most_batches; }
+
+base::Duration WorkIn(const Manifest& manifest) {
+  return manifest.work.ns > 0 ? manifest.work : base::Duration{manifest.part_timeout.ns / 3};
 }
 
 std::size_t SeatsIn(const Manifest& manifest) {

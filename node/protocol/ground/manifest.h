@@ -70,6 +70,11 @@ struct TrainingPlan {
   std::string model = "mlp";
   std::string data = "digits";  // data source id: part of every batch seed
   std::uint64_t batch_size = 32;
+  // Batches that a worker averages in each gradient: `batches` to `most_batches`, as it says in the
+  // step before (docs/numerics.md, 10). At most twice as many: else a validator that computes few
+  // needs too long for a worker that computes many.
+  std::uint32_t batches = 1;
+  std::uint32_t most_batches = 1;
   std::uint64_t hidden = 64;
   std::uint64_t data_seed = 0;
   std::uint64_t steps = 200;
@@ -167,7 +172,15 @@ struct Manifest {
   // The time that a step's work may take on the slowest machine that the run wants to keep. A
   // member within it is never late, however fast the others are (node/protocol/rules/lateness.h).
   base::Duration patience = base::Seconds(1);
+  // The time that the work of `training.batches` batches may take; 0: a third of part_timeout. By
+  // it members choose how many more they average.
+  base::Duration work = {};
 };
+
+// Whether members say how many batches they average.
+bool BatchesVary(const TrainingPlan& plan);
+// Manifest::work, or what 0 stands for.
+base::Duration WorkIn(const Manifest& manifest);
 
 // The most members that the run can have at once.
 std::size_t SeatsIn(const Manifest& manifest);

@@ -9,6 +9,7 @@
 
 #include "node/base/ids.h"
 #include "node/base/time.h"
+#include "node/protocol/ground/batches.h"
 #include "node/protocol/ground/roles.h"
 #include "node/protocol/ground/state.h"
 #include "node/wire/block.h"
@@ -18,8 +19,8 @@ namespace ostraka::protocol {
 // A step begins. Public: every peer can derive this from the blocks.
 struct StepStarted {
   std::uint64_t step = 0;
-  Digest previous_randomness;  // r^{step-1}: seeds this step's batches
-  ModelState state;            // x^step and the optimizer's slots
+  BatchPlan batches;  // of this step
+  ModelState state;   // x^step and the optimizer's slots
   Roles roles;
   double tau = 0;
 };

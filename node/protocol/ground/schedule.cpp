@@ -88,6 +88,11 @@ std::string UpdateText(const TrainingPlan& plan) {
     text = std::to_string(plan.inner.steps) + " local steps of adamw, learning rate " +
            number(plan.inner.learning_rate) + ", then " + text;
   }
+  if (plan.most_batches > 1) {
+    const std::string most =
+        BatchesVary(plan) ? " to " + std::to_string(plan.most_batches) : std::string();
+    text = std::to_string(plan.batches) + most + " batches a gradient, " + text;
+  }
   text += "learning rate " + number(plan.learning_rate);
   if (plan.momentum != 0) text += ", momentum " + number(plan.momentum);
   if (plan.schedule != Schedule::kLinear) text += ", " + std::string(ScheduleName(plan.schedule));

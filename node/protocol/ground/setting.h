@@ -57,6 +57,17 @@ inline constexpr Setting kHidden = {"training", "hidden", "mlp, cnn: hidden unit
                                     "--hidden", 1};
 inline constexpr Setting kBatchSize = {"training", "batch_size", "rows of each worker's batch",
                                        "--batch-size", 1};
+inline constexpr Setting kBatches = {
+    "training",  "batches", "batches that each worker averages in a gradient, at least",
+    "--batches", 1,         255,
+    13};
+inline constexpr Setting kMostBatches = {"training",
+                                         "most_batches",
+                                         "and at most, on a fast machine: up to twice as many",
+                                         "--most-batches",
+                                         1,
+                                         255,
+                                         13};
 inline constexpr Setting kSteps = {"training", "steps", "least number of steps",
                                    "--steps",  1,       100'000'000};
 inline constexpr Setting kStepsAfterBan = {"training", "steps_after_ban",
@@ -196,6 +207,15 @@ inline constexpr Setting kPatience = {
     "--patience-ms",
     1,
     kDayMs};
+
+inline constexpr Setting kWork = {
+    "deadlines",
+    "work_ms",
+    "what a step's work with the least batches may take; 0: a third of part_timeout_ms",
+    "--work-ms",
+    0,
+    kDayMs,
+    13};
 
 inline constexpr Setting kJoinPolicy = {
     "join", "policy", "who may come in later: closed, allowlist, invite", "", 0, kAny, 9};

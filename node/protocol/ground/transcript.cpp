@@ -82,7 +82,7 @@ void Transcript::PutObservation(const Observation& what) {
   std::visit(Overloaded{
                  [this](const StepStarted& started) {
                    Put(started.step);
-                   Put(started.previous_randomness.view());
+                   Put(started.batches.randomness.view());
                    for (const base::PeerId& owner : started.roles.owners) Put(owner.view());
                  },
                  [this](const Sealed& sealed) {

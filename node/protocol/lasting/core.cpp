@@ -23,10 +23,11 @@ void Core::CheckInvariants() const {
   jobs.CheckInvariants();
   chain.CheckInvariants();
   inbox.CheckInvariants();
+  own_pace.CheckInvariants();
 }
 
 void Core::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, journal, voice, jobs, chain, inbox);
+  crypto::Feed(hasher, journal, voice, jobs, chain, inbox, own_pace);
 }
 
 }  // namespace ostraka::protocol

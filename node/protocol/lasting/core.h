@@ -18,6 +18,7 @@
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/lasting/chain.h"
+#include "node/protocol/lasting/own_pace.h"
 #include "node/protocol/mail/inbox.h"
 #include "node/protocol/mail/job_desk.h"
 #include "node/protocol/mail/journal.h"
@@ -46,6 +47,7 @@ struct Core {
   JobDesk jobs;
   Chain chain;
   Inbox inbox;
+  OwnPace own_pace;
 
   // Keeps an aggregate, durably before anything that is said from then on: when a PROOF helps to
   // seal the step, its author can still apply and serve the aggregate after a crash of all. It

@@ -39,7 +39,7 @@ std::optional<RecomputeSpec::Committed> CommittedBy(const PastStep& past, const 
 
 GradientSpec Duties::GradientOf(const PastStep& past, std::uint64_t step,
                                 const PeerId& worker) const {
-  return GradientDue(*manifest_, past.previous_randomness, step, worker, past.parameters);
+  return GradientDue(*manifest_, past.batches, step, worker, past.parameters);
 }
 
 std::optional<RecomputeSpec> Duties::OtherStep(std::uint64_t step, const PeerId& target) const {

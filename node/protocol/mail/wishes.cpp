@@ -6,6 +6,7 @@ void Wishes::Tell(const Told& told) {
   if (told.only_dials) only_dials_ = told.only_dials;
   if (told.leave) leave_ = told.leave;
   if (told.revocations) revocations_ = *told.revocations;
+  if (told.compute_percent) compute_percent_ = *told.compute_percent;
 }
 
 bool Wishes::Leaves(std::uint64_t step) const {
@@ -19,7 +20,7 @@ bool Wishes::SaysItLeaves(std::uint64_t step) {
 }
 
 void Wishes::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, only_dials_, said_, revocations_, leave_.has_value());
+  crypto::Feed(hasher, only_dials_, said_, revocations_, compute_percent_, leave_.has_value());
   if (leave_) crypto::Feed(hasher, leave_->from, leave_->until);
 }
 

@@ -32,6 +32,8 @@ class Wishes {
   // Whether this process has been told to leave by `step`: a leave that an earlier one asked for is
   // not this one's wish.
   bool WasToldToLeave(std::uint64_t step) const { return said_ || Leaves(step); }
+  // Told::compute_percent.
+  std::uint32_t compute_percent() const { return compute_percent_; }
   const std::vector<wire::Revocation>& revocations() const { return revocations_; }
 
  private:
@@ -41,6 +43,7 @@ class Wishes {
   std::optional<Told::Leave> leave_;
   bool said_ = false;  // a COMMIT of this process says that it leaves
   std::vector<wire::Revocation> revocations_;
+  std::uint8_t compute_percent_ = 100;
 };
 
 }  // namespace ostraka::protocol

@@ -232,8 +232,9 @@ void PlainPeer::BeginStep() {
   roles.workers = members_;
   roles.owners = members_;
   roles.parts = parts_;
-  out_->Add(Observe{StepStarted{step_, Digest{}, state_, std::move(roles), 0.0}});
-  StartJob(Purpose::kGradient, GradientDue(*manifest_, Digest{}, step_, self_, state_.parameters));
+  out_->Add(Observe{StepStarted{step_, BatchPlan{}, state_, std::move(roles), 0.0}});
+  StartJob(Purpose::kGradient,
+           GradientDue(*manifest_, BatchPlan{}, step_, self_, state_.parameters));
 }
 
 void PlainPeer::On(const JobDone& input) {

@@ -119,6 +119,7 @@ RecordedWishes ToRecorded(const Told& told) {
   }
   recorded.tells_revocations = told.revocations.has_value();
   if (told.revocations) recorded.revocations = *told.revocations;
+  recorded.compute_percent = told.compute_percent.value_or(0);
   return recorded;
 }
 
@@ -128,6 +129,7 @@ Told FromRecorded(const RecordedWishes& recorded) {
   if (recorded.dials != Dials::kNotTold) told.only_dials = recorded.dials == Dials::kOnly;
   if (recorded.leaves) told.leave = {recorded.leave_from, recorded.leave_until};
   if (recorded.tells_revocations) told.revocations = recorded.revocations;
+  if (recorded.compute_percent > 0) told.compute_percent = recorded.compute_percent;
   return told;
 }
 

@@ -121,6 +121,22 @@ std::map<PeerId, bool> DeclaredReach(const SealedStep& sealed) {
   return only_dials;
 }
 
+// Of who says nothing, what held for this step; of who comes, the least.
+std::vector<wire::BatchCount> BatchCountsAfter(const SealedStep& sealed, const Block& head,
+                                               const TrainingPlan& plan, const Block& block) {
+  std::vector<wire::BatchCount> counts;
+  if (!BatchesVary(plan)) return counts;
+  for (const PeerId& member : block.members) {
+    const auto commit = sealed.commits.find(member);
+    std::uint32_t count = commit != sealed.commits.end()
+                              ? commit->second.next_batches
+                              : BatchesOf(member, head.batch_counts, plan);
+    if (IsMember(block.joined, member)) count = plan.batches;
+    if (count > plan.batches) counts.push_back({member, count});
+  }
+  return counts;
+}
+
 // --- what the step did, for members that were away and for later judgements ----------------------
 
 // The senders that a claim about the column can be about: those whose sealed COMMIT it names.
@@ -287,6 +303,7 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   block.part_us = wait.next_us;
   block.state_root = SealedStateRoot(sealed, head.thresholds);
   if (CountsReach(manifest)) block.reach = ReachAfter(head, sealed.step, DeclaredReach(sealed));
+  block.batch_counts = BatchCountsAfter(sealed, head, manifest.training, block);
   block.closing = ClosingAfter(head, manifest.training, block);
   return block;
 }

@@ -9,7 +9,8 @@ namespace ostraka::protocol {
 base::Duration RecomputeTimeAfter(const wire::Block& head, const Manifest& manifest) {
   const base::Duration wait = PartWaitAfter(head, manifest);
   const bool exact = manifest.compute_profile == kExact;
-  return exact ? base::Duration{wait.ns / 4 * 5} : base::Duration{wait.ns / 2};
+  const TrainingPlan& plan = manifest.training;
+  return {wait.ns / 4 * (exact ? 5 : 2) / plan.batches * plan.most_batches};
 }
 
 base::Duration CaseTimeAfter(const wire::Block& head, const Manifest& manifest) {

@@ -24,7 +24,9 @@ namespace ostraka::protocol {
 // begin with a block.
 inline constexpr std::size_t kRecomputationsAStep = kGradientCasesABlock;
 
-// What one recomputation may take in the step after `head`: a gradient half of the wait for parts.
+// What one recomputation may take in the step after `head`: a gradient half of the wait for parts,
+// and where counts of batches vary as many times longer as they may (a slow machine recomputes what
+// a fast one averaged).
 // In profile exact/1 a member that finds a difference computes again, by instructions that take at
 // most one and a half times as long.
 base::Duration RecomputeTimeAfter(const wire::Block& head, const Manifest& manifest);

@@ -24,12 +24,13 @@ StepReading::StepReading(const Block& head, const Manifest& manifest, std::uint6
   sealed.aggregates.resize(sealed.roles.parts.size());
   coin_count = static_cast<std::uint32_t>(SealersOf(head).size());
   exact = manifest.compute_profile == kExact;
+  training = manifest.training;
 }
 
 bool StepReading::IsComplete(const PeerId& member, const wire::Commit& commit) const {
   return commit.coin_count == coin_count &&
          commit.gradient_root.has_value() == sealed.roles.IsWorker(member) &&
-         commit.parameters_root.has_value() == exact;
+         commit.parameters_root.has_value() == exact && MaySay(commit.next_batches, training);
 }
 
 void StepReading::NoteEntry(Phase phase, const PeerId& member, SealedMessage::State state,

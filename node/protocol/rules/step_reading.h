@@ -61,14 +61,16 @@ struct StepReading {
   // draw before.
   bool MustReveal(const PeerId& peer) const;
   std::size_t RevealersLeft(const Block& head) const;
-  // A COMMIT has as many coins as the step, a gradient if and only if its signer is a worker, and
-  // the root of its signer's parameters if and only if the run is of profile exact/1.
+  // A COMMIT has as many coins as the step, a gradient if and only if its signer is a worker, the
+  // root of its signer's parameters if and only if the run is of profile exact/1, and a count of
+  // batches that the run allows.
   bool IsComplete(const PeerId& member, const wire::Commit& commit) const;
 
   // --- what is read so far ---
   SealedStep sealed;
   std::uint32_t coin_count = 0;
-  bool exact = false;            // of profile exact/1
+  bool exact = false;  // of profile exact/1
+  TrainingPlan training;
   std::set<PeerId> absent;       // they owe nothing more in this step
   std::set<PeerId> two_commits;  // banned by the block, and owe nothing more
   std::uint32_t draw = 0;

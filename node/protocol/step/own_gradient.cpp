@@ -25,9 +25,12 @@ void OwnGradient::Begin() {
     root_job_ = core_.jobs.Start({.about = step, .asked_in = step}, ParametersRootSpec{parameters});
   }
   if (!facts_.roles().IsWorker(core_.self)) return TryCommit();
-  job_ = core_.jobs.Start(
-      {.about = step, .asked_in = step},
-      GradientDue(*core_.manifest, core_.chain.head().randomness, step, core_.self, parameters));
+  GradientSpec due =
+      GradientDue(*core_.manifest, BatchPlanOf(core_.chain.head()), step, core_.self, parameters);
+  if (BatchesVary(core_.manifest->training) && !due.local.MoveNothing()) {
+    timed_ = Timed{core_.turn.now(), due.batches};
+  }
+  job_ = core_.jobs.Start({.about = step, .asked_in = step}, std::move(due));
 }
 
 bool OwnGradient::OnJob(const JobResult& result) {
@@ -41,6 +44,7 @@ bool OwnGradient::OnJob(const JobResult& result) {
   OSTRAKA_CHECK(job_);
   job_.reset();
   if (const auto* computed = std::get_if<GradientResult>(&result)) {
+    if (timed_) core_.own_pace.Note(core_.turn.now() - timed_->began, timed_->batches);
     job_ = core_.jobs.Start({.about = facts_.number(), .asked_in = facts_.number()},
                             PackSpec{.gradient = computed->gradient,
                                      .parts = facts_.roles().parts,
@@ -81,6 +85,7 @@ Draft OwnGradient::CommitDraft(std::optional<Digest> gradient_root) const {
   Wishes& wishes = core_.voice.wishes();
   commit.only_dials = wishes.OnlyDials(OnlyDials(head, core_.self));
   commit.leaving = wishes.SaysItLeaves(facts_.number());
+  commit.next_batches = core_.own_pace.NextBatches(*core_.manifest, wishes.compute_percent());
   commit.revokes = RevocationToState(head, *core_.manifest, wishes.revocations());
   return core_.voice.MakeDraft(core_.voice.SlotOf(facts_.number(), Phase::kA, MessageType::kCommit),
                                facts_.parent_a, wire::Encode(commit), followers_.Audience(head));
@@ -115,7 +120,7 @@ void OwnGradient::CheckInvariants() const {
 
 void OwnGradient::HashInto(crypto::Hasher& hasher) const {
   crypto::Feed(hasher, core_.self, *core_.secrets, facts_.number(), facts_.reading.coin_count, job_,
-               root_job_, parts_, parts_lost_, parameters_root_);
+               timed_, root_job_, parts_, parts_lost_, parameters_root_);
 }
 
 }  // namespace ostraka::protocol

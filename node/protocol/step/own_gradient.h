@@ -76,6 +76,13 @@ class OwnGradient {
   const StepFacts& facts_;
   const DisputedPairs& pairs_;
   std::optional<JobId> job_;
+  // The own work of this step, whose time says how many batches the next one holds.
+  struct Timed {
+    Time began;
+    std::uint32_t batches = 1;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, began, batches); }
+  };
+  std::optional<Timed> timed_;  // where counts vary
   std::optional<JobId> root_job_;
   std::vector<SharedBlob> parts_;
   bool parts_lost_ = false;

@@ -150,7 +150,7 @@ void Settling::Remember() {
   past.members = core_.chain.head().members;
   past.parameters = core_.chain.state().parameters;
   past.tau = sealed.tau;
-  past.previous_randomness = core_.chain.head().randomness;
+  past.batches = BatchPlanOf(core_.chain.head());
   for (std::size_t j = 0; j < fates_.size(); ++j) {
     past.columns.push_back(results_.ColumnOf(j));
   }

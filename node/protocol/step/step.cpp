@@ -86,7 +86,7 @@ void Step::Begin(const std::set<PeerId>& refused) {
   // Honest members may begin more than a Delta apart, but decided the last seal within it.
   SetBulkTimer(before_ended_.value_or(core_.turn.now()));
   core_.turn.Do(Observe{
-      StepStarted{number(), head.randomness, core_.chain.state(), facts_.roles(), head.tau}});
+      StepStarted{number(), BatchPlanOf(head), core_.chain.state(), facts_.roles(), head.tau}});
   gradient_.Begin();
   proving_.Begin();
 }

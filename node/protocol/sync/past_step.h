@@ -44,7 +44,7 @@ struct PastStep {
   std::vector<PeerId> members;  // members that sealed the step
   SharedVector parameters;      // x^s, without the slots: gradients are recomputed from it alone
   double tau = 0;
-  Digest previous_randomness;   // r^{s-1}
+  BatchPlan batches;            // of the step's workers
   std::vector<Column> columns;  // all; a missing result is null
   std::vector<wire::ColumnFate> fates;
   std::map<PeerId, wire::Commit> commits;             // sealed and well-formed

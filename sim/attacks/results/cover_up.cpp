@@ -145,9 +145,8 @@ class CoverUp final : public Editor {
     }
     for (const base::PeerId& worker : roles.workers) {
       if (worker == turn.self()) continue;
-      const protocol::JobId id = turn.StartOwnJob(
-          protocol::GradientDue(*manifest_, turn.round()->previous_randomness, turn.step(), worker,
-                                turn.round()->state.parameters));
+      const protocol::JobId id = turn.StartOwnJob(protocol::GradientDue(
+          *manifest_, turn.round()->batches, turn.step(), worker, turn.round()->state.parameters));
       held.gradients.emplace(id, nullptr);
     }
     held.running = held.gradients.size();

@@ -129,8 +129,8 @@ void OmniscientEditor::Spy(EditorTurn& turn, const protocol::JobDone& done,
       ++held_->colluders;
       continue;
     }
-    const protocol::JobId id = turn.StartOwnJob(protocol::GradientDue(
-        *manifest_, round->previous_randomness, job.step, worker, job.parameters));
+    const protocol::JobId id = turn.StartOwnJob(
+        protocol::GradientDue(*manifest_, round->batches, job.step, worker, job.parameters));
     held_->honest.emplace(id, Held::Spied{worker, nullptr});
     ++held_->running;
   }

@@ -31,7 +31,7 @@ class OtherSteps final : public Editor {
     Change(other);
     before_ = job->parameters;
     if (other.local == job->local && other.parameters == job->parameters &&
-        other.batch_seed == job->batch_seed) {
+        other.batch_seed == job->batch_seed && other.batches == job->batches) {
       return turn.Emit(std::move(action));  // there is nothing to leave out
     }
     turn.Confess();
@@ -55,8 +55,11 @@ class OtherSteps final : public Editor {
       case 3:  // from the parameters of the step before
         if (before_) spec.parameters = before_;
         return;
-      default:  // on batches of its own choice
+      case 4:  // on batches of its own choice
         spec.batch_seed.bytes[0] ^= 1;
+        return;
+      default:  // on fewer batches than it said
+        if (spec.batches > 1) --spec.batches;
     }
   }
 

@@ -30,9 +30,8 @@ class Sybil final : public Editor {
     }
     turn.Confess();
     turn.Emit(protocol::StartJob{
-        start->id,
-        std::make_shared<const protocol::JobSpec>(protocol::GradientDue(
-            *manifest_, turn.round()->previous_randomness, job->step, computes, job->parameters))});
+        start->id, std::make_shared<const protocol::JobSpec>(protocol::GradientDue(
+                       *manifest_, turn.round()->batches, job->step, computes, job->parameters))});
   }
 
  private:

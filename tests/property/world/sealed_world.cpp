@@ -93,7 +93,14 @@ void SealedWorld::DrawManifest(std::uint32_t n, Mode mode) {
   if (Luck(50)) {
     manifest_.compute_profile = kExact;
     manifest_.eps_g = 0;
+    DrawCounts(rng_.Fork("counts"));
   }
+}
+
+void SealedWorld::DrawCounts(base::Rng rng) {
+  manifest_.training.batches = static_cast<std::uint32_t>(1 + rng.Below(3));
+  manifest_.training.most_batches =
+      manifest_.training.batches * static_cast<std::uint32_t>(1 + rng.Below(2));
 }
 
 // --- chance -------------------------------------------------------------------------------------
@@ -208,6 +215,12 @@ void SealedWorld::DrawCommits(naive::Sealed& sealed) {
     commit.only_dials = only_dials != Luck(only_dials ? 80 : 1);
     commit.leaving = today_.contains(Mischief::kLeave) && Luck(10);
     if (Luck(1)) commit.revokes = door_.DrawRevocation(manifest_, keys_);
+    if (BatchesVary(manifest_.training)) {
+      base::Rng counts = rng_.Fork("count", sealed.commits.size());
+      const TrainingPlan& plan = manifest_.training;
+      commit.next_batches =
+          static_cast<std::uint16_t>(counts.Between(plan.batches, plan.most_batches));
+    }
     if (manifest_.compute_profile == kExact) commit.parameters_root = ParametersOf(member, others);
     const bool is_away = std::find(here.begin(), here.end(), member) == here.end();
     const bool in_role = IsMember(in_roles, member);
@@ -220,7 +233,7 @@ void SealedWorld::DrawCommits(naive::Sealed& sealed) {
     }
     const bool spoilt = today_.contains(Mischief::kMalformed) && Luck(8);
     base::Bytes body;
-    switch (spoilt ? rng_.Below(4) : 4) {
+    switch (spoilt ? rng_.Below(5) : 5) {
       case 0:
         body = {1, 2, 3};
         break;
@@ -232,6 +245,10 @@ void SealedWorld::DrawCommits(naive::Sealed& sealed) {
         break;
       case 3:
         commit.parameters_root = commit.parameters_root ? std::nullopt : std::optional(Digest{{1}});
+        break;
+      case 4:
+        commit.next_batches = static_cast<std::uint16_t>(
+            BatchesVary(manifest_.training) ? manifest_.training.most_batches + 1 : 1);
         break;
       default:
         reveal_.insert(member);

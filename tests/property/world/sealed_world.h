@@ -91,6 +91,7 @@ class SealedWorld {
 
   // --- before the step (sealed_world.cpp) ---
   void DrawManifest(std::uint32_t n, Mode mode);
+  void DrawCounts(base::Rng rng);
   void LetTimePass();
   void OpenCrowd();
 

@@ -79,8 +79,7 @@ class Node {
   // Steps up to `step`, that one included, of `takes` each, in which this node takes part.
   void Train(std::uint64_t step, base::Duration takes) {
     while (height_ <= step) {
-      See(protocol::StepStarted{
-          .step = height_, .previous_randomness = {}, .state = {}, .roles = {}});
+      See(protocol::StepStarted{.step = height_, .batches = {}, .state = {}, .roles = {}});
       reporter_.BatchLoss(height_, 1.0 / static_cast<double>(height_ + 1));
       now_ = now_ + takes;
       Block(Next());

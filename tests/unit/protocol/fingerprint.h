@@ -49,7 +49,7 @@ void Alter(T& value) {
   } else if constexpr (requires { typename T::element_type; }) {
     value = std::make_shared<typename T::element_type>();
   } else {
-    value.emplace();
+    value = typename T::value_type{};  // [emplace: clang 14 refuses some nested classes]
   }
 }
 

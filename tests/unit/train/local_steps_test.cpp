@@ -92,22 +92,33 @@ TEST(LocalStepsGolden, AreWhatTheSecondVerifierComputes) {
   const json golden = json::parse(std::ifstream("tests/vectors/local_steps.json"));
   const std::vector<float> start = StartOf(golden.at("size"));
   std::size_t compared = 0;
+  const Digest seed = CountingSeed();
+  const auto digest_of = [](std::span<const float> values) {
+    return crypto::Hash(crypto::kDomainData, base::AsBytes(values)).Hex();
+  };
   for (const auto& [name, each] : golden.at("cases").items()) {
+    const std::uint32_t batches = each.at("batches");
+    if (each.contains("digest")) {
+      FakeTrainer trainer;
+      auto work = WorkOf(trainer, {start, seed, batches});
+      ASSERT_TRUE(work.ok());
+      aggregation::ZeroNonFinite(work->values);  // as RunJob
+      EXPECT_EQ(digest_of(work->values), each.at("digest").get<std::string>()) << name;
+      ++compared;
+      continue;
+    }
     const protocol::TrainingPlan plan = PlanOf(each);
     for (const auto& [step, digest] : each.at("digests").items()) {
       FakeTrainer trainer;
       const auto local = protocol::LocalStepsOf(plan, std::stoull(step));
-      const Digest seed = CountingSeed();
-      const auto work = WorkOf(trainer, {start, seed, local});
+      const auto work = WorkOf(trainer, {start, seed, batches, local});
       ASSERT_TRUE(work.ok());
-      const auto bytes = base::AsBytes(std::span<const float>(work->values));
-      EXPECT_EQ(crypto::Hash(crypto::kDomainData, bytes).Hex(), digest.get<std::string>())
-          << name << " " << step;
-      EXPECT_EQ(trainer.gradients, local.rate == 0 ? 0 : local.count);
+      EXPECT_EQ(digest_of(work->values), digest.get<std::string>()) << name << " " << step;
+      EXPECT_EQ(trainer.gradients, local.rate == 0 ? 0 : local.count * batches);
       ++compared;
     }
   }
-  EXPECT_EQ(compared, 25u);
+  EXPECT_EQ(compared, 27u);
 }
 
 constexpr aggregation::LocalSteps kFour = {
@@ -127,7 +138,7 @@ TEST(LocalStepsTest, ASecondComputationIsOneInEveryStep) {
   FakeTrainer trainer;
   const std::vector<float> start = StartOf(64);
   const Digest seed = CountingSeed();
-  ASSERT_TRUE(WorkOf(trainer, {start, seed, kFour, /*again=*/true}).ok());
+  ASSERT_TRUE(WorkOf(trainer, {start, seed, 1, kFour, /*again=*/true}).ok());
   EXPECT_EQ(trainer.again, 4u);
 }
 
@@ -135,8 +146,8 @@ TEST(LocalStepsTest, TheLossIsThatOfTheFirst) {
   FakeTrainer trainer;
   const std::vector<float> start = StartOf(64);
   const Digest seed = CountingSeed();
-  EXPECT_EQ(WorkOf(trainer, {start, seed, kFour})->batch_loss, 1.0);
-  EXPECT_EQ(WorkOf(trainer, {start, seed, {.count = 4}})->batch_loss, std::nullopt)
+  EXPECT_EQ(WorkOf(trainer, {start, seed, 1, kFour})->batch_loss, 1.0);
+  EXPECT_EQ(WorkOf(trainer, {start, seed, 1, {.count = 4}})->batch_loss, std::nullopt)
       << "at rate 0 nothing is computed";
 }
 
@@ -145,7 +156,7 @@ TEST(LocalStepsTest, EndsBetweenTwoGradientsOnceNobodyWantsIt) {
   const std::vector<float> start = StartOf(64);
   const Digest seed = CountingSeed();
   trainer.EndWhere([&] { return trainer.gradients == 2; });
-  const auto work = WorkOf(trainer, {start, seed, kFour});
+  const auto work = WorkOf(trainer, {start, seed, 1, kFour});
   EXPECT_TRUE(absl::IsCancelled(work.status()));
   EXPECT_EQ(trainer.gradients, 2u);
 }
@@ -155,7 +166,7 @@ TEST(LocalStepsTest, AFailureOfOneIsThatOfAll) {
   trainer.fails_at = 3;
   const std::vector<float> start = StartOf(64);
   const Digest seed = CountingSeed();
-  EXPECT_TRUE(absl::IsInternal(WorkOf(trainer, {start, seed, kFour}).status()));
+  EXPECT_TRUE(absl::IsInternal(WorkOf(trainer, {start, seed, 1, kFour}).status()));
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ CASES = {
     "no_warmup": (dict(warmup_steps=0, beta1=0.0), dict(warmup_steps=0)),
 }
 STEPS = (0, 7, 30, 54, 55)
+BATCHES = {"cosine": 1, "linear": 2, "wsd": 3, "two_unclipped": 255, "no_warmup": 1}
 
 
 def gradient(at, seed):
@@ -42,8 +43,12 @@ def main(out):
     for name, (inner, training) in CASES.items():
         manifest = {"inner": dict(INNER, **inner), "training": dict(TRAINING, **training)}
         plan = local_steps.Plan(manifest)
-        cases[name] = dict(manifest, digests={
-            str(step): hashed("data/1", plan.distance(start, seed, step, gradient).tobytes()).hex() for step in STEPS})
+        mean = local_steps.Mean(seed, BATCHES[name], plan.count, gradient)
+        cases[name] = dict(manifest, batches=BATCHES[name], digests={
+            str(step): hashed("data/1", plan.distance(start, step, mean).tobytes()).hex() for step in STEPS})
+    for batches in (1, 3):
+        mean = local_steps.Mean(seed, batches, 1, gradient)
+        cases[f"gradient_of_{batches}"] = dict(batches=batches, digest=hashed("data/1", mean(start, 0).tobytes()).hex())
     pathlib.Path(out).write_text(json.dumps({"size": SIZE, "cases": cases}, indent=1) + "\n")
 
 

@@ -79,6 +79,7 @@ TEST(GoldenTest, BlockAndEvidence) {
   ExpectVector("block_revoked", SampleRevokedBlock(), EncodeBlock(SampleRevokedBlock()),
                DecodeBlock);
   ExpectVector("block_users", SampleUsersBlock(), EncodeBlock(SampleUsersBlock()), DecodeBlock);
+  ExpectVector("block_count", SampleCountBlock(), EncodeBlock(SampleCountBlock()), DecodeBlock);
   ExpectVector("block_part", SamplePartBlock(), EncodeBlock(SamplePartBlock()), DecodeBlock);
   ExpectVector("block_exact", SampleExactBlock(), EncodeBlock(SampleExactBlock()), DecodeBlock);
   ExpectVector("block_reason", SampleReasonBlock(), EncodeBlock(SampleReasonBlock()), DecodeBlock);

@@ -383,6 +383,19 @@ Block SamplePartBlock() {
   return block;
 }
 
+Commit SampleCountingCommit() {
+  Commit commit = SampleCommit();
+  commit.next_batches = 3;
+  return commit;
+}
+
+Block SampleCountBlock() {
+  Block block = SamplePartBlock();
+  block.batch_counts = {{.peer = Filled<PeerId>(0x01), .count = 2},
+                        {.peer = Filled<PeerId>(0x02), .count = 255}};
+  return block;
+}
+
 Block SampleReachBlock() {
   Block block = SampleBlock();
   block.reach = {{.peer = Filled<PeerId>(0x01), .only_dials = true, .changes_from = 140},
@@ -577,6 +590,7 @@ std::vector<NamedBytes> AllSamples() {
       {"forward_empty", Encode(Forward{.from = SampleForward().from, .to = SampleForward().to})},
       {"commit_dialer", Encode(SampleDialerCommit())},
       {"commit_leaver", Encode(SampleLeaverCommit())},
+      {"commit_counting", Encode(SampleCountingCommit())},
       {"commit_revoking", Encode(SampleRevokingCommit())},
       {"commit_revoking_all", Encode(SampleRevokingAllCommit())},
       {"block_revoked", EncodeBlock(SampleRevokedBlock())},
@@ -587,6 +601,7 @@ std::vector<NamedBytes> AllSamples() {
       {"proof_arrival", Encode(SampleArrivalProof())},
       {"block_arrival", EncodeBlock(SampleArrivalBlock())},
       {"block_part", EncodeBlock(SamplePartBlock())},
+      {"block_count", EncodeBlock(SampleCountBlock())},
       {"block_leaving", EncodeBlock(SampleLeavingBlock())},
       {"block", EncodeBlock(SampleBlock())},
       {"block_closes", EncodeBlock(SampleClosingBlock())},

@@ -62,8 +62,10 @@ Block SampleClosingBlock();
 Block SampleReasonBlock();
 Block SampleLeavingBlock();  // one goes, another has gone
 Commit SampleLeaverCommit();
+Commit SampleCountingCommit();     // with a count of batches
 Commit SampleRevokingCommit();     // an invite
 Commit SampleRevokingAllCommit();  // all of a moderator's
+Block SampleCountBlock();          // with members that average more batches
 Block SampleReachBlock();          // members that only dial, or may not change that yet
 Block SampleExactBlock();          // a suspended member, and a vote of twice
 

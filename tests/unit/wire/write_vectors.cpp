@@ -62,6 +62,7 @@ base::Status WriteAll(const std::string& tests) {
   RETURN_IF_ERROR(WriteRaw(corpus + "block/revoked", EncodeBlock(SampleRevokedBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "block/users", EncodeBlock(SampleUsersBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "block/arrival", EncodeBlock(SampleArrivalBlock())));
+  RETURN_IF_ERROR(WriteRaw(corpus + "block/count", EncodeBlock(SampleCountBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "block/part", EncodeBlock(SamplePartBlock())));
   RETURN_IF_ERROR(WriteRaw(corpus + "recording/head", EncodeRecordingHead(SampleRecordingHead())));
   RETURN_IF_ERROR(WriteRaw(corpus + "recording/start", EncodeRecordedInput(SampleRecordedStart())));

@@ -181,8 +181,8 @@ TEST_F(NodeDriverEndTest, EndsWithTheReasonWhenTooManyJobsWait) {
 TEST_F(NodeDriverEndTest, CtrlCEndsCleanlyAndSaysWhere) {
   a_.step = [](base::Time, const Input& input, Outbox& out) {
     if (std::holds_alternative<protocol::Started>(input)) {
-      Tell(out, protocol::StepStarted{
-                    .step = 11, .previous_randomness = {}, .state = {}, .roles = {}, .tau = 0});
+      Tell(out,
+           protocol::StepStarted{.step = 11, .batches = {}, .state = {}, .roles = {}, .tau = 0});
       out.Add(protocol::Store{1, {SlotRecord(11, 1)}});
     } else if (std::holds_alternative<protocol::Stored>(input)) {
       ::raise(SIGINT);

@@ -163,8 +163,7 @@ TEST(PaceTest, AFollowerCountsTheStepsOfTheRun) {
   NodeMonitor monitor(Time{});
   Time now{};
   // The step in which it was dropped: the others waited a minute for it.
-  monitor.See(
-      now, protocol::StepStarted{.step = 9, .previous_randomness = {}, .state = {}, .roles = {}});
+  monitor.See(now, protocol::StepStarted{.step = 9, .batches = {}, .state = {}, .roles = {}});
   now = now + Seconds(60);
   monitor.See(now, protocol::Away{9, "too late"});
   // It catches up on 400 blocks in no time.

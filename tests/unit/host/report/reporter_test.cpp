@@ -26,7 +26,7 @@ class ReporterTest : public ::testing::Test {
 };
 
 TEST_F(ReporterTest, EveryObservationHasItsEventOrItsLineAndReachesTheStatus) {
-  See(protocol::StepStarted{.step = 4, .previous_randomness = {}, .state = {}, .roles = {}});
+  See(protocol::StepStarted{.step = 4, .batches = {}, .state = {}, .roles = {}});
   See(protocol::SlowSeal{4, 1, 2, "waits for b2"});
   See(protocol::Suspicion{4, {}, "V1", "false numbers"});
   See(DoneWith(4, 1));

@@ -113,6 +113,10 @@ TEST(UpdateTextTest, NamesLocalSteps) {
   TrainingPlan plan;
   plan.inner.steps = 16;
   EXPECT_EQ(UpdateText(plan), "16 local steps of adamw, learning rate 0.006, then learning rate 1");
+  plan.batches = plan.most_batches = 3;
+  EXPECT_TRUE(UpdateText(plan).starts_with("3 batches a gradient, 16 local steps"));
+  plan.most_batches = 5;
+  EXPECT_TRUE(UpdateText(plan).starts_with("3 to 5 batches a gradient, 16 local steps"));
 }
 
 TEST(UpdateTextTest, NamesWhatIsNotTheCommonCase) {

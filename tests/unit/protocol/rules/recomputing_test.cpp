@@ -43,6 +43,16 @@ TEST_F(RecomputingTest, AGradientMayTakeHalfOfTheWaitForParts) {
   EXPECT_EQ(RecomputeTimeAfter(step_.head, step_.manifest), base::Seconds(5));
 }
 
+// Attack on the design: a slow validator of a fast worker was late in every such step, at its own
+// cost.
+TEST_F(RecomputingTest, WhereCountsVaryItMayTakeAsManyTimesLonger) {
+  step_.manifest.compute_profile = kExact;
+  step_.manifest.training.batches = 2;
+  step_.manifest.training.most_batches = 3;
+  EXPECT_EQ(RecomputeTimeAfter(step_.head, step_.manifest), base::Milliseconds(37'500));
+  EXPECT_EQ(CaseTimeAfter(step_.head, step_.manifest), base::Seconds(75));
+}
+
 TEST_F(RecomputingTest, ValidatorsAndVotersOfCasesThatBeginGetTheirTime) {
   EXPECT_EQ(ExtraMs(0), 0);
   EXPECT_EQ(ExtraMs(2), 10'000);

@@ -302,7 +302,7 @@ TEST_F(SettlingTest, StepIsRememberedWithThePartsOfTheOwnColumn) {
   const PastStep* past = w_.chain.Past(kStep);
   ASSERT_NE(past, nullptr);
   EXPECT_EQ(past->parameters, before.parameters);
-  EXPECT_EQ(past->previous_randomness, randomness);
+  EXPECT_EQ(past->batches.randomness, randomness);
   EXPECT_EQ(past->columns.size(), w_.facts.roles().parts.size());
   EXPECT_EQ(past->proofs.size(), w_.facts.roles().workers.size());
   EXPECT_EQ(past->parts.size(), w_.facts.roles().workers.size());

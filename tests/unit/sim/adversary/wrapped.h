@@ -78,7 +78,7 @@ class Wrapped {
   void Enter(std::uint64_t step, bool owners = false) {
     protocol::StepStarted started;
     started.step = step;
-    started.previous_randomness.bytes.fill(3);
+    started.batches.randomness.bytes.fill(3);
     for (const auto& key : keys_) started.roles.workers.push_back(key->id());
     if (owners) started.roles.owners = started.roles.workers;
     Say({protocol::Observe{started}});

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/sim/checked_peers.h"
 
 namespace ostraka::sim::chronicle_test {
@@ -22,9 +24,9 @@ class ChronicleTest : public ::testing::Test {
   }
 
   std::vector<std::uint64_t> sunk_;
-  Chronicle chronicle_{ThreePeers(), [this](const wire::Block& block, const std::vector<float>&) {
-                         sunk_.push_back(block.step);
-                       }};
+  Chronicle chronicle_{
+      ThreePeers(), 2,
+      [this](const wire::Block& block, const std::vector<float>&) { sunk_.push_back(block.step); }};
 };
 
 TEST_F(ChronicleTest, CountsABlockOnceAndStepsOfTheSlowest) {
@@ -57,6 +59,23 @@ TEST_F(ChronicleTest, CountsSlowStepsOnceAndEachIteration) {
   Tell(1, protocol::Observe{protocol::SlowSeal{3, 2, 1, ""}});
   EXPECT_EQ(chronicle_.slow_steps(), 1U);
   EXPECT_EQ(chronicle_.slow_iterations(), 3U);
+}
+
+TEST_F(ChronicleTest, CountsBatchesOfWorkersAndWhatHonestPeersAreCharged) {
+  wire::Block first = Block(0);
+  first.proven = {Key(0)->id(), Key(1)->id()};
+  std::sort(first.proven.begin(), first.proven.end());
+  first.batch_counts = {{Key(1)->id(), 4}};
+  first.lateness = {{Key(2)->id(), 90}};
+  Tell(0, Done(first));
+  EXPECT_EQ(chronicle_.batches(), 4U) << "the block's counts are of the next step";
+  EXPECT_EQ(chronicle_.honest_late_ms(), 0U) << "peer 2 is no honest one";
+  wire::Block second = Block(1);
+  second.proven = first.proven;
+  second.lateness = {{Key(1)->id(), 70}};
+  Tell(0, Done(second));
+  EXPECT_EQ(chronicle_.batches(), 4U + 2U + 4U);
+  EXPECT_EQ(chronicle_.honest_late_ms(), 70U);
 }
 
 TEST_F(ChronicleTest, GenesisIsNoStep) {

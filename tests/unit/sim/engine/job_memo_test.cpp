@@ -142,6 +142,7 @@ TEST(SameJob, AnyDifferentFieldIsAnotherJob) {
   differs(AGradient, [](auto& s) { s.step = 4; });
   differs(AGradient, [](auto& s) { s.owner.bytes[0] = 1; });
   differs(AGradient, [](auto& s) { s.batch_seed = Seed(8); });
+  differs(AGradient, [](auto& s) { ++s.batches; });
   differs(AGradient, [](auto& s) { s.parameters = Vector({1, 3}); });
   differs(AGradient, [](auto& s) { s.parameters = Vector({1}); });
   differs(AnUpdate, [](auto& s) { s.state.slots.at(0).values = Vector({0, -0.0F}); });

@@ -157,6 +157,21 @@ TEST(SwarmDrawTest, AQuarterOfTheExactSwarmsHasLocalSteps) {
   }
 }
 
+TEST(SwarmDrawTest, AThirdOfTheExactSwarmsHasCounts) {
+  SimOptions base = Base();
+  base.exact = true;
+  int counted = 0;
+  for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
+    EXPECT_TRUE(DrawSwarm(seed, Base()).most_batches == 1 || DrawSwarm(seed, Base()).exact);
+    counted += DrawSwarm(seed, base).most_batches == 2 ? 1 : 0;
+  }
+  EXPECT_NEAR(counted, 667, 120);
+  base.batches = 3;
+  base.most_batches = 5;
+  EXPECT_EQ(DrawSwarm(7, base).most_batches, 5u);
+  EXPECT_TRUE(CheckOptions(DrawSwarm(7, base)).ok());
+}
+
 TEST(SwarmDrawTest, HalfOfTheExactSwarmsHasCodecs) {
   SimOptions base = Base();
   base.exact = true;

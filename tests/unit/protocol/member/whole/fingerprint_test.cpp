@@ -14,6 +14,7 @@ void FingerprintProbe::OfParts(PeerMachine& machine) {
   EXPECT_FEEDS_AFTER(machine, Alter(parts.jobs.next_));
   EXPECT_FEEDS_AFTER(machine, parts.chain.served_.clear());
   EXPECT_FEEDS_AFTER(machine, Alter(parts.inbox.wanted_));
+  EXPECT_FEEDS_AFTER(machine, parts.own_pace.Note(base::Seconds(1), 1));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.genesis.waiting_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.ration.used_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.charges.shown_));
