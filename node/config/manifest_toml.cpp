@@ -298,6 +298,8 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       RealField(setting::kTauInitial, m.tau_initial),
       RealField(setting::kEps, m.eps),
       CountField(setting::kValidators, m.validators),
+      CountField(setting::kAlarmValidators, m.alarm_validators),
+      CountField(setting::kAlarmSteps, m.alarm_steps),
       RealField(setting::kEpsG, m.eps_g),
       RealField(setting::kDeltaMax, m.delta_max),
       CountField(setting::kStateRootEvery, m.state_root_every),

@@ -127,6 +127,8 @@ struct Assignment {
   // convicted. Recorded here while the previous block still lists the aggregators, so that no
   // judgement needs older blocks.
   std::vector<Covering> covering = {};
+  // It works in the step as well: it was drawn in an alarm, and nobody is spared for it.
+  bool works = false;
 };
 
 // A worker and an aggregator between which a part or a result was once not handed over
@@ -279,6 +281,8 @@ struct Block {
   // (node/protocol/ground/deadlines.h).
   std::uint64_t part_us = 0;
   std::vector<BatchCount> batch_counts;  // by key: members with more than the least
+  // While it is above the step that is drawn for, Manifest::alarm_validators are drawn.
+  std::uint64_t alarm_until = 0;
 };
 
 // The number of steps decided up to and including this block, so the next step: 0 for the genesis.

@@ -390,7 +390,8 @@ FIELDS(Assignment) {
   return std::tuple(
       FIELD("validator", validator, Validator), FIELD("target", target, Target),
       FIELD("step", step, Step),
-      FIELD("covering", covering, Covering).AtMost(kMaxParts).Ascending(&Covering::column));
+      FIELD("covering", covering, Covering).AtMost(kMaxParts).Ascending(&Covering::column),
+      FIELD("works", works, Works));
 }
 
 FIELDS(Dispute) {
@@ -485,7 +486,8 @@ FIELDS(Block) {
       FIELD("part wait", part_us, PartUs),
       FIELD("batch counts", batch_counts, BatchCounts)
           .AtMost(kMaxPeers)
-          .Ascending(&BatchCount::peer));
+          .Ascending(&BatchCount::peer),
+      FIELD("alarm until", alarm_until, AlarmUntil));
 }
 base::Status Check(const Block& block);
 

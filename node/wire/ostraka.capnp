@@ -432,6 +432,7 @@ struct Assignment {
   target @1 :Data;
   step @2 :UInt64;
   covering @3 :List(Covering);
+  works @4 :Bool;  # it is a worker of the step as well
 }
 
 struct Dispute {
@@ -544,4 +545,5 @@ struct Block {
   peakStep @37 :UInt64;
   partUs @38 :UInt64;           # microseconds; zero: as long as the manifest says
   batchCounts @39 :List(BatchCount);  # members with more than the least
+  alarmUntil @40 :UInt64;             # for steps before it more validators are drawn
 }

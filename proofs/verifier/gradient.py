@@ -120,6 +120,8 @@ def workers_and_parts(block, version):
         return [], 0
     validators = []
     for drawn in block["drawn"]:
+        if drawn["works"]:
+            continue
         owns = drawn["validator"] in owners
         if owns and len(owners) == FEWEST_OWNERS:
             continue

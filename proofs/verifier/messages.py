@@ -226,7 +226,7 @@ OPEN_CASE = Struct("open case", [Field("opened_step", 0, 64), Field("fault_bound
                    [One("id", CASE), Ids("voters", MAX_PEERS), Bytes("verdicts", MAX_PEERS),
                     Many("covering", COVERING, MAX_PEERS)], a_verdict_a_voter)
 AGGREGATED = Struct("column", [], [Id("owner"), Bytes("included", MAX_PEERS // 8)])
-ASSIGNMENT = Struct("assignment", [Field("step", 0, 64)],
+ASSIGNMENT = Struct("assignment", [Field("step", 0, 64), Field("works", 64, 1)],
                     [Id("validator"), Id("target"), Many("covering", COVERING, MAX_PEERS)], ascending_columns)
 DISPUTE = Struct("dispute", [Field("since", 0, 64)], [Id("worker"), Id("aggregator")])
 STANDING = Struct("standing", [Field("banned", 0, 1), Field("erred", 1, 1), Field("drops", 32, 32), Field("last_drop_step", 64, 64),
@@ -247,7 +247,7 @@ BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("a
                          Field("n", 96, 32), Field("t_s", 128, 32), Field("t_a", 160, 32), Field("tau", 192, 64),
                          Field("last_removal_step", 256, 64), Field("delta_us", 320, 64),
                          Field("t_s_in_role", 384, 32), Field("peak_t_s", 416, 32), Field("peak_step", 448, 64),
-                         Field("part_us", 512, 64)],
+                         Field("part_us", 512, 64), Field("alarm_until", 576, 64)],
                [Id("decision"), Id("previous"), Id("randomness"), Ids("members", MAX_PEERS),
                 Bytes("columns", MAX_PEERS), Many("removals", REMOVAL, MAX_KEYS),
                 Many("cases", OPEN_CASE, 2 * MAX_PEERS), OptionalId("state_root"), Ids("result_roots", MAX_PEERS),

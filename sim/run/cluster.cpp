@@ -146,6 +146,7 @@ std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options
   manifest->tau = options.tau;
   manifest->tau_initial = protocol::FirstTau(options.codecs);
   manifest->validators = options.validators;
+  manifest->alarm_validators = options.alarm_validators;
   if (options.waits.delta.ns > 0) manifest->delta = options.waits.delta;
   manifest->adaptive = options.waits.part_floor.ns > 0;
   if (manifest->adaptive) manifest->part_floor = options.waits.part_floor;

@@ -128,6 +128,8 @@ const std::vector<SimOption>& AllOptions() {
       {"steps", At<&SimOptions::steps>, kAlways, setting::kSteps.flag, setting::kSteps.help},
       {"validators", At<&SimOptions::validators>, kAlways, setting::kValidators.flag,
        setting::kValidators.help},
+      {"alarm_validators", At<&SimOptions::alarm_validators>, kIfSet,
+       setting::kAlarmValidators.flag, setting::kAlarmValidators.help},
       {"model", At<&SimOptions::model>, kIfSet},
       {"dimension", At<&SimOptions::dimension>},
       {"batch_size", At<&SimOptions::batch_size>},

@@ -83,6 +83,7 @@ struct SimOptions {
   bool unprotected = false;  // plain butterfly all-reduce instead of the protocol
   std::uint64_t steps = 200;
   std::uint32_t validators = 1;
+  std::uint32_t alarm_validators = 0;
   std::uint64_t dimension = 1000;  // of the toy problem; another model has its own
   std::uint64_t batch_size = 32;
   // That a worker averages in each gradient, by its pace; both 1 but in profile exact/1.

@@ -148,6 +148,14 @@ void DrawBatches(base::Rng rng, const SimOptions& base, SimOptions& options) {
   if (base.most_batches == 1 && options.exact && OneIn(rng, 3)) options.most_batches = 2;
 }
 
+// One in three has an alarm. As above.
+void DrawAlarm(base::Rng rng, const SimOptions& base, SimOptions& options) {
+  options.alarm_validators = base.alarm_validators;
+  if (base.alarm_validators == 0 && OneIn(rng, 3)) {
+    options.alarm_validators = static_cast<std::uint32_t>(2 + rng.Below(3));
+  }
+}
+
 base::Duration DrawMilliseconds(base::Rng& rng, std::uint64_t least, std::uint64_t most) {
   return base::Milliseconds(static_cast<std::int64_t>(least + rng.Below(most - least + 1)));
 }
@@ -332,6 +340,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   DrawLocalSteps(rng.Fork("local"), base, options);
   DrawCodecs(rng.Fork("codecs"), base, options);
   DrawBatches(rng.Fork("batches"), base, options);
+  DrawAlarm(rng.Fork("alarm"), base, options);
   if (only_attack) {
     options.attack = base.attack;
     options.attack_params = base.attack_params;

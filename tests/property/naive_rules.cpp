@@ -231,6 +231,17 @@ void DeclareReach(const Step& step, Block& block) {
   }
 }
 
+// docs/protocol/checks.md, "Alarm".
+std::uint64_t AlarmOf(const Step& step, const Block& block) {
+  if (step.manifest->alarm_validators == 0) return 0;
+  for (const Case& open : block.cases) {
+    bool known = open.id.kind != wire::CaseKind::kGradient;
+    for (const Case& before : step.last->cases) known = known || before.id == open.id;
+    if (!known) return step.number + 2 + step.manifest->alarm_steps;
+  }
+  return step.last->alarm_until;
+}
+
 // docs/protocol/step.md, "Counts of batches".
 void CountBatches(const Step& step, Block& block) {
   const auto least = step.manifest->training.batches;
@@ -283,7 +294,7 @@ std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
   drawn_from.joined.clear();
   drawn_from.t_s_in_role = ThresholdsOf(manifest, InView(drawn_from)).t_s;
   block.drawn = DrawValidators(step.randomness, drawn_from, last.proven, step.number + 1,
-                               manifest.validators);
+                               manifest.validators, manifest.alarm_validators);
   for (Assignment& drawn : block.drawn) drawn.covering = CoveringOf(step, drawn.target);
   if (step.last->closing == 0) block.cases = OpenAfter(step, counted);
   SettleMembers(step, leavers, block);
@@ -306,6 +317,7 @@ std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
   block.closing = ClosingOf(step, block);
   DeclareReach(step, block);
   CountBatches(step, block);
+  block.alarm_until = AlarmOf(step, block);
   return block;
 }
 

@@ -90,6 +90,8 @@ constexpr const char* kOthers[] = {
     "candidate: first",
     "candidate: confirmed again",
     "candidate: gap",
+    "alarm: begins",
+    "alarm: a validator works",
     "batches: more than the least",
     "batches: as before, of one whose COMMIT is not sealed",
     "leaving: said so",
@@ -279,6 +281,9 @@ void Notes::OfReturns() {
 }
 
 void Notes::OfBatches() {
+  If(block_.alarm_until > head_.alarm_until, "alarm: begins");
+  const auto works = [](const Assignment& drawn) { return drawn.works; };
+  If(std::any_of(block_.drawn.begin(), block_.drawn.end(), works), "alarm: a validator works");
   for (const wire::BatchCount& count : block_.batch_counts) {
     If(true, "batches: more than the least");
     const auto before = std::find(head_.batch_counts.begin(), head_.batch_counts.end(), count);

@@ -193,6 +193,10 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
               static_cast<unsigned long long>(m.training.steps),
               protocol::UpdateText(m.training).c_str(), spared,
               spared < m.validators ? ", as many as the mode can spare" : "");
+  if (m.alarm_validators > spared) {
+    std::printf("after an accusation %u validators for %u steps, most of which train as well\n",
+                m.alarm_validators, m.alarm_steps);
+  }
   std::printf("gradients: %s\n", m.compute_profile == protocol::kExact
                                      ? "exact/1, equal in every bit on every machine"
                                      : "tolerant, equal within eps_g");
@@ -316,6 +320,7 @@ base::Status Init(const RunOptions& options) {
   ASSIGN_OR_RETURN(manifest.join, JoinPlanOf(options.join, manifest.members.size()));
   std::sort(manifest.members.begin(), manifest.members.end(),
             [](const auto& a, const auto& b) { return a.id < b.id; });
+  SetAlarm(options.manifest, manifest);
   RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
   base::Digest nonce;
   crypto::FillRandom(nonce.bytes);

@@ -285,6 +285,8 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   AddSetting(command, setting::kSteps, t.steps)->capture_default_str();
   AddUpdateOptions(command, options);
   AddSetting(command, setting::kValidators, m.validators)->capture_default_str();
+  AddRanged(command, setting::kAlarmValidators, options.alarm_validators,
+            " (default: from 16 members on a quarter of them)");
   OfferChoices(AddSetting(command, setting::kPartCodec, options.part_codec), PartCodecNames())
       ->capture_default_str();
   OfferChoices(AddSetting(command, setting::kResultCodec, options.result_codec), ResultCodecNames())
@@ -297,6 +299,11 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
             ", so that the wait follows the run (default: it does not; 1.5 work_ms + 4000)");
   AddRanged(command, setting::kDelta, options.delta_ms)->capture_default_str();
   AddRanged(command, setting::kPatience, options.patience_ms, " (default: 1000; work_ms)");
+}
+
+void SetAlarm(const ManifestOptions& options, protocol::Manifest& manifest) {
+  manifest.alarm_validators =
+      options.alarm_validators.value_or(protocol::DefaultAlarm(manifest.members.size()));
 }
 
 base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) {

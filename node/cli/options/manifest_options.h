@@ -32,7 +32,8 @@ struct ManifestOptions {
   std::string profile;                      // empty: as config::DefaultProfile says
   exact::ModelOptions sizes = {.layers = 2, .width = 64, .heads = 4, .context = 64};  // gpt, albert
   std::string mode = "majority";
-  std::optional<std::uint64_t> most_batches;  // none: as many as at least
+  std::optional<std::uint32_t> alarm_validators;  // none: DefaultAlarm
+  std::optional<std::uint64_t> most_batches;      // none: as many as at least
   // Without work_ms the first three are 20 s, not adaptive and 1 s; with it they follow from it.
   std::optional<std::uint64_t> part_timeout_ms;
   std::optional<std::uint64_t> part_floor_ms;
@@ -58,8 +59,11 @@ std::string GraphFileOf(const std::string& given, const std::string& manifest_fi
 std::vector<std::string> ModeNames();
 std::vector<std::string> KernelNames();
 
-// A manifest without members and run id. Reads the data, whose hash goes into the manifest.
-// InvalidArgument: unknown names; LoadDataset's errors.
+// The alarm that the options ask for, or the default of as many members as `manifest` has.
+void SetAlarm(const ManifestOptions& options, protocol::Manifest& manifest);
+
+// A manifest without members, their alarm and run id. Reads the data, whose hash goes into the
+// manifest. InvalidArgument: unknown names; LoadDataset's errors.
 base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options);
 
 }  // namespace ostraka::cli

@@ -170,6 +170,7 @@ class Swarm {
     }
     std::sort(manifest.members.begin(), manifest.members.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
+    SetAlarm(options_.manifest, manifest);
     RETURN_IF_ERROR(config::CheckDimension(run_.dimension, nodes, manifest));
     OpenFor(options_, manifest);
     const std::string text = config::WriteManifest(manifest, NonceOf(options_.seed));

@@ -219,6 +219,11 @@ base::Status ValidateValidators(const Manifest& manifest) {
                      "majority, which bears none, or 4 members");
 }
 
+base::Status ValidateAlarm(const Manifest& manifest) {
+  RETURN_IF_ERROR(InRange(setting::kAlarmValidators, manifest.alarm_validators));
+  return InRange(setting::kAlarmSteps, manifest.alarm_steps);
+}
+
 base::Status ValidateReach(const Manifest& manifest) {
   const std::size_t reachable = ReachableIn(manifest);
   const std::size_t least = std::min<std::size_t>(kFewestOwners, manifest.members.size());
@@ -394,6 +399,10 @@ std::uint32_t FaultsBorne(Mode mode, std::uint32_t n) {
   return SparedValidators(n, FaultBound(thresholds), 1) == 0 ? 0 : thresholds.t_s;
 }
 
+std::uint32_t DefaultAlarm(std::size_t members) {
+  return members < 16 ? 0 : static_cast<std::uint32_t>((members + 3) / 4);
+}
+
 std::size_t ReachableIn(const Manifest& manifest) {
   return static_cast<std::size_t>(
       std::count_if(manifest.members.begin(), manifest.members.end(),
@@ -475,6 +484,7 @@ base::Status ValidateOfAnyVersion(const Manifest& manifest) {
   RETURN_IF_ERROR(
       Require(NonNegativeFinite(manifest.delta_max), "delta_max must be 0 (off) or positive"));
   RETURN_IF_ERROR(ValidateValidators(manifest));
+  RETURN_IF_ERROR(ValidateAlarm(manifest));
   RETURN_IF_ERROR(InRange(setting::kStateRootEvery, manifest.state_root_every));
   RETURN_IF_ERROR(InRange(setting::kProbation, manifest.probation));
   return ValidateDeadlines(manifest);

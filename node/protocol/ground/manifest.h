@@ -150,8 +150,11 @@ struct Manifest {
   // that was measured between code paths of the built-in models (docs/benchmarks.md, "Gradient
   // noise"). In profile exact/1 it is 0.
   double eps_g = 6.4e-5;
-  double delta_max = 0;                 // V3; 0: off
-  std::uint32_t validators = 1;         // m
+  double delta_max = 0;          // V3; 0: off
+  std::uint32_t validators = 1;  // m
+  // Drawn in each of the alarm_steps steps after an accusation (roles.h); 0: there is no alarm.
+  std::uint32_t alarm_validators = 0;
+  std::uint32_t alarm_steps = 8;
   std::uint64_t state_root_every = 10;  // R steps
 
   JoinPlan join;
@@ -225,6 +228,9 @@ std::uint32_t FaultBound(const Thresholds& thresholds);
 // on for ever. This is the case for 3 members in modes balanced and third only (manifest_test tries
 // every n and mode).
 std::uint32_t FaultsBorne(Mode mode, std::uint32_t n);
+// The alarm_validators that suit `members`: a quarter of them from 16 on, else 0. Fewer members
+// have few liars, which one validator finds nearly as soon.
+std::uint32_t DefaultAlarm(std::size_t members);
 // OK if `mode` tolerates `faults` of `n` members; else FailedPrecondition, which names a mode or a
 // number of peers that would do.
 base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults);

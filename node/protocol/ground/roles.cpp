@@ -145,11 +145,14 @@ Digest RandomnessOf(const Digest& run_id, std::uint64_t step,
 
 std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& head,
                                        const std::vector<PeerId>& workers_proven,
-                                       std::uint64_t next_step, std::uint32_t m) {
+                                       std::uint64_t next_step, std::uint32_t m,
+                                       std::uint32_t alarm) {
   if (next_step < 2) return {};
   const std::vector<PeerId> pool = InRole(head);
   std::vector<PeerId> drawn = Shuffled(pool, "validators", randomness);
-  drawn.resize(SparedValidators(pool.size(), FaultsAmongWorkers(head, 0), m));
+  const std::size_t spared = SparedValidators(pool.size(), FaultsAmongWorkers(head, 0), m);
+  const bool rings = head.alarm_until > next_step;
+  drawn.resize(std::max(spared, rings ? std::min<std::size_t>(alarm, pool.size() / 2) : 0));
 
   std::vector<PeerId> candidates;
   for (const PeerId& worker : workers_proven) {
@@ -160,7 +163,8 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& he
   const std::uint64_t judged = next_step - (base::Planted(base::Bug::kTargetsBeforeProof) ? 1 : 2);
   std::vector<Assignment> assignments;
   for (std::size_t i = 0; i < drawn.size() && i < targets.size(); ++i) {
-    assignments.push_back({drawn[i], targets[i], judged, {}});
+    assignments.push_back(
+        {.validator = drawn[i], .target = targets[i], .step = judged, .works = i >= spared});
   }
   return assignments;
 }
@@ -180,14 +184,15 @@ Roles AssignRolesIn(std::uint32_t version, const Block& head, std::uint64_t dime
   }
   if (owners.size() < kFewestOwners) return roles;
   for (const Assignment& assignment : head.drawn) {
-    const bool owns = IsMember(owners, assignment.validator);
+    const bool owns = !assignment.works && IsMember(owners, assignment.validator);
     if (owns && owners.size() == kFewestOwners) continue;
     if (!IsMember(pool, assignment.validator)) continue;
     roles.validators.push_back(assignment);
     if (owns) std::erase(owners, assignment.validator);
   }
   for (const PeerId& peer : pool) {
-    if (!roles.AssignmentOf(peer)) roles.workers.push_back(peer);
+    const auto assignment = roles.AssignmentOf(peer);
+    if (!assignment || assignment->works) roles.workers.push_back(peer);
   }
   const bool struck_first = base::Planted(base::Bug::kStruckFirst);
   roles.owners = struck_first ? Shuffled(owners, "owners", head.randomness)

@@ -160,6 +160,16 @@ inline constexpr Setting kEps = {"aggregation", "eps",
 
 inline constexpr Setting kValidators = {
     "checks", "validators", "members that recompute instead of training", "--validators"};
+inline constexpr Setting kAlarmValidators = {
+    "checks",
+    "alarm_validators",
+    "drawn after an accusation, those that cannot be spared train as well; 0: no alarm",
+    "--alarm-validators",
+    0,
+    1024,
+    13};
+inline constexpr Setting kAlarmSteps = {"checks", "alarm_steps", "for so many steps", "", 1, 1000,
+                                        13};
 inline constexpr Setting kEpsG = {"checks", "eps_g", "relative noise of an honest gradient"};
 inline constexpr Setting kDeltaMax = {"checks", "delta_max", "norm check; 0: off"};
 inline constexpr Setting kStateRootEvery = {"checks", "state_root_every",

@@ -166,10 +166,23 @@ void RecordColumns(const SealedStep& sealed, const Block& head, const Docket& do
 
 void DrawNext(const SealedStep& sealed, const Block& head, const Manifest& manifest,
               const std::vector<PeerId>& leavers, Block& block) {
-  block.drawn = DrawValidators(block.randomness, HeadOfTheDraw(head, leavers, manifest),
-                               head.proven, sealed.step + 1, manifest.validators);
+  block.drawn =
+      DrawValidators(block.randomness, HeadOfTheDraw(head, leavers, manifest), head.proven,
+                     sealed.step + 1, manifest.validators, manifest.alarm_validators);
   const auto namings = NamingsInOrder(sealed, head);
   for (Assignment& drawn : block.drawn) drawn.covering = CoveringOf(drawn.target, head, namings);
+}
+
+// A gradient case that opens rings the alarm from the step after the next on.
+std::uint64_t AlarmAfter(const Block& head, const Manifest& manifest, const Block& block) {
+  if (manifest.alarm_validators == 0) return 0;
+  const auto is_new = [&head](const Case& open) {
+    return open.id.kind == CaseKind::kGradient &&
+           std::none_of(head.cases.begin(), head.cases.end(),
+                        [&open](const Case& known) { return known.id == open.id; });
+  };
+  const bool rings = std::any_of(block.cases.begin(), block.cases.end(), is_new);
+  return rings ? block.step + 2 + manifest.alarm_steps : head.alarm_until;
 }
 
 // A member that left by its own word may come back at once, so what it voided is kept.
@@ -293,6 +306,7 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   if (head.closing == 0) {
     block.cases = CasesAfter(sealed, head, counted, manifest.compute_profile == kExact, docket);
   }
+  block.alarm_until = AlarmAfter(head, manifest, block);
   SettleMembers(sealed, head, manifest, {leavers, wait.excused}, docket, block);
   block.disputes = KeptDisputes(disputes, block.members);
   block.lateness = KeptLateness(lateness, head, manifest, block.members, block.joined);

@@ -94,9 +94,10 @@ class Unwatched final : public Editor {
   double Odds(const EditorTurn& turn) const {
     const std::vector<base::PeerId>& workers = turn.round()->roles.workers;
     // The number of targets does not depend on the coin.
-    const std::size_t drawn = protocol::DrawValidators(view_->randomness, *view_, workers,
-                                                       view_->step + 2, manifest_->validators)
-                                  .size();
+    const std::size_t drawn =
+        protocol::DrawValidators(view_->randomness, *view_, workers, view_->step + 2,
+                                 manifest_->validators, manifest_->alarm_validators)
+            .size();
     const std::vector<base::PeerId> pool = protocol::InRole(*view_);
     const auto honest = std::count_if(pool.begin(), pool.end(), [&](const base::PeerId& peer) {
       return !turn.coven().Contains(peer);
@@ -169,7 +170,7 @@ class Unwatched final : public Editor {
     const base::Digest randomness =
         protocol::RandomnessOf(manifest_->run_id, held_draw_.first, coins->second);
     return protocol::DrawValidators(randomness, *view_, view_->proven, held_draw_.first + 1,
-                                    manifest_->validators);
+                                    manifest_->validators, manifest_->alarm_validators);
   }
 
   // Shows or keeps the own coin as soon as all others are known; at the latest when `now_or_never`.

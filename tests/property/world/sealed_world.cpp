@@ -83,6 +83,10 @@ void SealedWorld::DrawManifest(std::uint32_t n, Mode mode) {
   manifest_.tau_multiple = Luck(50) ? 1.0 : 0.5;
   manifest_.delta_max = Luck(30) ? 0x1.0p-5 : 0;
   manifest_.validators = static_cast<std::uint32_t>(1 + rng_.Below(3));
+  if (rng_.Fork("alarm").Chance(1, 2)) {
+    manifest_.alarm_validators = 2;
+    manifest_.alarm_steps = 3;
+  }
   manifest_.probation = 3 + rng_.Below(2);
   manifest_.part_timeout = base::Milliseconds(Luck(50) ? 200 : 20'000);
   manifest_.patience = base::Milliseconds(AnyOf<std::int64_t>({1, 45, 1000}));

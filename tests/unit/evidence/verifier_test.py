@@ -90,11 +90,11 @@ class MessagesTest(unittest.TestCase):
 class RolesTest(unittest.TestCase):
     """As node/protocol/ground/roles.cpp assigns them."""
 
-    def block(self, only_dial=(), drawn=(), joined=(), leaving=()):
+    def block(self, only_dial=(), drawn=(), works=(), joined=(), leaving=()):
         ids = [bytes([i]) * 32 for i in range(8)]
         return {"closing": 0, "members": b"".join(ids), "joined": b"".join(ids[i] for i in joined),
                 "leaving": b"".join(ids[i] for i in leaving), "cases": [],
-                "drawn": [{"validator": ids[i]} for i in drawn],
+                "drawn": [{"validator": ids[i], "works": i in works} for i in drawn],
                 "reach": [{"peer": ids[i], "only_dials": i in only_dial} for i in range(8)]}
 
     def roles(self, version=8, **options):
@@ -106,6 +106,10 @@ class RolesTest(unittest.TestCase):
         self.assertEqual(self.roles(drawn=(1,)), ([0, 2, 3, 4, 5, 6, 7], 7))
         self.assertEqual(self.roles(only_dial=(5, 6, 7)), (list(range(8)), 5))
         self.assertEqual(self.roles(only_dial=(5, 6, 7), drawn=(6, 0)), ([1, 2, 3, 4, 5, 7], 4))
+
+    def test_a_validator_of_an_alarm_works_as_well(self):
+        self.assertEqual(self.roles(drawn=(1, 2), works=(2,)), ([0, 2, 3, 4, 5, 6, 7], 7))
+        self.assertEqual(self.roles(only_dial=(3, 4, 5, 6, 7), drawn=(0, 4), works=(0,)), ([0, 1, 2, 3, 5, 6, 7], 3))
 
     def test_three_owners_stay(self):
         self.assertEqual(self.roles(only_dial=(3, 4, 5, 6, 7), drawn=(0,)), (list(range(8)), 3))

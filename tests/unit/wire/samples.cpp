@@ -393,6 +393,8 @@ Block SampleCountBlock() {
   Block block = SamplePartBlock();
   block.batch_counts = {{.peer = Filled<PeerId>(0x01), .count = 2},
                         {.peer = Filled<PeerId>(0x02), .count = 255}};
+  block.drawn.front().works = true;
+  block.alarm_until = 150;
   return block;
 }
 

@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <cstdio>
 
 namespace ostraka::net::port_mapping_test {
 namespace {
@@ -72,6 +73,8 @@ TEST_F(PortMappingTest, AMapperThatEndsIsToldOnce) {
 }
 
 TEST_F(PortMappingTest, AProgramThatIsNotThereEnds) {
+  // The thread sanitizer's _exit writes out what gtest has buffered, and so into the mapper's pipe.
+  std::fflush(stdout);
   auto started =
       PortMapping::Start(io_, {"/nonexistent/mapper"},
                          {.mapped = [](const MappingNews&) {},

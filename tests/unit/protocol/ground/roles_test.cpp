@@ -129,6 +129,45 @@ TEST(DrawValidatorsTest, DrawsNoneBeforeStepTwo) {
   EXPECT_EQ(DrawValidators(DigestOf(1), head, head.members, 2, 1).size(), 1u);
 }
 
+TEST(DrawValidatorsTest, AnAlarmDrawsMoreAndThoseThatCannotBeSparedWork) {
+  Block head = ViewBefore(ManifestOf(16), 5);  // majority: one can be spared
+  const std::uint64_t next = head.step + 2;
+  const auto drawn_of = [&](std::uint32_t alarm) {
+    return DrawValidators(DigestOf(1), head, head.members, next, 1, alarm);
+  };
+  EXPECT_EQ(drawn_of(4).size(), 1u) << "it does not ring";
+  head.alarm_until = next;
+  EXPECT_EQ(drawn_of(4).size(), 1u) << "nor any more";
+  head.alarm_until = next + 1;
+  const std::vector<Assignment> drawn = drawn_of(4);
+  ASSERT_EQ(drawn.size(), 4u);
+  for (std::size_t i = 0; i < drawn.size(); ++i) EXPECT_EQ(drawn[i].works, i > 0) << i;
+  EXPECT_EQ(drawn_of(0).size(), 1u);
+  EXPECT_EQ(drawn_of(1000).size(), 8u) << "half of those in role";
+  std::set<PeerId> all;
+  for (const Assignment& each : drawn) all.insert({each.validator, each.target});
+  EXPECT_EQ(all.size(), 8u) << "nobody twice";
+}
+
+TEST(AssignRolesTest, WhoWorksAndValidatesIsBoth) {
+  const Block head = ViewBefore(ManifestOf(8), 5);
+  const Roles roles = RolesWith(
+      head, {{PeerNumber(1), PeerNumber(2), 4, {}}, {PeerNumber(3), PeerNumber(4), 4, {}, true}});
+  EXPECT_EQ(roles.validators.size(), 2u);
+  EXPECT_FALSE(roles.IsWorker(PeerNumber(1)));
+  EXPECT_TRUE(roles.IsWorker(PeerNumber(3)));
+  EXPECT_TRUE(roles.AssignmentOf(PeerNumber(3))->works);
+  EXPECT_EQ(roles.owners.size(), 7u);
+  EXPECT_TRUE(roles.PartOwnedBy(PeerNumber(3)));
+}
+
+TEST(DefaultAlarmTest, IsAQuarterFromSixteenMembersOn) {
+  EXPECT_EQ(DefaultAlarm(15), 0u);
+  EXPECT_EQ(DefaultAlarm(16), 4u);
+  EXPECT_EQ(DefaultAlarm(17), 5u);
+  EXPECT_EQ(DefaultAlarm(256), 64u);
+}
+
 TEST(DrawValidatorsTest, CountIsMinOfMAndWhatTheAggregationCanSpare) {
   for (const Mode mode : {Mode::kMajority, Mode::kBalanced, Mode::kThird}) {
     for (std::uint32_t n = 2; n <= 24; ++n) {
