@@ -1,7 +1,9 @@
 #include "node/config/training.h"
 
 #include <algorithm>
+#include <memory>
 
+#include "node/os/thread_executor.h"
 #include "node/protocol/ground/state.h"
 #include "node/train/data_source.h"
 #include "node/train/exact/constants_file.h"
@@ -33,6 +35,10 @@ base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest&
                                 .exact = manifest.compute_profile == protocol::kExact,
                                 .evaluate_on = local.evaluate_on,
                                 .kernels = local.kernels};
+  if (options.exact && local.threads > 1) {
+    options.threads = local.threads;
+    options.executor = std::make_shared<os::ThreadExecutor>(local.threads);
+  }
   if (!local.data.empty()) {
     ASSIGN_OR_RETURN(const train::DataSource source, train::ParseDataSource(local.data));
     if (!MayBe(source, id)) {

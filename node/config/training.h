@@ -19,6 +19,7 @@ struct LocalTraining {
   std::string data = {};     // where the run's data are here (train::ParseDataSource), or empty
   std::string graph = {};    // where the run's graph file is here, or empty
   std::string kernels = {};  // of exact gradients; empty: the widest
+  std::size_t threads = 1;   // of exact gradients
   train::HeldOut evaluate_on = train::HeldOut::kTest;
 };
 

@@ -241,6 +241,7 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
                    config::TrainerOptionsOf(manifest, {.data = options.files.data,
                                                        .graph = options.files.graph,
                                                        .kernels = options.kernels,
+                                                       .threads = options.threads,
                                                        .evaluate_on = options.states.evaluate_on}));
   NodeOptions node;
   ASSIGN_OR_RETURN(node.trainer, train::MakeTrainer(trainer_options));

@@ -83,6 +83,7 @@ struct RunOptions {
   std::string kernels;  // of exact gradients; empty: the widest of this machine
   // Of the batches that this machine could average, the share that it gives, 1 to 100; none: all.
   std::optional<std::uint8_t> compute_percent = {};
+  std::size_t threads = 1;   // of an exact gradient
   bool unprotected = false;  // plain averaging, nothing checked: for comparison only
   // Makes the machine, for experiments with one that misbehaves. Null: an honest one. REQUIRES: the
   // machine is fresh, not null.

@@ -11,12 +11,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "aggregation/kernels/rows.h"
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
@@ -119,6 +121,9 @@ struct TrainerOptions {
   std::string data_dir = {};  // mnist, cifar10: the folder of their files; text, tokens: the file
   HeldOut evaluate_on = HeldOut::kTest;
   std::string kernels = {};  // exact: LevelName of the kernels; empty: the widest of this machine
+  // exact: the threads of a gradient, which change no bit; `executor` has as many. Null: one.
+  std::size_t threads = 1;
+  std::shared_ptr<const aggregation::Executor> executor = nullptr;
 };
 
 }  // namespace ostraka::train

@@ -203,6 +203,7 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options)
   run.files.data = options.files.data;
   run.files.graph = GraphFileOf(options.files.graph, options.files.manifest, *run.manifest);
   run.kernels = options.lab.kernels;
+  run.threads = options.threads;
   ASSIGN_OR_RETURN(run.compute_percent, ComputePercentOf(options.cpu, *run.manifest));
   run.files.origin = options.files.origin;
   if (!options.recording.folder.empty()) {
@@ -225,6 +226,7 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options)
         config::TrainerOptionsOf(*run.manifest, {.data = run.files.data,
                                                  .graph = run.files.graph,
                                                  .kernels = run.kernels,
+                                                 .threads = run.threads,
                                                  .evaluate_on = run.states.evaluate_on}));
     run.machine = [lab = options.lab, of = run.manifest, own = run.key, trainer](
                       const host::MachineMaker& honest, const base::TensorLayout& layout) {
@@ -280,6 +282,11 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
                   "steps between evaluations on held-out data; 0: only at the end")
       ->capture_default_str();
   AddStateOptions(command, options.states);
+  command
+      .add_option("--threads", options.threads,
+                  "threads of an exact gradient, which change no bit of it")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
   command.add_option(
       "--cpu", options.cpu,
       "share of this machine, 50%: average so many fewer batches than it could, in a "

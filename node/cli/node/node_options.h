@@ -75,6 +75,7 @@ struct NodeCommandOptions {
   StateOptions states;
   std::uint64_t evaluate_every = 10;
   std::string cpu;  // "50%"; empty: all
+  std::size_t threads = 1;
   NodeOutputOptions output;
   NodeLabOptions lab;
 };

@@ -75,6 +75,27 @@ void Chain::KeepPart(std::uint64_t step, const PartKey& key, SignedPart part) {
   past_.at(step).parts[key] = std::move(part);
 }
 
+bool Chain::NeedsParts(std::uint64_t step) const {
+  const auto about = [step](const wire::Case& open) { return open.id.step == step; };
+  return step + 1 >= head_->step || std::any_of(head_->cases.begin(), head_->cases.end(), about);
+}
+
+bool Chain::NeedsParameters(std::uint64_t step, const LookRange& looks) const {
+  // A case that may open next is about the step before the head's.
+  if (NeedsParts(step) || step + 1 + looks.before >= head_->step) return true;
+  return std::any_of(head_->cases.begin(), head_->cases.end(), [&](const wire::Case& open) {
+    return open.id.kind == wire::CaseKind::kGradient && open.id.step <= step + looks.before &&
+           step <= open.id.step + looks.after;
+  });
+}
+
+void Chain::TrimPast(const LookRange& looks) {
+  for (auto& [step, past] : past_) {
+    if (!NeedsParts(step)) past.parts.clear();
+    if (!NeedsParameters(step, looks)) past.parameters = nullptr;
+  }
+}
+
 void Chain::ForgetPast() {
   past_.clear();
   served_.clear();

@@ -10,7 +10,8 @@
 // May not know: seals in progress, messages, links, time.
 //
 // Memory: kRecentBlocks encoded blocks; the aggregates of kPastSteps steps (a model's size each);
-// kPastSteps past steps with the model of each and the parts of the own column; the states of the
+// kPastSteps past steps, with the parts of the own column of two of them and the model of as many
+//   and of those that voters may look at, and of those that open cases are about; the states of the
 // last rooted steps: two where these are 2 kLongWay steps apart, and up to 2 kLongWay + 1 where
 // each step has a root.
 //
@@ -31,6 +32,7 @@
 #include "node/protocol/ground/hash_into.h"
 #include "node/protocol/ground/schedule.h"
 #include "node/protocol/ground/state.h"
+#include "node/protocol/rules/cases.h"
 #include "node/protocol/sync/catch_up.h"
 #include "node/protocol/sync/past_step.h"
 #include "node/protocol/sync/recent_blocks.h"
@@ -86,6 +88,10 @@ class Chain {
   const PastStep* Past(std::uint64_t step) const;
   // An exhibit of an open case. REQUIRES: the step is held.
   void KeepPart(std::uint64_t step, const PartKey& key, SignedPart part);
+  // Forgets parts and parameters of past steps that no rule needs any more. Parts serve namings of
+  // the head's step, and cases; parameters also validators of the next two steps, whose targets
+  // worked in the head's step and the one before, and looks.
+  void TrimPast(const LookRange& looks);
   // After an absence what was held of the steps before does not count.
   void ForgetPast();
 
@@ -103,6 +109,9 @@ class Chain {
   void CheckInvariants() const;
 
  private:
+  bool NeedsParts(std::uint64_t step) const;
+  bool NeedsParameters(std::uint64_t step, const LookRange& looks) const;
+
   SharedBlock head_;
   ModelState state_;
   ShownHead shown_;

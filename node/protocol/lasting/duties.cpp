@@ -44,7 +44,7 @@ GradientSpec Duties::GradientOf(const PastStep& past, std::uint64_t step,
 
 std::optional<RecomputeSpec> Duties::OtherStep(std::uint64_t step, const PeerId& target) const {
   const PastStep* past = chain_.Past(step);
-  if (past == nullptr) return std::nullopt;
+  if (past == nullptr || past->parameters == nullptr) return std::nullopt;
   RecomputeSpec spec;
   spec.committed = CommittedBy(*past, target, manifest_->codecs.parts);
   if (!spec.committed) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<std::vector<RecomputeSpec::Claim>> Duties::ClaimsOf(const PastStep
 
 std::optional<RecomputeSpec> Duties::Recomputation(std::uint64_t step, const PeerId& target) const {
   const PastStep* past = chain_.Past(step);
-  if (past == nullptr) return std::nullopt;
+  if (past == nullptr || past->parameters == nullptr) return std::nullopt;
   auto claims = ClaimsOf(*past, target);
   if (!claims || claims->empty()) return std::nullopt;
   RecomputeSpec spec;
@@ -273,7 +273,10 @@ void Duties::TakeVerdict(const CaseId& about, const JobResult& result) {
   const bool erred = standing != nullptr && standing->erred;
   if (finding.verdict != Verdict::kGuilty || manifest_->compute_profile != kExact || erred) return;
   const std::uint64_t s = about.step;
-  finding.to_look_at = {s - 4, s - 3, s - 2, s - 1, s + 2, s + 1};  // what wraps around is not held
+  const LookRange looks = LooksIn(*manifest_);
+  // Those after it first; what wraps around is not held.
+  for (std::uint64_t k = looks.before; k > 0; --k) finding.to_look_at.push_back(s - k);
+  for (std::uint64_t k = looks.after; k > 0; --k) finding.to_look_at.push_back(s + k);
 }
 
 std::optional<Duties::Look> Duties::NextLook() {

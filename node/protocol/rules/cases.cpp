@@ -317,6 +317,11 @@ bool HasVoted(const Case& open, const PeerId& voter) {
                      [&](const Case::Ballot& ballot) { return ballot.voter == voter; });
 }
 
+LookRange LooksIn(const Manifest& manifest) {
+  if (manifest.compute_profile != kExact) return {};
+  return {.before = manifest.training.inner.steps == 1 ? 4U : 0U, .after = 2};
+}
+
 std::uint64_t BlocksOf(CaseKind kind) {
   switch (kind) {
     case CaseKind::kGradient:

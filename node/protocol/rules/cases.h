@@ -62,6 +62,15 @@ std::vector<const Case*> CasesInWork(const Block& head, bool exact);
 inline constexpr std::uint64_t kLookBlocks = 5;
 bool HasVoted(const Case& open, const PeerId& voter);
 
+// At which other steps of a target voters look that found it guilty in a gradient case: up to so
+// many before the step that the case is about, and after it. None in profile tolerant. With local
+// steps none before: each look takes H gradients, and needs the parameters of its step.
+struct LookRange {
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+};
+LookRange LooksIn(const Manifest& manifest);
+
 // The convicted worker of a kCover case is not a member, so only the target is a party.
 bool IsParty(const Case& open, const PeerId& peer);
 // Members that may vote in the case, by key: those that are no party and have not been admitted

@@ -88,6 +88,7 @@ Outcome Settling::TakeBlock(SharedBlock block) {
         .has_value();
   });
   core_.chain.AdvanceHead(std::move(block));
+  core_.chain.TrimPast(LooksIn(*core_.manifest));
   pace_.Tell(core_.turn, core_.chain.head(), *core_.manifest, core_.self);
   StartUpdate();
   return Outcome::GoOn();
@@ -111,7 +112,8 @@ void Settling::ProveGradients(const Block& block) {
     const PastStep* past = core_.chain.Past(open.id.step);
     // The block of step s has height s + 1, and the genesis block height 0.
     const RecentBlocks::Kept* before = core_.chain.recent().Find(open.id.step);
-    if (past == nullptr || before == nullptr) continue;  // it came back since
+    // It came back since.
+    if (past == nullptr || past->parameters == nullptr || before == nullptr) continue;
     const auto commit = past->commit_frames.find(worker);
     if (commit == past->commit_frames.end()) continue;
     charges_.Keep(evidence::MakeFalseGradient(*commit->second, before->encoded));

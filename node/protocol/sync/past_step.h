@@ -1,9 +1,10 @@
 // The record of a past step: it serves to check claims about the step, and to answer requests of
 // members that lack some of it (docs/protocol/step.md: x, ghat, parts and blocks of 16 steps).
 //
-// Memory: the owner keeps kPastSteps of them, each with a model's parameters and its aggregates;
-// of the parts only those of the own column and the exhibits of cases. Everything here was sealed
-// or verified: an attacker adds to it only the one part that a case about it is about.
+// Memory: the owner keeps kPastSteps of them, each with its aggregates, and of few a model's
+// parameters and the parts of the own column and the exhibits of cases (Chain::TrimPast).
+// Everything here was sealed or verified: an attacker adds to it only the one part that a case
+// about it is about.
 //
 // Thread safety: a plain value.
 #pragma once
@@ -42,7 +43,9 @@ struct PartKey {
 
 struct PastStep {
   std::vector<PeerId> members;  // members that sealed the step
-  SharedVector parameters;      // x^s, without the slots: gradients are recomputed from it alone
+  // x^s, without the slots: gradients are recomputed from it alone. Null once no rule needs it
+  // (Chain::TrimPast).
+  SharedVector parameters;
   double tau = 0;
   BatchPlan batches;            // of the step's workers
   std::vector<Column> columns;  // all; a missing result is null

@@ -22,11 +22,12 @@ class ExactEngine final : public GraphEngine {
  public:
   // `gradients_operations`: of a whole batch's gradient. `kernels` outlive this.
   ExactEngine(exact::PlannedProgram plan, std::vector<std::vector<float>> constants,
-              const exact::Kernels& kernels, std::uint64_t gradients_operations,
-              std::shared_ptr<std::atomic<bool>> abandoned)
-      : kernels_(kernels),
+              const exact::Kernels& kernels, std::shared_ptr<const aggregation::Executor> executor,
+              std::uint64_t gradients_operations, std::shared_ptr<std::atomic<bool>> abandoned)
+      : executor_(std::move(executor)),
+        kernels_(kernels),
         watch_(kernels, gradients_operations),
-        runner_(std::move(plan), std::move(constants), kernels, executor_),
+        runner_(std::move(plan), std::move(constants), kernels, *executor_),
         abandoned_(std::move(abandoned)) {
     runner_.EndWhen(abandoned_);
   }
@@ -46,8 +47,8 @@ class ExactEngine final : public GraphEngine {
 
   std::unique_ptr<GraphEngine> Other() const override {
     return std::make_unique<ExactEngine>(runner_.plan(), runner_.constants(),
-                                         OtherKernels(kernels_), runner_.plan().operations,
-                                         abandoned_);
+                                         OtherKernels(kernels_), executor_,
+                                         runner_.plan().operations, abandoned_);
   }
 
   void Abandon() override { *abandoned_ = true; }
@@ -55,7 +56,7 @@ class ExactEngine final : public GraphEngine {
   base::Status AfterGradient() override { return watch_.AfterGradient(); }
 
  private:
-  aggregation::SerialExecutor executor_;  // outlives runner_
+  const std::shared_ptr<const aggregation::Executor> executor_;  // outlives runner_
   const exact::Kernels& kernels_;
   ConformanceWatch watch_;
   exact::Runner runner_;
@@ -115,10 +116,12 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainerBy(const exact::Kernels
   RETURN_IF_ERROR(exact::CheckConformance(kernels));
   ASSIGN_OR_RETURN(exact::Graph graph, ModelOf(options, data));
   ASSIGN_OR_RETURN(GraphTask task, PrepareTask(options, std::move(graph), std::move(data)));
+  std::shared_ptr<const aggregation::Executor> executor = options.executor;
+  if (executor == nullptr) executor = std::make_shared<aggregation::SerialExecutor>();
   const std::uint64_t operations = task.plan.operations * (options.batch_size / task.batch.size());
-  auto engine =
-      std::make_unique<ExactEngine>(std::move(task.plan), std::move(task.constants), kernels,
-                                    operations, std::make_shared<std::atomic<bool>>(false));
+  auto engine = std::make_unique<ExactEngine>(std::move(task.plan), std::move(task.constants),
+                                              kernels, std::move(executor), operations,
+                                              std::make_shared<std::atomic<bool>>(false));
   return MakeGraphTrainer(std::move(task), options, std::move(engine));
 }
 

@@ -183,7 +183,8 @@ base::StatusOr<GraphTask> PrepareTask(const TrainerOptions& options, exact::Grap
                                  std::to_string(options.batch_size));
   }
   ASSIGN_OR_RETURN(exact::PlannedProgram plan,
-                   exact::PlanMemory(exact::Differentiate(graph), {.max_bytes = kMaxPeakBytes}, 1));
+                   exact::PlanMemory(exact::Differentiate(graph), {.max_bytes = kMaxPeakBytes},
+                                     options.threads));
   return GraphTask{.data = std::move(data),
                    .graph = std::move(graph),
                    .constants = std::move(constants),

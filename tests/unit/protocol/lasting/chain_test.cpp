@@ -93,6 +93,57 @@ TEST_F(ChainTest, PastStepsAndServedStatesAreBounded) {
   EXPECT_EQ(chain_.ServedAt(39), nullptr);
 }
 
+class TrimTest : public ChainTest {
+ protected:
+  // The head is of step 20, and the past 16 steps have parts and parameters.
+  TrimTest() {
+    for (std::uint64_t step = 5; step <= 20; ++step) {
+      PastStep past;
+      past.parameters = std::make_shared<const std::vector<float>>(1, 0.0F);
+      past.parts[{0, PeersUpTo(1)[0]}] = {};
+      chain_.Remember(step, std::move(past));
+    }
+  }
+  void Trim(const std::vector<wire::CaseId>& open, const LookRange& looks) {
+    auto head = std::make_shared<Block>(chain_.head());
+    head->genesis = false;
+    head->step = 20;
+    for (const wire::CaseId& id : open) head->cases.push_back({.id = id});
+    chain_.AdvanceHead(std::move(head));
+    chain_.TrimPast(looks);
+  }
+  std::vector<std::uint64_t> Steps(bool with_parts) const {
+    std::vector<std::uint64_t> steps;
+    for (std::uint64_t step = 5; step <= 20; ++step) {
+      const PastStep& past = *chain_.Past(step);
+      if (with_parts ? !past.parts.empty() : past.parameters != nullptr) steps.push_back(step);
+    }
+    return steps;
+  }
+  using ListOfSteps = std::vector<std::uint64_t>;
+};
+
+TEST_F(TrimTest, QuietStepsKeepWhatTheNextAccusationsAndNamingsAreAbout) {
+  Trim({}, {});
+  EXPECT_EQ(Steps(true), (ListOfSteps{19, 20}));
+  EXPECT_EQ(Steps(false), (ListOfSteps{19, 20}));
+}
+
+TEST_F(TrimTest, LooksThatMayComeKeepParametersAlone) {
+  Trim({}, {.before = 4, .after = 2});
+  EXPECT_EQ(Steps(true), (ListOfSteps{19, 20}));
+  EXPECT_EQ(Steps(false), (ListOfSteps{15, 16, 17, 18, 19, 20}));
+}
+
+// Attack: what a case is about must not be forgotten before it ends, or nobody can vote on it.
+TEST_F(TrimTest, OpenCasesKeepTheirStepAndGradientCasesTheStepsAround) {
+  Trim({{.kind = wire::CaseKind::kCover, .step = 7},
+        {.kind = wire::CaseKind::kGradient, .step = 12}},
+       {.before = 1, .after = 2});
+  EXPECT_EQ(Steps(true), (ListOfSteps{7, 12, 19, 20}));
+  EXPECT_EQ(Steps(false), (ListOfSteps{7, 11, 12, 13, 14, 18, 19, 20}));
+}
+
 // A follower that fetches a state has until a root that is more than 2 kLongWay newer.
 TEST_F(ChainTest, StateIsServedUntilAMemberThatFetchesItTurnsToANewerOne) {
   for (const std::uint64_t every : {1, 2, 5, 8, 10, 16, 30}) {

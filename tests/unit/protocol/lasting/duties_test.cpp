@@ -33,6 +33,7 @@ class DutiesTest : public testing::Test {
     chain_.emplace(std::move(head), SgdState(zeros, zeros));
     PastStep past;
     past.members = honest_.head.members;
+    past.parameters = chain_->state().parameters;
     past.columns = honest_.columns;
     past.fates.assign(past.columns.size(), wire::ColumnFate::kApplied);
     for (const PeerId& member : past.members) past.proofs[member] = nullptr;
@@ -198,6 +199,20 @@ TEST_F(ExactDutiesTest, WhatCannotBeComputedCountsAsTrue) {
   EXPECT_FALSE(duties_->NextLook());
   ASSERT_EQ(Stated().votes.size(), 1u);
   EXPECT_EQ(Stated().votes[0].verdict, Verdict::kGuilty);
+}
+
+// Each look takes as many gradients as a step, and the parameters before the case are forgotten.
+TEST_F(ExactDutiesTest, WithLocalStepsOnlyStepsAfterItAreLookedAt) {
+  FindGuilty();
+  honest_.manifest.training.inner.steps = 4;
+  Open({id_});
+  Remember(kStep - 1, true);
+  Remember(kStep + 1, true);
+  duties_->BeginVote(id_, true);
+  duties_->TakeVerdict(id_, Guilty());
+  EXPECT_EQ(duties_->NextLook()->step, kStep + 1);
+  duties_->TakeLook(id_, RecomputeResult{});
+  EXPECT_FALSE(duties_->NextLook());
 }
 
 // A case must not end undecided because its voters still look at other steps.

@@ -148,6 +148,7 @@ TEST_F(DutyJobsTest, LooksRunOneAtATimeAndTwoInAStep) {
   duties_.emplace(PeerNumber(0), std::make_shared<Manifest>(honest_.manifest), *chain_);
   jobs_.emplace(*duties_, desk_);
   PastStep past;
+  past.parameters = chain_->state().parameters;
   past.columns = honest_.columns;
   for (const std::uint32_t target : {1u, 2u}) {
     past.commits[PeerNumber(target)].gradient_root = scene::DigestOf(1);

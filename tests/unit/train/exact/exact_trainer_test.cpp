@@ -17,6 +17,7 @@
 #include "exact/graph/graph_text.h"
 #include "exact/kernels/kernels.h"
 #include "exact/models/models.h"
+#include "node/os/thread_executor.h"
 #include "node/train/batch.h"
 #include "node/train/digits.h"
 #include "node/train/exact/graph_file.h"
@@ -329,6 +330,22 @@ TEST_F(GraphTrainer, SeveralMicroBatchesAreAddedInTheOrderOfTheRows) {
   EXPECT_DOUBLE_EQ(trainer->BatchLoss().value(), losses / 3);
   for (std::size_t i = 0; i < at.size(); ++i) {
     ASSERT_EQ(whole[i], ((parts[0][i] + parts[1][i]) + parts[2][i]) * (1.0F / 3)) << i;
+  }
+}
+
+TEST_F(GraphTrainer, ThreadsChangeNoBit) {
+  exact::ModelOptions model = SmallGpt();
+  model.batch = 8;
+  model.width = 256;  // products worth several threads
+  TrainerOptions options = With(model, 8);
+  const auto one = Make(options);
+  const std::vector<float> at = one->InitialParameters(SeedOf(1));
+  for (const std::size_t threads : {2U, 3U, 8U}) {
+    options.threads = threads;
+    options.executor = std::make_shared<os::ThreadExecutor>(threads);
+    const auto many = Make(options);
+    EXPECT_EQ(many->Gradient(at, SeedOf(2)).value(), one->Gradient(at, SeedOf(2)).value());
+    EXPECT_EQ(many->GradientAgain(at, SeedOf(2)).value(), one->Gradient(at, SeedOf(2)).value());
   }
 }
 
