@@ -132,7 +132,7 @@ THIRD_PARTY = [
     (r"sodium.*", r"crypto/.*", "libsodium"),
     (r"(capnp|kj)/.*|.*\.capnp\.h", r"(node|dht)/wire/.*", "Cap'n Proto"),
     (r"(torch|ATen|c10)/.*", r"node/train/torch/[^/]*", "libtorch"),
-    (r"boost/.*", r"node/(os|net/link|net/mesh|net/portmap|net/reach|net/udp|http|host|cli/dht)/.*", "Boost"),
+    (r"boost/.*", r"node/(os|net/link|net/mesh|net/portmap|net/reach|net/udp|http|host|cli/dht|cli/swarm)/.*", "Boost"),
     (r"natpmp\.h", r"node/net/portmap/nat_pmp\.cpp", "libnatpmp"),
     (r"openssl/.*", r"node/net/link/.*", "OpenSSL"),
     (r"sqlite3\.h", r"node/store/.*", "SQLite"),

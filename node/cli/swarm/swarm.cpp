@@ -21,6 +21,7 @@
 #include "node/cli/options/attack_options.h"
 #include "node/cli/swarm/second_act.h"
 #include "node/cli/swarm/swarm_waits.h"
+#include "node/cli/swarm/wan_relay.h"
 #include "node/cli/terminal/process.h"
 #include "node/cli/terminal/stop_request.h"
 #include "node/config/manifest_toml.h"
@@ -94,6 +95,8 @@ class Swarm {
     const auto begin = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < options_.peers; ++i) RETURN_IF_ERROR(Start(i));
     RETURN_IF_ERROR(Watch(request));
+    run_.wan = options_.wan;
+    if (relay_ != nullptr) run_.line_bytes = relay_->bytes();
     run_.seconds = std::chrono::duration<double>(last_end_ - begin).count();
     return std::move(run_);
   }
@@ -154,7 +157,9 @@ class Swarm {
     std::string note;
     if (options_.fits_waits) {
       ASSIGN_OR_RETURN(const base::Duration work, MeasureWork(manifest, *trainer, nodes));
-      note = FitWaits(work, manifest);
+      base::Duration exchange{};
+      if (options_.wan) exchange = ExchangeTime(manifest, run_.dimension, nodes, *options_.wan);
+      note = FitWaits(work + exchange, manifest);
     }
     for (std::uint32_t i = 0; i < nodes; ++i) {
       ASSIGN_OR_RETURN(sockets_.emplace_back(), os::ListenOnLoopback());
@@ -172,6 +177,11 @@ class Swarm {
               [](const auto& a, const auto& b) { return a.id < b.id; });
     SetAlarm(options_.manifest, manifest);
     RETURN_IF_ERROR(config::CheckDimension(run_.dimension, nodes, manifest));
+    if (options_.wan) {
+      std::vector<std::uint16_t> ports;
+      for (const auto& socket : sockets_) ports.push_back(socket.port);
+      ASSIGN_OR_RETURN(relay_, WanRelay::Start(*options_.wan, ports));
+    }
     OpenFor(options_, manifest);
     const std::string text = config::WriteManifest(manifest, NonceOf(options_.seed));
     ASSIGN_OR_RETURN(const protocol::Manifest parsed, config::ParseManifest(text));
@@ -251,6 +261,7 @@ class Swarm {
     }
     AppendStateArguments(options_.states, process.arguments);
     if (index == 0) AddHttp(process.arguments);
+    AddRelay(index, process.arguments);
     if (options_.unprotected) process.arguments.push_back("--unprotected");
     if (node.byzantine) AddAttack(process.arguments);
     // The others learn no address of it, so it says that it only dials.
@@ -263,6 +274,17 @@ class Swarm {
     starts_[index] = std::chrono::steady_clock::now();
     close(std::exchange(sockets_[index].fd, -1));
     return base::OkStatus();
+  }
+
+  // Through which the node dials the members.
+  void AddRelay(std::size_t index, std::vector<std::string>& arguments) const {
+    if (relay_ == nullptr) return;
+    for (std::size_t other = 0; other < options_.peers; ++other) {
+      if (other == index) continue;
+      const std::string port = std::to_string(relay_->PortFor(index, other));
+      arguments.insert(arguments.end(),
+                       {"--peers", run_.nodes[other].id.Hex() + "@127.0.0.1:" + port});
+    }
   }
 
   void AddHttp(std::vector<std::string>& arguments) const {
@@ -445,6 +467,7 @@ class Swarm {
   SwarmWatcher& watcher_;
   SwarmRun run_;
   std::vector<os::ListeningSocket> sockets_;
+  std::unique_ptr<WanRelay> relay_;                // null: without --wan
   std::vector<std::optional<Process>> processes_;  // by node; none: not started yet
   // By node; none: not started yet.
   std::vector<std::optional<std::chrono::steady_clock::time_point>> starts_;

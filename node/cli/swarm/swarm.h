@@ -19,6 +19,7 @@
 #include "node/cli/options/http_options.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/options/state_options.h"
+#include "node/cli/swarm/wan_lines.h"
 #include "node/host/report/curve.h"
 
 namespace ostraka::cli {
@@ -34,6 +35,7 @@ struct SwarmOptions {
   std::uint32_t intruders = 0;
   std::uint32_t leaves = 0;
   ManifestOptions manifest;
+  std::optional<WanLine> wan;  // of each node; none: as fast as this machine
   bool fits_waits = false;  // nobody named a wait: it follows what the model takes (swarm_waits.h)
   std::uint64_t seed = 0;
   std::vector<std::string>
@@ -82,6 +84,8 @@ struct SwarmRun {
   std::vector<SwarmNode> nodes;
   std::string run_dir;
   std::uint64_t dimension = 0;           // parameters of the model
+  std::optional<WanLine> wan;            // of each node
+  std::uint64_t line_bytes = 0;          // that passed the lines of `wan`
   double seconds = 0;                    // from the first start to the last report
   std::vector<host::CurvePoint> losses;  // the first honest node's evaluations
   std::vector<SwarmReturn> returns;

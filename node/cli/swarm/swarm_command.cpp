@@ -212,6 +212,12 @@ void PrintNumbers(const SwarmOptions& options, const json& result) {
                 times["compute"].get<double>() * 1e3, times["aggregate"].get<double>() * 1e3,
                 times["agree"].get<double>() * 1e3);
   }
+  if (result.contains("wan")) {
+    const json& wan = result["wan"];
+    std::printf("each node's line: %.6g Mbit/s, %.0f ms; %.1f MB passed, with encryption\n",
+                wan["bits_per_second"].get<double>() / 1e6,
+                wan["delay_seconds"].get<double>() * 1e3, wan["bytes"].get<double>() / 1e6);
+  }
   std::printf("%.1f MB sent by all nodes, peak memory of a node %.0f MiB\n",
               result["bytes_sent"].get<double>() / 1e6,
               result["peak_rss_bytes"].get<double>() / (1 << 20));
@@ -301,6 +307,16 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
                           "kernels of exact gradients for the nodes, by turns: scalar,avx2,avx512"),
       KernelNames())
       ->delimiter(',');
+  command->add_option_function<std::string>(
+      "--wan",
+      [options](const std::string& text) {
+        const auto line = ParseWanLine(text);
+        if (!line.ok()) throw CLI::ValidationError("--wan", base::MessageOf(line.status()));
+        options->wan = *line;
+      },
+      "RATE:DELAY of each node's line, as 20M:50ms: bits a second in each direction, and how long "
+      "a "
+      "message is under way");
   command->add_flag("--unprotected", options->unprotected,
                     "plain averaging without checks, to see what the attack does to it");
   command->add_flag("--json", *print_json, "print one JSON object (docs/json.md)");
@@ -309,8 +325,13 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
       "Exit 0 only if every attacker was banned or dropped (attacks that are only contained\n"
       "excepted: docs/simulation.md), no honest peer was, and all states are equal");
   command->callback([options, print_json, command, &invocation] {
-    options->fits_waits =
-        command->count("--part-timeout-ms") == 0 && command->count("--patience-ms") == 0;
+    options->fits_waits = command->count("--part-timeout-ms") == 0 &&
+                          command->count("--patience-ms") == 0 && command->count("--work-ms") == 0;
+    // Four of the longest delays, and what a queue adds.
+    if (options->wan && command->count("--delta-ms") == 0) {
+      const auto delay_ms = static_cast<std::uint64_t>(options->wan->delay.ns / 1'000'000);
+      options->manifest.delta_ms += 8 * delay_ms;
+    }
     invocation.body = [options, print_json] { return RunCommand(*options, *print_json); };
   });
 }

@@ -200,6 +200,11 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
       {"bytes_sent", tally.bytes_sent},
       {"peak_rss_bytes", tally.peak_rss_bytes},
       {"problems", problems}};
+  if (run.wan) {
+    result["wan"] = {{"bits_per_second", run.wan->bits_per_second},
+                     {"delay_seconds", run.wan->delay.seconds()},
+                     {"bytes", run.line_bytes}};
+  }
   if (tally.first != nullptr && tally.first->contains("metric")) {
     result["metric"] = (*tally.first)["metric"];
   }

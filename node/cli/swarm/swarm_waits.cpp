@@ -25,6 +25,17 @@ base::StatusOr<base::Duration> MeasureWork(const protocol::Manifest& manifest,
   return gradient * static_cast<std::int64_t>(plan.inner.steps * plan.batches * turns);
 }
 
+base::Duration ExchangeTime(const protocol::Manifest& manifest, std::uint64_t dimension,
+                            std::uint32_t nodes, const WanLine& line) {
+  const protocol::Codecs& codecs = manifest.codecs;
+  const std::uint64_t part = dimension / nodes + 1;
+  const std::uint64_t bytes = (nodes - 1) * (protocol::EncodedBytes(codecs.parts, part) +
+                                             protocol::EncodedBytes(codecs.results, part));
+  const double seconds =
+      8.0 * static_cast<double>(bytes) / static_cast<double>(line.bits_per_second);
+  return base::Duration{static_cast<std::int64_t>(seconds * 1e9)} + line.delay * 8;
+}
+
 std::string FitWaits(base::Duration work, protocol::Manifest& manifest) {
   const base::Duration wait = work * 3;
   if (wait <= manifest.part_timeout) return "";
@@ -32,7 +43,7 @@ std::string FitWaits(base::Duration work, protocol::Manifest& manifest) {
   manifest.part_timeout = base::Seconds(seconds);
   manifest.seal_timeout = std::max(manifest.seal_timeout, manifest.part_timeout * 3);
   manifest.patience = std::max(manifest.patience, base::Milliseconds(work.ns * 3 / 2'000'000));
-  return "a step's work takes about " + SpanText(static_cast<double>(work.ns) / 1e9) +
+  return "a step takes about " + SpanText(static_cast<double>(work.ns) / 1e9) +
          " here, so parts are waited for up to " + SpanText(static_cast<double>(seconds)) +
          " (--part-timeout-ms, --patience-ms)";
 }

@@ -9,6 +9,7 @@
 
 #include "node/base/status.h"
 #include "node/base/time.h"
+#include "node/cli/swarm/wan_lines.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/train/trainer.h"
 
@@ -18,6 +19,11 @@ namespace ostraka::cli {
 // Gradient's errors.
 base::StatusOr<base::Duration> MeasureWork(const protocol::Manifest& manifest,
                                            train::Trainer& trainer, std::uint32_t nodes);
+
+// What a step's exchange takes by such lines: the time of the bytes that each of `nodes` nodes
+// sends, its parts and its aggregate to all others, and eight delays.
+base::Duration ExchangeTime(const protocol::Manifest& manifest, std::uint64_t dimension,
+                            std::uint32_t nodes, const WanLine& line);
 
 // Raises the waits of `manifest` to what holds `work`: three times as long for parts, one and a
 // half times for patience. A line about it for people; empty: they hold it already.

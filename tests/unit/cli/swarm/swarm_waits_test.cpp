@@ -26,11 +26,20 @@ TEST(SwarmWaitsTest, LongWorkRaisesAllWaitsAndSaysSo) {
   protocol::Manifest manifest = Manifest();
   const std::string note = FitWaits(base::Seconds(20), manifest);
   EXPECT_EQ(note,
-            "a step's work takes about 20 s here, so parts are waited for up to 61 s "
+            "a step takes about 20 s here, so parts are waited for up to 61 s "
             "(--part-timeout-ms, --patience-ms)");
   EXPECT_EQ(manifest.part_timeout, base::Seconds(61));
   EXPECT_EQ(manifest.patience, base::Seconds(30));
   EXPECT_GT(manifest.seal_timeout, manifest.part_timeout);
+}
+
+TEST(SwarmWaitsTest, AnExchangeTakesTheTimeOfItsBytesAndOfEightDelays) {
+  protocol::Manifest manifest = Manifest();
+  const WanLine line = {.bits_per_second = 8'000'000, .delay = base::Milliseconds(50)};
+  // 3 parts and 3 copies of an aggregate, of 250,001 floats each: 6 MB at 1 MB/s.
+  EXPECT_NEAR(ExchangeTime(manifest, 1'000'000, 4, line).seconds(), 6.4, 0.001);
+  manifest.codecs = {.parts = protocol::Codec::kI8, .results = protocol::Codec::kI16};
+  EXPECT_NEAR(ExchangeTime(manifest, 1'000'000, 4, line).seconds(), 0.4 + 2.274, 0.001);
 }
 
 TEST(SwarmWaitsTest, WorkGrowsWithLocalStepsAndWithNodesThatShareTheMachine) {
