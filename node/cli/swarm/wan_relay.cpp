@@ -112,10 +112,10 @@ class Passageway : public std::enable_shared_from_this<Passageway> {
   }
 
   void Write(Direction& way) {
+    bytes_ += way.queue.front().bytes.size();
     boost::asio::async_write(way.output, boost::asio::buffer(way.queue.front().bytes),
-                             [self = shared_from_this(), &way](Error error, std::size_t count) {
+                             [self = shared_from_this(), &way](Error error, std::size_t) {
                                if (error) return self->Close();
-                               self->bytes_ += count;
                                way.queue.pop_front();
                                if (!way.queue.empty()) return self->Deliver(way);
                                if (way.is_over) self->EndOf(way);
