@@ -32,6 +32,7 @@ base::StatusOr<std::optional<base::Digest>> HonestRootOf(const protocol::Manifes
   const protocol::Roles roles =
       protocol::AssignRolesIn(manifest.protocol_version, claim.before, parameters->size());
   if (!roles.IsWorker(claim.worker)) return std::nullopt;
+  if (!protocol::MayBeCounts(claim.before.batch_counts, manifest.training)) return std::nullopt;
   const aggregation::SerialExecutor executor;
   const protocol::GradientFunction gradients =
       [&](const protocol::GradientSpec& spec) -> base::StatusOr<std::vector<float>> {

@@ -437,7 +437,9 @@ FIELDS(Reach) {
                     FIELD("changes from", changes_from, ChangesFrom));
 }
 
-FIELDS(BatchCount) { return std::tuple(FIELD("peer", peer, Peer), FIELD("count", count, Count)); }
+FIELDS(BatchCount) {
+  return std::tuple(FIELD("peer", peer, Peer), FIELD("count", count, Count).From(1, kMaxBatches));
+}
 
 FIELDS(Thresholds) {
   return std::tuple(FIELD("n", n, N), FIELD("t_s", t_s, TS), FIELD("t_a", t_a, TA));

@@ -6,6 +6,7 @@
 
 namespace ostraka::wire {
 
+inline constexpr std::uint32_t kMaxBatches = 255;  // that a worker averages in one gradient
 inline constexpr std::size_t kMaxPeers = 256;
 // That were ever of a run: its members, and those that a block keeps a standing of.
 inline constexpr std::size_t kMaxKeys = 4 * kMaxPeers;

@@ -143,6 +143,7 @@ class Judge:
         self.batch = int(training["batch_size"])
         self.local = local_steps.Plan(manifest)
         self.batches = int(training.get("batches", 1))
+        self.most_batches = int(training.get("most_batches", 1))
         self.codec = manifest["aggregation"].get("part_codec", "raw")
         model, _, graph_hash = training["model"].partition("@")
         name, _, data_hash = self.source.partition("@")
@@ -217,6 +218,8 @@ class Judge:
             return None
         seed = hashed("batch/1", self.run_id, sized(self.source.encode()), block["randomness"], u64(step), worker)
         counts = {count["peer"]: count["count"] for count in block["batch_counts"]}
+        if any(not self.batches < count <= self.most_batches for count in counts.values()):
+            return None  # no block of the run has these
         mean = local_steps.Mean(seed, counts.get(worker, self.batches), self.local.count, self.gradient)
         return self.local.distance(parameters, step, mean) if self.local.count > 1 else mean(parameters, 0), parts
 

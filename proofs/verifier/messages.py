@@ -212,6 +212,8 @@ def check_block(block):
         raise Refused("last removal step: without a removal")
     if block["closing"] > (0 if block["genesis"] else min(block["step"] + 1, CLOSING_STEPS + 1)):
         raise Refused("closing: no run closes there")
+    if any(each["count"] == 0 for each in block["batch_counts"]):
+        raise Refused("batch counts: none")
     check_aggregated(block)
 
 
@@ -241,7 +243,7 @@ MODERATOR = Struct("moderator", [Field("admitted", 0, 32), Field("revoked", 32, 
 LATENESS = Struct("lateness", [Field("ms", 0, 64)], [Id("peer")])
 VOIDS = Struct("voids", [Field("count", 0, 32), Field("last_step", 64, 64)], [Id("peer")])
 REACH = Struct("reach", [Field("only_dials", 0, 1), Field("changes_from", 64, 64)], [Id("peer")])
-BATCH_COUNT = Struct("batch count", [Field("count", 0, 32)], [Id("peer")])
+BATCH_COUNT = Struct("batch count", [Field("count", 0, 32, 255)], [Id("peer")])
 BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("any_removal", 65, 1),
                          Field("closing", 80, 16),
                          Field("n", 96, 32), Field("t_s", 128, 32), Field("t_a", 160, 32), Field("tau", 192, 64),

@@ -58,6 +58,11 @@ const protocol::GradientSpec* GradientOf(const protocol::JobSpec& spec) {
 
 std::uint64_t FloatsRead(const protocol::JobSpec& spec) { return std::visit(Counter{}, spec); }
 
+std::int64_t BatchesOf(const protocol::JobSpec& spec) {
+  const protocol::GradientSpec* gradient = GradientOf(spec);
+  return gradient != nullptr ? static_cast<std::int64_t>(gradient->batches) : 1;
+}
+
 base::Duration DrawJobTime(const JobTimes& times, const protocol::JobSpec& spec, base::Rng& rng) {
   const auto floats = static_cast<std::int64_t>(FloatsRead(spec));
   base::Duration time = times.overhead;

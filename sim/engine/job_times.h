@@ -28,6 +28,8 @@ struct JobTimes {
 // Floats that the job reads: d for a gradient, rows x length for an aggregation, and so on.
 std::uint64_t FloatsRead(const protocol::JobSpec& spec);
 
+// Of the gradient that the job computes, between which it can end; 1 if it computes none.
+std::int64_t BatchesOf(const protocol::JobSpec& spec);
 // Of one pass, where a job may take two.
 base::Duration DrawJobTime(const JobTimes& times, const protocol::JobSpec& spec, base::Rng& rng);
 

@@ -398,7 +398,8 @@ void Simulator::Perform(std::uint32_t from, protocol::StartJob& job) {
   Peer& peer = peers_[from];
   const JobTimes& times = TimesOf(from);
   base::Duration takes = DrawJobTime(times, *job.spec, peer.job_rng);
-  const base::Duration micro_batch{std::max<std::int64_t>(takes.ns / times.micro_batches, 1)};
+  const std::int64_t pieces = times.micro_batches * BatchesOf(*job.spec);
+  const base::Duration micro_batch{std::max<std::int64_t>(takes.ns / pieces, 1)};
   const auto* recompute = std::get_if<protocol::RecomputeSpec>(job.spec.get());
   if (recompute != nullptr && recompute->committed) {
     const auto result = jobs_->Run(job.spec);

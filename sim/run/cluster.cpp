@@ -152,6 +152,7 @@ std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options
   if (manifest->adaptive) manifest->part_floor = options.waits.part_floor;
   // The slowest machine is in time with the least.
   manifest->work = {options.waits.gradient_time.ns / 4 * 5 * options.batches};
+  if (BatchesVary(plan)) manifest->patience = std::max(manifest->patience, manifest->work);
   if (options.waits.fastest_percent == 0) {
     manifest->patience = manifest->patience + options.waits.gradient_time * 2;
   }

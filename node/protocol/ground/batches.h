@@ -25,6 +25,9 @@ BatchPlan BatchPlanOf(const wire::Block& before);
 // How many batches `worker` averages in each gradient; Block::batch_counts says `counts`.
 std::uint32_t BatchesOf(const PeerId& worker, const std::vector<wire::BatchCount>& counts,
                         const TrainingPlan& plan);
+// Whether a block of the run can have these counts. Attack: a block that its accused alone signed,
+// in a file of evidence, names a count of 2^32, and who verifies it computes for ever.
+bool MayBeCounts(const std::vector<wire::BatchCount>& counts, const TrainingPlan& plan);
 // Whether an honest member's COMMIT says `next_batches`.
 bool MaySay(std::uint32_t next_batches, const TrainingPlan& plan);
 

@@ -246,6 +246,12 @@ base::Status ValidateDeadlines(const Manifest& manifest) {
   RETURN_IF_ERROR(InRange(setting::kWork, manifest.work));
   RETURN_IF_ERROR(Require(manifest.work <= manifest.part_timeout,
                           "work_ms must not be above part_timeout_ms, which is waited for it"));
+  const bool fills = BatchesVary(manifest.training) && manifest.work.ns > 0;
+  RETURN_IF_ERROR(Require(!fills || (manifest.work <= manifest.patience &&
+                                     (!manifest.adaptive || manifest.work <= manifest.part_floor)),
+                          "where most_batches is above batches, work_ms must not be above "
+                          "patience_ms, nor above part_floor_ms where adaptive is true: members "
+                          "fill it, and would be late"));
   return Require(manifest.seal_timeout > manifest.part_timeout,
                  "seal_timeout_ms must be above part_timeout_ms: a seal waits for the aggregators");
 }
@@ -299,7 +305,10 @@ std::optional<JoinPolicy> FindJoinPolicy(std::string_view name) {
 bool BatchesVary(const TrainingPlan& plan) { return plan.batches < plan.most_batches; }
 
 base::Duration WorkIn(const Manifest& manifest) {
-  return manifest.work.ns > 0 ? manifest.work : base::Duration{manifest.part_timeout.ns / 3};
+  if (manifest.work.ns > 0) return manifest.work;
+  const base::Duration work =
+      std::min(manifest.patience, base::Duration{manifest.part_timeout.ns / 3});
+  return manifest.adaptive ? std::min(work, manifest.part_floor) : work;
 }
 
 std::size_t SeatsIn(const Manifest& manifest) {

@@ -175,8 +175,10 @@ struct Manifest {
   // The time that a step's work may take on the slowest machine that the run wants to keep. A
   // member within it is never late, however fast the others are (node/protocol/rules/lateness.h).
   base::Duration patience = base::Seconds(1);
-  // The time that the work of `training.batches` batches may take; 0: a third of part_timeout. By
-  // it members choose how many more they average.
+  // The time that the work of `training.batches` batches may take; 0: the patience, at most a third
+  // of part_timeout and of an adaptive wait the floor. By it members choose how many more they
+  // average. Attack: with more than the patience, a member that filled it was late by its own
+  // choice and lost its place.
   base::Duration work = {};
 };
 

@@ -221,7 +221,8 @@ inline constexpr Setting kPatience = {
 inline constexpr Setting kWork = {
     "deadlines",
     "work_ms",
-    "what a step's work with the least batches may take; 0: a third of part_timeout_ms",
+    "what a step's work with the least batches may take; 0: patience_ms, at most a third of "
+    "part_timeout_ms",
     "--work-ms",
     0,
     kDayMs,

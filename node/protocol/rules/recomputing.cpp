@@ -28,15 +28,29 @@ base::Duration ProofExtraFor(const PeerId& member, const wire::Block& head, cons
   return roles.AssignmentOf(member) ? votes + RecomputeTimeAfter(head, manifest) : votes;
 }
 
+namespace {
+
+// Of a step without cases. A validator of a worker that averages many batches has time for all of
+// them: seal C must not end before.
+base::Duration QuietProofDeadline(const wire::Block& head, const Manifest& manifest) {
+  const TrainingPlan& plan = manifest.training;
+  const base::Duration most = RecomputeTimeAfter(head, manifest);
+  const base::Duration least{most.ns / plan.most_batches * plan.batches};
+  const base::Duration more = BatchesVary(plan) ? most - least : base::Duration{};
+  return SealDeadlineAfter(head, manifest) + more;
+}
+
+}  // namespace
+
 base::Duration ProofDeadlineAfter(const wire::Block& head, const Manifest& manifest) {
   const std::size_t cases = CasesInWork(head, manifest.compute_profile == kExact).size();
-  return SealDeadlineAfter(head, manifest) +
+  return QuietProofDeadline(head, manifest) +
          CaseTimeAfter(head, manifest) *
              static_cast<std::int64_t>(std::min(cases, kGradientCasesABlock));
 }
 
 base::Duration LongestProofDeadlineAfter(const wire::Block& head, const Manifest& manifest) {
-  return SealDeadlineAfter(head, manifest) +
+  return QuietProofDeadline(head, manifest) +
          CaseTimeAfter(head, manifest) * std::int64_t{kGradientCasesABlock};
 }
 

@@ -44,8 +44,9 @@ base::Duration CaseTimeAfter(const wire::Block& head, const Manifest& manifest);
 // work (cases.h) that is its to vote in and lacks its vote, kGradientCasesABlock at most.
 base::Duration ProofExtraFor(const PeerId& member, const wire::Block& head, const Roles& roles,
                              const Manifest& manifest);
-// The longest wait of seal C in the step after `head`: longer by the time of a case for each in
-// work, kGradientCasesABlock at most.
+// The longest wait of seal C in the step after `head`: longer than seal A's by what a validator
+// needs more where counts of batches vary, and by the time of a case for each in work,
+// kGradientCasesABlock at most.
 base::Duration ProofDeadlineAfter(const wire::Block& head, const Manifest& manifest);
 // The same with as many cases as can count.
 base::Duration LongestProofDeadlineAfter(const wire::Block& head, const Manifest& manifest);

@@ -106,6 +106,21 @@ TEST_F(HonestRootTest, FollowsFromEachPartOfTheClaim) {
   EXPECT_NE(**Root(), root);
 }
 
+// Attack: whoever verified a file with a count of 2^32 computed for ever.
+TEST_F(HonestRootTest, NothingIsDueByABlockWithCountsThatTheRunDoesNotHave) {
+  manifest_.training.most_batches = 2;
+  const base::Digest one = **Root();
+  claim_.before.batch_counts = {{PeerNumber(2), 2}};
+  EXPECT_NE(**Root(), one);
+  for (const std::uint32_t count : {0U, 1U, 3U, 4'294'967'295U}) {
+    claim_.before.batch_counts = {{PeerNumber(2), count}};
+    EXPECT_EQ(*Root(), std::nullopt) << count;
+  }
+  manifest_.training.most_batches = 1;
+  claim_.before.batch_counts = {{PeerNumber(2), 2}};
+  EXPECT_EQ(*Root(), std::nullopt);
+}
+
 TEST_F(HonestRootTest, NothingIsDueFromAValidatorOrAStranger) {
   claim_.before.drawn = {{PeerNumber(2), PeerNumber(1), 5, {}}};
   EXPECT_FALSE(*Root());

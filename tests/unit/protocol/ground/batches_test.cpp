@@ -33,6 +33,21 @@ TEST(BatchesTest, ACommitSaysACountOfTheRangeAndNoneWhereThereIsNoRange) {
   EXPECT_FALSE(MaySay(2, plan));
 }
 
+// Attack: a file of evidence with a block that its accused alone signed named counts of 0 and of
+// 2^32; who verified it crashed, or computed for ever.
+TEST(BatchesTest, ABlockOfTheRunListsCountsOfTheRangeAboveTheLeast) {
+  TrainingPlan plan;
+  plan.batches = 2;
+  plan.most_batches = 4;
+  EXPECT_TRUE(MayBeCounts({}, plan));
+  EXPECT_TRUE(MayBeCounts({{PeerNumber(1), 3}, {PeerNumber(2), 4}}, plan));
+  for (const std::uint32_t count : {0U, 1U, 2U, 5U, 4'294'967'295U}) {
+    EXPECT_FALSE(MayBeCounts({{PeerNumber(1), 3}, {PeerNumber(2), count}}, plan)) << count;
+  }
+  plan.most_batches = 2;
+  EXPECT_FALSE(MayBeCounts({{PeerNumber(1), 2}}, plan));
+}
+
 TEST(BatchesTest, ThePlanIsOfTheBlockBefore) {
   wire::Block block;
   block.randomness.bytes.fill(7);

@@ -411,6 +411,20 @@ INSTANTIATE_TEST_SUITE_P(
                     "most_batches must be training.batches to twice as many"},
         BadManifest{"TolerantCounts", [](Manifest& m) { m.training.most_batches = 2; },
                     "must be 1 in compute_profile tolerant"},
+        BadManifest{"WorkAbovePatience",
+                    [](Manifest& m) {
+                      UseLocalSteps(m).most_batches = 2;
+                      m.work = m.patience + base::Milliseconds(1);
+                    },
+                    "members fill it, and would be late"},
+        BadManifest{"WorkAboveFloor",
+                    [](Manifest& m) {
+                      UseLocalSteps(m).most_batches = 2;
+                      m.adaptive = true;
+                      m.part_floor = base::Seconds(3);
+                      m.patience = m.work = base::Seconds(4);
+                    },
+                    "members fill it, and would be late"},
         BadManifest{"LongWork", [](Manifest& m) { m.work = m.part_timeout * 2; },
                     "work_ms must not be above part_timeout_ms"},
         BadManifest{"Profile", [](Manifest& m) { m.compute_profile = "exact"; }, "compute_profile"},

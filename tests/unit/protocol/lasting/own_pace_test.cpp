@@ -9,7 +9,7 @@ Manifest Varying() {
   Manifest manifest;
   manifest.training.batches = 4;
   manifest.training.most_batches = 8;
-  manifest.work = base::Seconds(10);
+  manifest.work = manifest.patience = base::Seconds(10);
   return manifest;
 }
 
@@ -42,13 +42,22 @@ TEST(OwnPaceTest, SaysNothingWhereCountsDoNotVary) {
   EXPECT_EQ(pace.NextBatches(manifest, 100), 0);
 }
 
-TEST(OwnPaceTest, WithoutANamedWorkAThirdOfTheWaitIsMeant) {
+// Attack: a member that filled a third of the wait for parts was late by its own choice, where the
+// patience was less.
+TEST(OwnPaceTest, WithoutANamedWorkItIsWhatNoOtherWaitCallsLate) {
   Manifest manifest = Varying();
   manifest.work = {};
+  manifest.patience = base::Seconds(60);
   manifest.part_timeout = base::Seconds(30);
   OwnPace pace;
   pace.Note(base::Milliseconds(5'200), 4);
-  EXPECT_EQ(pace.NextBatches(manifest, 100), 6);
+  EXPECT_EQ(pace.NextBatches(manifest, 100), 6) << "a third of the wait";
+  manifest.patience = base::Seconds(7);
+  EXPECT_EQ(pace.NextBatches(manifest, 100), 4);
+  manifest.patience = base::Seconds(10);
+  manifest.adaptive = true;
+  manifest.part_floor = base::Seconds(9);
+  EXPECT_EQ(pace.NextBatches(manifest, 100), 5) << "the floor";
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ TEST_F(RecomputingTest, WhereCountsVaryItMayTakeAsManyTimesLonger) {
   step_.manifest.training.most_batches = 3;
   EXPECT_EQ(RecomputeTimeAfter(step_.head, step_.manifest), base::Milliseconds(37'500));
   EXPECT_EQ(CaseTimeAfter(step_.head, step_.manifest), base::Seconds(75));
+  EXPECT_EQ(DeadlineMs(), 42'000 + 12'500) << "and seal C does not end before";
 }
 
 TEST_F(RecomputingTest, ValidatorsAndVotersOfCasesThatBeginGetTheirTime) {
