@@ -166,6 +166,9 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
                              {"schedule", protocol::ScheduleName(m.training.schedule)},
                              {"clip_norm", m.training.clip_norm},
                              {"inner_steps", m.training.inner.steps},
+                             {"batches", m.training.batches},
+                             {"most_batches", m.training.most_batches},
+                             {"alarm_validators", m.alarm_validators},
                              {"part_codec", protocol::CodecName(m.codecs.parts)},
                              {"result_codec", protocol::CodecName(m.codecs.results)},
                              {"free_delay_ms", protocol::FreeDelayIn(m).each_step.ns / 1'000'000}};
