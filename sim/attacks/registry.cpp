@@ -145,8 +145,7 @@ std::vector<Entry> LiesAboutWork() {
         {Count("how", "0", 5)},
         Outcome::kContained,
         "banned by verdict: a validator makes the steps again (0 to 2 without local steps, 5 "
-        "without "
-        "counts: honest)",
+        "without counts: honest)",
         {},
         {{"how", {"1", "2", "3", "4", "5"}}}},
        MakeOtherSteps},

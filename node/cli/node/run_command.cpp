@@ -197,8 +197,8 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
               protocol::UpdateText(m.training).c_str(), spared,
               spared < m.validators ? ", as many as the mode can spare" : "");
   if (m.alarm_validators > spared) {
-    std::printf("after an accusation %u validators for %u steps, most of which train as well\n",
-                m.alarm_validators, m.alarm_steps);
+    std::printf("after an accusation %u validators for %u steps, of which %u train as well\n",
+                m.alarm_validators, m.alarm_steps, m.alarm_validators - spared);
   }
   std::printf("gradients: %s\n", m.compute_profile == protocol::kExact
                                      ? "exact/1, equal in every bit on every machine"
