@@ -21,7 +21,6 @@
 namespace ostraka::aggregation::attack_scales_test {
 namespace {
 
-using testing::Draw;
 using testing::Kind;
 using testing::Matrix;
 using testing::RowsOf;

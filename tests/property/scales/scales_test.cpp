@@ -27,7 +27,6 @@ using testing::Indices;
 using testing::RowsOf;
 using testing::Vector;
 
-using testing::Draw;
 using testing::Kind;
 using testing::kIsDouble;
 using testing::kKinds;
