@@ -192,7 +192,7 @@ function(ostraka_check_tiers)
 endfunction()
 
 # ostraka_test(name [CRYPTO] LABEL unit|property|... SOURCES ... DEPS ... [TIMEOUT seconds])
-# CRYPTO: crypto::Initialize is called before the first test.
+# CRYPTO: crypto::Initialize is called before the first test. The target tests_LABEL builds all of a label.
 function(ostraka_test name)
   cmake_parse_arguments(ARG "CRYPTO" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
   if(ARG_CRYPTO)
@@ -210,6 +210,10 @@ function(ostraka_test name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   ostraka_use_pch(${name} ostraka_test_pch)
   ostraka_unity(${name})
+  if(NOT TARGET tests_${ARG_LABEL})
+    add_custom_target(tests_${ARG_LABEL})
+  endif()
+  add_dependencies(tests_${ARG_LABEL} ${name})
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT}
     WORKING_DIRECTORY ${OSTRAKA_ROOT})
