@@ -62,6 +62,7 @@ class UsageTest(TestCase):
 
     def test_unknown_subcommand_suggests(self):
         self.refused(2, ["swrm"], "unknown subcommand 'swrm'", "did you mean 'swarm'?")
+        self.refused(2, ["sim", "--peers", 8, "--parts", "i16"], "unknown option '--parts'")
         self.refused(2, ["key", "shwo", "a"], "unknown subcommand 'shwo'", "did you mean 'show'?",
                      "`ostraka key --help`")
         self.refused(2, ["abracadabra"], "known: swarm, node, key, run, invite, link, join, status, leave, doctor, ledger, evidence, replay, export, model, memory, data, sim, compare, aggregate, attack")

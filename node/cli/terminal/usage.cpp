@@ -108,8 +108,16 @@ std::string ListAdvice(const CLI::App& app) {
 std::string Unknown(const CLI::App& app, const std::vector<std::string>& words) {
   const std::vector<std::string> commands = SubcommandNames(app);
   const std::vector<std::string> options = OptionNames(app);
+  int values = 0;  // of the option before, still to come
   for (const std::string& word : words) {
     const std::string name = word.substr(0, word.find('='));
+    if (LooksLikeOption(word)) {
+      const CLI::Option* option = app.get_option_no_throw(name);
+      values = option == nullptr || name != word ? 0 : option->get_items_expected_min();
+    } else if (values > 0) {
+      --values;
+      continue;
+    }
     if (LooksLikeOption(word) && !Contains(options, name)) {
       const std::string meant = base::ClosestName(name, options);
       return "unknown option '" + name + "'" +
