@@ -48,6 +48,8 @@ extern const AttackInfo kSignFlipInfo;
 extern const AttackInfo kReplacementInfo;
 extern const AttackInfo kRandomDirectionInfo;
 extern const AttackInfo kLabelFlipInfo;
+extern const AttackInfo kAscentInfo;
+extern const AttackInfo kSkipInnerInfo;
 extern const AttackInfo kDelayedInfo;
 extern const AttackInfo kGaussianInfo;
 extern const AttackInfo kUniformInfo;

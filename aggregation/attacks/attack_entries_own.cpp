@@ -183,7 +183,27 @@ const AttackInfo kLabelFlipInfo = {
     .summary = "the true gradient of flipped labels",
     .definition = "the gradient with label K - 1 - y for y, which only a trainer can compute",
     .source = "Gorbunov, Borzunov, Diskin, Ryabinin, ICML 2022, experiments (BTARD)",
-    .knowledge = Knowledge::kLabels,
+    .knowledge = Knowledge::kWork,
+    .identical = false};
+
+const AttackInfo kAscentInfo = {
+    .name = "ascent",
+    .summary = "the worker's own steps uphill: the gradient reversed before each of them",
+    .definition =
+        "the local steps with -g for each gradient g, which only a trainer can compute; without "
+        "local steps -own",
+    .source = "",
+    .knowledge = Knowledge::kWork,
+    .identical = false};
+
+const AttackInfo kSkipInnerInfo = {
+    .name = "skip_inner",
+    .summary = "one local step fewer than is owed: a lazy worker",
+    .definition =
+        "the first H - 1 of H local steps, which only a trainer can compute; below H = 3 the "
+        "worker is honest",
+    .source = "",
+    .knowledge = Knowledge::kWork,
     .identical = false};
 
 const AttackInfo kDelayedInfo = {

@@ -13,7 +13,7 @@ namespace {
 std::string Who(const AttackInfo& attack) { return "attack " + std::string(attack.name); }
 
 base::Status CheckView(const AttackInfo& attack, const AttackView& view) {
-  if (attack.knowledge == Knowledge::kLabels) {
+  if (attack.knowledge == Knowledge::kWork) {
     return base::FailedPrecondition(Who(attack) + " needs a trainer: it is no attack on vectors");
   }
   if (view.byzantine_count == 0) return base::InvalidArgument(Who(attack) + ": nobody attacks");
@@ -38,8 +38,8 @@ base::Status CheckView(const AttackInfo& attack, const AttackView& view) {
 
 std::string_view KnowledgeName(Knowledge knowledge) {
   switch (knowledge) {
-    case Knowledge::kLabels:
-      return "labels";
+    case Knowledge::kWork:
+      return "work";
     case Knowledge::kOwn:
       return "own";
     case Knowledge::kHonest:
@@ -52,20 +52,36 @@ std::string_view KnowledgeName(Knowledge knowledge) {
 
 std::span<const AttackInfo* const> Attacks() {
   static constexpr const AttackInfo* kAttacks[] = {
-      &kAlieInfo,          &kAntiCgeInfo,
-      &kBitFlipInfo,       &kDelayedInfo,
-      &kFangInfo,          &kGaussianInfo,
-      &kHugeInfo,          &kInfInfo,
-      &kIpmInfo,           &kLabelFlipInfo,
-      &kMimicInfo,         &kMinMaxInfo,
-      &kMinSumInfo,        &kNanInfo,
-      &kNoneInfo,          &kOptAlieInfo,
-      &kOptCoordinateInfo, &kOptFangInfo,
-      &kOptIpmInfo,        &kOptMinMaxInfo,
-      &kOptMinSumInfo,     &kRandomDirectionInfo,
-      &kReplacementInfo,   &kRopInfo,
-      &kSignFlipInfo,      &kSignHistogramInfo,
-      &kUniformInfo,       &kWrongLengthInfo,
+      &kAlieInfo,
+      &kAntiCgeInfo,
+      &kAscentInfo,
+      &kBitFlipInfo,
+      &kDelayedInfo,
+      &kFangInfo,
+      &kGaussianInfo,
+      &kHugeInfo,
+      &kInfInfo,
+      &kIpmInfo,
+      &kLabelFlipInfo,
+      &kMimicInfo,
+      &kMinMaxInfo,
+      &kMinSumInfo,
+      &kNanInfo,
+      &kNoneInfo,
+      &kOptAlieInfo,
+      &kOptCoordinateInfo,
+      &kOptFangInfo,
+      &kOptIpmInfo,
+      &kOptMinMaxInfo,
+      &kOptMinSumInfo,
+      &kRandomDirectionInfo,
+      &kReplacementInfo,
+      &kRopInfo,
+      &kSignFlipInfo,
+      &kSignHistogramInfo,
+      &kSkipInnerInfo,
+      &kUniformInfo,
+      &kWrongLengthInfo,
   };
   return kAttacks;
 }

@@ -29,12 +29,12 @@ namespace ostraka::aggregation {
 
 // The knowledge that the colluders need.
 enum class Knowledge {
-  kLabels,  // not a vector attack: the trainer computes the gradient from wrong labels
+  kWork,    // not a vector attack: a trainer does other work than is owed
   kOwn,     // the true gradient on the attacker's own batch
   kHonest,  // also the gradients of all honest workers
   kRule,    // also the aggregation rule
 };
-// "labels", "own", "honest", "rule".
+// "work", "own", "honest", "rule".
 std::string_view KnowledgeName(Knowledge knowledge);
 
 struct AttackView;
@@ -49,7 +49,7 @@ struct AttackInfo {
   bool identical = true;   // colluders with equal views send equal vectors
   bool remembers = false;  // reads and writes AttackState
   bool malformed = false;  // the vector is not finite, or not as long as a gradient
-  // Applies it to a checked view. Null for attacks on labels. Use ApplyAttack.
+  // Applies it to a checked view. Null for attacks on work. Use ApplyAttack.
   base::StatusOr<std::vector<float>> (*apply)(const Parameters& parameters,
                                               const AttackView& view) = nullptr;
 };
@@ -101,7 +101,7 @@ struct AttackView {
 };
 
 // The vector to send. InvalidArgument: the view lacks something that the attack needs.
-// FailedPrecondition: an attack on labels, which only a trainer can carry out. Returns the victim's
+// FailedPrecondition: an attack on work, which only a trainer can carry out. Returns the victim's
 // error if it refuses the rows.
 base::StatusOr<std::vector<float>> ApplyAttack(const Attack& attack, const AttackView& view);
 

@@ -22,10 +22,10 @@
 namespace ostraka::sim {
 
 struct EditorOptions {
-  std::map<std::string, double> params;          // of attacks on the protocol, with defaults
-  std::string text;                              // value of KnownAttack::text; empty: not given
-  aggregation::Attack gradient;                  // of attacks on gradients
-  protocol::GradientFunction flipped_gradients;  // AdversaryOptions::flipped_gradients
+  std::map<std::string, double> params;   // of attacks on the protocol, with defaults
+  std::string text;                       // value of KnownAttack::text; empty: not given
+  aggregation::Attack gradient;           // of attacks on gradients
+  protocol::GradientFunction other_work;  // AdversaryOptions::other_work
   std::uint64_t from_step = 0;
   std::shared_ptr<const protocol::Manifest> manifest;
   std::shared_ptr<const crypto::SigningKey> key;

@@ -704,9 +704,9 @@ std::map<std::string, double> NumbersOf(const KnownAttack& attack, const AttackP
   return *std::move(numbers);
 }
 
-bool FlipsLabels(std::string_view name) {
+bool IsOnWork(std::string_view name) {
   const aggregation::AttackInfo* attack = aggregation::FindAttack(name);
-  return attack != nullptr && attack->knowledge == aggregation::Knowledge::kLabels;
+  return attack != nullptr && attack->knowledge == aggregation::Knowledge::kWork;
 }
 
 bool FlipsReach(std::string_view name) { return name == "flag_flip"; }
@@ -722,9 +722,8 @@ bool ComesAndGoes(std::string_view name) {
 base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
     AdversaryOptions options, std::unique_ptr<protocol::Machine> inside) {
   ASSIGN_OR_RETURN(const Entry* entry, FindEntry(options.name));
-  if (FlipsLabels(options.name) && !options.flipped_gradients) {
-    return base::FailedPrecondition("attack " + options.name +
-                                    " needs a trainer over flipped labels");
+  if (IsOnWork(options.name) && !options.other_work) {
+    return base::FailedPrecondition("attack " + options.name + " needs a trainer of its own");
   }
   EditorOptions editor;
   if (entry->attack.gradient != nullptr) {
@@ -740,7 +739,7 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
   editor.colluders = static_cast<std::uint32_t>(options.coven->members().size());
   editor.text = TextIn(entry->attack, options.params);
   editor.another = std::move(options.another);
-  editor.flipped_gradients = std::move(options.flipped_gradients);
+  editor.other_work = std::move(options.other_work);
   Editors editors;
   if (entry->make_several) {
     editors = entry->make_several(editor);

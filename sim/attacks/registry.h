@@ -72,9 +72,9 @@ KnownAttack::Outcome OutcomeOf(const KnownAttack& attack, const AttackParams& gi
 // CheckParams is ok.
 std::map<std::string, double> NumbersOf(const KnownAttack& attack, const AttackParams& given);
 
-// True if the attack sends gradients of flipped labels, so that it needs a trainer over them. False
-// for an unknown name.
-bool FlipsLabels(std::string_view name);
+// True if the attack is on work (aggregation::Knowledge::kWork), so that it needs a trainer of its
+// own. False for an unknown name.
+bool IsOnWork(std::string_view name);
 
 // The arguments of MakeAdversary.
 struct AdversaryOptions {
@@ -87,9 +87,9 @@ struct AdversaryOptions {
   std::shared_ptr<Coven> coven;
   // Makes a second honest machine, not started. Without it two_faced is honest.
   std::function<std::unique_ptr<protocol::Machine>()> another = {};
-  // The gradients of a trainer over flipped labels (sim/attacks/results/flipped_labels.h), for
-  // attacks that FlipsLabels names. Called in the machine's Step.
-  protocol::GradientFunction flipped_gradients = {};
+  // What an attack that IsOnWork names does in place of what is owed
+  // (sim/attacks/results/other_work.h). Called in the machine's Step.
+  protocol::GradientFunction other_work = {};
   // The block after which the machine inside begins, if it does not route what it sends
   // (PeerOptions::routes): carriers get it after the attack has changed it. Null: it routes itself.
   std::shared_ptr<const wire::Block> routed_from = nullptr;
@@ -108,7 +108,7 @@ bool StaysOutside(std::string_view name);
 bool TakesTurns(std::string_view name);
 
 // The same for the simulator and for `ostraka node --attack`. InvalidArgument for a name or
-// parameter that is not known, listing those that are. FailedPrecondition if `flipped_gradients` is
+// parameter that is not known, listing those that are. FailedPrecondition if `other_work` is
 // empty and the attack needs it.
 base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
     AdversaryOptions options, std::unique_ptr<protocol::Machine> inside);

@@ -34,13 +34,13 @@ PlotArea ZoomedTo(PlotArea area, double least, double most) {
   return area;
 }
 
-void DrawAccuracyAxis(const PlotArea& area, Svg& svg) {
+void DrawValueAxis(const PlotArea& area, Svg& svg) {
   for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-    const double accuracy = area.low + share * (area.high - area.low);
-    const double y = area.YOf(accuracy);
+    const double value = area.low + share * (area.high - area.low);
+    const double y = area.YOf(value);
     svg.Line({area.left, y}, {area.right(), y}, kGrid);
-    const std::string unit = share == 1 ? " %" : "";
-    svg.Text({area.left - 6, y + 4}, ShortNumber(100 * accuracy) + unit,
+    const std::string unit = share == 1 && area.percent ? " %" : "";
+    svg.Text({area.left - 6, y + 4}, ShortNumber(area.percent ? 100 * value : value) + unit,
              {11, Anchor::kEnd, kInk, false});
   }
 }

@@ -17,14 +17,15 @@ struct PlotArea {
   double top = 0;
   double width = 0;
   double height = 0;
-  double low = 0;  // the accuracies at the bottom and at the top
+  double low = 0;  // the values at the bottom and at the top
   double high = 1;
+  bool percent = true;  // values are shares, which the axis shows as percentages
 
   double right() const { return left + width; }
   double bottom() const { return top + height; }
-  // The y of an accuracy; those out of the range are at its border.
-  double YOf(double accuracy) const {
-    return top + height * (1 - std::clamp((accuracy - low) / (high - low), 0.0, 1.0));
+  // The y of a value; those out of the range are at its border.
+  double YOf(double value) const {
+    return top + height * (1 - std::clamp((value - low) / (high - low), 0.0, 1.0));
   }
 };
 
@@ -32,8 +33,8 @@ struct PlotArea {
 // them if they are close together, else 0 to 1.
 PlotArea ZoomedTo(PlotArea area, double least, double most);
 
-// Five lines across the area, with percentages at its left: 40 pixels are needed.
-void DrawAccuracyAxis(const PlotArea& area, Svg& svg);
+// Five lines across the area, with their values at its left: 40 pixels are needed.
+void DrawValueAxis(const PlotArea& area, Svg& svg);
 
 // A number below the area at `x`; and the title of the axis, below the area's middle.
 void DrawTick(const PlotArea& area, double x, double value, Svg& svg);

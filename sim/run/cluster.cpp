@@ -17,6 +17,7 @@
 #include "node/train/local_steps.h"
 #include "sim/adversary/adversary.h"
 #include "sim/attacks/registry.h"
+#include "sim/attacks/results/other_work.h"
 #include "sim/check/applied_checker.h"
 #include "sim/check/arrival_checker.h"
 #include "sim/check/checkers.h"
@@ -57,6 +58,16 @@ protocol::GradientFunction GradientsOf(train::Trainer& trainer) {
     ASSIGN_OR_RETURN(train::Worked worked,
                      train::WorkOf(trainer, {*spec.parameters, spec.batch_seed, spec.batches,
                                              spec.local, spec.again}));
+    return std::move(worked.values);
+  };
+}
+
+protocol::GradientFunction OtherWorkOf(std::string_view attack, train::Trainer& trainer) {
+  return [attack = std::string(attack),
+          &trainer](const protocol::GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
+    ASSIGN_OR_RETURN(
+        train::Worked worked,
+        OtherWork(attack, trainer, {*spec.parameters, spec.batch_seed, spec.batches, spec.local}));
     return std::move(worked.values);
   };
 }
@@ -428,8 +439,9 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
       AdversaryOptions adversary = AdversaryAt(i);
       adversary.another = make;
       if (!options_.unprotected) adversary.routed_from = HeadOf(peer);
-      if (training_.flipped != nullptr)
-        adversary.flipped_gradients = GradientsOf(*training_.flipped);
+      if (training_.attackers != nullptr) {
+        adversary.other_work = OtherWorkOf(options_.attack, *training_.attackers);
+      }
       ASSIGN_OR_RETURN(member.machine,
                        MakeAdversary(std::move(adversary), std::move(member.machine)));
       member.after_end = machine::AfterEnd::kFree;
@@ -671,10 +683,10 @@ base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSi
   RETURN_IF_ERROR(CheckOptions(options));
   RETURN_IF_ERROR(crypto::Initialize());
   ASSIGN_OR_RETURN(const auto trainer, TrainerOf(options));
-  ASSIGN_OR_RETURN(const auto flipped, FlippedTrainerOf(options));
+  ASSIGN_OR_RETURN(const auto attackers, AttackersTrainerOf(options));
   Training training;
   training.trainer = trainer.get();
-  training.flipped = flipped.get();
+  training.attackers = attackers.get();
   ASSIGN_OR_RETURN(training.plan, PlanOf(options));
   training.measure = options.model == kToyModel ? LossMeasure::kWhole : LossMeasure::kGain;
   ASSIGN_OR_RETURN(const auto cluster, Cluster::Make(options, training));

@@ -94,9 +94,8 @@ base::StatusOr<Roster> RosterOf(const SimOptions& options);
 // Training of another model than the options name.
 struct Training {
   train::Trainer* trainer = nullptr;  // outlives the run
-  // Over flipped labels, for attacks that sim::FlipsLabels names; null for others. Outlives the
-  // run.
-  train::Trainer* flipped = nullptr;
+  // The attackers' own, for attacks that sim::IsOnWork names; null for others. Outlives the run.
+  train::Trainer* attackers = nullptr;
   protocol::TrainingPlan plan;
   std::vector<float> initial;  // parameters; empty: drawn by the run's id
   // How the loss at the end is judged; nullopt: it is neither evaluated nor judged.

@@ -9,7 +9,7 @@
 #include "node/train/exact/graph_file.h"
 #include "node/train/toy_trainer.h"
 #include "sim/attacks/registry.h"
-#include "sim/attacks/results/flipped_labels.h"
+#include "sim/attacks/results/other_work.h"
 #include "sim/setup/models.h"
 #include "sim/trainers/tiny_gpt.h"
 
@@ -71,8 +71,9 @@ base::StatusOr<std::unique_ptr<train::Trainer>> TrainerOf(const SimOptions& opti
   return train::MakeToyTrainer(ToyOptionsOf(options));
 }
 
-base::StatusOr<std::unique_ptr<train::Trainer>> FlippedTrainerOf(const SimOptions& options) {
-  if (!FlipsLabels(options.attack)) return nullptr;
+base::StatusOr<std::unique_ptr<train::Trainer>> AttackersTrainerOf(const SimOptions& options) {
+  if (!IsOnWork(options.attack)) return nullptr;
+  if (!FlipsLabels(options.attack)) return TrainerOf(options);
   if (options.model == kGptModel) {
     return MakeTinyGpt(options.seed, options.batch_size, Targets::kReversed);
   }

@@ -18,7 +18,7 @@ namespace ostraka::sim {
 // REQUIRES for each: CheckOptions(options) is ok.
 base::StatusOr<protocol::TrainingPlan> PlanOf(const SimOptions& options);
 base::StatusOr<std::unique_ptr<train::Trainer>> TrainerOf(const SimOptions& options);
-// Over flipped labels, for the attackers; null if the attack needs none.
-base::StatusOr<std::unique_ptr<train::Trainer>> FlippedTrainerOf(const SimOptions& options);
+// The attackers' own; null unless the attack is on work (sim::IsOnWork).
+base::StatusOr<std::unique_ptr<train::Trainer>> AttackersTrainerOf(const SimOptions& options);
 
 }  // namespace ostraka::sim

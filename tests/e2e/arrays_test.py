@@ -343,7 +343,7 @@ class AttackTest(TestCase):
         listed = json.loads(expect_ok("attack", "--list", "--json"))["attacks"]
         self.assertGreaterEqual(len(listed), 27)
         for entry in listed:
-            self.assertIn(entry["knowledge"], ["labels", "own", "honest", "rule"])
+            self.assertIn(entry["knowledge"], ["work", "own", "honest", "rule"])
 
 
 class PagesTest(TestCase):

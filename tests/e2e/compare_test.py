@@ -65,6 +65,50 @@ class CompareTest(TestCase):
         return list(csv.DictReader(io.StringIO((self.folder / out / "results.csv").read_text())))
 
 
+LOCAL_GRID = """
+name = "local steps"
+data = "text:book.txt"
+model = "gpt:layers=1,width=16,heads=2,context=8"
+peers = 5
+byzantine = 1
+rules = ["mean", "median", "btard"]
+attacks = ["none", "ascent", "skip_inner", "ipm:eps=1000"]
+seeds = 0
+steps = 48
+batch_size = 4
+evaluate_every = 16
+score = "loss"
+optimizer = "adamw"
+inner_steps = [1, 4]
+learning_rate = 0.01
+schedule = "cosine"
+"""
+LOCAL_CELLS = 3 * (3 + 4)  # skip_inner has nothing to skip at 1
+
+
+class LocalSteps(CompareTest):
+    """Pseudo-gradients, by the exact kernels: no trainer module is needed."""
+
+    def test_losses_rank_and_bytes_repeat(self):
+        self.grid.write_text(LOCAL_GRID)
+        (self.folder / "book.txt").write_text("".join(f"abcd efgh ijkl {i % 7}" for i in range(600)))
+        results = []
+        for out, jobs in (("once", 1), ("twice", 2)):
+            ended = self.compare(self.grid, "--out", out, "--jobs", jobs)
+            self.assertEqual((ended["cells"], ended["profile"]), (LOCAL_CELLS, "exact/1"))
+            results.append(self.outputs(out))
+        self.assertEqual(results[0], results[1])
+        table = (self.folder / "once" / "table.md").read_text()
+        self.assertIn("inner_steps 4", table)
+        self.assertIn("test loss in nats", (self.folder / "once" / "report.html").read_text())
+        rows = {(row["inner_steps"], row["rule"], row["attack"]): row for row in self.rows("once")}
+        loss = {key: float(row["test_loss"]) for key, row in rows.items()}
+        for inner in "14":
+            self.assertGreater(loss[inner, "mean", "ipm:eps=1000"], loss[inner, "median", "ipm:eps=1000"] + 0.5)
+        self.assertEqual(rows["4", "btard", "ascent"]["removed_honest"], "0")
+        self.assertNotIn(("1", "mean", "skip_inner"), rows)
+
+
 @needs_torch
 class Results(CompareTest):
     def kill_when(self, cells, out):

@@ -25,7 +25,7 @@ RC_GTEST_PROP(AttackProperty, ResultsAreFiniteAndDependOnTheSeedAlone, ()) {
   const Matrix rows = AnyRows(6, 40);
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   for (const AttackInfo* attack : Attacks()) {
-    if (attack->knowledge == Knowledge::kLabels || attack->malformed) continue;
+    if (attack->knowledge == Knowledge::kWork || attack->malformed) continue;
     const Victim victim = [](const Rows& given, std::span<float> out) {
       const SerialExecutor serial;
       return Mean().Aggregate(given, serial, out);

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "node/base/version.h"
-#include "node/cli/node/flipped_gradients.h"
+#include "node/cli/node/other_work.h"
 #include "node/cli/options/attack_options.h"
 #include "node/cli/options/choices.h"
 #include "node/cli/options/invite_link.h"
@@ -132,8 +132,8 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> Attacker(
   adversary.layout = layout;
   adversary.coven = std::make_shared<sim::Coven>(std::move(colluders), lab.attack_seed);
   adversary.another = honest;
-  if (sim::FlipsLabels(lab.attack)) {
-    ASSIGN_OR_RETURN(adversary.flipped_gradients, FlippedGradients(trainer));
+  if (sim::IsOnWork(lab.attack)) {
+    ASSIGN_OR_RETURN(adversary.other_work, OtherWork(lab.attack, trainer));
   }
   return sim::MakeAdversary(std::move(adversary), honest());
 }

@@ -192,7 +192,10 @@ base::StatusOr<ExitCode> Compare(const CompareOptions& options) {
         "--out DIR is missing: give the folder for results, also to continue an interrupted "
         "comparison");
   }
-  ASSIGN_OR_RETURN(const std::string profile, compare::ComputeProfile());
+  std::string profile = compare::kExactProfile;
+  if (!plan.cells.front().is_exact()) {
+    ASSIGN_OR_RETURN(profile, compare::ComputeProfile());
+  }
   const compare::Maker maker{compare::CodeVersion(), profile};
   ASSIGN_OR_RETURN(compare::CellStore store, compare::CellStore::Open(options.out, maker));
   RETURN_IF_ERROR(compare::WriteText(options.out + kGridFile, compare::WriteGrid(plan.grid)));
@@ -274,7 +277,7 @@ void AddCompareCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("grid", options->grid,
                       "grid of the comparison, a TOML file (docs/compare.md)");
   OfferChoices(command->add_option("--preset", options->preset,
-                                   "a built-in grid: smoke, btard-2022 or byzfl-mnist"),
+                                   "a built-in grid: smoke, btard-2022, byzfl-mnist or diloco"),
                compare::PresetNames());
   WritesTo(command->add_option(
       "--out", options->out,

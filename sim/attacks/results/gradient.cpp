@@ -177,26 +177,26 @@ base::Digest OmniscientEditor::Fingerprint() const {
       .Finish();
 }
 
-// --- labels -------------------------------------------------------------------------------------
+// --- work ---------------------------------------------------------------------------------------
 
-void LabelFlipEditor::OnInput(EditorTurn& turn, protocol::Input input) {
+void OtherWorkEditor::OnInput(EditorTurn& turn, protocol::Input input) {
   const auto own = OwnGradientIn(turn, input, from_step_);
   if (!own) return turn.Deliver(input);
   // As the job would, so that an adversary's gradient is treated like any other.
-  protocol::JobResult flipped =
-      protocol::RunJob(*own->spec, gradients_, aggregation::SerialExecutor());
+  protocol::JobResult other = protocol::RunJob(*own->spec, work_, aggregation::SerialExecutor());
   // An attacker that cannot attack is honest.
-  if (!std::holds_alternative<protocol::GradientResult>(flipped)) return turn.Deliver(input);
+  const auto* result = std::get_if<protocol::GradientResult>(&other);
+  if (result == nullptr || *result->gradient == *own->gradient) return turn.Deliver(input);
   turn.Confess();
   turn.Deliver(protocol::JobDone{std::get<protocol::JobDone>(input).id,
-                                 std::make_shared<const protocol::JobResult>(std::move(flipped))});
+                                 std::make_shared<const protocol::JobResult>(std::move(other))});
 }
 
 std::unique_ptr<Editor> MakeGradientAttack(const EditorOptions& options) {
   VectorAttack vector{options.gradient, options.layout, options.coven_seed};
   switch (options.gradient.info->knowledge) {
-    case aggregation::Knowledge::kLabels:
-      return std::make_unique<LabelFlipEditor>(options.flipped_gradients, options.from_step);
+    case aggregation::Knowledge::kWork:
+      return std::make_unique<OtherWorkEditor>(options.other_work, options.from_step);
     case aggregation::Knowledge::kOwn:
       return std::make_unique<OwnGradientEditor>(std::move(vector), options.from_step);
     case aggregation::Knowledge::kHonest:

@@ -3,8 +3,8 @@
 //
 // What the attacker does: it waits for the result of its own GradientSpec job and replaces the
 // vector before the inner machine sees it. So parts, roots and proofs are consistent with the false
-// vector, and only a recomputation can tell. Label flipping takes its vector from a trainer of the
-// attacker's own, over flipped labels; no job, and no other trainer, knows of it.
+// vector, and only a recomputation can tell. Attacks on work take theirs from a trainer of the
+// attacker's own; no job, and no other trainer, knows of it.
 // Rule: robust aggregation, which bounds what such a vector can do, and validation.
 // Cost to honest members: the bounded shift until a validator is drawn.
 // Found by: a validator that recomputes the gradient (ban by verdict); impossible numbers (inf,
@@ -87,17 +87,17 @@ class OmniscientEditor final : public Editor {
   std::optional<Held> held_;
 };
 
-// Plays label_flip. A call of `gradients` takes as long as the job before it, in the Step of the
-// job's end: only the attacker waits for it.
-class LabelFlipEditor final : public Editor {
+// Plays attacks on work. A call of `work` takes as long as the job before it, in the Step of the
+// job's end: only the attacker waits for it. It is honest where both give one vector.
+class OtherWorkEditor final : public Editor {
  public:
-  // REQUIRES: `gradients` is not empty.
-  LabelFlipEditor(protocol::GradientFunction gradients, std::uint64_t from_step)
-      : gradients_(std::move(gradients)), from_step_(from_step) {}
+  // REQUIRES: `work` is not empty.
+  OtherWorkEditor(protocol::GradientFunction work, std::uint64_t from_step)
+      : work_(std::move(work)), from_step_(from_step) {}
   void OnInput(EditorTurn& turn, protocol::Input input) override;
 
  private:
-  protocol::GradientFunction gradients_;
+  protocol::GradientFunction work_;
   std::uint64_t from_step_;
 };
 

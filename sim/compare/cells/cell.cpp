@@ -35,6 +35,8 @@ std::vector<Column> ColumnsOf(const Cell& cell) {
           {"batch_size", Role::kSetting, count(cell.batch_size)},
           {"attack_from", Role::kSetting, count(cell.attack_from)},
           {"evaluate_every", Role::kSetting, count(cell.evaluate_every)},
+          {"optimizer", Role::kSetting, cell.optimizer, "sgd"},
+          {"inner_steps", Role::kSetting, count(cell.inner_steps), "1"},
           {"rule", Role::kRule, cell.rule.family},
           {"attack", Role::kAttack, cell.attack},
           {"pipeline", Role::kChoice, cell.rule.pipeline},
@@ -44,13 +46,15 @@ std::vector<Column> ColumnsOf(const Cell& cell) {
           {"momentum", Role::kChoice, NumberText(cell.momentum)},
           {"worker_momentum", Role::kChoice, NumberText(cell.worker_momentum)},
           {"weight_decay", Role::kChoice, NumberText(cell.weight_decay)},
+          {"outer_rate", Role::kChoice, NumberText(cell.outer_rate), "0"},
+          {"outer_momentum", Role::kChoice, NumberText(cell.outer_momentum), "0"},
           {"seed", Role::kSeed, count(cell.seed)}};
 }
 
 base::Digest IdOf(const Cell& cell) {
   std::string text;
   for (const Column& column : ColumnsOf(cell)) {
-    if (column.role == Role::kRule) continue;
+    if (column.role == Role::kRule || column.text == column.default_text) continue;
     text.append(column.name).append("=").append(column.text).append("\n");
   }
   return crypto::Hash(crypto::kDomainCompareCell, base::AsBytes(text));

@@ -54,7 +54,8 @@ base::StatusOr<sim::SimOptions> OptionsOf(const Cell& cell) {
   ASSIGN_OR_RETURN(const auto attack, aggregation::ParseElement(cell.attack));
   options.attack = attack.name;
   for (const auto& [name, value] : attack.arguments) options.attack_params[name] = value;
-  options.attack_from_step = cell.attack_from;
+  options.attack_from_step = cell.attack_from / cell.inner_steps;
+  options.exact = cell.is_exact();
   RETURN_IF_ERROR(ReadOptions(cell, options));
   return options;
 }
@@ -92,14 +93,17 @@ base::StatusOr<CellResult> RunProtocolCell(const Cell& cell, const RunContext& c
   };
   sim::Training training;
   training.trainer = &context.trainer;
-  training.flipped = context.flipped;
+  training.attackers = context.attackers;
   training.plan = PlanOf(cell);
   training.initial = context.trainer.InitialParameters(DrawSeed(cell, "initial"));
   std::uint64_t done = 0;
   std::vector<float> last;
   training.on_block = [&](const wire::Block& block, const std::vector<float>& parameters) {
     if (!wire::Trained(block)) return;
-    done = wire::TrainedSteps(block);
+    const std::uint64_t steps = wire::TrainedSteps(block) * cell.inner_steps;
+    // What settles on top of the cell's steps moves nothing.
+    if (cell.is_exact() && steps > cell.steps) return;
+    done = steps;
     last = parameters;
     if (done % cell.evaluate_every == 0) evaluate(done, parameters);
   };

@@ -6,7 +6,8 @@
 #include "crypto/hash.h"
 #include "node/train/trainer_loader.h"
 #include "sim/attacks/registry.h"
-#include "sim/attacks/results/flipped_labels.h"
+#include "sim/attacks/results/other_work.h"
+#include "sim/compare/cells/model.h"
 
 namespace ostraka::compare {
 
@@ -30,12 +31,13 @@ base::StatusOr<Point> Evaluate(std::uint64_t step, std::span<const float> parame
 base::StatusOr<CellResult> CellRunner::Run(const Cell& cell, Study* study) {
   ASSIGN_OR_RETURN(const train::Dataset* data, DataOf(cell));
   ASSIGN_OR_RETURN(train::Trainer * trainer, TrainerOf(cell, Labels::kTrue));
-  train::Trainer* flipped = nullptr;
+  train::Trainer* attackers = nullptr;
   ASSIGN_OR_RETURN(const auto attack, aggregation::ParseElement(cell.attack));
-  if (sim::FlipsLabels(attack.name)) {
-    ASSIGN_OR_RETURN(flipped, TrainerOf(cell, Labels::kFlipped));
+  if (sim::IsOnWork(attack.name)) {
+    const Labels labels = sim::FlipsLabels(attack.name) ? Labels::kFlipped : Labels::kTrue;
+    ASSIGN_OR_RETURN(attackers, TrainerOf(cell, labels));
   }
-  const RunContext context{*trainer, *data, flipped};
+  const RunContext context{*trainer, *data, attackers};
   return cell.is_protocol() ? RunProtocolCell(cell, context) : RunServerCell(cell, context, study);
 }
 
@@ -52,20 +54,20 @@ base::StatusOr<const train::Dataset*> CellRunner::DataOf(const Cell& cell) {
 base::StatusOr<train::Trainer*> CellRunner::TrainerOf(const Cell& cell, Labels labels) {
   // The evaluation part is named in each call, and a batch that a trainer draws itself is the
   // protocol's, of the cell's size.
-  auto& known =
-      trainers_[cell.data + " " + cell.model + " " + std::to_string(cell.hidden) + " " +
-                std::to_string(cell.batch_size) + (labels == Labels::kFlipped ? " flipped" : "")];
+  auto& known = trainers_[cell.data + " " + cell.model + " " + std::to_string(cell.hidden) + " " +
+                          std::to_string(cell.batch_size) + (cell.is_exact() ? " exact" : "") +
+                          (labels == Labels::kFlipped ? " flipped" : "")];
   if (!known) {
     ASSIGN_OR_RETURN(const train::Dataset* shared, DataOf(cell));
     train::Dataset data = *shared;
-    if (labels == Labels::kFlipped) sim::FlipLabels(data.training.labels, data.class_count);
-    ASSIGN_OR_RETURN(known, train::MakeTrainerOver({.model = cell.model,
-                                                    .data = cell.data,
-                                                    .data_hash = cell.data_hash,
-                                                    .batch_size = cell.batch_size,
-                                                    .hidden = cell.hidden,
-                                                    .data_dir = sources_.at(cell.data).dir},
-                                                   std::move(data)));
+    if (labels == Labels::kFlipped && data.name == train::kTokens) {
+      data.reversed_targets = true;
+    } else if (labels == Labels::kFlipped) {
+      sim::FlipLabels(data.training.labels, data.class_count);
+    }
+    ASSIGN_OR_RETURN(train::TrainerOptions options, TrainerOptionsOf(cell));
+    options.data_dir = sources_.at(cell.data).dir;
+    ASSIGN_OR_RETURN(known, train::MakeTrainerOver(options, std::move(data)));
   }
   return known.get();
 }

@@ -28,7 +28,7 @@ namespace ostraka::compare {
 struct RunContext {
   train::Trainer& trainer;
   const train::Dataset& data;
-  train::Trainer* flipped = nullptr;  // over flipped labels; null unless the attack needs it
+  train::Trainer* attackers = nullptr;  // their own; null unless the attack is on work
 };
 
 // A trusted server aggregates with the cell's pipeline; or the protocol's machines train in virtual

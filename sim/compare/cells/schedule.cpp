@@ -8,6 +8,7 @@
 #include "node/base/check.h"
 #include "node/base/suggest.h"
 #include "node/protocol/ground/schedule.h"
+#include "sim/compare/cells/model.h"
 
 namespace ostraka::compare {
 namespace {
@@ -62,13 +63,40 @@ double ShareOf(const Schedule& schedule, const Cell& cell, std::uint64_t step) {
   return 1;
 }
 
+// The protocol's defaults, but for what the cell says.
+void UseAdamW(const Cell& cell, protocol::TrainingPlan& plan) {
+  plan.steps = cell.exchanges() + kSettleSteps;
+  plan.settle_steps = kSettleSteps;
+  plan.warmup_steps = (cell.warmup_steps + cell.inner_steps - 1) / cell.inner_steps;
+  const auto schedule = protocol::FindSchedule(cell.schedule);
+  OSTRAKA_CHECK(schedule.has_value());
+  plan.schedule = *schedule;
+  if (cell.inner_steps == 1) {
+    plan.optimizer = aggregation::Optimizer::kAdamW;
+    plan.clip_norm = plan.inner.clip_norm;
+    return;
+  }
+  plan.inner.steps = cell.inner_steps;
+  plan.inner.learning_rate = cell.learning_rate;
+  plan.inner.warmup_steps = std::min(plan.inner.warmup_steps, cell.inner_steps);
+  plan.inner.weight_decay = cell.weight_decay;
+  plan.optimizer = aggregation::Optimizer::kNesterov;
+  plan.learning_rate = cell.outer_rate;
+  plan.momentum = cell.outer_momentum;
+  plan.weight_decay = 0;
+}
+
 }  // namespace
 
 base::Status CheckSchedule(std::string_view text) { return ParseSchedule(text).status(); }
 
+bool IsOfProtocol(const Cell& cell) {
+  return cell.schedule == "linear" || (cell.is_exact() && cell.schedule == "cosine");
+}
+
 protocol::TrainingPlan PlanOf(const Cell& cell) {
   protocol::TrainingPlan plan;
-  plan.model = cell.model;
+  plan.model = ManifestModelOf(cell);
   plan.data = cell.data + "@" + cell.data_hash.Hex();
   plan.batch_size = cell.batch_size;
   plan.hidden = cell.hidden;
@@ -78,6 +106,7 @@ protocol::TrainingPlan PlanOf(const Cell& cell) {
   plan.warmup_steps = cell.warmup_steps;
   plan.momentum = cell.momentum;
   plan.weight_decay = cell.weight_decay;
+  if (cell.is_exact()) UseAdamW(cell, plan);
   return plan;
 }
 

@@ -1,18 +1,24 @@
-// A trusted server: workers send vectors, a rule aggregates them, SGD applies the aggregate.
+// A trusted server: workers send vectors, a rule aggregates them, an optimizer applies the
+// aggregate.
 //
-// Order of a step, as in the literature on worker momentum (Karimireddy et al. 2021): gradients,
-// each worker's momentum, the attack on the vectors that honest workers send, the rule, SGD. Before
-// the attack begins, and under attack "none", Byzantine workers are honest.
+// Order of an exchange, as in the literature on worker momentum (Karimireddy et al. 2021): the
+// work, each worker's momentum, the attack on the vectors that honest workers send, the rule, the
+// optimizer. Work is a gradient, or several local steps (docs/numerics.md, 10), as in the protocol.
+// Before the attack begins, and under attack "none", Byzantine workers are honest.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "aggregation/optim/local_steps.h"
+#include "aggregation/optim/optimizer.h"
 #include "aggregation/optim/sgd.h"
 #include "node/base/check.h"
+#include "node/protocol/ground/schedule.h"
 #include "node/train/batch.h"
+#include "node/train/local_steps.h"
+#include "sim/attacks/results/other_work.h"
 #include "sim/compare/cells/partition.h"
 #include "sim/compare/cells/runner.h"
 #include "sim/compare/cells/schedule.h"
@@ -23,18 +29,72 @@ namespace {
 using aggregation::Knowledge;
 using Vector = std::vector<float>;
 
-// As in the protocol: a bad batch must not look like an attack.
-void ZeroNonFinite(Vector& vector) {
-  for (float& value : vector) {
-    if (!std::isfinite(value)) value = 0;
-  }
-}
-
 std::uint64_t NumberOf(const base::Digest& digest) {
   std::uint64_t number = 0;
   std::memcpy(&number, digest.bytes.data(), sizeof(number));
   return number;
 }
+
+// A trainer whose batches are drawn from one worker's rows.
+class OwnRows final : public train::Trainer {
+ public:
+  OwnRows(train::Trainer& trainer, const std::vector<std::uint32_t>& rows, std::uint64_t batch_size)
+      : trainer_(trainer),
+        rows_(rows),
+        batch_size_(static_cast<std::uint32_t>(std::min<std::uint64_t>(batch_size, rows.size()))) {}
+
+  const base::TensorLayout& layout() const override { return trainer_.layout(); }
+  Vector InitialParameters(const base::Digest& seed) const override {
+    return trainer_.InitialParameters(seed);
+  }
+  base::StatusOr<Vector> Gradient(std::span<const float> parameters,
+                                  const base::Digest& batch_seed) override {
+    std::vector<std::uint32_t> batch =
+        train::DrawBatch(batch_seed, static_cast<std::uint32_t>(rows_.size()), batch_size_);
+    for (std::uint32_t& row : batch) row = rows_[row];
+    return trainer_.GradientOfRows(parameters, batch);
+  }
+  base::StatusOr<train::Evaluation> Evaluate(std::span<const float> parameters) override {
+    return trainer_.Evaluate(parameters);
+  }
+
+ private:
+  train::Trainer& trainer_;
+  const std::vector<std::uint32_t>& rows_;
+  std::uint32_t batch_size_;
+};
+
+// Applies aggregates to the parameters, as the cell's optimizer does.
+class Server {
+ public:
+  Server(const Cell& cell, std::size_t size)
+      : cell_(cell),
+        plan_(PlanOf(cell)),
+        velocity_(cell.is_exact() ? 0 : size),
+        descent_(plan_.optimizer, cell.is_exact() ? size : 0) {}
+
+  // What a worker owes in an exchange.
+  aggregation::LocalSteps WorkIn(std::uint64_t exchange) const {
+    if (!cell_.is_exact()) return {};
+    return protocol::LocalStepsOf(plan_, exchange);
+  }
+  double RateIn(std::uint64_t exchange) const {
+    return cell_.is_exact() ? protocol::RateOf(plan_, exchange) : SgdOf(cell_, exchange).rate;
+  }
+  void Apply(std::uint64_t exchange, const Vector& aggregate, Vector& parameters) {
+    if (cell_.is_exact()) {
+      descent_.Step(protocol::OptimizerStepOf(plan_, exchange), aggregate, parameters);
+    } else {
+      aggregation::SgdStep(SgdOf(cell_, exchange), aggregate, parameters, velocity_);
+    }
+  }
+
+ private:
+  const Cell& cell_;
+  protocol::TrainingPlan plan_;
+  Vector velocity_;               // of SGD
+  aggregation::Descent descent_;  // of the exact optimizers
+};
 
 class ServerRun {
  public:
@@ -51,7 +111,7 @@ class ServerRun {
         attack_(std::move(attack)),
         rows_(std::move(rows)),
         parameters_(context.trainer.InitialParameters(DrawSeed(cell, "initial"))),
-        velocity_(parameters_.size()),
+        server_(cell, parameters_.size()),
         aggregate_(parameters_.size()),
         sent_(cell.peers),
         momentum_(cell.peers),
@@ -60,13 +120,15 @@ class ServerRun {
 
   // The Byzantine workers are the last.
   std::size_t honest_count() const { return cell_.peers - cell_.byzantine; }
-  bool UnderAttack(std::uint64_t step) const {
-    return step >= cell_.attack_from && cell_.byzantine > 0 && attack_.info->name != "none";
+  bool UnderAttack(std::uint64_t exchange) const {
+    return exchange * cell_.inner_steps >= cell_.attack_from && cell_.byzantine > 0 &&
+           attack_.info->name != "none";
   }
 
-  base::StatusOr<Vector> GradientOf(std::size_t worker, std::uint64_t step,
-                                    train::Trainer& trainer);
-  base::Status Work(std::size_t worker, std::uint64_t step, train::Trainer& trainer);
+  enum class Owed : std::uint8_t { kDone, kAttacked };
+  base::StatusOr<Vector> WorkOf(const std::vector<std::uint32_t>& rows, const base::Digest& seed,
+                                std::uint64_t step, Owed owed);
+  base::Status Work(std::size_t worker, std::uint64_t step, Owed owed);
   base::Status Attack(std::uint64_t step);
   base::Status AttackAlone(std::uint64_t step);
   base::Status AttackTogether(std::uint64_t step);
@@ -83,7 +145,7 @@ class ServerRun {
   aggregation::SerialExecutor executor_;
   RowsOfWorkers rows_;
   Vector parameters_;
-  Vector velocity_;
+  Server server_;
   Vector aggregate_;
   std::vector<Vector> sent_;  // the vectors that the server gets, by worker
   std::vector<Vector> momentum_;
@@ -110,22 +172,25 @@ base::StatusOr<std::unique_ptr<ServerRun>> ServerRun::Make(const Cell& cell,
       new ServerRun(cell, context, std::move(pipeline), std::move(attack), std::move(rows)));
 }
 
-base::StatusOr<Vector> ServerRun::GradientOf(std::size_t worker, std::uint64_t step,
-                                             train::Trainer& trainer) {
-  const std::vector<std::uint32_t>& own = rows_[std::min(worker, rows_.size() - 1)];
-  const auto count = static_cast<std::uint32_t>(own.size());
-  const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(cell_.batch_size, count));
-  std::vector<std::uint32_t> batch =
-      train::DrawBatch(DrawSeed(cell_, "batch", step, worker), count, size);
-  for (std::uint32_t& row : batch) row = own[row];
-  ASSIGN_OR_RETURN(Vector gradient, trainer.GradientOfRows(parameters_, batch));
-  ZeroNonFinite(gradient);
-  return gradient;
+base::StatusOr<Vector> ServerRun::WorkOf(const std::vector<std::uint32_t>& rows,
+                                         const base::Digest& seed, std::uint64_t step, Owed owed) {
+  const bool attacked = owed == Owed::kAttacked;
+  OSTRAKA_CHECK(!attacked || context_.attackers != nullptr);  // CellRunner::Run
+  OwnRows trainer(attacked ? *context_.attackers : context_.trainer, rows, cell_.batch_size);
+  const train::Work work{parameters_, seed, 1, server_.WorkIn(step)};
+  ASSIGN_OR_RETURN(train::Worked worked, attacked
+                                             ? sim::OtherWork(attack_.info->name, trainer, work)
+                                             : train::WorkOf(trainer, work));
+  // As in the protocol: a bad batch must not look like an attack.
+  aggregation::ZeroNonFinite(worked.values);
+  return std::move(worked.values);
 }
 
-// The vector of a worker that is honest about the data of `trainer`.
-base::Status ServerRun::Work(std::size_t worker, std::uint64_t step, train::Trainer& trainer) {
-  ASSIGN_OR_RETURN(Vector gradient, GradientOf(worker, step, trainer));
+// The vector that a worker sends if it attacks with nothing but its work.
+base::Status ServerRun::Work(std::size_t worker, std::uint64_t step, Owed owed) {
+  const std::vector<std::uint32_t>& own = rows_[std::min(worker, rows_.size() - 1)];
+  ASSIGN_OR_RETURN(Vector gradient,
+                   WorkOf(own, DrawSeed(cell_, "batch", step, worker), step, owed));
   if (cell_.worker_momentum > 0) {
     const auto beta = static_cast<float>(cell_.worker_momentum);
     Vector& momentum = momentum_[worker];
@@ -193,8 +258,8 @@ base::Status ServerRun::AttackTogether(std::uint64_t step) {
 
 base::Status ServerRun::Attack(std::uint64_t step) {
   switch (attack_.info->knowledge) {
-    case Knowledge::kLabels:
-      return base::OkStatus();  // the gradient was of flipped labels
+    case Knowledge::kWork:
+      return base::OkStatus();  // the work was another
     case Knowledge::kOwn:
       return AttackAlone(step);
     case Knowledge::kHonest:
@@ -204,21 +269,16 @@ base::Status ServerRun::Attack(std::uint64_t step) {
   OSTRAKA_CHECK(false);
 }
 
-// Computes the trusted vector of rules that need one: a gradient on a batch of the server's own,
-// from the first worker's rows. A rule that can start from a given vector gets the last aggregate.
+// Computes the trusted vector of rules that need one: work on batches of the server's own, from the
+// first worker's rows. A rule that can start from a given vector gets the last aggregate.
 base::Status ServerRun::Trust(std::uint64_t step) {
   using aggregation::ReferenceUse;
   ReferenceUse use = pipeline_.rule().about.reference;
   for (const auto* pre : pipeline_.pre()) use = std::max(use, pre->about.reference);
   if (use == ReferenceUse::kOptional) reference_ = aggregate_;
   if (use != ReferenceUse::kRequired) return base::OkStatus();
-  const std::vector<std::uint32_t>& rows = rows_.front();
-  const auto count = static_cast<std::uint32_t>(rows.size());
-  const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(cell_.batch_size, count));
-  auto batch = train::DrawBatch(DrawSeed(cell_, "trusted batch", step), count, size);
-  for (std::uint32_t& row : batch) row = rows[row];
-  ASSIGN_OR_RETURN(reference_, context_.trainer.GradientOfRows(parameters_, batch));
-  ZeroNonFinite(reference_);
+  ASSIGN_OR_RETURN(
+      reference_, WorkOf(rows_.front(), DrawSeed(cell_, "trusted batch", step), step, Owed::kDone));
   return base::OkStatus();
 }
 
@@ -242,14 +302,13 @@ base::Status ServerRun::Aggregate(std::uint64_t step) {
 
 base::Status ServerRun::Step(std::uint64_t step, Study* study) {
   const bool attacked = UnderAttack(step);
-  const bool flip = attacked && attack_.info->knowledge == Knowledge::kLabels;
-  OSTRAKA_CHECK(!flip || context_.flipped != nullptr);  // CellRunner::Run
+  const bool on_work = attacked && attack_.info->knowledge == Knowledge::kWork;
   // Colluders with one common vector need one own gradient among them.
   const bool together = attacked && attack_.info->knowledge >= Knowledge::kHonest;
   const std::size_t working = together ? honest_count() + 1 : cell_.peers;
   for (std::size_t worker = 0; worker < working; ++worker) {
-    const bool false_labels = flip && worker >= honest_count();
-    RETURN_IF_ERROR(Work(worker, step, false_labels ? *context_.flipped : context_.trainer));
+    const bool other = on_work && worker >= honest_count();
+    RETURN_IF_ERROR(Work(worker, step, other ? Owed::kAttacked : Owed::kDone));
   }
   RETURN_IF_ERROR(Trust(step));
   if (attacked) RETURN_IF_ERROR(Attack(step));
@@ -259,14 +318,13 @@ base::Status ServerRun::Step(std::uint64_t step, Study* study) {
     selected_sum_ += *selected;
     ++selected_steps_;
   }
-  const aggregation::SgdOptions sgd = SgdOf(cell_, step);
   if (study != nullptr) {
     const auto honest = RowsFrom(0, honest_count()).row;
     const auto attack =
         attacked ? RowsFrom(honest_count(), cell_.peers).row : std::vector<const float*>();
-    AddStep(sgd.rate, honest, attack, aggregate_, selected, *study);
+    AddStep(server_.RateIn(step), honest, attack, aggregate_, selected, *study);
   }
-  aggregation::SgdStep(sgd, aggregate_, parameters_, velocity_);
+  server_.Apply(step, aggregate_, parameters_);
   return base::OkStatus();
 }
 
@@ -274,17 +332,18 @@ base::StatusOr<CellResult> ServerRun::Run(Study* study) {
   CellResult result;
   ASSIGN_OR_RETURN(Point start, Evaluate(0, parameters_, context_.trainer));
   result.curve.push_back(start);
-  for (std::uint64_t step = 0; step < cell_.steps; ++step) {
-    RETURN_IF_ERROR(Step(step, study));
-    if ((step + 1) % cell_.evaluate_every != 0 && step + 1 != cell_.steps) continue;
-    ASSIGN_OR_RETURN(Point point, Evaluate(step + 1, parameters_, context_.trainer));
+  for (std::uint64_t exchange = 0; exchange < cell_.exchanges(); ++exchange) {
+    RETURN_IF_ERROR(Step(exchange, study));
+    const std::uint64_t done = (exchange + 1) * cell_.inner_steps;
+    if (done % cell_.evaluate_every != 0 && done != cell_.steps) continue;
+    ASSIGN_OR_RETURN(Point point, Evaluate(done, parameters_, context_.trainer));
     result.curve.push_back(point);
   }
   if (selected_steps_ > 0) {
     result.byzantine_selected = selected_sum_ / static_cast<double>(selected_steps_);
   }
-  // In each step, each worker sends a vector and receives the model.
-  result.bytes = cell_.steps * cell_.peers * 2 * parameters_.size() * sizeof(float);
+  // In each exchange, each worker sends a vector and receives the model.
+  result.bytes = cell_.exchanges() * cell_.peers * 2 * parameters_.size() * sizeof(float);
   return result;
 }
 

@@ -23,7 +23,8 @@ constexpr std::uint64_t kStudyColumns = 10;
 // Cells of one kind take about equally long.
 std::string KindOf(const Cell& cell) {
   return cell.rule.pipeline + " " + cell.model + " " + std::to_string(cell.hidden) + " " +
-         cell.data + " " + std::to_string(cell.peers) + " " + std::to_string(cell.byzantine);
+         cell.data + " " + std::to_string(cell.peers) + " " + std::to_string(cell.byzantine) + " " +
+         std::to_string(cell.inner_steps);
 }
 
 base::Status WriteStudy(const std::string& folder, const Cell& cell, const Study& study) {
@@ -48,7 +49,7 @@ std::string RunOne(const Cell& cell, bool wants_study, const std::string& folder
 // A cell's trainer, which a process makes once and cells share.
 std::string TrainerOf(const Cell& cell) {
   return cell.data + " " + cell.model + " " + std::to_string(cell.hidden) + " " +
-         std::to_string(cell.batch_size);
+         std::to_string(cell.batch_size) + (cell.is_exact() ? " exact" : "");
 }
 
 // Makes the trainer of `cell` and takes a few steps with it, so that what happens once a process
@@ -58,6 +59,7 @@ base::Status WarmUp(const Cell& cell, std::set<std::string>& warmed, CellRunner&
   Cell warm = cell;
   warm.rule = {"mean", "mean"};
   warm.attack = "none";
+  warm.inner_steps = 1;
   warm.steps = std::min(cell.steps, kSettleSteps + 1);
   warm.attack_from = warm.warmup_steps = 0;
   return runner.Run(warm, nullptr).status();
@@ -222,6 +224,7 @@ base::Status RunCells(const Plan& plan, const EngineOptions& options, CellStore&
 base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const Cell*>& cells,
                                        std::size_t workers) {
   constexpr std::uint64_t kTrialSteps = 20;
+  constexpr std::uint64_t kTrialExchanges = 4;
   std::map<std::string, std::pair<const Cell*, std::size_t>> kinds;
   for (const Cell* cell : cells) {
     auto& [example, count] = kinds[KindOf(*cell)];
@@ -239,7 +242,9 @@ base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const
   for (const auto& [kind, kind_cells] : kinds) {
     Cell trial = *kind_cells.first;
     const auto whole = static_cast<double>(trial.steps);
-    trial.steps = std::min(trial.steps, kTrialSteps);
+    const std::uint64_t exchanges =
+        std::max<std::uint64_t>(kTrialSteps / trial.inner_steps, kTrialExchanges);
+    trial.steps = std::min(trial.steps, exchanges * trial.inner_steps);
     trial.attack_from = trial.warmup_steps = 0;
     const auto warming = std::chrono::steady_clock::now();
     RETURN_IF_ERROR(WarmUp(trial, warmed, runner));

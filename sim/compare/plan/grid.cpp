@@ -7,7 +7,9 @@
 
 #include "node/base/suggest.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/ground/setting.h"
 #include "node/train/trainer_loader.h"
+#include "sim/compare/cells/model.h"
 #include "sim/compare/cells/partition.h"
 #include "sim/compare/cells/runner.h"
 #include "sim/compare/cells/schedule.h"
@@ -113,6 +115,7 @@ class Expander {
     cell.steps = grid_.steps;
     cell.batch_size = grid_.batch_size;
     cell.evaluate_every = grid_.evaluate_every;
+    cell.optimizer = grid_.optimizer;
     cell.warmup_steps = grid_.warmup_steps;
     RETURN_IF_ERROR(Settings(cell));
     for (const auto& [why, count] : left_out_) {
@@ -131,8 +134,9 @@ class Expander {
 
   Status LoadData() {
     for (const std::string& text : grid_.data) {
-      ASSIGN_OR_RETURN(const auto source, train::ParseDataSource(text));
+      ASSIGN_OR_RETURN(auto source, train::ParseDataSource(text));
       RETURN_IF_ERROR(Require(source.name != "toy", "data toy has no images; use digits"));
+      RETURN_IF_ERROR(ReadByModels(source));
       RETURN_IF_ERROR(Require(plan_.sources.emplace(source.name, source).second,
                               "data " + source.name + " is named twice"));
       ASSIGN_OR_RETURN(const auto data, train::LoadDataset(source));
@@ -142,14 +146,35 @@ class Expander {
     return base::OkStatus();
   }
 
+  // A graph reads a text as tokens, so a grid with graphs has one context.
+  Status ReadByModels(train::DataSource& source) const {
+    for (const std::string& model : grid_.model) RETURN_IF_ERROR(CheckModel(model));
+    const std::string& first = grid_.model.front();
+    for (const std::string& model : grid_.model) {
+      RETURN_IF_ERROR(
+          Require(IsGraph(model) == IsGraph(first) &&
+                      (!IsGraph(first) || ContextOf(model) == ContextOf(first)),
+                  "models " + first + " and " + model +
+                      " read other data: graphs of one context, or models that are no graphs"));
+    }
+    if (!IsGraph(first)) return base::OkStatus();
+    RETURN_IF_ERROR(Require(source.name == "text" || source.name == train::kTokens,
+                            "model " + first + " reads text: data = \"text:FILE\""));
+    source.name = train::kTokens;
+    source.context = ContextOf(first);
+    return base::OkStatus();
+  }
+
   Status Settings(Cell& cell) {
     return ForEach(names_, cell.data, [&] {
       cell.data_hash = data_[cell.data].hash;
       return ForEach(grid_.model, cell.model, [&] {
         return ForEach(grid_.hidden, cell.hidden, [&] {
           return ForEach(grid_.partition, cell.partition, [&] {
-            return ForEach(grid_.peers, cell.peers, [&] {
-              return ForEach(grid_.byzantine, cell.byzantine, [&] { return Faults(cell); });
+            return ForEach(grid_.inner_steps, cell.inner_steps, [&] {
+              return ForEach(grid_.peers, cell.peers, [&] {
+                return ForEach(grid_.byzantine, cell.byzantine, [&] { return Faults(cell); });
+              });
             });
           });
         });
@@ -178,17 +203,26 @@ class Expander {
         RETURN_IF_ERROR(CheckSchedule(cell.schedule));
         return ForEach(grid_.momentum, cell.momentum, [&] {
           return ForEach(grid_.worker_momentum, cell.worker_momentum, [&] {
-            return ForEach(grid_.weight_decay, cell.weight_decay, [&] {
-              return ForEach(grid_.seeds, cell.seed, [&] { return Add(cell); });
-            });
+            return ForEach(grid_.weight_decay, cell.weight_decay, [&] { return Outer(cell); });
           });
         });
       });
     });
   }
 
+  Status Outer(Cell& cell) {
+    const auto seeds = [&] { return ForEach(grid_.seeds, cell.seed, [&] { return Add(cell); }); };
+    if (cell.inner_steps == 1) {
+      cell.outer_rate = cell.outer_momentum = 0;
+      return seeds();
+    }
+    return ForEach(grid_.outer_rate, cell.outer_rate,
+                   [&] { return ForEach(grid_.outer_momentum, cell.outer_momentum, seeds); });
+  }
+
   Status CheckSetting(const Cell& cell) {
-    RETURN_IF_ERROR(train::CheckTrainerNames({.model = cell.model, .data = cell.data}));
+    ASSIGN_OR_RETURN(const train::TrainerOptions options, TrainerOptionsOf(cell));
+    RETURN_IF_ERROR(train::CheckTrainerNames(options));
     RETURN_IF_ERROR(Require(cell.peers >= 1 && cell.peers <= kMaxPeers,
                             "peers must be 1 to " + std::to_string(kMaxPeers)));
     if (cell.byzantine >= cell.peers) {
@@ -211,15 +245,25 @@ class Expander {
     if (cell.partition != "shared") {
       return "rule btard trains on data that all members hold: partition shared only";
     }
-    if (cell.schedule != "linear") return "rule btard has its own schedule: linear only";
+    if (!IsOfProtocol(cell)) {
+      return "rule btard has schedules of its own: linear, or with the optimizer adamw also cosine";
+    }
     if (cell.worker_momentum != 0)
       return "rule btard has no worker momentum: worker_momentum 0 only";
     if (cell.tolerate != cell.byzantine) return "rule btard takes no f";
     return nullptr;
   }
 
+  // Null if the cell shows something; else the reason why not.
+  const char* ShowsNothing(const Cell& cell) const {
+    if (cell.attack == "skip_inner" && cell.inner_steps < 3) {
+      return "attack skip_inner has nothing to leave out below inner_steps 3";
+    }
+    return cell.is_protocol() ? NotOfTheProtocol(cell) : nullptr;
+  }
+
   Status Add(const Cell& cell) {
-    if (const char* why = cell.is_protocol() ? NotOfTheProtocol(cell) : nullptr; why != nullptr) {
+    if (const char* why = ShowsNothing(cell); why != nullptr) {
       ++left_out_[why];
       return base::OkStatus();
     }
@@ -243,6 +287,51 @@ class Expander {
   std::map<std::string, std::size_t> left_out_;
 };
 
+// Of the server's or the workers' optimizer, and of local steps.
+Status CheckOptimizer(const Grid& grid) {
+  RETURN_IF_ERROR(Require(grid.optimizer == "sgd" || grid.optimizer == "adamw",
+                          "optimizer must be sgd or adamw, not '" + grid.optimizer + "'"));
+  RETURN_IF_ERROR(Require(grid.score == "accuracy" || grid.score == "loss",
+                          "score must be accuracy or loss, not '" + grid.score + "'"));
+  const bool is_exact = grid.optimizer == "adamw";
+  for (const std::uint64_t inner : grid.inner_steps) {
+    RETURN_IF_ERROR(
+        Require(inner >= 1 && inner <= protocol::setting::kInnerSteps.most,
+                "inner_steps must be 1 to " + std::to_string(protocol::setting::kInnerSteps.most)));
+    RETURN_IF_ERROR(Require(inner == 1 || is_exact,
+                            "inner_steps above 1 are steps of AdamW: write optimizer = \"adamw\""));
+    for (const auto& [name, value] : {std::pair{"steps", grid.steps},
+                                      {"evaluate_every", grid.evaluate_every},
+                                      {"attack_from", grid.attack_from}}) {
+      RETURN_IF_ERROR(Require(value % inner == 0,
+                              std::string(name) + " counts gradients, so " + std::to_string(value) +
+                                  " must be a multiple of inner_steps " + std::to_string(inner)));
+    }
+    RETURN_IF_ERROR(Require(
+        (grid.warmup_steps + inner - 1) / inner < grid.steps / inner,
+        "warmup_steps leave no exchange after them at inner_steps " + std::to_string(inner)));
+  }
+  if (!is_exact) {
+    for (const std::string& model : grid.model) {
+      RETURN_IF_ERROR(CheckModel(model));
+      RETURN_IF_ERROR(Require(!IsGraph(model), "model " + model +
+                                                   " trains by the exact kernels: write "
+                                                   "optimizer = \"adamw\""));
+    }
+    return base::OkStatus();
+  }
+  for (const std::string& schedule : grid.schedule) {
+    RETURN_IF_ERROR(
+        Require(schedule == "linear" || schedule == "cosine",
+                "schedule must be linear or cosine with optimizer adamw, not '" + schedule + "'"));
+  }
+  const auto only_zero = [](const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double value) { return value == 0; });
+  };
+  return Require(only_zero(grid.momentum) && only_zero(grid.worker_momentum),
+                 "momentum and worker_momentum are of optimizer sgd: leave them out with adamw");
+}
+
 bool InRange(const std::vector<double>& values, double low, double high) {
   return std::all_of(values.begin(), values.end(),
                      [=](double value) { return value >= low && value < high; });
@@ -260,6 +349,9 @@ Status CheckNumbers(const Grid& grid) {
   RETURN_IF_ERROR(Require(InRange(grid.learning_rate, 0, kAny),
                           "learning_rate must be a number of at least 0"));
   RETURN_IF_ERROR(Require(InRange(grid.momentum, 0, 1), "momentum must be in [0, 1)"));
+  RETURN_IF_ERROR(
+      Require(InRange(grid.outer_rate, 0, kAny), "outer_rate must be a number of at least 0"));
+  RETURN_IF_ERROR(Require(InRange(grid.outer_momentum, 0, 1), "outer_momentum must be in [0, 1)"));
   RETURN_IF_ERROR(
       Require(InRange(grid.worker_momentum, 0, 1), "worker_momentum must be in [0, 1)"));
   return Require(InRange(grid.weight_decay, 0, kAny),
@@ -299,6 +391,7 @@ base::StatusOr<std::vector<RuleText>> ExpandRule(const std::string& text) {
 
 base::StatusOr<Plan> MakePlan(const Grid& grid) {
   RETURN_IF_ERROR(CheckNumbers(grid));
+  RETURN_IF_ERROR(CheckOptimizer(grid));
   Plan plan;
   plan.grid = grid;
   RETURN_IF_ERROR(Expander(plan).Run());

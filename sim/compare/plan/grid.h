@@ -30,6 +30,11 @@ struct Grid {
   std::uint64_t steps = 100;
   std::uint64_t batch_size = 8;
   std::uint64_t evaluate_every = 10;
+  std::string optimizer = "sgd";                 // or "adamw" (Cell::optimizer)
+  std::vector<std::uint64_t> inner_steps = {1};  // above 1 with adamw only
+  std::vector<double> outer_rate = {0.8};        // where inner_steps is above 1
+  std::vector<double> outer_momentum = {0.8};
+  std::string score = "accuracy";  // or "loss": what rules are ranked by
   std::vector<double> learning_rate = {0.1};
   std::vector<std::string> schedule = {"linear"};
   std::uint64_t warmup_steps = 0;

@@ -12,7 +12,7 @@ struct Preset {
   std::string_view text;
 };
 
-constexpr std::array<Preset, 3> kPresets = {{
+constexpr std::array<Preset, 4> kPresets = {{
     {"smoke",
      R"(# Seconds: two rules' hyperparameters are chosen on validation data, and the protocol beside them.
 name = "smoke"
@@ -70,6 +70,34 @@ learning_rate = 0.1
 schedule = "constant"
 worker_momentum = 0.9
 weight_decay = 0.0001
+)"},
+    {"diloco",
+     R"(# Rules on pseudo-gradients: what a worker sends is how far H local steps of AdamW took it, as in DiLoCo
+# (Douillard et al. 2023), H = 1 being the gradient itself, applied by AdamW. 8 workers, 3 of them
+# Byzantine from the first step on; a gpt of 118,528 parameters, 960 gradients of 8 x 32 bytes a worker; the
+# protocol's own rates (docs/training.md). ipm:eps=1000 is the push: along the mean of the honest rows,
+# backwards and as long as a rule lets it. mimic copies one honest worker. Say where a text is:
+# --data text:FILE. All gradients are of the exact kernels: equal bytes on every machine.
+name = "diloco"
+data = "text:book.txt"
+model = "gpt:layers=2,width=64,heads=4,context=32"
+peers = 8
+byzantine = 3
+rules = ["mean", "median", "trimmed_mean", "krum:variant=byzfl", "centered_clip:tau=0.3|3", "btard"]
+attacks = ["none", "sign_flip", "random_direction", "ipm", "alie", "label_flip", "ipm:eps=1000", "ascent", "skip_inner", "mimic"]
+attack_from = 0
+seeds = "0..1"
+steps = 960
+batch_size = 8
+evaluate_every = 96
+score = "loss"
+optimizer = "adamw"
+inner_steps = [1, 8, 16, 32]
+learning_rate = 0.006
+schedule = "cosine"
+warmup_steps = 160
+outer_rate = 0.8
+outer_momentum = 0.8
 )"},
 }};
 

@@ -1,4 +1,4 @@
-// Robustness against cost: worst accuracy over the mean seconds of a run, on a log scale.
+// Robustness against cost: worst score over the mean seconds of a run, on a log scale.
 #include <algorithm>
 #include <cmath>
 
@@ -51,24 +51,24 @@ LogScale ScaleOf(const std::vector<const Line*>& lines) {
 }
 
 page::PlotArea AreaFor(const std::vector<const Line*>& lines) {
-  double least = 1;
-  double most = 0;
+  double least = lines.front()->worst.mean;
+  double most = least;
   for (const Line* line : lines) {
     least = std::min(least, line->worst.mean);
     most = std::max(most, line->worst.mean);
   }
-  return page::ZoomedTo(kArea, least, most);
+  return ZoomedTo(lines.front()->score, kArea, least, most);
 }
 
 }  // namespace
 
 std::string CostSvg(const std::vector<const Line*>& lines) {
   page::Svg svg(kArea.right() + kLabelWidth, kArea.bottom() + 46,
-                "worst accuracy against seconds a run");
+                "worst " + ScoreName(lines.front()->score) + " against seconds a run");
   const LogScale scale = ScaleOf(lines);
   const page::PlotArea area = AreaFor(lines);
   const std::vector<page::Stroke> looks = LooksOf(lines);
-  page::DrawAccuracyAxis(area, svg);
+  page::DrawValueAxis(area, svg);
   for (double power = scale.first; power <= scale.last; ++power) {
     page::DrawTick(kArea, scale.XOf(std::pow(10, power)), std::pow(10, power), svg);
   }
@@ -85,7 +85,8 @@ std::string CostSvg(const std::vector<const Line*>& lines) {
     svg.Line(at, {label - 5, places[i]}, {stroke.color, 0.7, "2 3"});
     svg.Circle(at, 5, stroke.color);
     svg.Circle({label, places[i]}, 4, stroke.color);
-    svg.Text({label + 8, places[i] + 4}, lines[i]->cell->rule.family + " " + Percent(worst.mean));
+    svg.Text({label + 8, places[i] + 4},
+             lines[i]->cell->rule.family + " " + ScoreText(lines[i]->score, worst.mean));
   }
   return svg.Finish();
 }

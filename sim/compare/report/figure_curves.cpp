@@ -1,4 +1,4 @@
-// Accuracy over steps: one panel for each attack, one curve with a band for each rule.
+// Scores over steps: one panel for each attack, one curve with a band for each rule.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -24,23 +24,22 @@ constexpr std::size_t kPanelsARow = 2;
 
 struct CurvePoint {
   double step = 0;
-  Interval accuracy;
+  Interval score;
 };
 
 // Only steps that all runs have; a run of the protocol may last some steps longer than the grid
 // says.
-std::vector<CurvePoint> MeanCurve(const UnderAttack& under, std::uint64_t steps) {
+std::vector<CurvePoint> MeanCurve(Score score, const UnderAttack& under, std::uint64_t steps) {
   std::map<std::uint64_t, std::vector<double>> values;
   for (const Done& run : under.runs) {
-    for (const Point& point : run.result->curve) values[point.step].push_back(point.test_accuracy);
+    for (const Point& point : run.result->curve) {
+      values[point.step].push_back(TestScore(score, point));
+    }
   }
   std::vector<CurvePoint> curve;
   for (const auto& [step, at] : values) {
     if (at.size() < under.runs.size() || step > steps) continue;
-    Interval interval = MeanInterval(at);
-    interval.low = std::max(interval.low, 0.0);
-    interval.high = std::min(interval.high, 1.0);
-    curve.push_back({static_cast<double>(step), interval});
+    curve.push_back({static_cast<double>(step), Possible(score, MeanInterval(at))});
   }
   return curve;
 }
@@ -58,20 +57,23 @@ struct Drawn {
   page::Stroke stroke;
 };
 
-// The part of a curve from `low` on, with the place at which it comes above it; the rest is below
-// the axis.
-std::vector<CurvePoint> From(double low, const std::vector<CurvePoint>& curve) {
-  const auto first = std::find_if(curve.begin(), curve.end(), [low](const CurvePoint& point) {
-    return point.accuracy.mean >= low;
+// The part of a curve from where it first is in the area, with the place at which it comes in; the
+// rest is beyond the axis.
+std::vector<CurvePoint> Within(const page::PlotArea& area, const std::vector<CurvePoint>& curve) {
+  const auto first = std::find_if(curve.begin(), curve.end(), [&area](const CurvePoint& point) {
+    return point.score.mean >= area.low && point.score.mean <= area.high;
   });
   std::vector<CurvePoint> part(first, curve.end());
   if (first == curve.begin() || part.empty()) return part;
   const CurvePoint& before = *std::prev(first);
-  const double share = (low - before.accuracy.mean) / (first->accuracy.mean - before.accuracy.mean);
+  const double border = before.score.mean < area.low ? area.low : area.high;
+  const double share = (border - before.score.mean) / (first->score.mean - before.score.mean);
   CurvePoint at = before;
   at.step += share * (first->step - before.step);
-  at.accuracy.mean = at.accuracy.low = low;
-  at.accuracy.high += share * (first->accuracy.high - before.accuracy.high);
+  at.score.mean = border;
+  at.score.low = std::min(border, before.score.low + share * (first->score.low - before.score.low));
+  at.score.high =
+      std::max(border, before.score.high + share * (first->score.high - before.score.high));
   part.insert(part.begin(), at);
   return part;
 }
@@ -84,7 +86,7 @@ class Panel {
   const page::PlotArea& area() const { return area_; }
 
   void Frame(const std::string& title, double attack_from) {
-    page::DrawAccuracyAxis(area_, svg_);
+    page::DrawValueAxis(area_, svg_);
     for (const double share : {0.0, 0.5, 1.0}) {
       page::DrawTick(area_, At(share * steps_, area_.low).x, std::floor(share * steps_), svg_);
     }
@@ -98,11 +100,11 @@ class Panel {
     std::vector<page::Place> line;
     std::vector<page::Place> band;
     for (const CurvePoint& point : curve) {
-      line.push_back(At(point.step, point.accuracy.mean));
-      band.push_back(At(point.step, point.accuracy.high));
+      line.push_back(At(point.step, point.score.mean));
+      band.push_back(At(point.step, point.score.high));
     }
     for (auto point = curve.rbegin(); point != curve.rend(); ++point) {
-      band.push_back(At(point->step, point->accuracy.low));
+      band.push_back(At(point->step, point->score.low));
     }
     svg_.Area(band, stroke.color, 0.13);
     svg_.Path(line, stroke);
@@ -111,11 +113,11 @@ class Panel {
   // Writes the names at the ends of the curves, with a thin line to each.
   void Labels(const std::vector<Label>& labels) {
     std::vector<double> wanted;
-    for (const Label& label : labels) wanted.push_back(area_.YOf(label.end.accuracy.mean));
+    for (const Label& label : labels) wanted.push_back(area_.YOf(label.end.score.mean));
     const std::vector<double> places =
         page::Spread(wanted, kLabelHeight, area_.top - 6, area_.bottom() + 20);
     for (std::size_t i = 0; i < labels.size(); ++i) {
-      const page::Place end = At(labels[i].end.step, labels[i].end.accuracy.mean);
+      const page::Place end = At(labels[i].end.step, labels[i].end.score.mean);
       svg_.Line(end, {end.x + 14, places[i]}, {labels[i].color, 0.8, ""});
       svg_.Circle({end.x + 18, places[i]}, 3.5, labels[i].color);
       svg_.Text({end.x + 25, places[i] + 4}, labels[i].name,
@@ -124,8 +126,8 @@ class Panel {
   }
 
  private:
-  page::Place At(double step, double accuracy) const {
-    return {area_.left + area_.width * step / steps_, area_.YOf(accuracy)};
+  page::Place At(double step, double score) const {
+    return {area_.left + area_.width * step / steps_, area_.YOf(score)};
   }
 
   page::Svg& svg_;
@@ -139,32 +141,39 @@ std::vector<Drawn> CurvesUnder(const std::vector<const Line*>& lines, const std:
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const UnderAttack* under = Find(*lines[i], attack);
     if (under == nullptr) continue;
-    curves.push_back({lines[i], MeanCurve(*under, lines[i]->cell->steps), looks[i]});
+    curves.push_back(
+        {lines[i], MeanCurve(lines[i]->score, *under, lines[i]->cell->steps), looks[i]});
   }
   return curves;
 }
 
 // Zoomed to the second half of the steps, in which curves that rose together part or do not.
+// Of losses, not beyond where they began: what diverged is at the border.
 page::PlotArea AreaFor(const std::vector<Drawn>& curves, const page::PlotArea& area, double steps) {
-  double least = 1;
+  const Score score = curves.front().line->score;
+  double least = std::max(BestOf(score), WorstOf(score));
   double most = 0;
+  double start = 0;
   for (const Drawn& drawn : curves) {
+    start = std::max(start, drawn.curve.front().score.mean);
     for (const CurvePoint& point : drawn.curve) {
       if (2 * point.step < steps) continue;
-      least = std::min(least, point.accuracy.low);
-      most = std::max(most, point.accuracy.high);
+      least = std::min(least, point.score.low);
+      most = std::max(most, point.score.high);
     }
   }
-  return page::ZoomedTo(area, least, most);
+  if (score == Score::kLoss) most = std::min(most, start);
+  return ZoomedTo(score, area, std::min(least, most), most);
 }
 
 void DrawCurves(const std::vector<Drawn>& curves, Panel& panel) {
   std::vector<Label> labels;
   for (const Drawn& drawn : curves) {
-    panel.Curve(From(panel.area().low, drawn.curve), drawn.stroke);
+    panel.Curve(Within(panel.area(), drawn.curve), drawn.stroke);
     const CurvePoint& end = drawn.curve.back();
-    labels.push_back({drawn.line->cell->rule.family + " " + Percent(end.accuracy.mean),
-                      drawn.stroke.color, end});
+    labels.push_back(
+        {drawn.line->cell->rule.family + " " + ScoreText(drawn.line->score, end.score.mean),
+         drawn.stroke.color, end});
   }
   panel.Labels(labels);
 }
@@ -193,7 +202,7 @@ std::string CurvesSvg(const std::vector<const Line*>& lines) {
   const auto steps = static_cast<double>(cell.steps);
   page::Svg svg(kPanelWidth * static_cast<double>(std::min(kPanelsARow, attacks.size())),
                 kPanelHeight * static_cast<double>(places.rows()) + 8,
-                "test accuracy against steps, by attack");
+                ScoreTitle(lines.front()->score) + " against steps, by attack");
   for (std::size_t a = 0; a < attacks.size(); ++a) {
     const std::vector<Drawn> curves = CurvesUnder(lines, attacks[a]);
     Panel panel(svg, AreaFor(curves, places.AreaOf(a), steps), steps);

@@ -10,6 +10,30 @@ namespace {
 
 constexpr double kRowHeight = 26;
 
+// Text and shade of each score of one figure.
+class Scores {
+ public:
+  // REQUIRES: a value.
+  Scores(Score score, const std::vector<double>& values) : score_(score), best_(values.front()) {
+    for (const double value : values) {
+      if (IsBetter(score, value, best_)) best_ = value;
+    }
+  }
+
+  std::string Text(double value) const { return ScoreText(score_, value); }
+  double Shade(double value) const { return ShadeOf(score_, value, best_); }
+
+ private:
+  Score score_;
+  double best_;
+};
+
+Scores OfWorst(const std::vector<Line>& lines) {
+  std::vector<double> values;
+  for (const Line& line : lines) values.push_back(line.worst.mean);
+  return {lines.front().score, values};
+}
+
 void Tile(page::Svg& svg, page::Place corner, double width, double share, const std::string& text,
           bool bold = false) {
   svg.Box({corner.x + 1, corner.y + 1}, width - 2, kRowHeight - 2, page::ShadeOf(share));
@@ -81,6 +105,7 @@ std::string BestAt(const std::vector<Line>& lines, const Axes& axes, std::uint64
 
 // Of one number of Byzantine workers or one partition: a single map, with a row for each rule.
 std::string OneMapSvg(const std::vector<Line>& lines, const Axes& axes) {
+  const Scores scores = OfWorst(lines);
   const bool by_partition = axes.partitions.size() > 1;
   const std::size_t columns = by_partition ? axes.partitions.size() : axes.byzantine.size();
   const auto byzantine = [&](std::size_t c) { return axes.byzantine[by_partition ? 0 : c]; };
@@ -95,19 +120,21 @@ std::string OneMapSvg(const std::vector<Line>& lines, const Axes& axes) {
   const double left = std::max(page::WidestOf(axes.rules), page::WidthOf("best at its worst")) + 14;
   page::Svg svg(left + tile * static_cast<double>(columns) + 10,
                 40 + kRowHeight * static_cast<double>(axes.rules.size() + 1),
-                "worst accuracy by rule and setting");
+                "worst " + ScoreName(lines.front().score) + " by rule and setting");
   for (std::size_t c = 0; c < columns; ++c) {
     const double x = left + tile * static_cast<double>(c);
     svg.Text({x + tile / 2, 20}, heading(c), {11, page::Anchor::kMiddle, "#222222", false});
     double y = 30;
     for (const std::string& rule : axes.rules) {
       const Line* line = At(lines, byzantine(c), partition(c), rule);
-      if (line != nullptr) Tile(svg, {x, y}, tile, line->worst.mean, Percent(line->worst.mean));
+      if (line != nullptr) {
+        Tile(svg, {x, y}, tile, scores.Shade(line->worst.mean), scores.Text(line->worst.mean));
+      }
       y += kRowHeight;
     }
-    double share = 0;
-    const std::string best = BestAt(lines, axes, byzantine(c), partition(c), share);
-    if (!best.empty()) Tile(svg, {x, y}, tile, share, best, /*bold=*/true);
+    double worst = 0;
+    const std::string best = BestAt(lines, axes, byzantine(c), partition(c), worst);
+    if (!best.empty()) Tile(svg, {x, y}, tile, scores.Shade(worst), best, /*bold=*/true);
   }
   for (std::size_t r = 0; r <= axes.rules.size(); ++r) {
     svg.Text({left - 8, 30 + kRowHeight * (static_cast<double>(r) + 0.5) + 4},
@@ -117,7 +144,7 @@ std::string OneMapSvg(const std::vector<Line>& lines, const Axes& axes) {
   return svg.Finish();
 }
 
-// One map, filled by `text` and `share` of each place.
+// One map, filled by the text and the shade of each place.
 template <typename Cell>
 void Map(page::Svg& svg, page::Place corner, const std::string& title, const Axes& axes,
          double tile, const Cell& cell) {
@@ -143,6 +170,11 @@ void Map(page::Svg& svg, page::Place corner, const std::string& title, const Axe
 }  // namespace
 
 std::string TableSvg(const std::vector<const Line*>& lines) {
+  std::vector<double> values;
+  for (const Line* line : lines) {
+    for (const UnderAttack& under : line->attacks) values.push_back(under.interval.mean);
+  }
+  const Scores scores(lines.front()->score, values);
   const std::vector<std::string> attacks = AttacksOf(lines);
   std::vector<std::string> rules;
   for (const Line* line : lines) rules.push_back(line->cell->rule.family);
@@ -151,7 +183,7 @@ std::string TableSvg(const std::vector<const Line*>& lines) {
   const auto columns = static_cast<double>(attacks.size() + 1);
   page::Svg svg(left + tile * columns + 10,
                 30 + kRowHeight * static_cast<double>(lines.size()) + 10,
-                "test accuracy in percent, by rule and attack");
+                ScoreTitle(lines.front()->score) + ", by rule and attack");
   for (std::size_t a = 0; a <= attacks.size(); ++a) {
     svg.Text({left + tile * (static_cast<double>(a) + 0.5), 20},
              a < attacks.size() ? attacks[a] : "worst",
@@ -164,10 +196,11 @@ std::string TableSvg(const std::vector<const Line*>& lines) {
     for (const UnderAttack& under : lines[r]->attacks) {
       const auto column = std::find(attacks.begin(), attacks.end(), under.attack);
       const auto a = static_cast<double>(column - attacks.begin());
-      Tile(svg, {left + tile * a, y}, tile, under.interval.mean, Percent(under.interval.mean));
+      Tile(svg, {left + tile * a, y}, tile, scores.Shade(under.interval.mean),
+           scores.Text(under.interval.mean));
     }
-    Tile(svg, {left + tile * (columns - 1), y}, tile, lines[r]->worst.mean,
-         Percent(lines[r]->worst.mean), /*bold=*/true);
+    Tile(svg, {left + tile * (columns - 1), y}, tile, scores.Shade(lines[r]->worst.mean),
+         scores.Text(lines[r]->worst.mean), /*bold=*/true);
   }
   return svg.Finish();
 }
@@ -175,6 +208,7 @@ std::string TableSvg(const std::vector<const Line*>& lines) {
 std::string HeatMapsSvg(const std::vector<Line>& lines) {
   const Axes axes = AxesOf(lines);
   if (!OneLineAPlace(lines, axes)) return "";
+  const Scores scores = OfWorst(lines);
   if (axes.byzantine.size() == 1 || axes.partitions.size() == 1) return OneMapSvg(lines, axes);
   const double tile = std::max({64.0, page::WidestOf(axes.partitions) + 10,
                                 page::WidestOf(axes.rules) + page::WidthOf(" =10") + 10});
@@ -183,16 +217,19 @@ std::string HeatMapsSvg(const std::vector<Line>& lines) {
   const std::size_t maps = axes.rules.size() + 1;
   const auto across = static_cast<std::size_t>(std::clamp(1100 / width, 1.0, 4.0));
   const std::size_t rows = (maps + across - 1) / across;
-  page::Svg svg(width * static_cast<double>(std::min(across, maps)),
-                height * static_cast<double>(rows),
-                "worst accuracy by number of Byzantine workers and partition");
+  page::Svg svg(
+      width * static_cast<double>(std::min(across, maps)), height * static_cast<double>(rows),
+      "worst " + ScoreName(lines.front().score) + " by number of Byzantine workers and partition");
   for (std::size_t m = 0; m < maps; ++m) {
     const page::Place corner = {8 + width * static_cast<double>(m % across),
                                 height * static_cast<double>(m / across)};
     if (m == axes.rules.size()) {
       Map(svg, corner, "best at its worst", axes, tile,
           [&](std::uint64_t byzantine, const std::string& partition, double& share) {
-            return BestAt(lines, axes, byzantine, partition, share);
+            double worst = 0;
+            const std::string best = BestAt(lines, axes, byzantine, partition, worst);
+            if (!best.empty()) share = scores.Shade(worst);
+            return best;
           });
       continue;
     }
@@ -200,8 +237,8 @@ std::string HeatMapsSvg(const std::vector<Line>& lines) {
         [&](std::uint64_t byzantine, const std::string& partition, double& share) -> std::string {
           const Line* line = At(lines, byzantine, partition, axes.rules[m]);
           if (line == nullptr) return "";
-          share = line->worst.mean;
-          return Percent(share);
+          share = scores.Shade(line->worst.mean);
+          return scores.Text(line->worst.mean);
         });
   }
   return svg.Finish();

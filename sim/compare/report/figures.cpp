@@ -26,20 +26,22 @@ std::string Of(const std::string& setting) { return setting.empty() ? "" : " (" 
 void AddSetting(const std::vector<Line>& lines, const std::vector<const Line*>& setting,
                 std::vector<Figure>& figures) {
   const std::string name = SettingName(lines, *setting.front());
+  const std::string title = ScoreTitle(setting.front()->score);
   figures.push_back({FileName("table", name),
-                     "Test accuracy in percent at the end" + Of(name) +
+                     "The " + title + " at the end" + Of(name) +
                          ": the mean over seeds, at hyperparameters chosen on validation data. "
-                         "Worst: the lowest of the attacks.",
+                         "Worst: under the worst of the attacks.",
                      TableSvg(setting)});
   figures.push_back({FileName("curves", name),
-                     "Test accuracy in percent against steps" + Of(name) +
+                     "The " + title + " against steps" + Of(name) +
                          ": the mean over seeds and its 95 % interval. The attack begins at the "
                          "dashed line. Panels whose curves end "
                          "close together show only the range in which they do.",
                      CurvesSvg(setting)});
   figures.push_back({FileName("cost", name),
-                     "Worst accuracy in percent, with its 95 % interval, against what a run "
-                     "costs" +
+                     "The worst " + title +
+                         ", with its 95 % interval, against what a run "
+                         "costs" +
                          Of(name) +
                          ". The protocol's runs simulate every member, its messages and its "
                          "signatures; a server's runs simulate no network.",
@@ -88,10 +90,10 @@ base::StatusOr<std::vector<Figure>> FiguresOf(const Plan& plan, const std::vecto
     const std::string name =
         groups.size() > 1 ? group.front().cell->data + " " + group.front().cell->model : "";
     figures.push_back({FileName("map", name),
-                       "Worst accuracy in percent" + Of(name) +
+                       "The worst " + ScoreTitle(group.front().score) + Of(name) +
                            " by the number of Byzantine workers and the partition; and the rule "
-                           "with the best worst "
-                           "accuracy (=2: two more rules cannot be distinguished from it).",
+                           "that is best at its worst (=2: two more rules cannot be distinguished "
+                           "from it).",
                        std::move(svg)});
   }
   if (std::string svg = BansSvg(lines); !svg.empty()) {

@@ -1,7 +1,7 @@
 // The figures of a comparison, as SVG.
 //
-// Accuracies are on test data, at the hyperparameters that were chosen on validation data. A rule
-// has one colour in all figures of all reports (looks.h). Nothing is drawn without a result.
+// Scores are on test data, at the hyperparameters that were chosen on validation data. A rule has
+// one colour in all figures of all reports (looks.h). Nothing is drawn without a result.
 //
 // Thread safety: pure functions, but for FiguresOf, which reads the plan's data.
 #pragma once
@@ -20,18 +20,18 @@ struct Figure {
   std::string svg;
 };
 
-// One panel for each attack: mean accuracy over seeds by steps, with the 95 % interval as a band.
+// One panel for each attack: mean score over seeds by steps, with the 95 % interval as a band.
 // REQUIRES: lines of one setting, at least one.
 std::string CurvesSvg(const std::vector<const Line*>& lines);
 
 // Rules down, attacks across, the worst attack last; a shade and a number each.
 std::string TableSvg(const std::vector<const Line*>& lines);
 
-// Worst accuracy over the mean seconds of a cell.
+// Worst score over the mean seconds of a cell.
 std::string CostSvg(const std::vector<const Line*>& lines);
 
 // Number of Byzantine workers (down) by partition (across): one map for each rule with its worst
-// accuracy, and one map with the best rule. If there is one number or one partition: one map, rules
+// score, and one map with the best rule. If there is one number or one partition: one map, rules
 // down. Empty if there is only one place, or if the settings
 // differ in anything else.
 std::string HeatMapsSvg(const std::vector<Line>& lines);

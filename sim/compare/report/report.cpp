@@ -12,11 +12,12 @@
 namespace ostraka::compare {
 namespace {
 
-std::string WithInterval(const Interval& interval) {
-  std::string text = Percent(interval.mean);
-  if (interval.high - interval.low < 2) {
-    text += " <small>" + Percent(std::max(interval.low, 0.0)) + "&ndash;" +
-            Percent(std::min(interval.high, 1.0)) + "</small>";
+std::string WithInterval(Score score, const Interval& interval) {
+  std::string text = ScoreText(score, interval.mean);
+  if (interval.high - interval.low < 2 * std::max(BestOf(score), WorstOf(score))) {
+    const Interval possible = Possible(score, interval);
+    text += " <small>" + ScoreText(score, possible.low) + "&ndash;" +
+            ScoreText(score, possible.high) + "</small>";
   }
   return text;
 }
@@ -32,15 +33,16 @@ std::string TableOf(const std::vector<const Line*>& lines) {
   const Winner at_worst = BestAtWorst(lines);
   for (const Line* line : lines) {
     std::string row = page::Tag("td", page::Escaped(line->cell->rule.family));
-    row += page::Tag("td", WithInterval(line->worst), at_worst.Has(line) ? "best" : "");
+    row +=
+        page::Tag("td", WithInterval(line->score, line->worst), at_worst.Has(line) ? "best" : "");
     row += page::Tag("td", page::Escaped(line->worst_attack), "text");
     for (const std::string& attack : attacks) {
       const UnderAttack* under = Find(*line, attack);
       const bool best = BestUnder(lines, attack).Has(line);
-      row += page::Tag("td", under == nullptr ? "" : WithInterval(under->interval),
+      row += page::Tag("td", under == nullptr ? "" : WithInterval(line->score, under->interval),
                        best ? "best" : "");
     }
-    row += page::Tag("td", Percent(line->optimistic_worst));
+    row += page::Tag("td", ScoreText(line->score, line->optimistic_worst));
     rows += page::Tag("tr", row) + "\n";
   }
   return page::Table(rows);
@@ -50,7 +52,8 @@ std::string WinnersOf(const std::vector<const Line*>& lines) {
   const Winner winner = BestAtWorst(lines);
   std::string text =
       "Best at its worst: " + page::Tag("b", page::Escaped(winner.line->cell->rule.family)) +
-      " with " + Percent(winner.line->worst.mean) + " %";
+      " with " + ScoreText(winner.line->score, winner.line->worst.mean) +
+      (winner.line->score == Score::kLoss ? " nats" : " %");
   for (std::size_t i = 0; i < winner.ties.size(); ++i) {
     text += (i == 0 ? "; the intervals do not distinguish it from " : ", ") +
             page::Escaped(winner.ties[i]->cell->rule.family);
@@ -105,8 +108,8 @@ std::string ChoicesOf(const Plan& plan, const std::vector<Line>& lines) {
                     (settings ? page::Tag("td", setting, "text") : "") +
                     page::Tag("td", page::Escaped(ChoiceText(*line.cell, varied, false)), "text") +
                     page::Tag("td", std::to_string(line.choices)) +
-                    page::Tag("td", Percent(line.validation_worst)) +
-                    page::Tag("td", Percent(line.worst.mean))) +
+                    page::Tag("td", ScoreText(line.score, line.validation_worst)) +
+                    page::Tag("td", ScoreText(line.score, line.worst.mean))) +
             "\n";
   }
   const std::string fixed = ChoiceText(*lines.front().cell, varied, true);
@@ -141,6 +144,7 @@ bool IsOf(const Figure& figure, const char* kind) { return figure.name.starts_wi
 
 std::string ReportHtml(const ReportInput& input) {
   const std::string& name = input.plan.grid.name;
+  const Score score = ScoreOf(input.plan.grid);
   std::string body = page::Tag("h1", page::Escaped(name)) + "\n";
   body += page::Tag("p", std::to_string(input.plan.cells.size()) + " runs &middot; ostraka " +
                              page::Escaped(input.maker.version) + " &middot; " +
@@ -148,15 +152,17 @@ std::string ReportHtml(const ReportInput& input) {
                              page::Escaped(input.processor)) +
           "\n" + Notes(input);
   body +=
-      page::Tag("h2", "Test accuracy") + "\n" +
+      page::Tag("h2", score == Score::kLoss ? "Test loss" : "Test accuracy") + "\n" +
       page::Tag(
           "p",
-          "Percent at the end of the runs, mean over seeds and 95 % interval (Student's t). "
-          "Hyperparameters were chosen on validation data, by the worst attack; test data were "
-          "read once. The interval of the worst covers the lowest of all attacks (union bound). "
-          "Bold: the best of a column, and entries that paired differences over the seeds (for the "
-          "worst: the intervals) do not distinguish from it. Optimistic: the number that "
-          "benchmarks report if they choose the best step on test data; do not cite it.") +
+          std::string(score == Score::kLoss ? "Nats" : "Percent") +
+              " at the end of the runs, mean over seeds and 95 % interval (Student's t). "
+              "Hyperparameters were chosen on validation data, by the worst attack; test data were "
+              "read once. The interval of the worst covers the worst of all attacks (union bound). "
+              "Bold: the best of a column, and entries that paired differences over the seeds (for "
+              "the "
+              "worst: the intervals) do not distinguish from it. Optimistic: the number that "
+              "benchmarks report if they choose the best step on test data; do not cite it.") +
       "\n";
   for (const auto& setting : BySetting(input.lines)) {
     const std::string own = SettingName(input.lines, *setting.front());
@@ -165,7 +171,7 @@ std::string ReportHtml(const ReportInput& input) {
   }
   const std::pair<const char*, const char*> sections[] = {
       {"table", "Rules against attacks"},
-      {"curves", "Accuracy against steps"},
+      {"curves", score == Score::kLoss ? "Loss against steps" : "Accuracy against steps"},
       {"map", "Byzantine workers and heterogeneity"},
       {"cost", "Robustness against cost"},
       {"bans", "Time to the last ban or drop"},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <map>
 
 #include "node/base/check.h"
@@ -35,46 +34,56 @@ std::vector<Done> RunsUnder(const std::vector<Done>& runs, const std::string& at
 }
 
 // The value that selection uses.
-double ValidationWorst(const std::vector<Done>& runs) {
-  double worst = std::numeric_limits<double>::infinity();
+double ValidationWorst(Score score, const std::vector<Done>& runs) {
+  double worst = BestOf(score);
   for (const std::string& attack : AttacksOf(runs)) {
     double sum = 0;
     const std::vector<Done> under = RunsUnder(runs, attack);
-    for (const Done& run : under) sum += FinalOf(*run.result).validation_accuracy;
-    worst = std::min(worst, sum / static_cast<double>(under.size()));
+    for (const Done& run : under) sum += ValidationScore(score, FinalOf(*run.result));
+    const double mean = sum / static_cast<double>(under.size());
+    if (IsBetter(score, worst, mean)) worst = mean;
   }
   return worst;
 }
 
 // The best point of the mean test curve, over steps that all runs have.
-double BestStep(const std::vector<Done>& runs) {
+double BestStep(Score score, const std::vector<Done>& runs) {
   std::map<std::uint64_t, std::pair<double, std::size_t>> sums;
   for (const Done& run : runs) {
     for (const Point& point : run.result->curve) {
-      sums[point.step].first += point.test_accuracy;
+      sums[point.step].first += TestScore(score, point);
       ++sums[point.step].second;
     }
   }
-  double best = 0;
+  double best = WorstOf(score);
   for (const auto& [step, sum] : sums) {
-    if (sum.second == runs.size()) {
-      best = std::max(best, sum.first / static_cast<double>(runs.size()));
-    }
+    if (sum.second < runs.size()) continue;
+    const double mean = sum.first / static_cast<double>(runs.size());
+    if (IsBetter(score, mean, best)) best = mean;
   }
   return best;
 }
 
-UnderAttack Summarise(const std::string& attack, std::vector<Done> runs) {
+// The worst score of a run after the attack began; the end if there is no such point.
+double WorstStep(Score score, const Done& run) {
+  double worst = TestScore(score, FinalOf(*run.result));
+  for (const Point& point : run.result->curve) {
+    const double there = TestScore(score, point);
+    if (point.step > run.cell->attack_from && IsBetter(score, worst, there)) worst = there;
+  }
+  return worst;
+}
+
+UnderAttack Summarise(Score score, const std::string& attack, std::vector<Done> runs) {
   UnderAttack under;
   under.attack = attack;
   under.runs = std::move(runs);
   for (const Done& run : under.runs) {
-    under.test.push_back(FinalOf(*run.result).test_accuracy);
-    under.lowest += WorstTestAccuracyFrom(*run.result, run.cell->attack_from) /
-                    static_cast<double>(under.runs.size());
+    under.test.push_back(TestScore(score, FinalOf(*run.result)));
+    under.lowest += WorstStep(score, run) / static_cast<double>(under.runs.size());
   }
   under.interval = MeanInterval(under.test);
-  under.optimistic = BestStep(under.runs);
+  under.optimistic = BestStep(score, under.runs);
   return under;
 }
 
@@ -82,39 +91,42 @@ void SetWorst(Line& line) {
   std::vector<std::vector<double>> values;
   const bool attacked = std::any_of(line.attacks.begin(), line.attacks.end(),
                                     [](const UnderAttack& u) { return u.attack != "none"; });
-  double worst = std::numeric_limits<double>::infinity();
-  line.optimistic_worst = worst;
+  const UnderAttack* worst = nullptr;
+  line.optimistic_worst = BestOf(line.score);
   for (const UnderAttack& under : line.attacks) {
     if (attacked && under.attack == "none") continue;
     values.push_back(under.test);
-    line.optimistic_worst = std::min(line.optimistic_worst, under.optimistic);
-    if (under.interval.mean < worst) {
-      worst = under.interval.mean;
+    if (IsBetter(line.score, line.optimistic_worst, under.optimistic)) {
+      line.optimistic_worst = under.optimistic;
+    }
+    if (worst == nullptr || IsBetter(line.score, worst->interval.mean, under.interval.mean)) {
+      worst = &under;
       line.worst_attack = under.attack;
     }
   }
-  line.worst = WorstInterval(values);
+  line.worst = WorstInterval(line.score, values);
 }
 
-Line LineOf(const std::vector<Candidate>& candidates, std::size_t planned) {
+Line LineOf(Score score, const std::vector<Candidate>& candidates, std::size_t planned) {
   const Candidate* best = nullptr;
   double best_score = 0;
   std::size_t done = 0;
   for (const Candidate& candidate : candidates) {
     done += candidate.runs.size();
-    const double score = ValidationWorst(candidate.runs);
-    if (best != nullptr && score <= best_score) continue;
+    const double worst = ValidationWorst(score, candidate.runs);
+    if (best != nullptr && !IsBetter(score, worst, best_score)) continue;
     best = &candidate;
-    best_score = score;
+    best_score = worst;
   }
   Line line;
+  line.score = score;
   line.cell = best->runs.front().cell;
   line.setting = KeyOf(*line.cell, {Role::kSetting});
   line.choices = candidates.size();
   line.validation_worst = best_score;
   line.complete = done == planned;
   for (const std::string& attack : AttacksOf(best->runs)) {
-    line.attacks.push_back(Summarise(attack, RunsUnder(best->runs, attack)));
+    line.attacks.push_back(Summarise(score, attack, RunsUnder(best->runs, attack)));
   }
   SetWorst(line);
   return line;
@@ -122,7 +134,7 @@ Line LineOf(const std::vector<Candidate>& candidates, std::size_t planned) {
 
 std::string LineKey(const Cell& cell) { return KeyOf(cell, {Role::kSetting, Role::kRule}); }
 
-// The accuracies of seeds that both have.
+// The scores of seeds that both have.
 std::pair<std::vector<double>, std::vector<double>> Pair(const UnderAttack& a,
                                                          const UnderAttack& b) {
   std::map<std::uint64_t, double> of_b;
@@ -190,7 +202,10 @@ std::vector<Line> Select(const Plan& plan, const std::vector<Done>& done) {
     candidate->runs.push_back(run);
   }
   std::vector<Line> result;
-  for (const std::string& key : order) result.push_back(LineOf(lines[key], planned[key]));
+  const Score score = ScoreOf(plan.grid);
+  for (const std::string& key : order) {
+    result.push_back(LineOf(score, lines[key], planned[key]));
+  }
   return result;
 }
 
@@ -199,7 +214,8 @@ Winner BestUnder(const std::vector<const Line*>& lines, const std::string& attac
   const UnderAttack* best = nullptr;
   for (const Line* line : lines) {
     const UnderAttack* under = Find(*line, attack);
-    if (under == nullptr || (best != nullptr && under->interval.mean <= best->interval.mean)) {
+    if (under == nullptr ||
+        (best != nullptr && !IsBetter(line->score, under->interval.mean, best->interval.mean))) {
       continue;
     }
     best = under;
@@ -223,10 +239,10 @@ Winner BestAtWorst(const std::vector<const Line*>& lines) {
   if (whole.empty()) whole = lines;
   Winner winner;
   winner.line = *std::max_element(whole.begin(), whole.end(), [](const Line* a, const Line* b) {
-    return a->worst.mean < b->worst.mean;
+    return IsBetter(a->score, b->worst.mean, a->worst.mean);
   });
   for (const Line* line : whole) {
-    if (line != winner.line && line->worst.high >= winner.line->worst.low) {
+    if (line != winner.line && Reaches(line->score, line->worst, winner.line->worst)) {
       winner.ties.push_back(line);
     }
   }

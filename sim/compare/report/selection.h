@@ -1,8 +1,8 @@
 // From finished cells to the numbers of a paper: hyperparameters chosen on validation data, each
-// rule's accuracy on test data at that choice, and the worst over the attacks.
+// rule's score on test data at that choice, and the worst over the attacks.
 //
-// No leakage: the choice uses only validation accuracies at the end of the runs; test accuracies
-// are read once, for the chosen ones. The number that benchmarks with leakage report (the best step
+// No leakage: the choice uses only validation scores at the end of the runs; test scores are read
+// once, for the chosen ones. The number that benchmarks with leakage report (the best step
 // on test data, as in ByzFL's heat maps) stands beside it under its own name, optimistic.
 //
 // Thread safety: pure functions; results point into the cells and records they are made from.
@@ -13,6 +13,7 @@
 
 #include "sim/compare/engine/cell_store.h"
 #include "sim/compare/plan/grid.h"
+#include "sim/compare/report/score.h"
 #include "sim/compare/report/statistics.h"
 
 namespace ostraka::compare {
@@ -30,18 +31,19 @@ std::vector<Done> DoneCells(const Plan& plan, const Records& records);
 struct UnderAttack {
   std::string attack;
   std::vector<Done> runs;    // by seed
-  std::vector<double> test;  // accuracy at the end, by seed
+  std::vector<double> test;  // score at the end, by seed
   Interval interval;         // of `test`
-  double lowest = 0;         // mean over seeds of the lowest accuracy after the attack began
+  double lowest = 0;         // mean over seeds of the worst score after the attack began
   double optimistic = 0;     // the best step of the mean test curve
 };
 
 // One rule in one setting.
 struct Line {
+  Score score = Score::kAccuracy;    // what all numbers of the line are
   const Cell* cell = nullptr;        // a cell with the setting, the rule and the choice
   std::string setting;               // KeyOf of its setting
   std::size_t choices = 0;           // number of hyperparameter choices
-  double validation_worst = 0;       // the criterion of the choice: min over attacks of the mean
+  double validation_worst = 0;       // the criterion of the choice: the worst mean of an attack
   std::vector<UnderAttack> attacks;  // in the order of the grid
   // Over all attacks except "none", if there is another one.
   Interval worst;

@@ -1,7 +1,6 @@
 #include "sim/compare/report/tables.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -79,10 +78,11 @@ json Names(const std::vector<const Line*>& lines) {
 json JsonOf(const Line& line) {
   json attacks = json::array();
   for (const UnderAttack& under : line.attacks) {
+    const bool is_loss = line.score == Score::kLoss;
     attacks.push_back({{"attack", under.attack},
-                       {"test_accuracy", JsonOf(under.interval)},
+                       {is_loss ? "test_loss" : "test_accuracy", JsonOf(under.interval)},
                        {"by_seed", under.test},
-                       {"lowest", under.lowest},
+                       {is_loss ? "highest" : "lowest", under.lowest},
                        {"optimistic", under.optimistic}});
   }
   return {{"setting", line.setting},
@@ -119,6 +119,7 @@ json WinnersOf(const std::vector<Line>& lines) {
 
 // The entry under an attack, or under "worst" at the end of the row.
 struct Entry {
+  Score score;
   Interval interval;
   bool best = false;  // or cannot be distinguished from it
 };
@@ -135,18 +136,12 @@ std::vector<Entries> EntriesOf(const std::vector<const Line*>& lines) {
     for (const std::string& attack : AttacksOf(lines)) {
       auto& entry = row.entries.emplace_back();
       if (const UnderAttack* under = Find(*line, attack); under != nullptr) {
-        entry = {under->interval, BestUnder(lines, attack).Has(line)};
+        entry = {line->score, under->interval, BestUnder(lines, attack).Has(line)};
       }
     }
-    row.entries.push_back(Entry{line->worst, at_worst.Has(line)});
+    row.entries.push_back(Entry{line->score, line->worst, at_worst.Has(line)});
   }
   return rows;
-}
-
-// Empty for one seed, which has no spread.
-std::string HalfWidth(const Interval& interval) {
-  const double half = std::max(interval.high - interval.mean, interval.mean - interval.low);
-  return half < 1 ? Percent(half) : "";
 }
 
 std::string LatexEscaped(const std::string& text) {
@@ -159,8 +154,8 @@ std::string LatexEscaped(const std::string& text) {
 }
 
 std::string LatexEntry(const Entry& entry) {
-  const std::string mean = Percent(entry.interval.mean);
-  const std::string half = HalfWidth(entry.interval);
+  const std::string mean = ScoreText(entry.score, entry.interval.mean);
+  const std::string half = HalfWidthText(entry.score, entry.interval);
   return (entry.best ? "\\textbf{" + mean + "}" : mean) +
          (half.empty() ? "" : " {\\scriptsize$\\pm$" + half + "}");
 }
@@ -186,8 +181,8 @@ std::string MarkdownEscaped(const std::string& text) {
 }
 
 std::string MarkdownEntry(const Entry& entry) {
-  const std::string mean = Percent(entry.interval.mean);
-  const std::string half = HalfWidth(entry.interval);
+  const std::string mean = ScoreText(entry.score, entry.interval.mean);
+  const std::string half = HalfWidthText(entry.score, entry.interval);
   return (entry.best ? "**" + mean + "**" : mean) + (half.empty() ? "" : " ±" + half);
 }
 
@@ -225,9 +220,11 @@ std::string TextOf(const std::vector<const Line*>& lines) {
     text += name + std::string(width - name.size(), ' ');
     for (const std::string& attack : attacks) {
       const UnderAttack* under = Find(*line, attack);
-      text += "  " + Padded(under == nullptr ? "" : Percent(under->interval.mean), attack.size());
+      text += "  " + Padded(under == nullptr ? "" : ScoreText(line->score, under->interval.mean),
+                            attack.size());
     }
-    text += "  " + Padded(Percent(line->worst.mean), 5) + "  " + line->worst_attack + "\n";
+    text += "  " + Padded(ScoreText(line->score, line->worst.mean), 5) + "  " + line->worst_attack +
+            "\n";
   }
   const Winner best = BestAtWorst(lines);
   text += "best at its worst: " + best.line->cell->rule.family;
@@ -239,17 +236,12 @@ std::string TextOf(const std::vector<const Line*>& lines) {
 
 }  // namespace
 
-std::string Percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f", 100 * share);
-  return text;
-}
-
 std::string TextTable(const std::vector<Line>& lines) {
   std::string text;
   for (const auto& setting : BySetting(lines)) {
     const std::string name = SettingName(lines, *setting.front());
-    text += "test accuracy, %" + (name.empty() ? "" : ": " + name) + "\n" + TextOf(setting) + "\n";
+    text += ScoreTitle(setting.front()->score) + (name.empty() ? "" : ": " + name) + "\n" +
+            TextOf(setting) + "\n";
   }
   return text;
 }
@@ -382,8 +374,8 @@ std::string SelectionCsv(const std::vector<Line>& lines) {
 
 std::string LatexTable(const Plan& plan, const std::vector<Line>& lines) {
   std::string text =
-      "% " + plan.grid.name +
-      ": test accuracy in percent, mean and half-width of the 95 % interval over seeds.\n"
+      "% " + plan.grid.name + ": " + ScoreTitle(ScoreOf(plan.grid)) +
+      ", mean and half-width of the 95 % interval over seeds.\n"
       "% Bold: the best, and entries that cannot be distinguished from it. Needs booktabs.\n";
   for (const auto& setting : BySetting(lines)) text += LatexOf(setting) + "\n";
   return text;

@@ -29,15 +29,11 @@ std::string TimingsCsv(const std::vector<Done>& done, const std::string& process
 // One row for each setting and rule: the choice and its results.
 std::string SelectionCsv(const std::vector<Line>& lines);
 
-// A booktabs table for each setting: rules down, attacks across, means in percent with the
-// half-width of the 95 % interval; the best entry, and entries that cannot be distinguished from
-// it, in bold.
+// A booktabs table for each setting: rules down, attacks across, mean scores with the half-width of
+// the 95 % interval; the best entry, and entries that cannot be distinguished from it, in bold.
 std::string LatexTable(const Plan& plan, const std::vector<Line>& lines);
 // The tables of LatexTable, for pages.
 std::string MarkdownTable(const std::vector<Line>& lines);
-
-// "92.4" for 0.924.
-std::string Percent(double share);
 
 // For a terminal: a table for each setting, and the winner.
 std::string TextTable(const std::vector<Line>& lines);

@@ -16,7 +16,7 @@
 #include "node/train/initial.h"
 #include "node/train/text.h"
 #include "node/train/trainer_loader.h"
-#include "sim/attacks/results/flipped_labels.h"
+#include "sim/attacks/results/other_work.h"
 #include "tests/unit/train/digest_of.h"
 #include "tests/unit/train/image_files.h"
 #include "tests/unit/train/reference_network.h"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "sim/attacks/results/flipped_labels.h"
+#include "sim/attacks/results/other_work.h"
 #include "tests/unit/train/digest_of.h"
 
 namespace ostraka::train::toy_trainer_test {

@@ -43,7 +43,7 @@ TEST(Attacks, TableIsSortedDistinctAndComplete) {
     EXPECT_EQ(FindAttack(attack->name), attack);
     EXPECT_FALSE(attack->summary.empty());
     EXPECT_FALSE(attack->definition.empty());
-    EXPECT_EQ(attack->apply == nullptr, attack->knowledge == Knowledge::kLabels) << attack->name;
+    EXPECT_EQ(attack->apply == nullptr, attack->knowledge == Knowledge::kWork) << attack->name;
     for (const ParameterInfo& parameter : attack->parameters) {
       EXPECT_FALSE(parameter.meaning.empty());
       EXPECT_FALSE(parameter.default_text.empty());
@@ -80,7 +80,7 @@ TEST(Attacks, EveryVectorAttackRunsOnItsDefaults) {
     AttackView view = ViewOf(honest[0], honest, 7);
     view.state = &state;
     const auto sent = Sent(attack->name, {}, view);
-    if (attack->knowledge == Knowledge::kLabels) {
+    if (attack->knowledge == Knowledge::kWork) {
       EXPECT_EQ(sent.status().code(), absl::StatusCode::kFailedPrecondition);
       continue;
     }
@@ -97,7 +97,7 @@ TEST(Attacks, IdenticalAttacksSendEqualVectors) {
   base::Rng rng(3);
   const Matrix honest = testing::NormalRows(rng, 9, 40);
   for (const AttackInfo* attack : Attacks()) {
-    if (attack->knowledge == Knowledge::kLabels) continue;
+    if (attack->knowledge == Knowledge::kWork) continue;
     AttackView view = ViewOf(honest[0], honest, 3);
     const auto first = Sent(attack->name, {}, view);
     view.attacker = 1;
@@ -118,7 +118,7 @@ TEST(Attacks, NothingOverflows) {
   const float largest = std::numeric_limits<float>::max();
   const std::vector<float> own = {largest, -largest};
   for (const AttackInfo* attack : Attacks()) {
-    if (attack->knowledge == Knowledge::kLabels || attack->malformed) continue;
+    if (attack->knowledge == Knowledge::kWork || attack->malformed) continue;
     const auto sent = Sent(attack->name, {}, ViewOf(own, {own, own, {-largest, 1}}, 2));
     ASSERT_TRUE(sent.ok()) << attack->name << ": " << sent.status();
     for (const float value : *sent) EXPECT_TRUE(std::isfinite(value)) << attack->name;

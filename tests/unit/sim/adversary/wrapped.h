@@ -29,7 +29,7 @@ inline std::shared_ptr<const crypto::SigningKey> KeyNumber(std::uint8_t number) 
 class Wrapped {
  public:
   Wrapped(std::string attack, std::uint64_t from_step, AttackParams params = {},
-          protocol::GradientFunction flipped = {}) {
+          protocol::GradientFunction other_work = {}) {
     auto manifest = std::make_shared<protocol::Manifest>();
     manifest->training.data = "toy";
     for (std::uint8_t i = 0; i < 6; ++i) {
@@ -47,7 +47,7 @@ class Wrapped {
         seen_);
     AdversaryOptions options{std::move(attack), std::move(params), from_step, manifest_,
                              keys_[0],          {{"w", {4}}},      coven_};
-    options.flipped_gradients = std::move(flipped);
+    options.other_work = std::move(other_work);
     auto machine = MakeAdversary(std::move(options), std::move(inside));
     EXPECT_TRUE(machine.ok()) << machine.status().message();
     machine_ = std::move(machine).value();

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "node/protocol/ground/roles.h"
-#include "sim/attacks/results/flipped_labels.h"
+#include "sim/attacks/results/other_work.h"
 #include "tests/unit/sim/adversary/wrapped.h"
 
 namespace ostraka::sim::gradient_test {
@@ -150,7 +150,7 @@ protocol::GradientFunction Flipped(std::vector<protocol::GradientSpec>& asked) {
   };
 }
 
-TEST(LabelFlip, SendsTheGradientOfItsOwnTrainerFromItsStepOn) {
+TEST(AttacksOnWork, SendsTheGradientOfItsOwnTrainerFromItsStepOn) {
   std::vector<protocol::GradientSpec> asked;
   Wrapped wrapped("label_flip", 2, {}, Flipped(asked));
   wrapped.Enter(1);
@@ -166,7 +166,7 @@ TEST(LabelFlip, SendsTheGradientOfItsOwnTrainerFromItsStepOn) {
 }
 
 // What a driver runs, and may share with others, is the honest job: so no memo can mix the two.
-TEST(LabelFlip, LeavesTheJobAsItIs) {
+TEST(AttacksOnWork, LeavesTheJobAsItIs) {
   std::vector<protocol::GradientSpec> asked;
   Wrapped wrapped("label_flip", 0, {}, Flipped(asked));
   wrapped.Enter(0);
@@ -175,7 +175,7 @@ TEST(LabelFlip, LeavesTheJobAsItIs) {
   EXPECT_EQ(std::get<protocol::StartJob>(actions.at(0)).spec, spec);
 }
 
-TEST(LabelFlip, IsTreatedAsAnyGradientIs) {
+TEST(AttacksOnWork, IsTreatedAsAnyGradientIs) {
   Wrapped infinite("label_flip", 0, {}, [](const protocol::GradientSpec&) {
     return std::vector<float>{1, HUGE_VALF, 2, 3};
   });
@@ -189,14 +189,61 @@ TEST(LabelFlip, IsTreatedAsAnyGradientIs) {
   EXPECT_TRUE(failing.coven().deeds().empty());
 }
 
-TEST(LabelFlip, NeedsATrainerOfItsOwn) {
-  EXPECT_TRUE(FlipsLabels("label_flip"));
-  EXPECT_FALSE(FlipsLabels("sign_flip"));
-  EXPECT_FALSE(FlipsLabels("silent"));
+TEST(AttacksOnWork, NeedsATrainerOfItsOwn) {
+  EXPECT_TRUE(IsOnWork("label_flip"));
+  EXPECT_TRUE(IsOnWork("ascent"));
+  EXPECT_TRUE(IsOnWork("skip_inner"));
+  EXPECT_FALSE(IsOnWork("sign_flip"));
+  EXPECT_FALSE(IsOnWork("silent"));
   AdversaryOptions options;
   options.name = "label_flip";
   const auto made = MakeAdversary(std::move(options), std::make_unique<ScriptedMachine>());
   EXPECT_EQ(made.status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// A trainer whose gradient is a function of the parameters and the seed's first byte.
+class Sloped final : public train::Trainer {
+ public:
+  const base::TensorLayout& layout() const override { return layout_; }
+  std::vector<float> InitialParameters(const base::Digest&) const override { return {0, 0}; }
+  base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
+                                              const base::Digest& seed) override {
+    ++calls;
+    return std::vector<float>{parameters[0] + 1, static_cast<float>(seed.bytes[0])};
+  }
+  base::StatusOr<train::Evaluation> Evaluate(std::span<const float>) override {
+    return train::Evaluation();
+  }
+  int calls = 0;
+
+ private:
+  base::TensorLayout layout_ = {{"x", {2}}};
+};
+
+TEST(OtherWork, IsUphillOrOneStepShort) {
+  Sloped trainer;
+  const std::vector<float> at = {2, 3};
+  base::Digest seed;
+  seed.bytes[0] = 5;
+  EXPECT_EQ(OtherWork("ascent", trainer, {at, seed})->values, (std::vector<float>{-3, -5}));
+  EXPECT_EQ(OtherWork("skip_inner", trainer, {at, seed})->values, (std::vector<float>{3, 5}));
+  const aggregation::LocalSteps steps = {.count = 4,
+                                         .rate = 0.01,
+                                         .warmup = 1,
+                                         .clip_norm = 1,
+                                         .beta1 = 0.9,
+                                         .beta2 = 0.95,
+                                         .epsilon = 1e-8};
+  const std::vector<float> honest = train::WorkOf(trainer, {at, seed, 1, steps})->values;
+  const std::vector<float> uphill = OtherWork("ascent", trainer, {at, seed, 1, steps})->values;
+  EXPECT_GT(honest[0], 0);
+  EXPECT_LT(uphill[0], 0);
+  aggregation::LocalSteps fewer = steps;
+  fewer.count = 3;
+  trainer.calls = 0;
+  EXPECT_EQ(OtherWork("skip_inner", trainer, {at, seed, 1, steps})->values,
+            train::WorkOf(trainer, {at, seed, 1, fewer})->values);
+  EXPECT_EQ(trainer.calls, 6);
 }
 
 TEST(FlippedLabels, AreTheOppositeClassAndTheOppositeOptimum) {

@@ -8,7 +8,7 @@
 
 namespace ostraka::compare {
 
-struct Scores {
+struct MadeUpScores {
   double validation = 0;
   double test = 0;
   double best = 0;  // of the test curve, in its middle
@@ -24,7 +24,7 @@ inline Plan MadeUpPlan(const std::function<void(Grid&)>& change) {
   return MakePlan(grid).value();
 }
 
-inline CellResult MadeUpResult(const Cell& cell, const Scores& scores) {
+inline CellResult MadeUpResult(const Cell& cell, const MadeUpScores& scores) {
   CellResult result;
   result.curve = {{0, 0.1, 2.3, 0.1, 2.3},
                   {cell.steps / 2, scores.validation, 0.7, std::max(scores.best, scores.test), 0.7},
@@ -37,7 +37,8 @@ inline CellResult MadeUpResult(const Cell& cell, const Scores& scores) {
   return result;
 }
 
-inline Records MadeUpRecords(const Plan& plan, const std::function<Scores(const Cell&)>& score) {
+inline Records MadeUpRecords(const Plan& plan,
+                             const std::function<MadeUpScores(const Cell&)>& score) {
   Records records;
   for (const Cell& cell : plan.cells) {
     Record& record = records[IdOf(cell)];

@@ -38,7 +38,7 @@ TEST(Axes, AccuraciesGoUpwards) {
   EXPECT_EQ(area.YOf(1), 10);
   EXPECT_EQ(area.YOf(0), area.bottom());
   Svg svg(300, 150, "test");
-  DrawAccuracyAxis(area, svg);
+  DrawValueAxis(area, svg);
   DrawTick(area, 150, 20, svg);
   DrawTitleBelow(area, "steps", svg);
   const std::string text = svg.Finish();

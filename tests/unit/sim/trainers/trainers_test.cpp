@@ -39,16 +39,20 @@ TEST(Trainers, AGptHasParametersEnoughForEveryPeer) {
   EXPECT_GT(base::ElementCount(TrainerOf(Gpt()).value()->layout()), 2U * 256);
 }
 
-TEST(Trainers, OnlyAnAttackOnLabelsGetsAnotherTrainer) {
+TEST(Trainers, OnlyAnAttackOnWorkGetsATrainerAndOnlyOneOfFlippedLabels) {
   for (SimOptions options : {SimOptions(), Gpt()}) {
     options.attack = "sign_flip";
-    EXPECT_EQ(FlippedTrainerOf(options).value(), nullptr);
-    options.attack = "label_flip";
-    const auto flipped = FlippedTrainerOf(options).value();
-    ASSERT_NE(flipped, nullptr);
+    EXPECT_EQ(AttackersTrainerOf(options).value(), nullptr);
     const auto honest = TrainerOf(options).value();
     const std::vector<float> at = honest->InitialParameters(SeedOf(1));
+    options.attack = "label_flip";
+    const auto flipped = AttackersTrainerOf(options).value();
+    ASSERT_NE(flipped, nullptr);
     EXPECT_NE(*flipped->Gradient(at, SeedOf(2)), *honest->Gradient(at, SeedOf(2)));
+    options.attack = "ascent";
+    const auto own = AttackersTrainerOf(options).value();
+    ASSERT_NE(own, nullptr);
+    EXPECT_EQ(*own->Gradient(at, SeedOf(2)), *honest->Gradient(at, SeedOf(2)));
   }
 }
 

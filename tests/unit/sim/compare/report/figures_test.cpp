@@ -29,7 +29,7 @@ std::unique_ptr<Drawn> Draw(const std::function<void(Grid&)>& change) {
   drawn->plan = MadeUpPlan(change);
   drawn->records = MadeUpRecords(drawn->plan, [](const Cell& cell) {
     const double test = cell.rule.family == "mean" ? 0.123 : 0.875;
-    return Scores{.validation = 0.5, .test = test};
+    return MadeUpScores{.validation = 0.5, .test = test};
   });
   drawn->lines = Select(drawn->plan, DoneCells(drawn->plan, drawn->records));
   return drawn;

@@ -17,7 +17,7 @@ TEST(Output, WritesAllFilesAndReportsFailures) {
     grid.rules = {"mean", "btard"};
     grid.attacks = {"none", "alie"};
   });
-  Records records = MadeUpRecords(plan, [](const Cell&) { return Scores{0.5, 0.5, 0.5}; });
+  Records records = MadeUpRecords(plan, [](const Cell&) { return MadeUpScores{0.5, 0.5, 0.5}; });
   records[IdOf(plan.cells[0])] = Record{{}, "out of memory", {}};
   const auto summary = WriteOutputs(plan, records, {"1", "p"}, folder);
   ASSERT_TRUE(summary.ok()) << summary.status().ToString();

@@ -18,7 +18,7 @@ TEST(Report, HasTablesFiguresAndMissingCells) {
     grid.rules = {"mean", "centered_clip:tau=0.1|1"};
     grid.attacks = {"none", "alie"};
   });
-  Records records = MadeUpRecords(plan, [](const Cell&) { return Scores{0.5, 0.625, 0.75}; });
+  Records records = MadeUpRecords(plan, [](const Cell&) { return MadeUpScores{0.5, 0.625, 0.75}; });
   records.erase(IdOf(plan.cells[0]));
   const Maker maker{"1.0+gabc", "libtorch, numerics 5"};
   const auto lines = Select(plan, DoneCells(plan, records));
@@ -45,7 +45,7 @@ TEST(Report, MissingAttackLeavesItsCellEmpty) {
     grid.attacks = {"none", "alie", "sign_flip"};
   });
   Records records = MadeUpRecords(plan, [](const Cell& cell) {
-    return Scores{0.5, cell.attack == "sign_flip" ? 0.375 : 0.75, 0.75};
+    return MadeUpScores{0.5, cell.attack == "sign_flip" ? 0.375 : 0.75, 0.75};
   });
   for (const Cell& cell : plan.cells) {
     if (cell.rule.family == "median" && cell.attack == "alie") records.erase(IdOf(cell));

@@ -18,7 +18,7 @@ Plan TwoRates() {
     grid.learning_rate = {0.1, 1};
   });
 }
-Scores ScoreTwoRates(const Cell& cell) {
+MadeUpScores ScoreTwoRates(const Cell& cell) {
   const bool slow = cell.learning_rate == 0.1;
   if (cell.attack == "none") return {.validation = 0.9, .test = 0.9};
   return {.validation = slow ? 0.8 : 0.7, .test = slow ? 0.6 : 0.95};
@@ -42,7 +42,7 @@ TEST(Select, TestAccuraciesDoNotChoose) {
   const Plan plan = TwoRates();
   for (const double test : {0.0, 0.5, 1.0}) {
     const Records records = MadeUpRecords(plan, [test](const Cell& cell) {
-      Scores scores = ScoreTwoRates(cell);
+      MadeUpScores scores = ScoreTwoRates(cell);
       if (cell.learning_rate == 1) scores.test = test;
       return scores;
     });
@@ -54,8 +54,8 @@ TEST(Select, TestAccuraciesDoNotChoose) {
 TEST(Select, TheChoiceIsByTheWorstAttackAndNotByTheMean) {
   const Plan plan = TwoRates();
   const Records records = MadeUpRecords(plan, [](const Cell& cell) {
-    if (cell.learning_rate == 0.1) return Scores{.validation = 0.6, .test = 0.6};
-    return Scores{.validation = cell.attack == "none" ? 1.0 : 0.5, .test = 0.9};
+    if (cell.learning_rate == 0.1) return MadeUpScores{.validation = 0.6, .test = 0.6};
+    return MadeUpScores{.validation = cell.attack == "none" ? 1.0 : 0.5, .test = 0.9};
   });
   EXPECT_EQ(Select(plan, DoneCells(plan, records))[0].cell->learning_rate, 0.1);
 }
@@ -63,7 +63,7 @@ TEST(Select, TheChoiceIsByTheWorstAttackAndNotByTheMean) {
 TEST(Select, TheOptimisticFigureIsTheBestStepOnTest) {
   const Plan plan = MadeUpPlan([](Grid& grid) { grid.attacks = {"alie"}; });
   const Records records = MadeUpRecords(
-      plan, [](const Cell&) { return Scores{.validation = 0.5, .test = 0.4, .best = 0.8}; });
+      plan, [](const Cell&) { return MadeUpScores{.validation = 0.5, .test = 0.4, .best = 0.8}; });
   const auto lines = Select(plan, DoneCells(plan, records));
   EXPECT_DOUBLE_EQ(lines[0].worst.mean, 0.4);
   EXPECT_DOUBLE_EQ(lines[0].optimistic_worst, 0.8);
@@ -85,7 +85,7 @@ TEST(Winners, LineWithMissingCellsIsNotBestAtItsWorst) {
   });
   Records records = MadeUpRecords(plan, [](const Cell& cell) {
     const double test = cell.rule.family == "median" ? 0.9 : 0.8;
-    return Scores{.validation = 0.9, .test = cell.attack == "none" ? test : test - 0.3};
+    return MadeUpScores{.validation = 0.9, .test = cell.attack == "none" ? test : test - 0.3};
   });
   const auto winner = [&] {
     const auto lines = Select(plan, DoneCells(plan, records));
@@ -112,10 +112,11 @@ TEST(Winners, NameTheBestAndItsTies) {
   const Records records = MadeUpRecords(plan, [](const Cell& cell) {
     const double noise = 0.01 * static_cast<double>(cell.seed % 2);
     if (cell.rule.family == "mean")
-      return Scores{.validation = 0.9, .test = cell.attack == "none" ? 0.95 + noise : 0.1};
+      return MadeUpScores{.validation = 0.9, .test = cell.attack == "none" ? 0.95 + noise : 0.1};
     // Krum is sometimes above and sometimes below the median.
-    if (cell.rule.family == "krum") return Scores{.validation = 0.9, .test = 0.905 + noise * -0.9};
-    return Scores{.validation = 0.9, .test = 0.9 + noise};
+    if (cell.rule.family == "krum")
+      return MadeUpScores{.validation = 0.9, .test = 0.905 + noise * -0.9};
+    return MadeUpScores{.validation = 0.9, .test = 0.9 + noise};
   });
   const auto lines = Select(plan, DoneCells(plan, records));
   const std::vector<const Line*> all = {&lines[0], &lines[1], &lines[2]};

@@ -25,8 +25,9 @@ class TablesTest : public testing::Test {
         })),
         records_(MadeUpRecords(plan_,
                                [](const Cell& cell) {
-                                 return Scores{.validation = 0.5,
-                                               .test = cell.rule.family == "btard" ? 0.9 : 0.6};
+                                 return MadeUpScores{
+                                     .validation = 0.5,
+                                     .test = cell.rule.family == "btard" ? 0.9 : 0.6};
                                })),
         done_(DoneCells(plan_, records_)),
         lines_(Select(plan_, done_)) {}
@@ -85,7 +86,7 @@ TEST_F(TablesTest, MarkdownHasTheSameNumbers) {
 
 TEST_F(TablesTest, TextNamesSettingsByWhatDiffers) {
   const std::string text = TextTable(lines_);
-  EXPECT_THAT(text, HasSubstr("test accuracy, %: byzantine 1\n"));
+  EXPECT_THAT(text, HasSubstr("test accuracy in percent: byzantine 1\n"));
   EXPECT_THAT(text, HasSubstr("best at its worst: btard\n"));
   EXPECT_EQ(SettingName(lines_, lines_.back()), "byzantine 2");
 }

@@ -1,13 +1,12 @@
-#include "node/cli/node/flipped_gradients.h"
+#include "node/cli/node/other_work.h"
 
 #include <memory>
 #include <utility>
 
 #include "node/train/data_source.h"
-#include "node/train/local_steps.h"
 #include "node/train/toy_trainer.h"
 #include "node/train/trainer_loader.h"
-#include "sim/attacks/results/flipped_labels.h"
+#include "sim/attacks/results/other_work.h"
 
 namespace ostraka::cli {
 namespace {
@@ -29,13 +28,15 @@ base::StatusOr<std::unique_ptr<train::Trainer>> MakeFlipped(const train::Trainer
 
 }  // namespace
 
-base::StatusOr<protocol::GradientFunction> FlippedGradients(const train::TrainerOptions& options) {
-  ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> made, MakeFlipped(options));
-  return [trainer = std::shared_ptr<train::Trainer>(std::move(made))](
+base::StatusOr<protocol::GradientFunction> OtherWork(const std::string& attack,
+                                                     const train::TrainerOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> made,
+                   sim::FlipsLabels(attack) ? MakeFlipped(options) : train::MakeTrainer(options));
+  return [attack, trainer = std::shared_ptr<train::Trainer>(std::move(made))](
              const protocol::GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
-    ASSIGN_OR_RETURN(
-        train::Worked worked,
-        train::WorkOf(*trainer, {*spec.parameters, spec.batch_seed, spec.batches, spec.local}));
+    ASSIGN_OR_RETURN(train::Worked worked,
+                     sim::OtherWork(attack, *trainer,
+                                    {*spec.parameters, spec.batch_seed, spec.batches, spec.local}));
     return std::move(worked.values);
   };
 }
