@@ -196,6 +196,13 @@ std::vector<Entry> CautiousGradients() {
         {},
         {{"risk", {"0.1", "1"}}, {"abort", {"1"}}}},
        MakeUnwatched},
+      {{"pause",
+        "a false gradient in each step, but none while an accusation has more validators drawn "
+        "(runs with an alarm)",
+        {AnySize("scale", "10")},
+        Outcome::kRemovedInTime,
+        "banned by verdict: validators are drawn without an alarm too"},
+       MakePause},
       {{"leave_after",
         "a false gradient, then silence as soon as an honest validator is drawn for it; steps = k: "
         "after k steps; back = 1: asks to rejoin",

@@ -25,6 +25,7 @@ std::unique_ptr<Editor> MakeSlip(const EditorOptions& options);
 std::unique_ptr<Editor> MakeCorruptState(const EditorOptions& options);
 std::unique_ptr<Editor> MakeOtherSteps(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSpoiltResult(const EditorOptions& options);
+std::unique_ptr<Editor> MakePause(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSybil(const EditorOptions& options);
 
 }  // namespace ostraka::sim
