@@ -74,7 +74,7 @@ class LiveTest(StatusTestCase):
         by_folder, by_address = self.status(), self.status(where=f"127.0.0.1:{self.port}")
         self.assertEqual(set(by_folder) - {"state_root"},  # sealed now and then
                          STATUS_KEYS | {"join", "eta_seconds", "seconds_per_step", "batch", "metric", "trend", "price",
-                                        "samples_from", "late_allowed_ms"})
+                                        "samples_from", "late_allowed_ms", "step_costs"})
         self.assertEqual({key["peer"]: key["state"] in ("trains", "checks") for key in by_folder["keys"]},
                          {peer: True for peer in self.made.ids})
         for status in (by_folder, by_address):
@@ -82,9 +82,13 @@ class LiveTest(StatusTestCase):
             self.assertEqual((status["steps"], status["linked"]), (1000000, 2))
             left = (status["steps"] - status["step"]) * status["seconds_per_step"]
             self.assertAlmostEqual(status["eta_seconds"], left, delta=left / 100)
+            costs = status["step_costs"]
+            self.assertGreater(min(costs["sent_bytes"], costs["received_bytes"]), 1000)
+            self.assertGreater(costs["agree_seconds"], 0)
         self.assertGreaterEqual(by_address["step"], by_folder["step"])
         text = expect_ok("status", f"http://127.0.0.1:{self.port}/")
         self.assertIn("other members", text)
+        self.assertRegex(text, r"(?m)^costs +a step sends .* and gets .*; it computes for ")
         self.assertRegex(text, r"(?m)^learns +loss \d+\.\d{4} after step \d+$")
         self.assertEqual(by_folder["trend"], "fine")
         # A member that stops answering is the one that the status names.

@@ -19,6 +19,7 @@
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
+#include "node/protocol/ground/exchange.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/ground/member_name.h"
 #include "node/protocol/ground/reach.h"
@@ -142,7 +143,27 @@ std::string ShortName(const std::string& name) {
   return at == std::string::npos ? name : name.substr(0, at + 1 + 16);
 }
 
-void PrintSummary(const protocol::Manifest& m, bool json) {
+// What a step moves, and how long that takes on lines that people have.
+void PrintExchange(const protocol::Manifest& manifest, std::uint64_t dimension) {
+  const protocol::Exchange exchange = protocol::ExchangeOf(manifest, dimension);
+  const auto at = [&](double megabits) {
+    const auto bytes = static_cast<double>(std::max(exchange.sent_bytes, exchange.received_bytes));
+    return SpanText(bytes * 8 / (megabits * 1e6));
+  };
+  const std::string steps =
+      manifest.training.inner.steps > 1
+          ? " for " + std::to_string(manifest.training.inner.steps) + " local steps"
+          : "";
+  std::printf(
+      "%s parameters: each step%s a member sends %s and gets %s: %s at 20 Mbit/s, %s at 100, %s at "
+      "1000, beside some delays of its line\n",
+      CountText(dimension).c_str(), steps.c_str(), BytesText(exchange.sent_bytes).c_str(),
+      BytesText(exchange.received_bytes).c_str(), at(20).c_str(), at(100).c_str(),
+      at(1000).c_str());
+}
+
+// `dimension`: parameters of the model; 0: not known.
+void PrintSummary(const protocol::Manifest& m, bool json, std::uint64_t dimension = 0) {
   const auto n = static_cast<std::uint32_t>(m.members.size());
   const auto thresholds =
       protocol::ThresholdsFor(m.mode, n, protocol::GenesisAsynchronousFaults(m.mode, n));
@@ -172,6 +193,11 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
                              {"part_codec", protocol::CodecName(m.codecs.parts)},
                              {"result_codec", protocol::CodecName(m.codecs.results)},
                              {"free_delay_ms", protocol::FreeDelayIn(m).each_step.ns / 1'000'000}};
+    if (dimension > 0) {
+      const protocol::Exchange exchange = protocol::ExchangeOf(m, dimension);
+      result["parameters"] = dimension;
+      result["step_bytes"] = {{"sent", exchange.sent_bytes}, {"received", exchange.received_bytes}};
+    }
     result["join"] = JoinJson(m);
     if (m.origin) {
       result["origin"] = {{"run_id", m.origin->run_id.Hex()},
@@ -208,6 +234,7 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
                 std::string(protocol::CodecName(m.codecs.parts)).c_str(),
                 std::string(protocol::CodecName(m.codecs.results)).c_str());
   }
+  if (dimension > 0) PrintExchange(m, dimension);
   if (thresholds.t_s > 0) {
     const auto delay = protocol::FreeDelayIn(m);
     std::printf(
@@ -283,24 +310,29 @@ void TellOfProtection(const protocol::Manifest& manifest) {
       "stranger (docs/evidence.md, 5); begin an open run with 5 members or more\n");
 }
 
-// Refuses a model that does not fit its data, or has too few parameters. Returns what could not be
-// checked here, if anything.
-base::StatusOr<std::string> CheckTrainer(const protocol::Manifest& manifest,
-                                         const train::TrainerOptions& options) {
+struct Checked {
+  std::string unchecked;        // what could not be checked here; empty: nothing
+  std::uint64_t dimension = 0;  // parameters; 0: not known here
+};
+
+// Refuses a model that does not fit its data, or has too few parameters.
+base::StatusOr<Checked> CheckTrainer(const protocol::Manifest& manifest,
+                                     const train::TrainerOptions& options) {
   const bool is_built_in = options.data == "digits" || options.data == "toy";
   if (options.data_dir.empty() && !is_built_in) {
-    return "whether the model fits the data: say with --data where " + options.data + " is here";
+    return Checked{
+        "whether the model fits the data: say with --data where " + options.data + " is here", 0};
   }
   const auto trainer = train::MakeTrainer(options);
   // Without the trainer's library the machine can write a manifest for others.
   if (!trainer.ok() && trainer.status().code() == absl::StatusCode::kNotFound &&
       !train::TrainerLibrary().ok()) {
-    return "the model and the data: " + base::MessageOf(trainer.status());
+    return Checked{"the model and the data: " + base::MessageOf(trainer.status()), 0};
   }
   if (!trainer.ok()) return trainer.status();
-  RETURN_IF_ERROR(config::CheckDimension(base::ElementCount((*trainer)->layout()),
-                                         protocol::SeatsIn(manifest), manifest));
-  return std::string();
+  const std::uint64_t dimension = base::ElementCount((*trainer)->layout());
+  RETURN_IF_ERROR(config::CheckDimension(dimension, protocol::SeatsIn(manifest), manifest));
+  return Checked{"", dimension};
 }
 
 base::Status CheckNames(const protocol::Manifest& manifest) {
@@ -337,7 +369,7 @@ base::Status Init(const RunOptions& options) {
   ASSIGN_OR_RETURN(const train::GraphFiles graph, GraphFilesOf(options.manifest));
   trainer.graph = graph.text;
   trainer.constants = graph.constants;
-  RETURN_IF_ERROR(CheckTrainer(parsed, trainer).status());
+  ASSIGN_OR_RETURN(const Checked checked, CheckTrainer(parsed, trainer));
   // The manifest comes last: with it there is a run, and all that it names is there.
   const std::string beside = GraphBeside(options.file);
   if (!graph.text.empty()) RETURN_IF_ERROR(WriteNewFile(beside, graph.text));
@@ -347,7 +379,7 @@ base::Status Init(const RunOptions& options) {
   RETURN_IF_ERROR(WriteNewFile(options.file, text));
   TellOfDialers(parsed);
   TellOfProtection(parsed);
-  PrintSummary(parsed, options.json);
+  PrintSummary(parsed, options.json, checked.dimension);
   return base::OkStatus();
 }
 
@@ -377,11 +409,13 @@ base::Status Check(const RunOptions& options) {
                    config::TrainerOptionsOf(
                        manifest, {.data = options.data,
                                   .graph = GraphFileOf(options.graph, options.file, manifest)}));
-  ASSIGN_OR_RETURN(const std::string unchecked, CheckTrainer(manifest, trainer));
-  if (!unchecked.empty()) std::fprintf(stderr, "not checked: %s\n", unchecked.c_str());
+  ASSIGN_OR_RETURN(const Checked checked, CheckTrainer(manifest, trainer));
+  if (!checked.unchecked.empty()) {
+    std::fprintf(stderr, "not checked: %s\n", checked.unchecked.c_str());
+  }
   TellOfDialers(manifest);
   TellOfProtection(manifest);
-  PrintSummary(manifest, options.json);
+  PrintSummary(manifest, options.json, checked.dimension);
   return base::OkStatus();
 }
 

@@ -52,6 +52,21 @@ void AddWaits(const NodeStatus& status, json& result) {
   result["awaited"] = awaited;
 }
 
+// Means of the steps that this process has taken part in.
+json CostsJson(const NodeStatus& status) {
+  const auto steps = static_cast<double>(status.timed_steps);
+  const auto bytes = [&](std::uint64_t control, std::uint64_t payload) {
+    return static_cast<std::uint64_t>(static_cast<double>(control + payload) / steps);
+  };
+  const auto seconds = [&](std::int64_t ns) { return static_cast<double>(ns) * 1e-9 / steps; };
+  const auto& total = status.traffic.total;
+  return {{"sent_bytes", bytes(total.control_sent, total.payload_sent)},
+          {"received_bytes", bytes(total.control_received, total.payload_received)},
+          {"compute_seconds", seconds(status.step_times.compute_ns)},
+          {"aggregate_seconds", seconds(status.step_times.aggregate_ns)},
+          {"agree_seconds", seconds(status.step_times.agree_ns)}};
+}
+
 void AddProgress(const host::Figures& figures, const NodeStatus& status, json& result) {
   result["place"] = host::PlaceName(figures.place);
   result["member"] = figures.member;
@@ -61,6 +76,7 @@ void AddProgress(const host::Figures& figures, const NodeStatus& status, json& r
   result["phase"] = status.progress.phase;
   result["seconds_since_progress"] = status.since_progress.seconds();
   if (figures.step_takes) result["seconds_per_step"] = figures.step_takes->seconds();
+  if (status.timed_steps > 0) result["step_costs"] = CostsJson(status);
   if (figures.left) result["eta_seconds"] = figures.left->seconds();
   if (figures.absence) result["out"] = JsonOf(*figures.absence);
   if (status.late_ms > 0) {

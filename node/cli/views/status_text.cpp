@@ -115,10 +115,22 @@ class Text {
     if (status.contains("metric")) Line("learns", LossOf(status.at("metric")));
     if (status.contains("batch")) Line("batch", BatchOf(status.at("batch")));
     if (status.contains("trouble")) Line("TROUBLE", status.at("trouble"));
+    if (status.contains("step_costs")) Line("costs", CostsOf(status.at("step_costs")));
     if (status.contains("eta_seconds")) {
       Line("ends", "in " + Span(status.at("eta_seconds")) + " at " +
                        SpanText(status.at("seconds_per_step")) + " a step");
     }
+  }
+
+  static std::string CostsOf(const json& costs) {
+    const auto seconds = [&](const char* key) { return costs.at(key).get<double>(); };
+    const auto bytes = [&](const char* key) {
+      return BytesText(costs.at(key).get<std::uint64_t>());
+    };
+    return "a step sends " + bytes("sent_bytes") + " and gets " + bytes("received_bytes") +
+           "; it computes for " + SpanText(seconds("compute_seconds")) + ", exchanges for " +
+           SpanText(seconds("aggregate_seconds")) + ", agrees for " +
+           SpanText(seconds("agree_seconds"));
   }
 
   static std::string OutOf(const json& out) {
