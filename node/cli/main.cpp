@@ -89,6 +89,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddJoinCommand(program, invocation);
   ostraka::cli::AddStatusCommand(program, invocation);
   ostraka::cli::AddLeaveCommand(program, invocation);
+  ostraka::cli::AddPauseCommands(program, invocation);
   ostraka::cli::AddDoctorCommand(program, invocation);
   ostraka::cli::AddLedgerCommand(program, invocation);
   ostraka::cli::AddEvidenceCommand(program, invocation);

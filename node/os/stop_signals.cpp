@@ -5,6 +5,8 @@
 #include <csignal>
 #include <utility>
 
+#include "node/os/timer.h"
+
 namespace ostraka::os {
 
 namespace {
@@ -50,6 +52,21 @@ StopSignals::~StopSignals() {
   boost::system::error_code ignored;
   state_->signals.clear(ignored);
   state_->signals.cancel(ignored);
+}
+
+bool AwaitStop(base::Duration look, const std::function<bool()>& waits) {
+  boost::asio::io_context io;
+  bool came = false;
+  const StopSignals signals(io, [&](const std::string&) {
+    came = true;
+    io.stop();
+    return true;
+  });
+  Timer timer(io);
+  const std::function<void()> ask = [&] { waits() ? timer.Start(look, ask) : io.stop(); };
+  ask();
+  if (!io.stopped()) io.run();
+  return came;
 }
 
 }  // namespace ostraka::os

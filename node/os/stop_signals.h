@@ -12,6 +12,8 @@
 #include <memory>
 #include <string>
 
+#include "node/base/time.h"
+
 namespace boost::asio {
 class io_context;
 }
@@ -22,6 +24,10 @@ namespace ostraka::os {
 // what is written, and ends nothing (SIGPIPE is ignored). Whoever writes sees no error unless it
 // looks.
 void IgnoreClosedPipes();
+
+// Waits for one of these signals for as long as `waits` says so, which is asked at once and then
+// every `look`. True: a signal came. No signal ends the process meanwhile.
+bool AwaitStop(base::Duration look, const std::function<bool()>& waits);
 
 class StopSignals {
  public:

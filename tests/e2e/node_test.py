@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import socket
+import time
 from pathlib import Path
 
 import harness
@@ -248,6 +249,49 @@ class LeavingTest(TestCase):
         self.assertEqual(again.report()["end"], "interrupted")
         for other in self.nodes[1:]:
             other.signal(signal.SIGCONT)
+
+    def test_it_rests_and_comes_back(self):
+        self.start(steps=1000000)
+        node, folder = self.nodes[2], self.made.data_dir(2)
+        told = run("pause", folder)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertRegex(told.stdout, r"^paused: left the run with the block of step \d+; .*\n`ostraka resume .*` goes on\n$")
+        self.assertIn("paused: `ostraka resume", node.wait_for_event(event="rests")["why"])
+        status = json.loads(run("status", "--json", folder).stdout)
+        self.assertEqual((status["running"], status["paused"]), (False, True))
+        self.assertIn("paused", run("status", folder).stdout)
+        self.assertEqual(run("resume", folder).returncode, 0)
+        node.wait_for_event(event="goes_on")
+        node.wait_for_event(event="step", returned=[self.made.ids[2]])
+        node.wait_for_event(event="step", members=6)
+        self.assertNotIn("paused", json.loads(run("status", "--json", folder).stdout))
+        # Ctrl-C ends a node that rests; one that is started in its folder rests on.
+        self.assertEqual(run("pause", folder).returncode, 0)
+        node.wait_for_event(event="rests")
+        node.signal(signal.SIGINT)
+        self.assertEqual(node.finish(), 0, node.text["stderr"])
+        told = run("pause", folder)
+        self.assertEqual((told.returncode, told.stdout.count("no node runs there")), (0, 1))
+        again = self.running(self.made.start(2))
+        again.wait_for_event(event="rests")
+        self.assertEqual(run("resume", folder).returncode, 0)
+        again.wait_for_event(event="goes_on")
+        self.assertEqual((run("resume", folder).returncode, run("resume", self.folder / "nowhere").returncode), (1, 1))
+        self.refused(3, ["pause", self.folder / "nowhere"], "name the data folder of a node")
+        for other in self.nodes:  # nobody was removed
+            if other is not node:
+                self.assertNotIn('"event":"removal"', other.text["stdout"])
+
+    def test_it_rests_outside_its_hours(self):
+        self.made = self.make_run(count=3)
+        hour = time.localtime().tm_hour
+        node = self.running(self.made.start(0, "--hours", f"{(hour + 2) % 24}-{(hour + 4) % 24}"))
+        self.assertIn("outside --hours", node.wait_for_event(event="rests")["why"])
+        node.signal(signal.SIGTERM)
+        self.assertEqual(node.finish(), 0, node.text["stderr"])
+        node = self.running(self.made.start(0, "--hours", "7"))
+        self.assertEqual(node.finish(), 2)
+        self.assertIn("22-7 or 22:30-7:15", node.text["stderr"])
 
     @harness.in_soak
     def test_four_that_bear_a_fault_are_needed(self):

@@ -13,6 +13,7 @@ void AddRunCommand(CLI::App& program, Invocation& invocation);
 void AddRunRecoverCommand(CLI::App& run, Invocation& invocation);
 void AddNodeCommand(CLI::App& program, Invocation& invocation);
 void AddLeaveCommand(CLI::App& program, Invocation& invocation);
+void AddPauseCommands(CLI::App& program, Invocation& invocation);
 void AddStatusCommand(CLI::App& program, Invocation& invocation);
 void AddLedgerCommand(CLI::App& program, Invocation& invocation);
 void AddEvidenceCommand(CLI::App& program, Invocation& invocation);

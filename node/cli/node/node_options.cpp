@@ -186,13 +186,17 @@ void AddNetworkOptions(CLI::App& command, NodeNetworkOptions& options) {
 
 }  // namespace
 
-base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options) {
+base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options,
+                                              std::shared_ptr<const crypto::SigningKey> unlocked) {
   host::RunOptions run;
   RETURN_IF_ERROR(CheckHttp(options.network.http));
   ASSIGN_OR_RETURN(protocol::Manifest manifest, config::ReadManifestFile(options.files.manifest));
   run.manifest = std::make_shared<const protocol::Manifest>(std::move(manifest));
-  ASSIGN_OR_RETURN(crypto::SigningKey key, LoadKey(options.files.key, options.files.passphrase));
-  run.key = std::make_shared<const crypto::SigningKey>(std::move(key));
+  run.key = std::move(unlocked);
+  if (run.key == nullptr) {
+    ASSIGN_OR_RETURN(crypto::SigningKey key, LoadKey(options.files.key, options.files.passphrase));
+    run.key = std::make_shared<const crypto::SigningKey>(std::move(key));
+  }
   ASSIGN_OR_RETURN(run.states.evaluate_on, HeldOutOf(options.states));
   run.states.evaluate_every = options.evaluate_every;
   run.states.checkpoint_every = options.states.checkpoint_every;
@@ -291,6 +295,9 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
       "--cpu", options.cpu,
       "share of this machine, 50%: average so many fewer batches than it could, in a "
       "run where their number may vary (`run init --most-batches`)");
+  command.add_option("--hours", options.hours,
+                     "hours of the day in which it takes part, 22-7 or 22:30-7:15, by this "
+                     "machine's clock; it leaves and comes back by itself, as by `ostraka pause`");
   command.add_flag("--json", options.output.json, "print the final report as one JSON object");
   command.add_flag("--events", options.output.events, "print each event as one line of JSON");
   AddLogOptions(command, options.output.log);

@@ -74,7 +74,8 @@ struct NodeCommandOptions {
   NodeNetworkOptions network;
   StateOptions states;
   std::uint64_t evaluate_every = 10;
-  std::string cpu;  // "50%"; empty: all
+  std::string cpu;    // "50%"; empty: all
+  std::string hours;  // "22-7"; empty: all
   std::size_t threads = 1;
   NodeOutputOptions output;
   NodeLabOptions lab;
@@ -87,8 +88,10 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options);
 
 // InvalidArgument: a bad option, or an address that other machines can reach without --http-remote.
 // Also the errors of ReadManifestFile, LoadKey, ReadInvite and DataDirOf. The places of the status
-// are named and not yet answered (page_service.h). REQUIRES: called once, because it takes over
-// --listen-fd.
-base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options);
+// are named and not yet answered (page_service.h). `unlocked`: the key, of an earlier call, so that
+// nobody is asked for a passphrase again. Takes over --listen-fd.
+base::StatusOr<host::RunOptions> RunOptionsOf(
+    const NodeCommandOptions& options,
+    std::shared_ptr<const crypto::SigningKey> unlocked = nullptr);
 
 }  // namespace ostraka::cli

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "node/cli/node/page_service.h"
+#include "node/cli/node/pauses.h"
 #include "node/cli/node/stop_orders.h"
 #include "node/cli/terminal/ink.h"
 #include "node/cli/views/node_json.h"
@@ -19,6 +20,7 @@
 #include "node/os/endpoint.h"
 #include "node/os/steady_clock.h"
 #include "node/os/stop_signals.h"
+#include "node/os/timer.h"
 #include "node/protocol/ground/invite.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/rules/coming.h"
@@ -110,24 +112,70 @@ ExitCode Show(const NodeOutputOptions& output, const host::Run& run, const std::
   return ExitCodeOf(report.outcome.end, stopped_by);
 }
 
-}  // namespace
+// How often a node looks whether it shall rest.
+constexpr base::Duration kLook = base::Seconds(1);
+constexpr const char* kPause = "a pause";
 
-base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
-  // A reader of the output that has seen enough must not end a member of a run.
-  os::IgnoreClosedPipes();
+// Lets the run go as soon as the node shall rest.
+class RestWatch {
+ public:
+  // All outlive it.
+  RestWatch(host::Host& host, host::Run& run, const Pauses& pauses, std::string& stopped_by)
+      : run_(run), pauses_(pauses), stopped_by_(stopped_by), timer_(host.io()) {
+    Look();
+  }
+
+ private:
+  void Look() {
+    if (!stopped_by_.empty()) return;
+    if (!pauses_.WhyNow()) return timer_.Start(kLook, [this] { Look(); });
+    stopped_by_ = kPause;
+    run_.Leave(kPause);
+  }
+
+  host::Run& run_;
+  const Pauses& pauses_;
+  std::string& stopped_by_;
+  os::Timer timer_;
+};
+
+void Tell(const NodeOutputOptions& output, const char* event, const std::string& words,
+          const std::string& why) {
+  if (output.events) {
+    PrintJson({{"event", event}, {"why", why}});
+    std::fflush(stdout);
+    return;
+  }
+  std::fprintf(stderr, "%s: %s\n", words.c_str(), why.c_str());
+}
+
+// Waits until the node need not rest. False: a signal ended the wait.
+bool AwaitTurn(const Pauses& pauses, const NodeOutputOptions& output) {
+  std::string told;
+  const bool stopped = os::AwaitStop(kLook, [&] {
+    const auto why = pauses.WhyNow();
+    if (why && *why != told) Tell(output, "rests", "this node rests", *why);
+    if (why) told = *why;
+    return why.has_value();
+  });
+  if (!stopped && !told.empty()) Tell(output, "goes_on", "this node goes on", "its pause is over");
+  return !stopped;
+}
+
+// One run from its opening to its end. Nullopt: the node is to rest.
+base::StatusOr<std::optional<ExitCode>> RunOnce(const NodeCommandOptions& options,
+                                                host::RunOptions run_options, Log& log,
+                                                const Pauses& pauses) {
   const NodeOutputOptions& output = options.output;
-  ASSIGN_OR_RETURN(const std::unique_ptr<Log> log,
-                   Log::Open(output.log, output.events ? LogLevel::kWarning : LogLevel::kInfo));
-  ASSIGN_OR_RETURN(host::RunOptions run_options, RunOptionsOf(options));
   const std::shared_ptr<RunPage> page = ServePage(run_options);
   const std::string data_dir = run_options.files.data_dir;
   const Entry entry = EntryOf(run_options);
   const std::unique_ptr<host::NodeEvents> events =
       output.events
-          ? MakeJsonView(MemberNames(protocol::NamesOf(run_options.manifest->members)), *log)
+          ? MakeJsonView(MemberNames(protocol::NamesOf(run_options.manifest->members)), log)
           : MakePeopleView({run_options.manifest, run_options.key->id(), data_dir,
                             options.network.http.address},
-                           *log);
+                           log);
   host::Host host;
   ASSIGN_OR_RETURN(const std::shared_ptr<host::Run> run,
                    host.Open(std::move(run_options), *events));
@@ -154,15 +202,49 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
       host.Stop(name);
       return false;
     });
+    const RestWatch watch(host, *run, pauses, stopped_by);
     host.RunToTheEnd();
+  }
+  const host::NodeEnd end = run->report()->outcome.end;
+  if (stopped_by == kPause && (end == host::NodeEnd::kLeft || end == host::NodeEnd::kInterrupted)) {
+    if (!output.events) SayWayBack(*run->report(), run->self(), entry);
+    return std::nullopt;
   }
   const ExitCode code = Show(output, *run, data_dir, stopped_by, entry);
   if (options.network.http.address.empty()) return code;
   std::fflush(stdout);  // a parent process need not wait for the last page
   const base::Status shown =
       ServeLastPage(*page, os::WithPort(options.network.http.address, run->http_port()));
-  if (!shown.ok()) log->Say(LogLevel::kWarning, "no last page: " + base::MessageOf(shown));
+  if (!shown.ok()) log.Say(LogLevel::kWarning, "no last page: " + base::MessageOf(shown));
   return code;
+}
+
+}  // namespace
+
+base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
+  // A reader of the output that has seen enough must not end a member of a run.
+  os::IgnoreClosedPipes();
+  const NodeOutputOptions& output = options.output;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Log> log,
+                   Log::Open(output.log, output.events ? LogLevel::kWarning : LogLevel::kInfo));
+  std::optional<Hours> hours;
+  if (!options.hours.empty()) {
+    ASSIGN_OR_RETURN(hours, Hours::Parse(options.hours));
+  }
+  std::shared_ptr<const crypto::SigningKey> key;
+  while (true) {
+    NodeCommandOptions round = options;
+    // Each round takes over a socket of its own. What is no socket is refused by its number.
+    const int socket = dup(options.network.listen_fd);
+    if (socket >= 0) round.network.listen_fd = socket;
+    ASSIGN_OR_RETURN(host::RunOptions run_options, RunOptionsOf(round, key));
+    key = run_options.key;
+    const Pauses pauses(run_options.files.data_dir, hours);
+    if (!AwaitTurn(pauses, output)) return kDone;
+    ASSIGN_OR_RETURN(const std::optional<ExitCode> code,
+                     RunOnce(options, std::move(run_options), *log, pauses));
+    if (code) return *code;
+  }
 }
 
 }  // namespace ostraka::cli

@@ -8,7 +8,8 @@
 namespace ostraka::cli {
 
 // The errors of RunOptionsOf, Log::Open and host::Host::Open. Blocks until the run has ended, and
-// as long as its last page is asked for.
+// as long as its last page is asked for. A node that rests (pauses.h) leaves, waits, and runs
+// again.
 base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options);
 
 }  // namespace ostraka::cli

@@ -10,6 +10,7 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/node/only_data_dir.h"
+#include "node/cli/node/pauses.h"
 #include "node/cli/terminal/data_dir.h"
 #include "node/cli/views/node_answers.h"
 #include "node/cli/views/node_json.h"
@@ -72,9 +73,10 @@ base::StatusOr<json> FromLedger(const std::string& dir) {
 base::StatusOr<json> FromFolder(const std::string& dir) {
   const std::string socket = dir + "/" + kStatusSocketName;
   const auto answer = http::HttpGet({.address = {}, .socket_path = socket}, "/status");
-  if (answer.ok()) return ParseStatus(socket, *answer);
-  if (!absl::IsNotFound(answer.status())) return answer.status();
-  return FromLedger(dir);
+  if (!answer.ok() && !absl::IsNotFound(answer.status())) return answer.status();
+  ASSIGN_OR_RETURN(json status, answer.ok() ? ParseStatus(socket, *answer) : FromLedger(dir));
+  if (IsPaused(dir)) status["paused"] = true;
+  return status;
 }
 
 base::StatusOr<json> FromAddress(std::string address) {
@@ -109,6 +111,9 @@ base::StatusOr<ExitCode> Status(const StatusOptions& options) {
       PrintJson(status);
     } else {
       std::printf("%s", StatusText(status).c_str());
+      if (status.contains("paused")) {
+        std::printf("paused  `ostraka resume` goes on: its node, if one was started, waits\n");
+      }
     }
     return healthy ? kDone : kNegative;
   } catch (const json::exception&) {

@@ -33,7 +33,7 @@ void AddFailure(const std::string& why, NodeOutcome& outcome) {
   }
 }
 
-std::string LeavingText(const std::string& by, const base::PeerId& self, const wire::Block& last) {
+std::string LeavingText(const base::PeerId& self, const wire::Block& last) {
   const wire::Standing* standing = protocol::StandingOf(last.standings, self);
   const bool is_barred = standing != nullptr && protocol::LeavesTooSoon(*standing, last.step + 2);
   const std::string price =
@@ -43,7 +43,7 @@ std::string LeavingText(const std::string& by, const base::PeerId& self, const w
                 : "";
   return "leaving: the others let this node go after the step in progress and at most two "
          "more, or when a case that concerns it has ended" +
-         price + "; " + by + " again stops it at once, which counts as a crash";
+         price + "; ending it before that counts as a crash";
 }
 
 // What it costs to end now; nullopt where nobody needs this node, or nothing is known of the waits.
@@ -284,7 +284,7 @@ void NodeDriver::Impl::Stop(const std::string& by, How how) {
     const bool works = stop_.phase() == Phase::kRunning && seat_.progress().at_work;
     if (how == How::kLeaving && works && !stop_wait_.begun() && AskToLeave()) {
       reporter_.Notice(net::NoticeLevel::kWarning,
-                       LeavingText(by, plan_.self, *reporter_.report().last_block));
+                       LeavingText(plan_.self, *reporter_.report().last_block));
       return;
     }
     const bool safely = how == How::kSafely || (how == How::kLeaving && !asked);
