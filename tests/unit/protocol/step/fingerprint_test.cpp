@@ -68,7 +68,7 @@ struct FingerprintProbe {
   static void OfOwnGradient(Step& step) {
     EXPECT_FEEDS(step, gradient_.job_);
     EXPECT_FEEDS(step, gradient_.root_job_);
-    EXPECT_FEEDS_AFTER(step, step.gradient_.timed_.emplace());
+    EXPECT_FEEDS(step, gradient_.timed_);
     EXPECT_FEEDS(step, gradient_.parameters_root_);
     EXPECT_FEEDS(step, gradient_.parts_);
     EXPECT_FEEDS(step, gradient_.parts_lost_);

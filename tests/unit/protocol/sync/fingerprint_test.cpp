@@ -50,7 +50,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(histories, landmark.begun_ = base::Time{7});
     EXPECT_FEEDS_AFTER(histories, landmark.since_ = base::Time{7});
     EXPECT_FEEDS_AFTER(histories, landmark.wake_ = base::Time{7});
-    EXPECT_FEEDS_AFTER(histories, histories.found_.emplace());
+    EXPECT_FEEDS(histories, found_);
     EXPECT_FEEDS(histories, found_->height);
     EXPECT_FEEDS(histories, found_->one.block);
     EXPECT_FEEDS(histories, found_->one.is_known);
