@@ -60,7 +60,8 @@ PARTS = {
     "digests": ("equal digests from clang++ -O0 and g++ -O3; `make digests` has all five builds",
                 [["python3", "tests/digests.py", "--jobs", "{jobs}", "clang-O0", "gcc-O3-native"]]),
     "asan": ("unit, property and fuzz tests under the address and undefined sanitizers",
-             build("asan", "tests_unit", "tests_property", "fuzzers") + ctest("build/asan", "-LE", "soak|e2e|scenario|sim|model|bench")),
+             build("asan", "tests_unit", "tests_property", "fuzzers", "exact_digests") +
+             ctest("build/asan", "-LE", "soak|e2e|scenario|sim|model|bench")),
     "tsan": ("unit tests of what has threads under the thread sanitizer",
              build("tsan", *THREADED) + ctest("build/tsan", "-R", f"^({'|'.join(THREADED)})$")),
 }

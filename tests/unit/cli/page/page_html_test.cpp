@@ -200,7 +200,7 @@ TEST(PageHtmlTest, SaysEverythingWithoutAScript) {
   scene.Begin(11);
   scene.Work(11, 3);
   scene.Remove(4, wire::RemovalKind::kVerdict, 11,
-               {.old_text = "its gradient does not follow: guilty by 2 of 2 votes"});
+               "its gradient does not follow: guilty by 2 of 2 votes");
   scene.history.SeeEvaluation(9, {.metric = "accuracy", .value = 0.875, .loss = 0.5});
   scene.status.progress.missing = {{PeerOf(2), "part"}};
   scene.status.since_progress = base::Seconds(7);
