@@ -111,9 +111,6 @@ base::StatusOr<ExitCode> Status(const StatusOptions& options) {
       PrintJson(status);
     } else {
       std::printf("%s", StatusText(status).c_str());
-      if (status.contains("paused")) {
-        std::printf("paused  `ostraka resume` goes on: its node, if one was started, waits\n");
-      }
     }
     return healthy ? kDone : kNegative;
   } catch (const json::exception&) {

@@ -55,6 +55,9 @@ class Text {
       text.Line("", Count(status.at("removals_earlier")) +
                         " earlier: ostraka ledger show, ostraka ledger explain");
     }
+    if (status.contains("paused")) {
+      text.Line("paused", "`ostraka resume` goes on: its node, if one was started, waits");
+    }
     return text.text_;
   }
 

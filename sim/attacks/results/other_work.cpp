@@ -18,24 +18,17 @@ class Uphill final : public train::Trainer {
   }
   base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
                                               const base::Digest& batch_seed) override {
-    return Reversed(trainer_.Gradient(parameters, batch_seed));
-  }
-  base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
-                                                    std::span<const std::uint32_t> rows) override {
-    return Reversed(trainer_.GradientOfRows(parameters, rows));
+    base::StatusOr<std::vector<float>> gradient = trainer_.Gradient(parameters, batch_seed);
+    if (gradient.ok()) {
+      for (float& value : *gradient) value = -value;
+    }
+    return gradient;
   }
   base::StatusOr<train::Evaluation> Evaluate(std::span<const float> parameters) override {
     return trainer_.Evaluate(parameters);
   }
 
  private:
-  static base::StatusOr<std::vector<float>> Reversed(base::StatusOr<std::vector<float>> gradient) {
-    if (gradient.ok()) {
-      for (float& value : *gradient) value = -value;
-    }
-    return gradient;
-  }
-
   train::Trainer& trainer_;
 };
 

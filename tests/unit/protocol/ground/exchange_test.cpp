@@ -31,7 +31,7 @@ TEST(Exchange, CodesTakeLess) {
   EXPECT_EQ(exchange.sent_bytes, 6U * (256 + 4) + 7 * (512 + 4));
 }
 
-// Who only dials owns nothing, so the others own more each.
+// Members that only dial own nothing, so each of the others owns a larger part.
 TEST(Exchange, OnlyThoseThatCanBeDialedOwn) {
   const Exchange exchange = ExchangeOf(OfMembers(8, 4), 4000);
   EXPECT_EQ(exchange.sent_bytes, 3U * 4000 + 7 * 4000);
