@@ -338,6 +338,7 @@ NOT_HASHED = {
     "SaidSecrets::said_": _FIXED,
     "Voice::self_": _FIXED,
     "Voice::run_id_": _FIXED,
+    "PlainPeer::layout_": _FIXED,
     "Post::self_": _FIXED,
     "Post::run_id_": _FIXED,
     "Post::carries_": _FIXED,

@@ -128,7 +128,7 @@ struct TypedKernels {
                    std::size_t length, T* const* out);
 };
 
-// What a step of AdamW multiplies by (aggregation/optim/optimizer.h).
+// What a step of AdamW or LAMB multiplies by (aggregation/optim/optimizer.h).
 struct AdamFactors {
   float rate = 0;
   float decay = 0;
@@ -161,6 +161,15 @@ struct Kernels : TypedKernels<float> {
   // epsilon) + decay x), rounded likewise.
   void (*adamw)(const AdamFactors& by, const float* gradient, float* parameters, float* first,
                 float* second, std::size_t length);
+  // The moments of adamw alone: parameters stay.
+  void (*adam_moments)(const AdamFactors& by, const float* gradient, float* first, float* second,
+                       std::size_t length);
+  // out = (m correct) / (sqrt(v) correct + epsilon) + decay x, rounded likewise.
+  void (*lamb_direction)(const AdamFactors& by, const float* parameters, const float* first,
+                         const float* second, float* out, std::size_t length);
+  // x = x - rate direction, with the direction of lamb_direction, rounded likewise.
+  void (*lamb_move)(const AdamFactors& by, float* parameters, const float* first,
+                    const float* second, std::size_t length);
   // dot(x, x) as docs/numerics.md, 2 has it: 16 lanes of binary32, each product fused into its sum.
   float (*dot_itself)(const float* values, std::size_t length);
 

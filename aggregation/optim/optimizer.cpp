@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "aggregation/optim/sgd.h"
 #include "node/base/check.h"
@@ -18,13 +19,17 @@ struct Entry {
   std::string_view name;
   std::span<const std::string_view> slots;
 };
-constexpr std::array<Entry, 3> kEntries = {{
+constexpr std::array<Entry, 4> kEntries = {{
     {Optimizer::kSgd, "sgd", kVelocity},
     {Optimizer::kNesterov, "nesterov", kVelocity},
     {Optimizer::kAdamW, "adamw", kMoments},
+    {Optimizer::kLamb, "lamb", kMoments},
 }};
-constexpr std::array<Optimizer, 3> kAll = {Optimizer::kSgd, Optimizer::kNesterov,
-                                           Optimizer::kAdamW};
+constexpr std::array<Optimizer, 4> kAll = {Optimizer::kSgd, Optimizer::kNesterov, Optimizer::kAdamW,
+                                           Optimizer::kLamb};
+
+constexpr double kMostTrust = 10;  // LAMB's limit of |x| / |r|
+constexpr std::size_t kBlock = 4096;
 
 const Entry& EntryOf(Optimizer optimizer) { return kEntries[static_cast<std::size_t>(optimizer)]; }
 
@@ -61,7 +66,40 @@ void UpdateBlock(const OptimizerStep& step, const simd::AdamFactors& factors,
       kernels.adamw(factors, gradient.data(), x, slots[0].data() + begin, slots[1].data() + begin,
                     size);
       return;
+    case Optimizer::kLamb:
+      kernels.adam_moments(factors, gradient.data(), slots[0].data() + begin,
+                           slots[1].data() + begin, size);
+      return;
   }
+}
+
+// The coordinates that two extents share; begin = end if there are none.
+Extent Common(const Extent& a, const Extent& b) {
+  const std::uint64_t begin = std::max(a.begin, b.begin);
+  return {begin, std::max(begin, std::min(a.end, b.end))};
+}
+
+// |x| / |r| over the coordinates of one tensor.
+float TrustOf(const simd::AdamFactors& factors, std::span<const Extent> pieces,
+              std::span<const float> parameters, std::span<const std::span<float>> slots,
+              const simd::Kernels& kernels) {
+  SquareSum weights;
+  SquareSum directions;
+  std::array<float, kBlock> direction;
+  for (const Extent& piece : pieces) {
+    for (std::uint64_t at = piece.begin; at < piece.end; at += kBlock) {
+      const std::size_t size = std::min<std::uint64_t>(kBlock, piece.end - at);
+      kernels.lamb_direction(factors, parameters.data() + at, slots[0].data() + at,
+                             slots[1].data() + at, direction.data(), size);
+      weights.Add(at, parameters.subspan(at, size));
+      directions.Add(at, std::span(direction).first(size));
+    }
+  }
+  const double length = weights.Norm();
+  const double step = directions.Norm();
+  if (length == 0 || step == 0) return 1;
+  const double trust = length / step;
+  return static_cast<float>(trust < kMostTrust ? trust : kMostTrust);
 }
 
 }  // namespace
@@ -79,6 +117,10 @@ std::span<const Optimizer> AllOptimizers() { return kAll; }
 
 std::span<const std::string_view> SlotNames(Optimizer optimizer) {
   return EntryOf(optimizer).slots;
+}
+
+bool HasMoments(Optimizer optimizer) {
+  return optimizer == Optimizer::kAdamW || optimizer == Optimizer::kLamb;
 }
 
 double Power(double b, std::uint64_t n) {
@@ -127,12 +169,12 @@ void Update(const OptimizerStep& step, float factor, std::span<const float> grad
   OSTRAKA_CHECK(gradient.size() == parameters.size());
   for (const auto& slot : slots) OSTRAKA_CHECK(slot.size() == parameters.size());
   const simd::AdamFactors factors =
-      step.optimizer == Optimizer::kAdamW ? FactorsOf(step) : simd::AdamFactors{};
+      HasMoments(step.optimizer) ? FactorsOf(step) : simd::AdamFactors{};
   if (factor == 1.0F) {
     UpdateBlock(step, factors, gradient, parameters, slots, 0, kernels);
     return;
   }
-  std::array<float, 4096> scaled;
+  std::array<float, kBlock> scaled;
   for (std::size_t begin = 0; begin < gradient.size(); begin += scaled.size()) {
     const std::size_t size = std::min(scaled.size(), gradient.size() - begin);
     for (std::size_t i = 0; i < size; ++i) scaled[i] = gradient[begin + i] * factor;
@@ -140,8 +182,29 @@ void Update(const OptimizerStep& step, float factor, std::span<const float> grad
   }
 }
 
-Descent::Descent(Optimizer optimizer, std::size_t size)
-    : slots_(SlotNames(optimizer).size(), std::vector<float>(size)) {}
+void MoveTensors(const OptimizerStep& step, const base::TensorLayout& layout,
+                 std::span<const Extent> applied, std::span<float> parameters,
+                 std::span<const std::span<float>> slots, const simd::Kernels& kernels) {
+  if (step.optimizer != Optimizer::kLamb) return;
+  OSTRAKA_CHECK(base::ElementCount(layout) == parameters.size());
+  simd::AdamFactors factors = FactorsOf(step);
+  std::vector<Extent> pieces;
+  Extent tensor;
+  for (const base::TensorSpec& spec : layout) {
+    tensor = {tensor.end, tensor.end + spec.element_count()};
+    pieces.clear();
+    for (const Extent& extent : applied) pieces.push_back(Common(extent, tensor));
+    factors.rate = step.rate * TrustOf(factors, pieces, parameters, slots, kernels);
+    for (const Extent& piece : pieces) {
+      kernels.lamb_move(factors, parameters.data() + piece.begin, slots[0].data() + piece.begin,
+                        slots[1].data() + piece.begin, piece.end - piece.begin);
+    }
+  }
+}
+
+Descent::Descent(Optimizer optimizer, base::TensorLayout layout)
+    : layout_(std::move(layout)),
+      slots_(SlotNames(optimizer).size(), std::vector<float>(base::ElementCount(layout_))) {}
 
 void Descent::Step(const OptimizerStep& step, std::span<const float> gradient,
                    std::span<float> parameters) {
@@ -149,6 +212,8 @@ void Descent::Step(const OptimizerStep& step, std::span<const float> gradient,
   sum.Add(0, gradient);
   const std::vector<std::span<float>> slots(slots_.begin(), slots_.end());
   Update(step, GradientClipFactor(sum.Norm(), step.clip_norm), gradient, parameters, slots);
+  const Extent whole = {0, gradient.size()};
+  MoveTensors(step, layout_, {&whole, 1}, parameters, slots);
 }
 
 }  // namespace ostraka::aggregation

@@ -5,8 +5,8 @@
 // slot is known by its name, which is part of state roots: one that changes its meaning changes its
 // name.
 //
-// Elementwise but for the factor of clipping: a vector may be updated in any pieces, with equal
-// bits, and what is in no piece does not change.
+// Elementwise but for two factors, of clipping and of LAMB's tensors: a vector may be updated in
+// any pieces, with equal bits, and what is in no piece does not change.
 //
 // Thread safety: pure functions on disjoint ranges.
 #pragma once
@@ -18,18 +18,21 @@
 #include <vector>
 
 #include "aggregation/kernels/simd.h"
+#include "node/base/tensor_layout.h"
 
 namespace ostraka::aggregation {
 
-enum class Optimizer : std::uint8_t { kSgd, kNesterov, kAdamW };
+enum class Optimizer : std::uint8_t { kSgd, kNesterov, kAdamW, kLamb };
 
 inline constexpr std::string_view kVelocitySlot = "velocity";
 inline constexpr std::string_view kFirstMomentSlot = "first_moment";
 inline constexpr std::string_view kSecondMomentSlot = "second_moment";
 
-std::string_view OptimizerName(Optimizer optimizer);  // sgd, nesterov, adamw
+std::string_view OptimizerName(Optimizer optimizer);  // sgd, nesterov, adamw, lamb
 std::optional<Optimizer> FindOptimizer(std::string_view name);
 std::span<const Optimizer> AllOptimizers();
+// True for kAdamW and kLamb: their slots are the moments of the gradient.
+bool HasMoments(Optimizer optimizer);
 // In the order in which states, pieces and files have them. They are 0 before the first step.
 std::span<const std::string_view> SlotNames(Optimizer optimizer);
 
@@ -40,7 +43,7 @@ struct OptimizerStep {
   float decay = 0;       // decoupled weight decay, >= 0
   float momentum = 0;    // kSgd, kNesterov: in [0, 1)
   double clip_norm = 0;  // 0: the gradient is not clipped
-  // kAdamW alone.
+  // Of those with moments alone.
   double beta1 = 0;           // in [0, 1)
   double beta2 = 0;           // in [0, 1)
   double epsilon = 0;         // > 0
@@ -81,21 +84,42 @@ float GradientClipFactor(double norm, double clip_norm);
 //   subnormal of a slot +0, since a slot whose gradient stays 0 would end at one. Sources: Nesterov
 //   as torch.optim.SGD has it; Loshchilov and Hutter, Decoupled Weight Decay Regularization, ICLR
 //   2019.
+//   lamb      m', v' as adamw; x' = x, until MoveTensors
 // REQUIRES: one slot for each of SlotNames; all spans have one size.
 void Update(const OptimizerStep& step, float factor, std::span<const float> gradient,
             std::span<float> parameters, std::span<const std::span<float>> slots,
             const simd::Kernels& kernels = simd::BestKernels());
 
+// Coordinates [begin, end) of a model's flat vector.
+struct Extent {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// Ends a step of LAMB, after Update of all its pieces; with other optimizers there is nothing to
+// do. Each tensor of `layout` moves by its own length, over its coordinates within `applied`:
+//   r = (m' c1) / (sqrt(v') c2 + epsilon) + decay x, in float32 as adamw has it, of the stored m',
+//   v' k = 1 if |x| = 0 or |r| = 0, else min(|x| / |r|, 10): norms and quotient in double x' = x -
+//   (rate k) r, with k rounded to float32
+// Source: You et al., Large Batch Optimization for Deep Learning, ICLR 2020, with phi(z) = z and
+// the limit of 10 that its authors' code has. REQUIRES: `applied` ascending and disjoint;
+// `parameters` and `slots` are the whole vectors.
+void MoveTensors(const OptimizerStep& step, const base::TensorLayout& layout,
+                 std::span<const Extent> applied, std::span<float> parameters,
+                 std::span<const std::span<float>> slots,
+                 const simd::Kernels& kernels = simd::BestKernels());
+
 // One process's training of a whole vector, for comparisons and probes: the slots, and each step
 // as Update does it, clipped.
 class Descent {
  public:
-  Descent(Optimizer optimizer, std::size_t size);
-  // REQUIRES: the optimizer and the size of the constructor.
+  Descent(Optimizer optimizer, base::TensorLayout layout);
+  // REQUIRES: the optimizer of the constructor, and vectors of its layout.
   void Step(const OptimizerStep& step, std::span<const float> gradient,
             std::span<float> parameters);
 
  private:
+  base::TensorLayout layout_;
   std::vector<std::vector<float>> slots_;
 };
 

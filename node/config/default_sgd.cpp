@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kNesterovMomentum = 0.9;
 constexpr double kAdamWRate = 0.003;
-constexpr double kAdamWClipNorm = 1;
+constexpr double kLambRate = 0.03;
+constexpr double kClipNormOfMoments = 1;
 // Of the update that follows local steps.
 constexpr double kOuterRate = 0.8;
 constexpr double kOuterMomentum = 0.8;
@@ -93,10 +94,11 @@ void SetUpdate(const UpdateWishes& wishes, std::string_view model, std::string_v
   plan.optimizer = wishes.optimizer.value_or(plan.optimizer);
   plan.schedule = wishes.schedule.value_or(plan.schedule);
   plan.warmup_steps = wishes.warmup_steps.value_or(plan.warmup_steps);
-  if (plan.optimizer == Optimizer::kAdamW) {
-    plan.learning_rate = wishes.rate.value_or(kAdamWRate);
+  if (aggregation::HasMoments(plan.optimizer)) {
+    const double rate = plan.optimizer == Optimizer::kLamb ? kLambRate : kAdamWRate;
+    plan.learning_rate = wishes.rate.value_or(rate);
     plan.momentum = wishes.momentum.value_or(0);
-    plan.clip_norm = wishes.clip_norm.value_or(kAdamWClipNorm);
+    plan.clip_norm = wishes.clip_norm.value_or(kClipNormOfMoments);
   } else {
     SgdSettings sgd = DefaultSgd(model, data, wishes.rate, wishes.momentum);
     const bool at_rest = !wishes.momentum && sgd.momentum == 0;

@@ -53,26 +53,26 @@ std::vector<double> Project(const wire::Block& block, std::size_t column,
 
 constexpr std::size_t kNormLanes = 16;
 
-float NaiveFactor(std::vector<double> lanes, double clip_norm) {
+// The norm of values whose squares are summed in `lanes`, by their place in the model.
+double NaiveNorm(std::vector<double> lanes) {
   while (lanes.size() > 1) {
     const std::size_t half = lanes.size() / 2;
     for (std::size_t i = 0; i < half; ++i) lanes[i] = lanes[i] + lanes[i + half];
     lanes.resize(half);
   }
-  const double norm = std::sqrt(lanes[0]);
+  return std::sqrt(lanes[0]);
+}
+
+float NaiveFactor(std::vector<double> lanes, double clip_norm) {
+  const double norm = NaiveNorm(std::move(lanes));
   return clip_norm > 0 && norm > clip_norm ? static_cast<float>(clip_norm / norm) : 1;
 }
 
-// One coordinate of a state.
-struct Element {
-  float parameter = 0;
-  std::vector<float> slots;
-};
-
-void Advance(const aggregation::OptimizerStep& step, float g, Element& element) {
+// The slots after `g`, and the direction in which the parameter then moves.
+float Turn(const aggregation::OptimizerStep& step, float g, float parameter,
+           std::vector<float>& slot) {
   float u = 0;
-  std::vector<float>& slot = element.slots;
-  if (step.optimizer == aggregation::Optimizer::kAdamW) {
+  if (aggregation::HasMoments(step.optimizer)) {
     slot[0] = static_cast<float>(step.beta1) * slot[0] + static_cast<float>(1 - step.beta1) * g;
     slot[1] =
         static_cast<float>(step.beta2) * slot[1] + static_cast<float>(1 - step.beta2) * (g * g);
@@ -85,14 +85,18 @@ void Advance(const aggregation::OptimizerStep& step, float g, Element& element) 
     slot[0] = step.momentum * slot[0] + g;
     u = step.optimizer == aggregation::Optimizer::kNesterov ? g + step.momentum * slot[0] : slot[0];
   }
-  element.parameter -= step.rate * (u + step.decay * element.parameter);
+  return u + step.decay * parameter;
 }
 
 }  // namespace
 
 Applied::Applied(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest,
-                 std::shared_ptr<wire::Opener> opener)
-    : roster_(roster), manifest_(std::move(manifest)), opener_(opener), speech_(roster, opener) {}
+                 base::TensorLayout layout, std::shared_ptr<wire::Opener> opener)
+    : roster_(roster),
+      manifest_(std::move(manifest)),
+      layout_(std::move(layout)),
+      opener_(opener),
+      speech_(roster, opener) {}
 
 bool Applied::IsHonest(const base::PeerId& peer) const {
   const auto index = roster_.IndexOf(peer);
@@ -191,27 +195,66 @@ base::Status Applied::JudgeStep(const protocol::StepDone& done) const {
     }
   }
   const float factor = NaiveFactor(std::move(lanes), manifest_->training.clip_norm);
-  for (Column& column : columns) {
-    column.factor = factor;
-    RETURN_IF_ERROR(JudgeState(column, done.state));
+  for (Column& column : columns) column.factor = factor;
+  const std::vector<float> rates = RatesOf(columns);
+  for (const Column& column : columns) {
+    RETURN_IF_ERROR(JudgeState(column, rates, done.state));
     if (manifest_->clip) RETURN_IF_ERROR(JudgeClip(column, said));
   }
   return base::OkStatus();
 }
 
+aggregation::OptimizerStep Applied::StepOf(const Column& column) const {
+  return protocol::OptimizerStepOf(manifest_->training, column.block.step);
+}
+
+Applied::Moved Applied::MoveOf(const Column& column, std::uint64_t c) const {
+  const protocol::ModelState& before = before_.state();
+  const std::uint64_t at = column.range.begin + c;
+  const float g = column.factor != 1 ? column.result[c] * column.factor : column.result[c];
+  Moved element{(*before.parameters)[at], {}, 0};
+  for (const auto& slot : before.slots) element.slots.push_back((*slot.values)[at]);
+  element.direction = Turn(StepOf(column), g, element.parameter, element.slots);
+  return element;
+}
+
+std::vector<float> Applied::RatesOf(const std::vector<Column>& columns) const {
+  if (columns.empty()) return {};
+  const aggregation::OptimizerStep step = StepOf(columns.front());
+  std::vector<float> rates(before_.state().parameters->size(), step.rate);
+  if (step.optimizer != aggregation::Optimizer::kLamb) return rates;
+  std::uint64_t begin = 0;
+  for (const base::TensorSpec& tensor : layout_) {
+    const std::uint64_t end = begin + tensor.element_count();
+    std::vector<double> lengths(kNormLanes);
+    std::vector<double> steps(kNormLanes);
+    for (const Column& column : columns) {
+      for (std::uint64_t c = 0; c < column.range.size(); ++c) {
+        const std::uint64_t at = column.range.begin + c;
+        if (at < begin || at >= end) continue;
+        const Moved moved = MoveOf(column, c);
+        lengths[at % kNormLanes] +=
+            static_cast<double>(moved.parameter) * static_cast<double>(moved.parameter);
+        steps[at % kNormLanes] +=
+            static_cast<double>(moved.direction) * static_cast<double>(moved.direction);
+      }
+    }
+    const double length = NaiveNorm(std::move(lengths));
+    const double distance = NaiveNorm(std::move(steps));
+    const double trust = length > 0 && distance > 0 ? std::min(length / distance, 10.0) : 1;
+    for (; begin < end; ++begin) rates[begin] = step.rate * static_cast<float>(trust);
+  }
+  return rates;
+}
+
 // The optimizer's step in scalar code with one rounding for each operation, as docs/numerics.md, 9
 // has it.
-base::Status Applied::JudgeState(const Column& column, const protocol::ModelState& after) const {
-  const aggregation::OptimizerStep step =
-      protocol::OptimizerStepOf(manifest_->training, column.block.step);
-  const protocol::ModelState& before = before_.state();
-  const bool factored = column.factor != 1;
+base::Status Applied::JudgeState(const Column& column, std::span<const float> rates,
+                                 const protocol::ModelState& after) const {
   for (std::uint64_t c = 0; c < column.range.size(); ++c) {
     const std::uint64_t at = column.range.begin + c;
-    const float g = factored ? column.result[c] * column.factor : column.result[c];
-    Element element{(*before.parameters)[at], {}};
-    for (const auto& slot : before.slots) element.slots.push_back((*slot.values)[at]);
-    Advance(step, g, element);
+    Moved element = MoveOf(column, c);
+    element.parameter -= rates[at] * element.direction;
     bool same = SameFloat((*after.parameters)[at], element.parameter);
     for (std::size_t k = 0; k < after.slots.size(); ++k) {
       same = same && SameFloat((*after.slots[k].values)[at], element.slots[k]);

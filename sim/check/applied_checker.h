@@ -30,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "node/base/tensor_layout.h"
 #include "node/protocol/ground/manifest.h"
 #include "sim/check/sealed_tip.h"
 #include "sim/check/speech.h"
@@ -40,6 +41,7 @@ namespace ostraka::sim {
 class Applied final : public Checker, public StepObserver {
  public:
   Applied(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest,
+          base::TensorLayout layout,
           std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>());
   std::string_view name() const override { return "applied"; }
   // Reads gradients, parts and aggregates. Register with the simulator before the set of checkers.
@@ -63,12 +65,23 @@ class Applied final : public Checker, public StepObserver {
     double tau = 0;
     float factor = 1;  // of clipping, for all columns of the block
   };
+  // A coordinate before the step, with its slots after it.
+  struct Moved {
+    float parameter = 0;
+    std::vector<float> slots;
+    float direction = 0;  // by which the parameter goes back, times a rate
+  };
+  aggregation::OptimizerStep StepOf(const Column& column) const;
+  Moved MoveOf(const Column& column, std::uint64_t c) const;
+  // By coordinate: the rate of the step, and with LAMB that of its tensor.
+  std::vector<float> RatesOf(const std::vector<Column>& columns) const;
   void Hear(std::uint32_t peer, const protocol::Action& action);
   bool IsHonest(const base::PeerId& peer) const;
   base::Status JudgeStep(const protocol::StepDone& done) const;
   base::StatusOr<std::vector<Column>> AppliedColumns(const protocol::StepDone& done,
                                                      const Said& said) const;
-  base::Status JudgeState(const Column& column, const protocol::ModelState& after) const;
+  base::Status JudgeState(const Column& column, std::span<const float> rates,
+                          const protocol::ModelState& after) const;
   base::Status JudgeClip(const Column& column, const Said& said) const;
   // `sum` of D over all senders; or over honest ones only, with `strangers` others.
   base::Status JudgeHonest(const Column& column, std::span<const double> sum) const;
@@ -78,6 +91,7 @@ class Applied final : public Checker, public StepObserver {
 
   Roster roster_;
   std::shared_ptr<const protocol::Manifest> manifest_;
+  base::TensorLayout layout_;
   std::shared_ptr<wire::Opener> opener_;
   Speech speech_;
   std::map<std::pair<std::uint32_t, protocol::JobId>, std::uint64_t> training_;  // job -> step

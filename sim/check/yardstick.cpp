@@ -41,7 +41,7 @@ base::StatusOr<double> LossOfDescent(train::Trainer& trainer, const protocol::Tr
                                      std::span<const float> initial, Rows rows,
                                      const base::Digest& seed, Rest rest) {
   std::vector<float> parameters(initial.begin(), initial.end());
-  aggregation::Descent descent(plan.optimizer, parameters.size());
+  aggregation::Descent descent(plan.optimizer, trainer.layout());
   std::vector<double> sum(parameters.size());
   std::vector<float> mean(parameters.size());
   for (std::uint64_t step = 0; step < plan.steps; ++step) {

@@ -88,7 +88,7 @@ bool Same(const UpdateSpec& a, const UpdateSpec& b) {
       return false;
     }
   }
-  return Same(a.state, b.state);
+  return Same(a.state, b.state) && a.layout == b.layout;
 }
 
 bool Same(const protocol::ParametersRootSpec& a, const protocol::ParametersRootSpec& b) {

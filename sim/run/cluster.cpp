@@ -479,7 +479,8 @@ void Cluster::AddCheckers(Simulator& simulator) {
     checkers_.Add(std::make_unique<StrangerChecker>(roster_, protocol::KnownRunOf(*manifest_)));
     add_observing(std::make_unique<Aggregation>(roster_));
     add_observing(std::make_unique<Columns>(roster_, manifest_, frames_.opener));
-    add_observing(std::make_unique<Applied>(roster_, manifest_, frames_.opener));
+    add_observing(
+        std::make_unique<Applied>(roster_, manifest_, training_.trainer->layout(), frames_.opener));
     add_observing(std::make_unique<Sizes>(roster_, manifest_, frames_.opener));
     add_observing(std::make_unique<Looks>(roster_, frames_.opened));
     add_observing(std::make_unique<GuestAnswers>(

@@ -11,6 +11,7 @@ constexpr std::uint64_t kMostRecordsABatch = 64;
 constexpr double kRateOfSgd = 0.5;
 constexpr double kRateOfNesterov = 0.1;
 constexpr double kRateOfAdamW = 0.02;
+constexpr double kRateOfLamb = 0.08;
 // With local steps.
 constexpr double kInnerRate = 0.02;
 constexpr double kOuterRate = 0.8;
@@ -24,6 +25,8 @@ double RateFor(aggregation::Optimizer optimizer) {
       return kRateOfNesterov;
     case aggregation::Optimizer::kAdamW:
       return kRateOfAdamW;
+    case aggregation::Optimizer::kLamb:
+      return kRateOfLamb;
   }
   return kRateOfSgd;
 }

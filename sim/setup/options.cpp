@@ -246,7 +246,7 @@ base::Status CheckLocalSteps(const SimOptions& options) {
   RETURN_IF_ERROR(Require(options.exact, "local steps (inner_steps) need exact 1"));
   RETURN_IF_ERROR(Require(options.inner_rate > 0 && options.inner_rate <= 1,
                           "inner_rate must be above 0 and at most 1"));
-  return Require(options.optimizer != aggregation::Optimizer::kAdamW && options.clip_norm == 0 &&
+  return Require(!aggregation::HasMoments(options.optimizer) && options.clip_norm == 0 &&
                      options.schedule != protocol::Schedule::kConstant,
                  "local steps (inner_steps) go with optimizer nesterov or sgd, clip_norm 0 and a "
                  "schedule that is not constant");

@@ -134,7 +134,7 @@ base::Status Run(const Options& options) {
   ASSIGN_OR_RETURN(const std::vector<Step> steps, StepsOf(options, manifest, parameters.size()));
 
   const auto begin = std::chrono::steady_clock::now();
-  aggregation::Descent descent(manifest.training.optimizer, parameters.size());
+  aggregation::Descent descent(manifest.training.optimizer, trainer.layout());
   std::string losses;
   std::size_t count = 0;
   for (const Step& step : steps) {

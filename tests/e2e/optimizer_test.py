@@ -37,7 +37,7 @@ class SwarmTest(TestCase):
 
     def test_a_contradiction_is_refused_in_one_line(self):
         swarm = ["swarm", "--peers", 4, "--byzantine", 1, "--out", self.folder / "out"]
-        self.refused(2, [*swarm, "--optimizer", "adam"], "--optimizer must be sgd, nesterov or adamw, not 'adam'")
+        self.refused(2, [*swarm, "--optimizer", "adam"], "--optimizer must be sgd, nesterov, adamw or lamb, not 'adam'")
         self.refused(2, [*swarm, "--schedule", "step"], "--schedule must be linear, constant, cosine or wsd")
         self.refused(2, [*swarm, "--optimizer", "adamw", "--clip", 0], "training.clip_norm must be above 0")
         self.refused(2, [*swarm, "--optimizer", "adamw", "--momentum", 0.9], "training.momentum must be 0")

@@ -116,7 +116,8 @@ TEST(GptRun, CrashedMembersGoOnWithEqualBits) {
 }
 
 TEST(GptRun, TrainsByEveryOptimizer) {
-  for (const auto optimizer : {aggregation::Optimizer::kNesterov, aggregation::Optimizer::kAdamW}) {
+  for (const auto optimizer : {aggregation::Optimizer::kNesterov, aggregation::Optimizer::kAdamW,
+                               aggregation::Optimizer::kLamb}) {
     SimOptions options = Gpt("alie", 3);
     options.optimizer = optimizer;
     options.momentum = optimizer == aggregation::Optimizer::kNesterov ? 0.9 : 0;

@@ -27,7 +27,7 @@ base::Digest BatchOf(std::uint64_t step, std::uint64_t worker) {
 base::StatusOr<std::vector<std::vector<float>>> Train(const protocol::TrainingPlan& plan,
                                                       train::Trainer& trainer) {
   std::vector<float> parameters = trainer.InitialParameters({});
-  aggregation::Descent descent(plan.optimizer, parameters.size());
+  aggregation::Descent descent(plan.optimizer, trainer.layout());
   std::vector<std::vector<float>> places;
   const std::uint64_t steps = std::min(kSteps, plan.steps);
   for (std::uint64_t step = 0; step < steps; ++step) {

@@ -33,7 +33,8 @@ std::vector<std::string> ResultCodecNames() {
 base::StatusOr<aggregation::Optimizer> OptimizerOf(const std::string& name) {
   const auto optimizer = aggregation::FindOptimizer(name);
   if (optimizer) return *optimizer;
-  return base::InvalidArgument("--optimizer must be sgd, nesterov or adamw, not '" + name + "'");
+  return base::InvalidArgument("--optimizer must be sgd, nesterov, adamw or lamb, not '" + name +
+                               "'");
 }
 
 base::StatusOr<protocol::Schedule> ScheduleOf(const std::string& name) {

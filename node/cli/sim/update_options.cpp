@@ -43,7 +43,7 @@ void AddSimUpdateOptions(CLI::App& command, SimUpdateOptions& options) {
   OfferChoices(add(setting::kOptimizer, options.optimizer), OptimizerNames())
       ->capture_default_str();
   OfferChoices(add(setting::kSchedule, options.schedule), ScheduleNames())->capture_default_str();
-  add(setting::kClipNorm, options.clip, " (default: 0; of adamw 1)");
+  add(setting::kClipNorm, options.clip, " (default: 0; of adamw and lamb 1)");
   add(setting::kInnerSteps, options.inner_steps, "; makes --exact, and nesterov")
       ->check(CLI::Range(setting::kInnerSteps.least, setting::kInnerSteps.most))
       ->capture_default_str();
@@ -59,10 +59,10 @@ namespace {
 
 base::Status SetLocalSteps(const SimUpdateOptions& options, sim::SimOptions& result) {
   if (options.inner_steps == 1) return base::OkStatus();
-  if (options.clip || result.optimizer == aggregation::Optimizer::kAdamW) {
+  if (options.clip || aggregation::HasMoments(result.optimizer)) {
     return base::InvalidArgument(
-        "--clip and --optimizer adamw are of the update, and local steps (--inner-steps) clip and "
-        "have adamw themselves: leave them out");
+        "--clip and --optimizer adamw or lamb are of the update, and local steps (--inner-steps) "
+        "clip and have adamw themselves: leave them out");
   }
   sim::UseLocalSteps(options.inner_steps, result);
   return base::OkStatus();
@@ -83,9 +83,9 @@ base::Status SetUpdate(const SimUpdateOptions& options, sim::SimOptions& result)
   ASSIGN_OR_RETURN(result.schedule, ScheduleOf(options.schedule));
   result.optimizer = optimizer;
   result.momentum = optimizer == Optimizer::kNesterov ? 0.9 : 0;
-  // The toy's rate for SGD would make steps of AdamW as long as the way to go.
-  if (optimizer == Optimizer::kAdamW) result.learning_rate = 0.02;
-  result.clip_norm = options.clip.value_or(optimizer == Optimizer::kAdamW ? 1 : 0);
+  // The toy's rate for SGD would make steps of these as long as the way to go.
+  if (aggregation::HasMoments(optimizer)) result.learning_rate = 0.02;
+  result.clip_norm = options.clip.value_or(aggregation::HasMoments(optimizer) ? 1 : 0);
   RETURN_IF_ERROR(SetModel(options, result));
   RETURN_IF_ERROR(SetLocalSteps(options, result));
   return SetCodecs(options, result);

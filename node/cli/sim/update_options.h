@@ -21,7 +21,7 @@ struct SimUpdateOptions {
   std::optional<std::uint64_t> dimension;  // of the toy; none: 1000
   std::string optimizer = "sgd";
   std::string schedule = "linear";
-  std::optional<double> clip;  // none: 1 for adamw, else 0
+  std::optional<double> clip;  // none: 1 for adamw and lamb, else 0
   std::uint64_t inner_steps = 1;
   std::string part_codec = "raw";
   std::string result_codec = "raw";

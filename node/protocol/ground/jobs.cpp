@@ -122,6 +122,7 @@ class JobRunner {
       after.slots.push_back({slot.name, std::move(values)});
     }
     const float factor = FactorOf(spec);
+    std::vector<aggregation::Extent> applied;
     for (const auto& column : spec.columns) {
       const std::size_t begin = column.range.begin;
       const std::size_t size = column.range.size();
@@ -130,7 +131,9 @@ class JobRunner {
       const Values result(spec.codec, *column.result, size);
       aggregation::Update(spec.step, factor, result, std::span(*parameters).subspan(begin, size),
                           own);
+      applied.push_back({column.range.begin, column.range.end});
     }
+    aggregation::MoveTensors(spec.step, spec.layout, applied, *parameters, slots);
     return UpdateResult{std::move(after)};
   }
 

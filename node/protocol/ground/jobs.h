@@ -122,6 +122,7 @@ struct UpdateSpec {
     SharedBlob result;
   };
   std::vector<Applied> columns;  // ascending, disjoint
+  base::TensorLayout layout;
   aggregation::OptimizerStep step;
   Codec codec = Codec::kRaw;  // of the results
 };

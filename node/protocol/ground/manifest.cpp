@@ -130,17 +130,21 @@ base::Status ValidateMoments(const std::string& section, double beta1, double be
   return Require(epsilon >= 1e-12 && epsilon <= 1, section + ".epsilon must be in [1e-12, 1]");
 }
 
-// With these limits no number of the state can overflow (docs/decisions/0025-optimizers.md).
-base::Status ValidateAdamW(const TrainingPlan& plan) {
-  RETURN_IF_ERROR(Require(plan.momentum == 0,
-                          "training.momentum must be 0 with optimizer adamw, which has beta1"));
+// With these limits no number of the state can overflow (docs/decisions/0025-optimizers.md): what
+// decays never overshoots 0. LAMB may multiply the rate by ten.
+base::Status ValidateMomentsOf(const TrainingPlan& plan) {
+  const bool lamb = plan.optimizer == aggregation::Optimizer::kLamb;
+  const std::string name(aggregation::OptimizerName(plan.optimizer));
+  RETURN_IF_ERROR(Require(plan.momentum == 0, "training.momentum must be 0 with optimizer " + name +
+                                                  ", which has beta1"));
+  RETURN_IF_ERROR(Require(plan.learning_rate <= (lamb ? 0.1 : 1.0),
+                          "training.learning_rate must be at most " +
+                              std::string(lamb ? "0.1" : "1") + " with " + name));
   RETURN_IF_ERROR(
-      Require(plan.learning_rate <= 1, "training.learning_rate must be at most 1 with adamw"));
-  RETURN_IF_ERROR(
-      Require(plan.weight_decay <= 1, "training.weight_decay must be at most 1 with adamw"));
+      Require(plan.weight_decay <= 1, "training.weight_decay must be at most 1 with " + name));
   RETURN_IF_ERROR(Require(plan.clip_norm > 0 && plan.clip_norm <= 1e6,
-                          "training.clip_norm must be above 0 and at most 10^6 with optimizer "
-                          "adamw: one huge step would stay in its second moment"));
+                          "training.clip_norm must be above 0 and at most 10^6 with optimizer " +
+                              name + ": one huge step would stay in its second moment"));
   return ValidateMoments("training", plan.beta1, plan.beta2, plan.epsilon);
 }
 
@@ -157,7 +161,7 @@ base::Status ValidateOptimizer(const TrainingPlan& plan) {
                           "training.momentum must be below 1, also as a float32"));
   RETURN_IF_ERROR(Require(NonNegativeFinite(plan.clip_norm),
                           "training.clip_norm must be a number of at least 0"));
-  if (plan.optimizer == Optimizer::kAdamW) return ValidateAdamW(plan);
+  if (aggregation::HasMoments(plan.optimizer)) return ValidateMomentsOf(plan);
   return Require(plan.optimizer != Optimizer::kNesterov || plan.momentum > 0,
                  "training.momentum must be above 0 with optimizer nesterov");
 }
@@ -176,7 +180,7 @@ base::Status ValidateInner(const TrainingPlan& plan) {
   if (inner.steps == 1) return base::OkStatus();
   RETURN_IF_ERROR(
       Require(inner.warmup_steps <= inner.steps, "inner.warmup_steps must be at most inner.steps"));
-  RETURN_IF_ERROR(Require(plan.optimizer != aggregation::Optimizer::kAdamW,
+  RETURN_IF_ERROR(Require(!aggregation::HasMoments(plan.optimizer),
                           "training.optimizer must be nesterov or sgd with local steps "
                           "(inner.steps above 1), which have adamw"));
   RETURN_IF_ERROR(Require(plan.weight_decay == 0 && plan.clip_norm == 0,

@@ -76,7 +76,7 @@ inline constexpr Setting kStepsAfterBan = {"training", "steps_after_ban",
 inline constexpr Setting kSettleSteps = {"training", "settle_steps",
                                          "last steps, with learning rate 0", "", 5};
 inline constexpr Setting kOptimizer = {
-    "training", "optimizer", "sgd, nesterov or adamw", "--optimizer", 0, kAny, 7};
+    "training", "optimizer", "sgd, nesterov, adamw or lamb", "--optimizer", 0, kAny, 7};
 inline constexpr Setting kLearningRate = {"training", "learning_rate", "learning rate at its peak",
                                           "--learning-rate"};
 inline constexpr Setting kWarmup = {"training", "warmup_steps",
@@ -100,9 +100,9 @@ inline constexpr Setting kWeightDecay = {"training", "weight_decay",
 inline constexpr Setting kClipNorm = {
     "training", "clip_norm", "largest norm of the aggregated gradient, 0: off", "--clip", 0, kAny,
     7};
-inline constexpr Setting kBeta1 = {"training", "beta1", "adamw", "", 0, kAny, 7};
-inline constexpr Setting kBeta2 = {"training", "beta2", "adamw", "", 0, kAny, 7};
-inline constexpr Setting kEpsilon = {"training", "epsilon", "adamw", "", 0, kAny, 7};
+inline constexpr Setting kBeta1 = {"training", "beta1", "adamw and lamb", "", 0, kAny, 7};
+inline constexpr Setting kBeta2 = {"training", "beta2", "adamw and lamb", "", 0, kAny, 7};
+inline constexpr Setting kEpsilon = {"training", "epsilon", "adamw and lamb", "", 0, kAny, 7};
 
 inline constexpr Setting kInnerSteps = {
     "inner",

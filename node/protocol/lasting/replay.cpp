@@ -12,12 +12,13 @@ void Replay::Add(Item item) {
   waiting_.push_back(std::move(item));
 }
 
-void Replay::Start(JobDesk& desk, const Manifest& manifest, const ModelState& state,
-                   std::uint64_t now) {
+void Replay::Start(JobDesk& desk, const Manifest& manifest, const base::TensorLayout& layout,
+                   const ModelState& state, std::uint64_t now) {
   OSTRAKA_CHECK(!waiting_.empty() && !job_);
   const auto& [block, results] = waiting_.front();
   UpdateSpec spec;
   spec.state = state;
+  spec.layout = layout;
   const auto ranges =
       block->columns.empty()
           ? std::vector<PartRange>{}

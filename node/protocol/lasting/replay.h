@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "node/base/tensor_layout.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/mail/job_desk.h"
 #include "node/protocol/sync/catch_up.h"
@@ -44,7 +45,8 @@ class Replay {
   bool busy() const { return job_.has_value(); }
   // Starts the update of the first block. REQUIRES: not empty, not busy. `now`: the step in
   // progress.
-  void Start(JobDesk& desk, const Manifest& manifest, const ModelState& state, std::uint64_t now);
+  void Start(JobDesk& desk, const Manifest& manifest, const base::TensorLayout& layout,
+             const ModelState& state, std::uint64_t now);
   bool Owns(JobId id) const { return job_ == id; }
   // The job is done: the block that it applied, with its results.
   Item Take(JobId id);

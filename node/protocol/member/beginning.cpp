@@ -196,7 +196,7 @@ void Beginning::PlanReplay(const Blocks& blocks) {
 
 Outcome Beginning::ReplayNext() {
   if (replay_.empty()) return Replayed();
-  replay_.Start(core_.jobs, *core_.manifest, core_.chain.state(), core_.voice.step());
+  replay_.Start(core_.jobs, *core_.manifest, core_.layout, core_.chain.state(), core_.voice.step());
   return Outcome::Wait();
 }
 

@@ -202,7 +202,7 @@ Outcome Follower::ApplyNext() {
   AskOnTheWay();
   replay_.Clear();
   replay_.Add({next->block, next->results});
-  replay_.Start(core_.jobs, *core_.manifest, core_.chain.state(), core_.voice.step());
+  replay_.Start(core_.jobs, *core_.manifest, core_.layout, core_.chain.state(), core_.voice.step());
   return Outcome::Wait();
 }
 

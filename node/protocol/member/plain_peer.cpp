@@ -77,6 +77,7 @@ class PlainPeer final : public Machine {
   std::vector<PeerId> members_;
   std::vector<PartRange> parts_;
   std::uint32_t my_index_ = 0;
+  base::TensorLayout layout_;
   ModelState state_;
 
   bool running_ = false;
@@ -112,6 +113,7 @@ PlainPeer::PlainPeer(PeerOptions options)
   OSTRAKA_CHECK(IsMember(members_, self_) && parts_.back().size() > 0);
   my_index_ = static_cast<std::uint32_t>(std::lower_bound(members_.begin(), members_.end(), self_) -
                                          members_.begin());
+  layout_ = options.layout;
   state_ = InitialStateOf(options, manifest_->training.optimizer);
 }
 
@@ -305,6 +307,7 @@ void PlainPeer::Update() {
   updating_ = true;
   UpdateSpec spec;
   spec.state = state_;
+  spec.layout = layout_;
   for (std::size_t j = 0; j < members_.size(); ++j) {
     spec.columns.push_back({parts_[j], inbox_.at({step_, MessageType::kResult, members_[j]})});
   }

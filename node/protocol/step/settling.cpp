@@ -179,6 +179,7 @@ void Settling::Remember() {
 void Settling::StartUpdate() {
   UpdateSpec spec;
   spec.state = core_.chain.state();
+  spec.layout = core_.layout;
   for (std::size_t j = 0; j < fates_.size(); ++j) {
     const SharedBlob& result = results_.all()[j];
     const bool planted = base::Planted(base::Bug::kVoidColumnApplied) && result != nullptr;

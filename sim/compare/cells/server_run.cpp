@@ -67,11 +67,11 @@ class OwnRows final : public train::Trainer {
 // Applies aggregates to the parameters, as the cell's optimizer does.
 class Server {
  public:
-  Server(const Cell& cell, std::size_t size)
+  Server(const Cell& cell, const base::TensorLayout& layout)
       : cell_(cell),
         plan_(PlanOf(cell)),
-        velocity_(cell.is_exact() ? 0 : size),
-        descent_(plan_.optimizer, cell.is_exact() ? size : 0) {}
+        velocity_(cell.is_exact() ? 0 : base::ElementCount(layout)),
+        descent_(plan_.optimizer, cell.is_exact() ? layout : base::TensorLayout{}) {}
 
   // What a worker owes in an exchange.
   aggregation::LocalSteps WorkIn(std::uint64_t exchange) const {
@@ -111,7 +111,7 @@ class ServerRun {
         attack_(std::move(attack)),
         rows_(std::move(rows)),
         parameters_(context.trainer.InitialParameters(DrawSeed(cell, "initial"))),
-        server_(cell, parameters_.size()),
+        server_(cell, context.trainer.layout()),
         aggregate_(parameters_.size()),
         sent_(cell.peers),
         momentum_(cell.peers),

@@ -58,6 +58,7 @@ TEST(DefaultSgdTest, AClipOfTheTableIsThePlansUnlessOneIsGiven) {
   EXPECT_EQ(clip({.clip_norm = 0.0}), 0.0);
   EXPECT_EQ(clip({.rate = 0.5}), 0.0) << "who chooses a rate gets that rate";
   EXPECT_EQ(clip({.optimizer = aggregation::Optimizer::kAdamW}), 1.0);
+  EXPECT_EQ(clip({.optimizer = aggregation::Optimizer::kLamb}), 1.0);
 }
 
 TEST(DefaultSgdTest, LocalStepsBringAnUpdateOfTheirOwn) {

@@ -116,9 +116,13 @@ void RunVectorKernels(const Kernels& kernels, const Matrix& rows, Outputs& out) 
   out.floats.insert(out.floats.end(), v.begin(), v.end());
   for (float& square : v) square *= square;
   std::vector<float> m = rows[1];
-  kernels.adamw({0.01f, 0.1f, 0.9f, 0.1f, 0.95f, 0.05f, 2.0f, 3.0f, 1e-8f}, rows[0].data(),
-                x.data(), m.data(), v.data(), length);
-  for (const auto* slot : {&x, &m, &v}) {
+  const AdamFactors by = {0.01f, 0.1f, 0.9f, 0.1f, 0.95f, 0.05f, 2.0f, 3.0f, 1e-8f};
+  kernels.adamw(by, rows[0].data(), x.data(), m.data(), v.data(), length);
+  kernels.adam_moments(by, rows[0].data(), m.data(), v.data(), length);
+  std::vector<float> direction(length);
+  kernels.lamb_direction(by, x.data(), m.data(), v.data(), direction.data(), length);
+  kernels.lamb_move(by, x.data(), m.data(), v.data(), length);
+  for (const auto* slot : {&x, &m, &v, &direction}) {
     out.floats.insert(out.floats.end(), slot->begin(), slot->end());
   }
 }

@@ -1,9 +1,11 @@
-// What torch.optim computes in float64 (tests/vectors/optimizers.json, written by write_golden.py).
+// What torch.optim (tests/vectors/optimizers.json, written by write_golden.py) and, of LAMB, optax
+// (lamb.json, by write_lamb_golden.py) compute in float64.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "aggregation/optim/cosine.h"
 #include "aggregation/optim/optimizer.h"
@@ -22,9 +24,10 @@ const json& Golden() {
   return golden;
 }
 
-std::vector<float> AfterAll(const json& golden) {
+// The parameters after all gradients of `file`, as `golden`, one of its cases, has the update.
+std::vector<float> AfterAll(const json& file, const json& golden, base::TensorLayout layout) {
   OptimizerStep step;
-  step.optimizer = *FindOptimizer(golden.at("optimizer").get<std::string>());
+  step.optimizer = *FindOptimizer(golden.value("optimizer", "lamb"));
   step.rate = golden.at("rate").get<float>();
   step.momentum = golden.value("momentum", 0.0F);
   step.decay = golden.value("decay", 0.0F);
@@ -32,20 +35,20 @@ std::vector<float> AfterAll(const json& golden) {
   step.beta1 = golden.value("beta1", 0.0);
   step.beta2 = golden.value("beta2", 0.0);
   step.epsilon = golden.value("epsilon", 0.0);
-  auto x = Golden().at("start").get<std::vector<float>>();
-  Descent descent(step.optimizer, x.size());
+  auto x = file.at("start").get<std::vector<float>>();
+  Descent descent(step.optimizer, std::move(layout));
   step.updates = 0;
-  for (const json& row : Golden().at("gradients")) {
+  for (const json& row : file.at("gradients")) {
     ++step.updates;
     descent.Step(step, row.get<std::vector<float>>(), x);
   }
   return x;
 }
 
-TEST(OptimizerGolden, EachCaseIsAsTorchComputesIt) {
+void ExpectAllCases(const json& file, const base::TensorLayout& layout, std::size_t count) {
   std::size_t cases = 0;
-  for (const auto& [name, golden] : Golden().at("cases").items()) {
-    const std::vector<float> found = AfterAll(golden);
+  for (const auto& [name, golden] : file.at("cases").items()) {
+    const std::vector<float> found = AfterAll(file, golden, layout);
     const auto expected = golden.at("after").get<std::vector<double>>();
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -53,7 +56,20 @@ TEST(OptimizerGolden, EachCaseIsAsTorchComputesIt) {
     }
     ++cases;
   }
-  EXPECT_EQ(cases, 5u);
+  EXPECT_EQ(cases, count);
+}
+
+TEST(OptimizerGolden, EachCaseIsAsTorchComputesIt) {
+  ExpectAllCases(Golden(), {{"x", {Golden().at("start").size()}}}, 5);
+}
+
+TEST(OptimizerGolden, LambIsAsOptaxComputesIt) {
+  const json file = json::parse(std::ifstream("tests/vectors/lamb.json"));
+  base::TensorLayout layout;
+  for (const json& shape : file.at("tensors")) {
+    layout.push_back({"x", shape.get<std::vector<std::uint64_t>>()});
+  }
+  ExpectAllCases(file, layout, 2);
 }
 
 TEST(OptimizerGolden, TheCosineIsTorchs) {

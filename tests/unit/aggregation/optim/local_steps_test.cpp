@@ -73,7 +73,7 @@ TEST(LocalSteps, AreAdamWFromMomentsOfZero) {
   const std::vector<float> from = Drawn(5000, 1);
   LocalDescent descent(kPlan, from);
   std::vector<float> expected = from;
-  Descent naive(Optimizer::kAdamW, from.size());
+  Descent naive(Optimizer::kAdamW, {{"x", {from.size()}}});
   for (std::uint64_t h = 0; h < kPlan.count; ++h) {
     std::vector<float> gradient = Drawn(5000, 0.1F * static_cast<float>(h + 1));
     const float factor = GradientClipFactor(NaiveNorm(gradient), kPlan.clip_norm);

@@ -480,9 +480,28 @@ TEST(UpdateJobTest, OfAdamWLeavesBothMomentsOfVoidColumns) {
   EXPECT_NEAR(state.parameters->at(1), 1 - 0.5 * (3 / std::sqrt(13.0) + 0.5), 1e-6);
 }
 
+TEST(UpdateJobTest, OfLambMovesEachTensorByItsAppliedLength) {
+  UpdateSpec spec;
+  spec.state = {Vector({4, 1, 3}),
+                {{"first_moment", Vector({0, 0, 0})}, {"second_moment", Vector({0, 0, 0})}}};
+  spec.layout = {{"a", {2}}, {"b", {1}}};
+  spec.columns = {{{0, 1}, BlobOf({2})}, {{2, 3}, BlobOf({-5})}};
+  spec.step = {.optimizer = aggregation::Optimizer::kLamb,
+               .rate = 0.25F,
+               .clip_norm = 1e6,
+               .beta1 = 0.5,
+               .beta2 = 0.75,
+               .epsilon = 1e-8,
+               .updates = 1};
+  const ModelState state = RunAs<UpdateResult>(spec).state;
+  EXPECT_FLOAT_EQ(state.parameters->at(0), 3);  // 4 - 0.25 * 4
+  EXPECT_EQ(state.parameters->at(1), 1.0F);
+  EXPECT_FLOAT_EQ(state.parameters->at(2), 3.75F);
+}
+
 TEST(UpdateJobTest, WithoutColumnsNothingMoves) {
   const ModelState state = SgdState(Vector({1, 2}), Vector({3, 4}));
-  const auto after = RunAs<UpdateResult>(UpdateSpec{state, {}, {.rate = 1, .momentum = 0.5F}});
+  const auto after = RunAs<UpdateResult>(UpdateSpec{state, {}, {}, {.rate = 1, .momentum = 0.5F}});
   EXPECT_EQ(*after.state.parameters, *state.parameters);
   EXPECT_EQ(*VelocityOf(after.state), *VelocityOf(state));
 }

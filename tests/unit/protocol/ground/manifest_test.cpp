@@ -367,6 +367,19 @@ INSTANTIATE_TEST_SUITE_P(
         BadManifest{"AdamMomentum", [](Manifest& m) { UseAdamW(m).momentum = 0.9; }, "beta1"},
         BadManifest{"AdamRate", [](Manifest& m) { UseAdamW(m).learning_rate = 1.5; },
                     "learning_rate must be at most 1"},
+        BadManifest{"LambRate",
+                    [](Manifest& m) {
+                      UseAdamW(m).learning_rate = 0.11;
+                      m.training.optimizer = aggregation::Optimizer::kLamb;
+                    },
+                    "at most 0.1 with lamb"},
+        BadManifest{"LambUnclipped",
+                    [](Manifest& m) {
+                      UseAdamW(m).learning_rate = 0.1;
+                      m.training.optimizer = aggregation::Optimizer::kLamb;
+                      m.training.clip_norm = 0;
+                    },
+                    "clip_norm must be above 0"},
         BadManifest{"AdamDecay", [](Manifest& m) { UseAdamW(m).weight_decay = 1.5; },
                     "weight_decay must be at most 1"},
         BadManifest{"AdamBeta1", [](Manifest& m) { UseAdamW(m).beta1 = 1; }, "beta1"},

@@ -39,6 +39,7 @@ class ReplayTest : public testing::Test {
   JobId IdOf(std::size_t action) { return std::get<StartJob>(out_.actions().at(action)).id; }
 
   Manifest manifest_ = scene::ManifestOf(4);
+  base::TensorLayout layout_ = {{"w", {3}}};
   Outbox out_;
   Turn turn_;
   JobDesk desk_{turn_};
@@ -48,12 +49,12 @@ class ReplayTest : public testing::Test {
 TEST_F(ReplayTest, UpdatesAreAppliedInTheOrderOfTheirBlocks) {
   replay_.Add(ItemOf(3));
   replay_.Add(ItemOf(4));
-  replay_.Start(desk_, manifest_, StateOf(1), 9);
+  replay_.Start(desk_, manifest_, layout_, StateOf(1), 9);
   EXPECT_TRUE(replay_.busy());
   replay_.CheckInvariants();
   EXPECT_EQ(replay_.Take(IdOf(0)).block->step, 3u);
   EXPECT_FALSE(replay_.busy());
-  replay_.Start(desk_, manifest_, StateOf(2), 9);
+  replay_.Start(desk_, manifest_, layout_, StateOf(2), 9);
   EXPECT_EQ(SpecOf(1).state.parameters->front(), 2.0F) << "the state that the first one gave";
   EXPECT_EQ(replay_.Take(IdOf(1)).block->step, 4u);
   EXPECT_TRUE(replay_.empty());
@@ -61,7 +62,7 @@ TEST_F(ReplayTest, UpdatesAreAppliedInTheOrderOfTheirBlocks) {
 
 TEST_F(ReplayTest, UpdateTakesTheAppliedColumnsAndLeavesOutTheVoidOne) {
   replay_.Add(ItemOf(3));
-  replay_.Start(desk_, manifest_, StateOf(1), 9);
+  replay_.Start(desk_, manifest_, layout_, StateOf(1), 9);
   const UpdateSpec& spec = SpecOf(0);
   ASSERT_EQ(spec.columns.size(), 2u);
   const auto ranges = CutParts(kDimension, 3);
@@ -73,13 +74,13 @@ TEST_F(ReplayTest, UpdateTakesTheAppliedColumnsAndLeavesOutTheVoidOne) {
 
 TEST_F(ReplayTest, BlockWithoutColumnsChangesNoParameter) {
   replay_.Add({std::make_shared<const Block>(), {}});
-  replay_.Start(desk_, manifest_, StateOf(1), 0);
+  replay_.Start(desk_, manifest_, layout_, StateOf(1), 0);
   EXPECT_TRUE(SpecOf(0).columns.empty());
 }
 
 TEST_F(ReplayTest, JobIsAboutItsBlockAndAskedForInTheStepInProgress) {
   replay_.Add(ItemOf(3));
-  replay_.Start(desk_, manifest_, StateOf(1), 9);
+  replay_.Start(desk_, manifest_, layout_, StateOf(1), 9);
   const auto job = desk_.Take(IdOf(0));
   ASSERT_TRUE(job);
   EXPECT_EQ(job->about, 3u);
@@ -88,14 +89,14 @@ TEST_F(ReplayTest, JobIsAboutItsBlockAndAskedForInTheStepInProgress) {
 
 TEST_F(ReplayTest, JobThatRunsWhenAllIsClearedIsNotOurs) {
   replay_.Add(ItemOf(3));
-  replay_.Start(desk_, manifest_, StateOf(1), 9);
+  replay_.Start(desk_, manifest_, layout_, StateOf(1), 9);
   EXPECT_TRUE(replay_.Owns(IdOf(0)));
   EXPECT_FALSE(replay_.Owns(IdOf(0) + 1));
   replay_.Clear();
   EXPECT_FALSE(replay_.Owns(IdOf(0)));
   EXPECT_TRUE(replay_.empty());
   replay_.Add(ItemOf(7));
-  replay_.Start(desk_, manifest_, StateOf(1), 9);
+  replay_.Start(desk_, manifest_, layout_, StateOf(1), 9);
   EXPECT_FALSE(replay_.Owns(IdOf(0)));
   EXPECT_TRUE(replay_.Owns(IdOf(1)));
   replay_.CheckInvariants();

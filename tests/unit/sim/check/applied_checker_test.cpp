@@ -19,7 +19,7 @@ constexpr double kTau = 1;
 
 class AppliedTest : public testing::Test {
  protected:
-  AppliedTest() : manifest_(PlainSgd()), checker_(FourPeers(), manifest_) {
+  AppliedTest() : manifest_(PlainSgd()), checker_(FourPeers(), manifest_, {{"x", {2}}}) {
     wire::Block before = ABlock(kStep - 1);
     before.tau = kTau;
     EXPECT_TRUE(checker_.OnAction(0, Done(before, State({10, 20}))).ok());

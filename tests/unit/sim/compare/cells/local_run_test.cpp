@@ -77,7 +77,7 @@ TEST(LocalRun, IsWhatTheProtocolsPartsCompute) {
     EXPECT_EQ(training.steps, kSteps / inner + kSettleSteps);
     EXPECT_EQ(training.inner.steps, inner);
     std::vector<float> at = trainer->InitialParameters(DrawSeed(cell, "initial"));
-    aggregation::Descent descent(training.optimizer, at.size());
+    aggregation::Descent descent(training.optimizer, trainer->layout());
     for (std::uint64_t exchange = 0; exchange < kSteps / inner; ++exchange) {
       std::vector<double> sum(at.size());
       for (std::size_t worker = 0; worker < cell.peers; ++worker) {
