@@ -94,13 +94,15 @@ std::vector<Entry> LiesAboutWork() {
        {},
        MakeWrongAggregate},
       {{"near_tolerance",
-        "as an aggregator, shifts the aggregate to `times` the limit of the sum check",
-        {AnySize("times", "3")},
+        "as an aggregator, shifts the aggregate to `times` the limit of the sum check; how = 1: "
+        "one "
+        "coordinate, always the same; 2: each coordinate against its own value",
+        {AnySize("times", "3"), Count("how", "0", 2)},
         Outcome::kRemoved,
         "as wrong_aggregate; up to the limit it is only contained: the error is no larger than "
         "rounding may make",
         {},
-        {{"times", {"1.5", "20"}}},
+        {{"times", {"1.5", "20"}}, {"how", {"1", "2"}}},
         {},
         nullptr,
         {{"times", 1}}},

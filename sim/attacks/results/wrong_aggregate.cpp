@@ -1,5 +1,6 @@
 // wrong_aggregate: AGG and RESULT carry an aggregate that is not CenteredClip's fixed point.
-// near_tolerance: such an aggregate with an error just at the limit of the sum check.
+// near_tolerance: such an aggregate with an error just at the limit of the sum check; with how = 1
+// in one coordinate alone, the same in each step, with how = 2 against each coordinate's own value.
 //
 // wrong_aggregate shifts all coordinates by `scale` root mean squares, or a single coordinate with
 // one = 1. The shift grows by the factor `ramp` each step. With cover = 1 colluders state sums that
@@ -85,26 +86,39 @@ class FarParts final : public LyingEditor<protocol::GradientResult> {
 };
 
 // The sum check allows sums of 8 |S| (eps + 2^-23 |ghat| + quantum) / sqrt(p), over |S| projections
-// on directions of p entries +-1/sqrt(p). This shift makes each sum `times` that limit, times a
-// standard normal number.
+// on directions of p entries +-1/sqrt(p). The shift makes each sum `times` that limit, times a
+// standard normal number, or with how = 1 times 1: such a coordinate is steered for ever where
+// times < 1. With how = 2 and times = 1/8 an aggregator rounds all against the gradient, by half of
+// what the codec's steps are.
 class NearTolerance final : public LyingEditor<protocol::AggregateResult> {
  public:
   explicit NearTolerance(const EditorOptions& options)
-      : LyingEditor(options.from_step), times_(options.Param("times")) {}
+      : LyingEditor(options.from_step),
+        times_(options.Param("times")),
+        how_(static_cast<How>(options.Param("how"))) {}
 
  private:
+  enum class How : std::uint8_t { kAll, kOne, kAgainst };
+
   std::optional<protocol::AggregateResult> Lie(const EditorTurn&, const protocol::JobSpec& spec,
                                                const protocol::AggregateResult& truth) override {
     const auto& aggregate = std::get<protocol::AggregateSpec>(spec);
-    const std::vector<float> values = ResultOf(aggregate, truth);
+    std::vector<float> values = ResultOf(aggregate, truth);
     const protocol::ResultSize size =
         protocol::SizeOf(aggregate.codecs.results, *truth.result, aggregate.size);
     const double allowed = 8 * (aggregate.eps + 0x1.0p-23 * size.norm + size.quantum);
     const double shift = times_ * allowed / std::sqrt(static_cast<double>(values.size()));
-    return Shifted(aggregate, values, shift);
+    if (how_ == How::kAll) return Shifted(aggregate, values, shift);
+    if (how_ == How::kOne) {
+      values[0] = Added(values[0], times_ * allowed);
+    } else {
+      for (float& value : values) value = Added(value, value < 0 ? shift : -shift);
+    }
+    return AsResult(aggregate, values);
   }
 
   double times_;
+  How how_;
 };
 
 }  // namespace
