@@ -34,7 +34,8 @@ base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest&
                                 .data_seed = plan.data_seed,
                                 .exact = manifest.compute_profile == protocol::kExact,
                                 .evaluate_on = local.evaluate_on,
-                                .kernels = local.kernels};
+                                .kernels = local.kernels,
+                                .recompute = local.recompute};
   if (options.exact && local.threads > 1) {
     options.threads = local.threads;
     options.executor = std::make_shared<os::ThreadExecutor>(local.threads);

@@ -20,6 +20,7 @@ struct LocalTraining {
   std::string graph = {};    // where the run's graph file is here, or empty
   std::string kernels = {};  // of exact gradients; empty: the widest
   std::size_t threads = 1;   // of exact gradients
+  bool recompute = false;    // TrainerOptions::recompute
   train::HeldOut evaluate_on = train::HeldOut::kTest;
 };
 

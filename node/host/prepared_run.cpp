@@ -216,6 +216,15 @@ store::CheckpointWriterOptions StatesOf(const RunOptions& options,
 
 }  // namespace
 
+base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const RunOptions& options) {
+  return config::TrainerOptionsOf(*options.manifest, {.data = options.files.data,
+                                                      .graph = options.files.graph,
+                                                      .kernels = options.kernels,
+                                                      .threads = options.threads,
+                                                      .recompute = options.recompute,
+                                                      .evaluate_on = options.states.evaluate_on});
+}
+
 base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   OSTRAKA_CHECK(options.manifest != nullptr && options.key != nullptr);
   OSTRAKA_CHECK(options.states.keep_checkpoints > 0);
@@ -237,12 +246,7 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
         "an unprotected run cannot be recorded, since nothing in it is signed: leave out --record "
         "or --unprotected");
   }
-  ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
-                   config::TrainerOptionsOf(manifest, {.data = options.files.data,
-                                                       .graph = options.files.graph,
-                                                       .kernels = options.kernels,
-                                                       .threads = options.threads,
-                                                       .evaluate_on = options.states.evaluate_on}));
+  ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options, TrainerOptionsOf(options));
   NodeOptions node;
   ASSIGN_OR_RETURN(node.trainer, train::MakeTrainer(trainer_options));
   const base::TensorLayout layout = node.trainer->layout();

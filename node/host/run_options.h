@@ -84,6 +84,7 @@ struct RunOptions {
   // Of the batches that this machine could average, the share that it gives, 1 to 100; none: all.
   std::optional<std::uint8_t> compute_percent = {};
   std::size_t threads = 1;   // of an exact gradient
+  bool recompute = false;    // train::TrainerOptions::recompute
   bool unprotected = false;  // plain averaging, nothing checked: for comparison only
   // Makes the machine, for experiments with one that misbehaves. Null: an honest one. REQUIRES: the
   // machine is fresh, not null.
@@ -91,5 +92,8 @@ struct RunOptions {
                                                                    const base::TensorLayout&)>
       machine;
 };
+
+// The trainer of this run on this machine. Errors of config::TrainerOptionsOf.
+base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const RunOptions& options);
 
 }  // namespace ostraka::host

@@ -48,6 +48,10 @@ class Trainer {
   // Named tensors whose concatenation is the parameter vector.
   virtual const base::TensorLayout& layout() const = 0;
 
+  // Bytes that this trainer needs beside parameters and a gradient: its data, and what lies between
+  // the steps of a gradient. nullopt: not known.
+  virtual std::optional<std::uint64_t> WorkingBytes() const { return std::nullopt; }
+
   // d floats, a function of `seed` alone.
   virtual std::vector<float> InitialParameters(const Digest& seed) const = 0;
 
@@ -124,6 +128,9 @@ struct TrainerOptions {
   // exact: the threads of a gradient, which change no bit; `executor` has as many. Null: one.
   std::size_t threads = 1;
   std::shared_ptr<const aggregation::Executor> executor = nullptr;
+  // exact: parts of the forward pass are computed twice where that takes less memory; no bit
+  // changes.
+  bool recompute = false;
 };
 
 }  // namespace ostraka::train

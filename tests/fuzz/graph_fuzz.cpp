@@ -12,6 +12,7 @@
 #include "exact/graph/graph_text.h"
 #include "exact/program/differentiate.h"
 #include "exact/program/plan.h"
+#include "exact/program/recompute.h"
 #include "exact/run/runner.h"
 #include "node/base/check.h"
 
@@ -76,6 +77,16 @@ void RunOne(std::string_view text) {
   std::vector<std::uint32_t> best;
   RunOn(*plan, BestKernels(), best);
   OSTRAKA_CHECK(best == expected);
+  // Parts of the forward pass twice, cut where the text's length says.
+  const Program program = Differentiate(*graph);
+  if (program.forward_steps < 2) return;
+  const std::vector<std::size_t> cuts = {1 + text.size() % (program.forward_steps - 1)};
+  for (const auto& again :
+       {PlanMemory(Recompute(program, cuts), {}, 1), PlanLeastMemory(program, {}, 1)}) {
+    std::vector<std::uint32_t> found;
+    RunOn(*again, KernelsFor(Level::kScalar), found);
+    OSTRAKA_CHECK(found == expected);
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "exact/graph/operations.h"
 #include "exact/program/differentiate.h"
 #include "exact/program/plan.h"
+#include "exact/program/recompute.h"
 #include "node/cli/model/commands.h"
 #include "node/cli/terminal/byte_count.h"
 #include "node/cli/views/node_json.h"
@@ -26,6 +27,7 @@ struct ShowOptions {
   std::string max_memory = "8G";
   std::uint64_t max_operations = exact::PlanLimits{}.max_operations;
   std::size_t threads = 1;
+  bool recompute = false;
   bool json = false;
 };
 
@@ -96,9 +98,10 @@ base::Status Show(const ShowOptions& options) {
   const auto graph = exact::ParseGraph(text);
   if (!graph.ok()) return named(graph.status());
   if (const base::Status checked = exact::CheckGraph(*graph); !checked.ok()) return named(checked);
-  const auto plan = exact::PlanMemory(
-      exact::Differentiate(*graph),
-      {.max_bytes = max_bytes, .max_operations = options.max_operations}, options.threads);
+  const auto plan_of = options.recompute ? exact::PlanLeastMemory : exact::PlanMemory;
+  const auto plan =
+      plan_of(exact::Differentiate(*graph),
+              {.max_bytes = max_bytes, .max_operations = options.max_operations}, options.threads);
   if (!plan.ok()) return named(plan.status());
   const std::string id = exact::GraphId(text).Hex();
   if (options.json) {
@@ -125,6 +128,8 @@ void AddModelShowCommand(CLI::App& model, Invocation& invocation) {
   command->add_option("--threads", options->threads, "threads of a gradient")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  command->add_flag("--recompute", options->recompute,
+                    "of a gradient that computes parts twice where that takes less memory");
   command->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
   command->footer("Example: ostraka model show gpt.graph");
   command->callback([options, &invocation] {

@@ -208,6 +208,7 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options,
   run.files.graph = GraphFileOf(options.files.graph, options.files.manifest, *run.manifest);
   run.kernels = options.lab.kernels;
   run.threads = options.threads;
+  run.recompute = options.recompute;
   ASSIGN_OR_RETURN(run.compute_percent, ComputePercentOf(options.cpu, *run.manifest));
   run.files.origin = options.files.origin;
   if (!options.recording.folder.empty()) {
@@ -225,13 +226,7 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options,
   run.network.addresses.merge(addresses);  // --peers come first
   run.unprotected = options.lab.unprotected;
   if (options.lab.Attacks()) {
-    ASSIGN_OR_RETURN(
-        train::TrainerOptions trainer,
-        config::TrainerOptionsOf(*run.manifest, {.data = run.files.data,
-                                                 .graph = run.files.graph,
-                                                 .kernels = run.kernels,
-                                                 .threads = run.threads,
-                                                 .evaluate_on = run.states.evaluate_on}));
+    ASSIGN_OR_RETURN(train::TrainerOptions trainer, host::TrainerOptionsOf(run));
     run.machine = [lab = options.lab, of = run.manifest, own = run.key, trainer](
                       const host::MachineMaker& honest, const base::TensorLayout& layout) {
       return Attacker(lab, of, own, trainer, layout, honest);
@@ -262,7 +257,8 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
                      "the run's graph file, if it trains one (default: the manifest's path and "
                      ".graph)");
   command.add_option("--origin", options.files.origin,
-                     "file with the initial state, for a run made by `run recover`");
+                     "file with the initial state, for a run made by `run recover` or `run init "
+                     "--from`");
   WritesTo(command.add_option("--record", options.recording.folder,
                               "record in this folder what the node is given and says, for `ostraka "
                               "replay`; no key or passphrase is in it"));
@@ -291,6 +287,9 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
                   "threads of an exact gradient, which change no bit of it")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  command.add_flag("--recompute", options.recompute,
+                   "of an exact gradient, compute parts twice instead of keeping them in memory, "
+                   "which changes no bit");
   command.add_option(
       "--cpu", options.cpu,
       "share of this machine, 50%: average so many fewer batches than it could, in a "

@@ -77,6 +77,7 @@ struct NodeCommandOptions {
   std::string cpu;    // "50%"; empty: all
   std::string hours;  // "22-7"; empty: all
   std::size_t threads = 1;
+  bool recompute = false;
   NodeOutputOptions output;
   NodeLabOptions lab;
 };

@@ -45,6 +45,11 @@ class ExactEngine final : public GraphEngine {
 
   std::span<const float> Logits() const override { return runner_.Logits(); }
 
+  std::optional<std::uint64_t> WorkingBytes() const override {
+    const exact::PlannedProgram& plan = runner_.plan();
+    return plan.peak_bytes - 2 * sizeof(float) * plan.program.parameter_count;
+  }
+
   std::unique_ptr<GraphEngine> Other() const override {
     return std::make_unique<ExactEngine>(runner_.plan(), runner_.constants(),
                                          OtherKernels(kernels_), executor_,

@@ -4,7 +4,9 @@
 // Thread safety: one call at a time; Abandon from any thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "exact/run/runner.h"
@@ -27,6 +29,9 @@ class GraphEngine {
                                      std::span<const exact::InputValues> inputs) = 0;
   // Of the last call that succeeded, one row a target; empty if the loss is taken of no logits.
   virtual std::span<const float> Logits() const = 0;
+
+  // Bytes that it needs beside parameters and a gradient; nullopt: not known.
+  virtual std::optional<std::uint64_t> WorkingBytes() const { return std::nullopt; }
 
   // An engine that computes the same by other instructions of this machine; null if it has none. It
   // does not outlive this one.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "exact/program/differentiate.h"
+#include "exact/program/recompute.h"
 #include "node/base/check.h"
 #include "node/train/batch.h"
 #include "node/train/exact/constants_file.h"
@@ -32,6 +33,16 @@ class GraphTrainer final : public Trainer {
   }
 
   const base::TensorLayout& layout() const override { return layout_; }
+
+  std::optional<std::uint64_t> WorkingBytes() const override {
+    const std::optional<std::uint64_t> engine = engine_->WorkingBytes();
+    if (!engine) return std::nullopt;
+    std::uint64_t bytes = *engine;
+    for (const Examples* part : {&data_.training, &data_.validation, &data_.test}) {
+      bytes += part->values.size() + part->labels.size();
+    }
+    return bytes;
+  }
 
   std::vector<float> InitialParameters(const Digest& seed) const override {
     return by_fan_in_ ? UniformByFanIn(layout_, seed) : InitialByGraph(tensors_, seed);
@@ -182,9 +193,10 @@ base::StatusOr<GraphTask> PrepareTask(const TrainerOptions& options, exact::Grap
                                  std::to_string(batch.size()) + ", the graph's examples, not " +
                                  std::to_string(options.batch_size));
   }
-  ASSIGN_OR_RETURN(exact::PlannedProgram plan,
-                   exact::PlanMemory(exact::Differentiate(graph), {.max_bytes = kMaxPeakBytes},
-                                     options.threads));
+  const auto plan_of = options.recompute ? exact::PlanLeastMemory : exact::PlanMemory;
+  ASSIGN_OR_RETURN(
+      exact::PlannedProgram plan,
+      plan_of(exact::Differentiate(graph), {.max_bytes = kMaxPeakBytes}, options.threads));
   return GraphTask{.data = std::move(data),
                    .graph = std::move(graph),
                    .constants = std::move(constants),

@@ -13,6 +13,7 @@
 #include "exact/program/cost.h"
 #include "exact/program/differentiate.h"
 #include "exact/program/plan.h"
+#include "exact/program/recompute.h"
 
 namespace ostraka::exact::program_test {
 namespace {
@@ -87,6 +88,50 @@ TEST(Plan, EveryBufferIsWholeWhenItIsRead) {
       ArenaWatch(plan).RunAll();
     }
   }
+}
+
+TEST(Recompute, EveryBufferIsWholeWhenItIsRead) {
+  for (const char* model : {"gpt", "llama", "albert", "vit", "mlp", "softmax"}) {
+    ModelOptions options = kSmall;
+    options.model = model;
+    const Program program = Differentiate(MakeModel(options).value().graph);
+    for (std::size_t cut = 1; cut < program.forward_steps; ++cut) {
+      const std::vector<std::size_t> cuts = {cut};
+      ArenaWatch(PlanMemory(Recompute(program, cuts), {}, 1).value()).RunAll();
+    }
+    ArenaWatch(PlanLeastMemory(program, {}, 3).value()).RunAll();
+  }
+}
+
+// Of a deep model each layer's activations are alive alone, beside what goes from layer to layer.
+TEST(Recompute, TakesAThirdOfADeepModelsMemoryForAThirdMoreTime) {
+  ModelOptions options = kSmall;
+  options.layers = 24;
+  const Program program = Differentiate(MakeModel(options).value().graph);
+  const PlannedProgram plain = PlanMemory(program, {}, 1).value();
+  const PlannedProgram least = PlanLeastMemory(program, {}, 1).value();
+  EXPECT_LT(least.arena_elements, plain.arena_elements / 3);
+  EXPECT_LT(least.operations, plain.operations / 3 * 4);
+  EXPECT_EQ(least.program.forward_steps, plain.program.forward_steps);
+}
+
+TEST(Recompute, WithoutCutsChangesNothing) {
+  const Program program = Differentiate(MakeModel(kSmall).value().graph);
+  const Program same = Recompute(program, {});
+  EXPECT_EQ(same.steps.size(), program.steps.size());
+  EXPECT_EQ(same.buffers.size(), program.buffers.size());
+}
+
+// A limit that the plain plan breaks may be kept.
+TEST(Recompute, MakesAModelFitThatWouldNot) {
+  ModelOptions options = kSmall;
+  options.layers = 24;
+  const Program program = Differentiate(MakeModel(options).value().graph);
+  const PlanLimits limits = {.max_bytes = PlanMemory(program, {}, 1)->peak_bytes - 1};
+  EXPECT_FALSE(PlanMemory(program, limits, 1).ok());
+  EXPECT_TRUE(PlanLeastMemory(program, limits, 1).ok());
+  const auto refused = PlanLeastMemory(program, {.max_bytes = 1000}, 1);
+  EXPECT_THAT(base::MessageOf(refused.status()), HasSubstr("more than the limit of 1000"));
 }
 
 TEST(Plan, BuffersThatDoNotLiveTogetherShareMemory) {

@@ -349,6 +349,19 @@ TEST_F(GraphTrainer, ThreadsChangeNoBit) {
   }
 }
 
+TEST_F(GraphTrainer, RecomputingChangesNoBit) {
+  exact::ModelOptions model = SmallGpt();
+  model.layers = 6;
+  TrainerOptions options = With(model, 8);
+  const auto plain = Make(options);
+  options.recompute = true;
+  const auto again = Make(options);
+  const std::vector<float> at = plain->InitialParameters(SeedOf(1));
+  EXPECT_EQ(again->Gradient(at, SeedOf(2)).value(), plain->Gradient(at, SeedOf(2)).value());
+  EXPECT_EQ(again->GradientAgain(at, SeedOf(2)).value(), plain->Gradient(at, SeedOf(2)).value());
+  EXPECT_EQ(again->BatchLoss(), plain->BatchLoss());
+}
+
 TEST_F(GraphTrainer, EveryLevelOfKernelsGivesOneGradient) {
   TrainerOptions options = With(SmallGpt(), 4);
   std::string first;
