@@ -79,7 +79,8 @@ struct MemoryFacts {
   std::uint64_t available_bytes = 0;
   std::uint64_t limit_bytes = 0;  // of the control group; 0: none
 };
-Finding JudgeMemory(const MemoryFacts& facts);
+// `need`: what a member of the run needs; 0: no run, or not known.
+Finding JudgeMemory(const MemoryFacts& facts, std::uint64_t need = 0);
 
 // Judges the soft and hard limit of open files.
 Finding JudgeFiles(std::uint64_t soft, std::uint64_t hard);

@@ -19,9 +19,11 @@
 #include "node/cli/terminal/member_names.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
+#include "node/config/run_memory.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
 namespace {
@@ -118,6 +120,14 @@ std::optional<Finding> SeenByMembers(const DoctorOptions& options,
   return JudgeOutside(facts, port == 0 && dialed ? dialed->port : port);
 }
 
+// What a member of the run needs of its memory; 0: the data are not here, or the model's library.
+std::uint64_t NeededMemory(const DoctorOptions& options) {
+  const auto model = ModelOf(options, "");
+  if (!model.ok()) return 0;
+  const auto trainer = train::MakeTrainer(model->trainer);
+  return trainer.ok() ? config::SumOf(config::MemoryRowsOf(model->manifest, **trainer)) : 0;
+}
+
 base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
   std::vector<ReachFacts> members;
   MemberNames names;
@@ -134,13 +144,14 @@ base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
     ASSIGN_OR_RETURN(node, DataDirOf(options.data_dir, manifest.run_id));
   }
   const std::optional<DialedFacts> dialed = node.empty() ? std::nullopt : AskNode(node);
+  const std::uint64_t need = options.manifest_file.empty() ? 0 : NeededMemory(options);
   const CpuFacts cpu = ReadCpu();
   std::vector<Finding> findings = {JudgeCpu(cpu),
                                    JudgeThreads(cpu),
                                    JudgeKernels(ReadKernels()),
                                    JudgeBlas(ReadBlas(), cpu),
                                    CheckModule(),
-                                   JudgeMemory(ReadMemory()),
+                                   JudgeMemory(ReadMemory(), need),
                                    JudgeDisk(ReadDisk(folder)),
                                    CheckFiles(),
                                    JudgeClock(ReadClock()),
@@ -216,10 +227,11 @@ void AddDoctorCommand(CLI::App& program, Invocation& invocation) {
       "instead, measure the noise of gradients between the code paths of different CPUs, and "
       "compare it with the manifest's eps_g (or the default, for the built-in models)");
   command->add_option("--data", options->data,
-                      "with --calibrate: location of the manifest's data, as for ostraka node");
+                      "where the manifest's data is, as for ostraka node: for --calibrate, and to "
+                      "say what memory a "
+                      "member needs");
   command->add_option("--graph", options->graph,
-                      "with --calibrate: location of the manifest's graph file, as for ostraka "
-                      "node");
+                      "where the manifest's graph file is, as for ostraka node");
   command->add_option("--probe-kernels", options->probe_kernels)->group("");
   command->add_option("--probe-into", options->probe_into)->group("");
   command->add_option("--probe-at", options->probe_at)->group("");

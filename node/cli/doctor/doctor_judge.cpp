@@ -163,7 +163,7 @@ Finding JudgeDisk(const DiskFacts& facts) {
   return {"disk", Severity::kOk, text, ""};
 }
 
-Finding JudgeMemory(const MemoryFacts& facts) {
+Finding JudgeMemory(const MemoryFacts& facts, std::uint64_t need) {
   const std::uint64_t usable = facts.limit_bytes > 0
                                    ? std::min(facts.available_bytes, facts.limit_bytes)
                                    : facts.available_bytes;
@@ -171,6 +171,14 @@ Finding JudgeMemory(const MemoryFacts& facts) {
   if (facts.limit_bytes > 0) text += ", a limit of " + Bytes(facts.limit_bytes);
   if (usable < 128 * kMiB) {
     return {"memory", Severity::kSerious, text, "end other programs, or raise the limit"};
+  }
+  if (need > 0) {
+    text += ", a member of this run needs about " + Bytes(need) + " (ostraka memory)";
+    const char* const fix =
+        "end other programs, raise the limit, or start the node with --recompute";
+    if (usable < need) return {"memory", Severity::kSerious, text, fix};
+    if (usable / 5 * 4 < need) return {"memory", Severity::kWarning, text, fix};
+    return {"memory", Severity::kOk, text, ""};
   }
   // A node with libtorch and a small model takes about 250 MiB.
   if (usable < 512 * kMiB) {

@@ -1,4 +1,4 @@
-// ostraka memory: what training a transformer takes elsewhere.
+// ostraka memory: what a member of a run needs, and what training a transformer takes elsewhere.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
@@ -10,6 +10,13 @@
 #include "node/cli/model/commands.h"
 #include "node/cli/model/training_memory.h"
 #include "node/cli/options/choices.h"
+#include "node/cli/options/manifest_options.h"
+#include "node/cli/terminal/human.h"
+#include "node/cli/views/node_json.h"
+#include "node/config/manifest_toml.h"
+#include "node/config/run_memory.h"
+#include "node/config/training.h"
+#include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
 namespace {
@@ -19,6 +26,12 @@ using nlohmann::json;
 constexpr double kGiB = 1 << 30;
 
 struct MemoryOptions {
+  // Of a run.
+  std::string manifest;
+  std::string data;
+  std::string graph;
+  bool recompute = false;
+  // Of the calculator.
   std::string preset;
   std::string precision = "O1";
   std::string optimizer = "adam";
@@ -70,7 +83,43 @@ base::StatusOr<json> Compute(const MemoryOptions& options) {
               {"host_gib", memory.host_bytes / kGiB}};
 }
 
+// The table of a run, from the trainer that its members make.
+ExitCode TellOfRun(const MemoryOptions& options) {
+  const auto rows = [&]() -> base::StatusOr<std::vector<config::MemoryRow>> {
+    ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
+    ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
+                     config::TrainerOptionsOf(
+                         manifest, {.data = options.data,
+                                    .graph = GraphFileOf(options.graph, options.manifest, manifest),
+                                    .recompute = options.recompute}));
+    ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(trainer_options));
+    return config::MemoryRowsOf(manifest, *trainer);
+  }();
+  if (!rows.ok()) return Fail(rows.status());
+  if (options.json) {
+    json list = json::array();
+    for (const config::MemoryRow& row : *rows) {
+      list.push_back({{"what", row.what}, {"bytes", row.bytes}});
+    }
+    PrintJson({{"total_bytes", config::SumOf(*rows)}, {"rows", list}});
+    return kDone;
+  }
+  for (const config::MemoryRow& row : *rows) {
+    std::printf("%9s  %s\n", BytesText(row.bytes).c_str(), row.what.c_str());
+  }
+  std::printf(
+      "%9s  in a quiet step; a case that is open takes up to a state's more for each step "
+      "that it is about\n",
+      BytesText(config::SumOf(*rows)).c_str());
+  return kDone;
+}
+
 ExitCode RunCommand(const MemoryOptions& options) {
+  if (!options.manifest.empty()) return TellOfRun(options);
+  if (options.preset.empty()) {
+    return Fail(base::InvalidArgument(
+        "name a run's manifest, or with --preset a model: see `ostraka memory --help`"));
+  }
   const auto result = Compute(options);
   if (!result.ok()) return Fail(result.status());
   if (options.json) {
@@ -92,10 +141,19 @@ ExitCode RunCommand(const MemoryOptions& options) {
 
 void AddMemoryCommand(CLI::App& program, Invocation& invocation) {
   auto* command = program.add_subcommand(
-      "memory", "what training a well-known transformer takes with the usual frameworks");
+      "memory",
+      "what a member of a run needs of its memory; or what training a well-known transformer takes "
+      "with the usual frameworks");
   auto options = std::make_shared<MemoryOptions>();
-  OfferChoices(command->add_option("--preset", options->preset, "the model"), PresetNames())
-      ->required();
+  auto* manifest = command->add_option("manifest", options->manifest, "the run's manifest");
+  command->add_option("--data", options->data, "where the run's data is on this machine");
+  command->add_option("--graph", options->graph,
+                      "the run's graph file, if it trains one (default: the manifest's path and "
+                      ".graph)");
+  command->add_flag("--recompute", options->recompute, "as of a node with --recompute");
+  OfferChoices(command->add_option("--preset", options->preset, "a model, instead of a run"),
+               PresetNames())
+      ->excludes(manifest);
   OfferChoices(command->add_option("--optimizer", options->optimizer,
                                    "adam with moments of 32 bits, 16-bit-adam or 8-bit-adam"),
                NamesIn(kOptimizers))
@@ -113,8 +171,8 @@ void AddMemoryCommand(CLI::App& program, Invocation& invocation) {
                     "all layers' activations, not computed again");
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
-      "Example: ostraka memory --preset bert-large --optimizer 8-bit-adam --offload\n"
-      "What a node of ours takes is another matter: its report names it (docs/operating.md).");
+      "Example: ostraka memory run.toml --data text:book.txt\n"
+      "ostraka memory --preset bert-large --optimizer 8-bit-adam --offload");
   command->callback(
       [options, &invocation] { invocation.body = [options] { return RunCommand(*options); }; });
 }

@@ -113,6 +113,10 @@ const Chain::Served* Chain::ServedAt(std::uint64_t step) const {
   return served == served_.end() ? nullptr : &served->second;
 }
 
+std::size_t Chain::ServedStates(std::uint64_t every) {
+  return std::max<std::size_t>(kServedStates, kServedSteps / std::max<std::uint64_t>(every, 1) + 1);
+}
+
 void Chain::CheckInvariants() const {
   OSTRAKA_CHECK(std::is_sorted(head_->members.begin(), head_->members.end()));  // H1
   OSTRAKA_CHECK(state_.parameters != nullptr);

@@ -105,6 +105,8 @@ class Chain {
   // The state at the beginning of `step` is the present one, and has these leaves.
   void Serve(std::uint64_t step, std::vector<Digest> leaves);
   const Served* ServedAt(std::uint64_t step) const;
+  // How many there are at most where every `every`-th step has a root.
+  static std::size_t ServedStates(std::uint64_t every);
 
   void CheckInvariants() const;
 

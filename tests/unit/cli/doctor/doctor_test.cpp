@@ -134,6 +134,12 @@ TEST(DoctorTest, MemoryAndFiles) {
   Expect(JudgeMemory({.available_bytes = 4 * gib, .limit_bytes = gib / 4}), Severity::kWarning,
          "a limit of 256 MiB");
   Expect(JudgeMemory({.available_bytes = gib / 16, .limit_bytes = 0}), Severity::kSerious);
+  Expect(JudgeMemory({.available_bytes = 4 * gib, .limit_bytes = 0}, 2 * gib), Severity::kOk,
+         "needs about 2.0 GiB");
+  Expect(JudgeMemory({.available_bytes = 4 * gib, .limit_bytes = 2 * gib}, 2 * gib),
+         Severity::kWarning, "--recompute");
+  Expect(JudgeMemory({.available_bytes = 4 * gib, .limit_bytes = gib}, 2 * gib),
+         Severity::kSerious);
   Expect(JudgeFiles(1024, 4096), Severity::kOk);
   Expect(JudgeFiles(256, 4096), Severity::kWarning, "LimitNOFILE");
   Expect(JudgeFiles(64, 64), Severity::kSerious);

@@ -160,6 +160,20 @@ TEST_F(ChainTest, StateIsServedUntilAMemberThatFetchesItTurnsToANewerOne) {
   }
 }
 
+TEST_F(ChainTest, ServesAsManyStatesAsItSays) {
+  for (const std::uint64_t every : {1, 2, 3, 5, 8, 10, 16, 17, 30}) {
+    chain_.ForgetPast();
+    for (std::uint64_t step = 0; step <= 20 * every; step += every) {
+      chain_.Serve(step, {DigestOf(1)});
+    }
+    std::size_t served = 0;
+    for (std::uint64_t step = 0; step <= 20 * every; step += every) {
+      served += chain_.ServedAt(step) != nullptr ? 1 : 0;
+    }
+    EXPECT_EQ(served, Chain::ServedStates(every)) << every;
+  }
+}
+
 TEST_F(ChainTest, ServedStateStaysAsItWas) {
   chain_.Serve(1, {DigestOf(1)});
   chain_.SetState(StateOf(2));

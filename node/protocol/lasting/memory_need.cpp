@@ -1,0 +1,29 @@
+#include "node/protocol/lasting/memory_need.h"
+
+#include "node/protocol/ground/codec.h"
+#include "node/protocol/lasting/chain.h"
+#include "node/protocol/sync/past_step.h"
+
+namespace ostraka::protocol {
+
+MemoryNeed MemoryOf(const Manifest& manifest, std::uint64_t dimension) {
+  const TrainingPlan& plan = manifest.training;
+  const std::uint64_t vector = 4 * dimension;
+  const std::uint64_t state = (1 + SlotNamesOf(plan.optimizer).size()) * vector;
+  const std::uint64_t own_parts = EncodedBytes(manifest.codecs.parts, dimension);
+  const std::uint64_t results = EncodedBytes(manifest.codecs.results, dimension);
+  // y, m and v of local steps (aggregation/optim/local_steps.h), and the gradient; of several
+  // batches also their sum.
+  const std::uint64_t vectors =
+      (plan.inner.steps > 1 ? 4U : 1U) + (plan.most_batches > 1 ? 1U : 0U);
+  // The case that may open next is about the step before the head's.
+  const std::uint64_t past = 2 + LooksIn(manifest).before;
+  return {.states = 3 * state,
+          .served = Chain::ServedStates(manifest.state_root_every) * state,
+          .past = past * vector,
+          .parts = 4 * own_parts,  // an owner gets about as much as a worker sends
+          .results = (kPastSteps + 1) * results,
+          .work = vectors * vector};
+}
+
+}  // namespace ostraka::protocol

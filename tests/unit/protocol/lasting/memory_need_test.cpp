@@ -1,0 +1,58 @@
+#include "node/protocol/lasting/memory_need.h"
+
+#include <gtest/gtest.h>
+
+#include "node/protocol/ground/manifest.h"
+
+namespace ostraka::protocol::memory_need_test {
+namespace {
+
+// Of 1,000,000 parameters, in bytes a parameter.
+MemoryNeed Of(const Manifest& manifest) {
+  MemoryNeed need = MemoryOf(manifest, 1'000'000);
+  for (std::uint64_t* bytes :
+       {&need.states, &need.served, &need.past, &need.parts, &need.results, &need.work}) {
+    *bytes /= 1'000'000;
+  }
+  return need;
+}
+
+TEST(MemoryNeed, OfRawGradientsIsMostlyOfPastSteps) {
+  Manifest manifest;
+  manifest.compute_profile = std::string(kExact);
+  manifest.training.optimizer = aggregation::Optimizer::kNesterov;
+  const MemoryNeed need = Of(manifest);
+  EXPECT_EQ(need.states, 3U * 8);
+  EXPECT_EQ(need.served, 2U * 8);
+  EXPECT_EQ(need.past, 6U * 4) << "four steps before are looked at";
+  EXPECT_EQ(need.parts, 4U * 4);
+  EXPECT_EQ(need.results, 17U * 4);
+  EXPECT_EQ(need.work, 4U);
+  EXPECT_EQ(need.total(), 24U + 16 + 24 + 16 + 68 + 4);
+}
+
+TEST(MemoryNeed, OfLocalStepsWithCodesIsLess) {
+  Manifest manifest;
+  manifest.compute_profile = std::string(kExact);
+  manifest.training.optimizer = aggregation::Optimizer::kNesterov;
+  manifest.training.inner.steps = 16;
+  manifest.training.most_batches = 2;
+  manifest.codecs = {Codec::kI8, Codec::kI16};
+  const MemoryNeed need = Of(manifest);
+  EXPECT_EQ(need.past, 2U * 4);
+  EXPECT_EQ(need.parts, 4U);
+  EXPECT_EQ(need.results, 17U * 2);
+  EXPECT_EQ(need.work, 5U * 4);
+}
+
+TEST(MemoryNeed, GrowsWithTheSlotsAndWithTheRootsOfStates) {
+  Manifest manifest;
+  manifest.training.optimizer = aggregation::Optimizer::kAdamW;
+  manifest.state_root_every = 1;
+  const MemoryNeed need = Of(manifest);
+  EXPECT_EQ(need.states, 3U * 12);
+  EXPECT_EQ(need.served, 17U * 12);
+}
+
+}  // namespace
+}  // namespace ostraka::protocol::memory_need_test
