@@ -96,6 +96,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddReplayCommand(program, invocation);
   ostraka::cli::AddExportCommand(program, invocation);
   ostraka::cli::AddModelCommand(program, invocation);
+  ostraka::cli::AddGenerateCommand(program, invocation);
   ostraka::cli::AddMemoryCommand(program, invocation);
   ostraka::cli::AddDataCommand(program, invocation);
   ostraka::cli::AddSimCommand(program, invocation);

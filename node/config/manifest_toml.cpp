@@ -244,6 +244,14 @@ constexpr Setting kOriginStep = {"origin", "step",
                                  "the last step of the earlier run that the state includes"};
 constexpr Setting kOriginRoot = {"origin", "state_root",
                                  "root of that state, which nodes load with --origin"};
+constexpr Setting kWeightsRoot = {
+    "weights",
+    "state_root",
+    "root of the trained weights that nodes load with --origin, slots 0",
+    "",
+    0,
+    setting::kAny,
+    13};
 constexpr Setting kOriginUpdates = {
     "origin", "updates", "steps that the state had seen before this run", "", 0, setting::kAny, 7};
 
@@ -319,7 +327,9 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       CountField(setting::kQuota, m.join.quota),
       CountField(setting::kSeats, m.join.seats),
   };
-  if (m.origin) {
+  if (m.origin && m.origin->weights) {
+    fields.push_back(DigestField(kWeightsRoot, m.origin->state_root));
+  } else if (m.origin) {
     fields.push_back(DigestField(kOriginRun, m.origin->run_id));
     fields.push_back(CountField(kOriginStep, m.origin->step));
     fields.push_back(DigestField(kOriginRoot, m.origin->state_root));
@@ -396,7 +406,7 @@ Status ReadMembers(const toml::table& root, Manifest& manifest) {
 // `version`: of the file; of an earlier draft of ours, the version before.
 Status ReadSections(const toml::table& root, const std::vector<Field>& fields,
                     std::uint32_t version) {
-  std::vector<std::string> sections = {"members", "origin"};
+  std::vector<std::string> sections = {"members", "origin", "weights"};
   std::map<std::string, std::vector<std::string>> keys;
   for (const Field& field : fields) {
     const std::string section(field.of.section);
@@ -455,7 +465,13 @@ base::StatusOr<Manifest> ParseManifest(std::string_view text, Versions versions)
   }
   Manifest manifest;
   base::Digest nonce;
-  if (parsed.table().contains("origin")) manifest.origin.emplace();
+  if (parsed.table().contains("origin") && parsed.table().contains("weights")) {
+    return InvalidArgument("manifest: a run begins with [weights] or with an [origin], not both");
+  }
+  if (parsed.table().contains("origin") || parsed.table().contains("weights")) {
+    manifest.origin.emplace();
+    manifest.origin->weights = parsed.table().contains("weights");
+  }
   const std::uint32_t has_keys_of =
       earlier && *version == wire::kProtocolVersion ? *version - 1 : version.value_or(0);
   RETURN_IF_ERROR(ReadSections(parsed.table(), FieldsOf(manifest, nonce), has_keys_of));

@@ -13,7 +13,7 @@ COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], [
             ["run", "init"], ["run", "show"], ["run", "check"], ["run", "recover"], ["ledger"], ["ledger", "show"],
             ["ledger", "explain"], ["sim"], ["sim", "dht"], ["dht"], ["dht", "bench"], ["dht", "bootstrap"], ["dht", "crawl"], ["dht", "get"], ["dht", "ping"], ["dht", "put"], ["portmap"], ["invite"], ["invite", "new"], ["invite", "show"], ["invite", "list"], ["invite", "revoke"], ["link"], ["join"], ["status"], ["leave"], ["pause"], ["resume"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
             ["aggregate"], ["attack"], ["compare"], ["compare", "merge"],
-            ["model"], ["model", "make"], ["model", "show"], ["memory"], ["data"], ["data", "pack"], ["data", "check"], ["manual"],
+            ["model"], ["model", "make"], ["model", "show"], ["generate"], ["memory"], ["data"], ["data", "pack"], ["data", "check"], ["manual"],
             ["evidence"], ["evidence", "verify"], ["evidence", "show"],
             ["evidence", "export"], ["replay"]]
 
@@ -57,7 +57,7 @@ class UsageTest(TestCase):
         *beginning, last = alone.stderr.splitlines()
         self.assertEqual(beginning[0], "ostraka: train one model together with peers that need not trust each other.")
         self.assertIn("Example: ostraka swarm", beginning)
-        self.assert_one_line(last + "\n", "give a subcommand: swarm, node, key, run, invite, link, join, status, leave, pause, resume, doctor, ledger, evidence, replay, export, model, memory, data, sim, compare, aggregate, attack")
+        self.assert_one_line(last + "\n", "give a subcommand: swarm, node, key, run, invite, link, join, status, leave, pause, resume, doctor, ledger, evidence, replay, export, model, generate, memory, data, sim, compare, aggregate, attack")
         self.refused(2, ["key"], "give a subcommand: new, show, passwd, import", "`ostraka key --help`")
 
     def test_unknown_subcommand_suggests(self):
@@ -65,7 +65,7 @@ class UsageTest(TestCase):
         self.refused(2, ["sim", "--peers", 8, "--parts", "i16"], "unknown option '--parts'")
         self.refused(2, ["key", "shwo", "a"], "unknown subcommand 'shwo'", "did you mean 'show'?",
                      "`ostraka key --help`")
-        self.refused(2, ["abracadabra"], "known: swarm, node, key, run, invite, link, join, status, leave, pause, resume, doctor, ledger, evidence, replay, export, model, memory, data, sim, compare, aggregate, attack")
+        self.refused(2, ["abracadabra"], "known: swarm, node, key, run, invite, link, join, status, leave, pause, resume, doctor, ledger, evidence, replay, export, model, generate, memory, data, sim, compare, aggregate, attack")
 
     def test_unknown_option_suggests(self):
         self.refused(2, ["swarm", "--stps", "3"], "unknown option '--stps'",

@@ -113,7 +113,7 @@ class ModelTest(TestCase):
                 file = self.folder / "base"
                 file.write_bytes(wrong)
                 self.refused(2, ["model", "make", "gpt", "--lora", 1, "--base", file, "--out", self.folder / "x"],
-                             "no safetensors file of float32 tensors")
+                             "holds no weights as safetensors")
 
 
 def shape_of(text):

@@ -26,7 +26,7 @@ NAMESPACE = namespace()
 
 # The commands whose help names a data folder, and why those that are not in `readers` are left out.
 NOT_READERS = {"node": "writes", "join": "writes", "leave": "asks a running node", "pause": "writes", "resume": "writes", "swarm": "writes",
-               "doctor": "tries to write, on purpose", "invite revoke": "writes", "ledger": "only holds the two below it",
+               "generate": "reads a state, as export does", "doctor": "tries to write, on purpose", "invite revoke": "writes", "ledger": "only holds the two below it",
                "evidence verify": "reads a link there, as any file", "evidence show": "the same"}
 
 

@@ -26,6 +26,7 @@ DECODERS = {
     "manifest": ["node/config/manifest_toml.cpp"],
     "npy": ["node/base/npy.cpp"],
     "data_files": ["node/train/cifar10.cpp", "node/train/gzip.cpp", "node/train/idx.cpp"],
+    "weights": ["node/store/weights_file.cpp"],
     "channel": ["node/net/records/hello.cpp", "node/net/records/blob_receiver.cpp",
                 "node/net/records/receive_credit.h", "node/net/records/send_queue.cpp"],
     "dial_back": ["node/net/records/dial_back.cpp"],

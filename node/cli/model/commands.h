@@ -8,6 +8,7 @@
 namespace ostraka::cli {
 
 void AddModelCommand(CLI::App& program, Invocation& invocation);
+void AddGenerateCommand(CLI::App& program, Invocation& invocation);
 void AddMemoryCommand(CLI::App& program, Invocation& invocation);
 
 // The parts of AddModelCommand, a file each.

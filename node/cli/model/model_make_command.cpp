@@ -11,9 +11,9 @@
 #include "exact/graph/graph_text.h"
 #include "exact/models/models.h"
 #include "node/cli/model/commands.h"
-#include "node/cli/model/constants_file.h"
 #include "node/cli/options/choices.h"
 #include "node/cli/terminal/new_file.h"
+#include "node/store/weights_file.h"
 #include "node/train/exact/constants_file.h"
 
 namespace ostraka::cli {
@@ -50,9 +50,10 @@ base::StatusOr<std::vector<exact::ConstantTensor>> ReadBase(const std::string& p
     return base::InvalidArgument(
         "--lora and --base belong together: a rank, and the frozen weights");
   }
-  ASSIGN_OR_RETURN(tensors, ReadTensors(path));
-  for (const exact::ConstantTensor& tensor : tensors) {
-    model.base[tensor.name] = exact::HashOfConstant(tensor.values);
+  ASSIGN_OR_RETURN(std::vector<store::NamedTensor> read, store::ReadTensors(path));
+  for (auto& [spec, values] : read) {
+    model.base[spec.name] = exact::HashOfConstant(values);
+    tensors.push_back({spec.name, {spec.shape.begin(), spec.shape.end()}, std::move(values)});
   }
   return tensors;
 }

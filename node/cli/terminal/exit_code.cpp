@@ -35,6 +35,18 @@ std::size_t CharacterLength(std::string_view text) {
   return overlong || control ? 0 : length;
 }
 
+// True if `text` is the beginning of a character, and more bytes may end it.
+bool MayGoOn(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0xc2 || byte(0) > 0xf4) return false;
+  const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (text.size() >= length) return false;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return false;
+  }
+  return true;
+}
+
 constexpr const char* kNoMemory =
     "not enough memory: close other programs, or raise the limit (ulimit -v)";
 
@@ -88,6 +100,18 @@ std::string PrintableLine(std::string_view message) {
     message.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return message.empty() ? line : line + "...";
+}
+
+std::string PrintableText(std::string_view& text, bool whole) {
+  std::string result;
+  while (!text.empty()) {
+    if (!whole && MayGoOn(text)) break;
+    const bool stays = text.front() == '\n' || text.front() == '\t';
+    const std::size_t length = stays ? 1 : CharacterLength(text);
+    result += length == 0 ? "?" : text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return result;
 }
 
 ExitCode Fail(const base::Status& status) {

@@ -25,6 +25,11 @@ ExitCode ExitCodeOf(const base::Status& status);
 // control characters and invalid UTF-8 become '?', and the line is cut at 1000 bytes.
 std::string PrintableLine(std::string_view message);
 
+// A text of any origin that is safe on a terminal: as PrintableLine, but line breaks and tabs stay,
+// and it is not cut. Takes what it returns off `text`: bytes at the end that may be the beginning
+// of a character stay there, unless the text is `whole`.
+std::string PrintableText(std::string_view& text, bool whole);
+
 // Prints "ostraka: <message>" through PrintableLine to stderr and returns ExitCodeOf(status).
 ExitCode Fail(const base::Status& status);
 

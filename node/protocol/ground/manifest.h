@@ -91,7 +91,7 @@ struct TrainingPlan {
   double momentum = 0;            // kSgd, kNesterov
   double weight_decay = 0;
   double clip_norm = 0;  // of the aggregate over all applied columns; 0: off
-  double beta1 = 0.9;    // kAdamW
+  double beta1 = 0.9;    // kAdamW, kLamb: these three
   double beta2 = 0.95;
   double epsilon = 1e-8;
   // Steps that the state had seen before this run; not 0 only with an origin.
@@ -99,11 +99,12 @@ struct TrainingPlan {
 };
 
 // The initial state of a run, if it is not drawn from the run's id: the state of an older run that
-// could not go on (docs/protocol/network.md).
+// could not go on (docs/protocol/network.md), or trained weights with slots of 0.
 struct Origin {
-  Digest run_id;           // the older run
+  Digest run_id;           // the older run; zero if there is none
   std::uint64_t step = 0;  // its last step included in the state
   Digest state_root;       // of parameters and slots
+  bool weights = false;    // trained weights, of no run
   bool operator==(const Origin&) const = default;
 };
 

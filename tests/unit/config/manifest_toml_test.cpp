@@ -178,6 +178,11 @@ Manifest AnyManifest() {
     manifest.origin = protocol::Origin{Filled(*rc::gen::arbitrary<std::uint8_t>()), *Count(0),
                                        Filled(*rc::gen::arbitrary<std::uint8_t>())};
     manifest.training.earlier_updates = *rc::gen::inRange<std::uint64_t>(0, 1'000'000);
+    if (*rc::gen::arbitrary<bool>()) {
+      manifest.origin = protocol::Origin{.state_root = Filled(*rc::gen::arbitrary<std::uint8_t>()),
+                                         .weights = true};
+      manifest.training.earlier_updates = 0;
+    }
   }
   manifest.clip = *rc::gen::arbitrary<bool>();
   manifest.tau = *rc::gen::arbitrary<bool>() ? 0 : *Positive();

@@ -69,5 +69,20 @@ TEST(LastLineDeathTest, OurOwnBugAborts) {
   EXPECT_EXIT(ThrowInAThread(std::out_of_range("at")), ::testing::KilledBySignal(SIGABRT), "at");
 }
 
+TEST(PrintableText, KeepsLinesAndWaitsForTheRestOfACharacter) {
+  const std::string stream = "a\n\tb\x1b[31m\xc3";
+  std::string_view text = stream;
+  EXPECT_EQ(PrintableText(text, /*whole=*/false), "a\n\tb?[31m");
+  EXPECT_EQ(text, "\xc3");
+  EXPECT_EQ(PrintableText(text, /*whole=*/true), "?");
+  EXPECT_TRUE(text.empty());
+  std::string_view whole = "\xe2\x82\xac";
+  EXPECT_EQ(PrintableText(whole, /*whole=*/false), "\xe2\x82\xac");
+  std::string_view begun = "\xe2\x82";
+  EXPECT_EQ(PrintableText(begun, /*whole=*/false), "");
+  std::string_view broken = "\xe2x\xff";
+  EXPECT_EQ(PrintableText(broken, /*whole=*/false), "?x?");
+}
+
 }  // namespace
 }  // namespace ostraka::cli::exit_code_test
