@@ -110,15 +110,16 @@ def write_tarball(folder, program, held):
 
 
 def write_wheel(folder, tag, program, held, module, more=""):
-    """`module`: {name: bytes} beside ostraka_export."""
+    """`module`: {name: bytes} beside ostraka_data and ostraka_export."""
     wheel = Wheel(folder, "ostraka", VERSION, tag, epoch())
     wheel.add_script("ostraka", (program / "bin/ostraka").read_bytes())
     for name in ("share/man/man1/ostraka.1.gz", "share/bash-completion/completions/ostraka"):
         wheel.add_shared(name, (program / name).read_bytes())
     for name, data in module.items():
         wheel.add(name, data)
-    for file in sorted((SOURCE / "python/ostraka_export").glob("*.py")):
-        wheel.add(f"ostraka_export/{file.name}", file.read_bytes())
+    for package in ("ostraka_data", "ostraka_export"):
+        for file in sorted((SOURCE / "python" / package).glob("*.py")):
+            wheel.add(f"{package}/{file.name}", file.read_bytes())
     for name in ("LICENSE", "NOTICE"):
         wheel.add_licence(name, (SOURCE / name).read_bytes())
     wheel.add_licence("libraries/versions", list_of(held))

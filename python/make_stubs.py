@@ -8,7 +8,7 @@ import ostraka
 
 HEAD = '''"""{doc}"""
 # Made by python/make_stubs.py from the registries of aggregation/.
-from typing import Any, Literal, Protocol, Sequence, TypedDict, Union
+from typing import Any, Iterable, Literal, Protocol, Sequence, TypedDict, Union
 
 import numpy
 import numpy.typing
@@ -73,6 +73,16 @@ class Graph:
     def peak_bytes(self) -> int: ...
     @property
     def operations(self) -> int: ...
+
+
+class data:  # a module
+    @staticmethod
+    def pack(texts: Iterable[str], tokenizer: Any, path: Any, *, context: int,
+             vocabulary: Union[int, None] = None, end: Union[int, None] = None,
+             overwrite: bool = False) -> dict[str, Any]: ...
+    @staticmethod
+    def from_bin(path: Any, out: Any, *, vocabulary: int, context: int, dtype: str = "u2",
+                 overwrite: bool = False) -> dict[str, Any]: ...
 
 
 def export(module: Any, example: Any, path: Any, *, loss: Union[None, Literal["cross_entropy"]] = None,

@@ -43,6 +43,7 @@ PYBIND11_MODULE(ostraka, module) {
       "    ostraka.aggregate('trimmed_mean', rows, f=2, pre='nnm')\n"
       "    ostraka.attacks.alie(honest, byzantine=3)\n"
       "    ostraka.export(module, (tokens, targets), 'gpt.graph')  # a PyTorch module, for a run\n"
+      "    ostraka.data.pack(texts, tokenizer, 'book.tokens', context=256)  # its data\n"
       "\n"
       "Rows are neither copied nor converted: float32 rows give float32 results, float64 rows "
       "float64 ones. Input that a rule cannot take raises a ValueError of one line. The bits of a "
@@ -51,6 +52,7 @@ PYBIND11_MODULE(ostraka, module) {
   ostraka::python::AddRules(module);
   ostraka::python::AddAttacks(module);
   ostraka::python::AddGraphs(module);
+  module.attr("data") = pybind11::module_::import("ostraka_data");
   // Called for names that the module lacks.
   module.def("__getattr__", [](const std::string& name) {
     throw pybind11::attribute_error("module 'ostraka' has no attribute '" + name + "'" +

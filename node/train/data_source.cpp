@@ -225,6 +225,14 @@ base::StatusOr<Dataset> LoadTokens(const std::string& path, std::uint32_t contex
 
 }  // namespace
 
+std::uint32_t VocabularyOf(const DataSource& source) {
+  constexpr std::streamsize kLine = 128;
+  base::Bytes beginning(kLine);
+  std::ifstream file(source.dir, std::ios::binary);
+  file.read(reinterpret_cast<char*>(beginning.data()), kLine);
+  return VocabularyIn(base::ByteView(beginning).first(static_cast<std::size_t>(file.gcount())));
+}
+
 base::Status CheckDataName(std::string_view name) {
   if (Find(name) != nullptr) return base::OkStatus();
   std::string message = "unknown data '" + std::string(name) + "'; known:";

@@ -10,6 +10,7 @@
 // Thread safety: pure functions, except LoadDataset and LoadDatasetOf, which read files.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,10 @@ std::string InputScaling(std::string_view name);
 // NotFound: a file does not exist. InvalidArgument: a file has wrong content. Unavailable: it
 // cannot be read. Each message names the file.
 base::StatusOr<Dataset> LoadDataset(const DataSource& source);
+
+// How many tokens a model of `source` must tell apart, by the file's first line alone: of a packed
+// file its vocabulary, else that of bytes. Nothing is checked.
+std::uint32_t VocabularyOf(const DataSource& source);
 
 // LoadDataset, but FailedPrecondition in one line if the content differs from that of `hash`, so
 // that this peer would train on other data than the run. A zero hash accepts any content.

@@ -13,7 +13,7 @@
 namespace ostraka::train {
 
 void Examples::Add(std::span<const std::uint8_t> image, std::uint8_t label) {
-  OSTRAKA_CHECK(image.size() == value_count);
+  OSTRAKA_CHECK(image.size() == value_count && value_bytes == 1);
   values.insert(values.end(), image.begin(), image.end());
   labels.push_back(label);
 }

@@ -26,17 +26,24 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-// INVARIANT: values.size() == labels.size() * value_count.
+// INVARIANT: values.size() == size() * value_count * value_bytes, labels.size() == size() *
+// value_bytes.
 struct Examples {
   std::uint32_t value_count = 0;     // of one image
   std::vector<std::uint8_t> values;  // one image after another: channel by channel, row by row
   std::vector<std::uint8_t> labels;  // 0..class_count-1
+  // Of each value and label: 1, and of tokens of larger vocabularies 2 or 4, little-endian.
+  std::uint32_t value_bytes = 1;
 
-  std::size_t size() const { return labels.size(); }
+  std::size_t size() const { return labels.size() / value_bytes; }
   std::span<const std::uint8_t> image(std::size_t index) const {
-    return std::span(values).subspan(index * value_count, value_count);
+    const std::size_t bytes = std::size_t{value_count} * value_bytes;
+    return std::span(values).subspan(index * bytes, bytes);
   }
-  // REQUIRES: image.size() == value_count.
+  std::span<const std::uint8_t> label_bytes(std::size_t index) const {
+    return std::span(labels).subspan(index * value_bytes, value_bytes);
+  }
+  // REQUIRES: image.size() == value_count; value_bytes is 1.
   void Add(std::span<const std::uint8_t> image, std::uint8_t label);
 };
 

@@ -17,16 +17,16 @@ class BadData(Exception):
 
 
 class Part:
-    """Examples of one part: bytes, one row each, and a label for each row."""
+    """Examples of one part: one row each of bytes, or of wider tokens, and a label for each row."""
 
-    def __init__(self, values, labels):
-        self.values, self.labels = np.asarray(values, np.uint8), np.asarray(labels, np.uint8)
+    def __init__(self, values, labels, width=np.uint8):
+        self.values, self.labels = np.asarray(values, width), np.asarray(labels, width)
 
     def taken(self, mask):
-        return Part(self.values[mask], self.labels[mask])
+        return Part(self.values[mask], self.labels[mask], self.values.dtype)
 
     def leaves(self):
-        return [hashed("merkle.leaf/1", row.tobytes() + bytes([label])) for row, label in zip(self.values, self.labels)]
+        return [hashed("merkle.leaf/1", row.tobytes() + label.tobytes()) for row, label in zip(self.values, self.labels)]
 
 
 class Dataset:
@@ -44,7 +44,10 @@ class Dataset:
 
     def hash_of_records(self, parts):
         root = merkle_root([leaf for part in parts for leaf in part.leaves()])
-        return hashed("tokens/1", u64(self.shape[2]), u64(self.classes), *(u64(len(part.labels)) for part in parts), root)
+        width = self.training.values.itemsize
+        domain, bytes_of_a_token = ("tokens/1", []) if width == 1 else ("tokens/2", [u64(width)])
+        counts = [u64(len(part.labels)) for part in parts]
+        return hashed(domain, u64(self.shape[2]), u64(self.classes), *bytes_of_a_token, *counts, root)
 
     def inputs(self, rows):
         """What a model reads of training rows, and their targets."""

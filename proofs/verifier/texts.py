@@ -12,7 +12,10 @@ SHORTEST_TEXT = 1000
 TOKENS = 256
 MOST_RECORDS = 256  # of a part that is held out
 LONGEST_RECORD = 1 << 16
-PACKED = re.compile(rb"ostraka-tokens 1 bytes (0|[1-9]\d*) (0|[1-9]\d*) (0|[1-9]\d*) (0|[1-9]\d*)\n")
+NUMBER = rb"(0|[1-9]\d*)"
+PACKED = re.compile(b"ostraka-tokens 1 bytes " + b" ".join([NUMBER] * 4) + b"\n")
+WIDE = re.compile(b"ostraka-tokens 2 (u16|u32) " + b" ".join([NUMBER] * 5) + b"\n")
+WIDTHS = {b"u16": "<u2", b"u32": "<u4"}
 
 
 def stretches(text):
@@ -52,26 +55,30 @@ def cut(stretch, most, context):
 
 
 def unpacked(content, line):
-    """Context and parts of a packed file, `line` being the match of its first."""
-    context, *counts = map(int, line.groups())
-    table = np.frombuffer(content, np.uint8, offset=line.end())
-    if not 1 <= context <= LONGEST_RECORD or table.size != sum(counts) * (context + 1):
+    """Vocabulary, context and parts of a packed file, `line` being the match of its first."""
+    kind, vocabulary, context, *counts = line.groups() if line.re is WIDE else (b"bytes", TOKENS, *line.groups())
+    vocabulary, context, counts = int(vocabulary), int(context), list(map(int, counts))
+    width = np.dtype(WIDTHS.get(kind, "u1"))
+    if (len(content) - line.end()) != sum(counts) * (context + 1) * width.itemsize or not 1 <= context <= LONGEST_RECORD:
         raise BadData("a packed file has another size than it says")
+    table = np.frombuffer(content, width, offset=line.end())
+    if line.re is WIDE and (not 1 <= vocabulary < 1 << 31 or (vocabulary > 1 << 16) != (kind == b"u32") or table.max(initial=0) >= vocabulary):
+        raise BadData("a packed file has tokens beyond its vocabulary, or another width than it needs")
     table, parts = table.reshape(-1, context + 1), []
     for count in counts:
-        parts.append(Part(table[:count, :-1], table[:count, -1]))
+        parts.append(Part(table[:count, :-1], table[:count, -1], width))
         table = table[count:]
-    return context, parts
+    return vocabulary, context, parts
 
 
 def records(path, context):
-    content = read_file(path)
-    line = PACKED.match(content)
+    content, vocabulary = read_file(path), TOKENS
+    line = PACKED.match(content) or WIDE.match(content)
     if line:
-        context, parts = unpacked(content, line)
+        vocabulary, context, parts = unpacked(content, line)
     else:
         if len(content) // 10 < context + 1:
             raise BadData(f"{path}: too short for records of {context + 1} bytes")
         trained, *held_out = stretches(np.frombuffer(content, np.uint8))
         parts = [cut(trained, len(trained), context)] + [cut(stretch, MOST_RECORDS, context) for stretch in held_out]
-    return Dataset("tokens", (1, 1, context), TOKENS, SYMBOLS, parts)
+    return Dataset("tokens", (1, 1, context), vocabulary, SYMBOLS, parts)

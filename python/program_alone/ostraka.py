@@ -1,4 +1,4 @@
-"""The wheel of ostraka for any Python: it has the command `ostraka`, and what is pure Python: ostraka_export.read_tensors.
+"""The wheel of ostraka for any Python: it has the command `ostraka`, and what is pure Python: ostraka.data and ostraka_export.read_tensors.
 
 Rules, attacks, graphs and export are compiled for one CPython each, and are in the wheels for these.
 """
@@ -10,6 +10,9 @@ _COMPILED = frozenset(["Graph", "Memory", "Pipeline", "State", "aggregate", "att
 
 
 def __getattr__(name):
+    if name == "data":
+        import ostraka_data  # needs NumPy
+        return ostraka_data
     if name not in _COMPILED:
         raise AttributeError(f"module 'ostraka' has no attribute '{name}'")
     tag = f"cp{sys.version_info.major}{sys.version_info.minor}"

@@ -57,6 +57,18 @@ class GroupedLlamaOnPackedTokensTest(WithConstants, OnBook, TestCase):
         return ["--model", f"graph:{graph}", "--batch-size", 4]
 
 
+class GptOnWideTokensTest(OfGraph, OnBook, TestCase):
+    """Tokens of two bytes, of a vocabulary that is no byte's; the model's is that of the file."""
+
+    FORM = "tokens"
+
+    @classmethod
+    def model(cls):
+        tokens = np.random.default_rng(2).integers(0, 300, size=(200, 13)).astype("<u2")
+        (cls.base / "data" / "book").write_bytes(b"ostraka-tokens 2 u16 300 12 160 20 20\n" + tokens.tobytes())
+        return ["--model", "gpt", *SMALL, "--context", 12, "--batch-size", 4]
+
+
 class AlbertOnCompressedTextTest(OfGraph, OnBook, TestCase):
     WRONG_DATA = ("book", -30)
 

@@ -56,7 +56,7 @@ def main(folder):
         wheels = list(Path(made).glob("ostraka-*.whl"))
         assert len(wheels) == 1, wheels
         names = zipfile.ZipFile(wheels[0]).namelist()
-        assert "ostraka.pyi" in names and "ostraka_export/exporter.py" in names, names
+        assert "ostraka.pyi" in names and "ostraka_export/exporter.py" in names and "ostraka_data/__init__.py" in names, names
         assert not any("test" in name or name.endswith(".a") for name in names), names
         run(fresh, "-m", "pip", "install", "-q", "--no-index", "--no-deps", wheels[0])
         version = re.search(r"VERSION (\d+\.\d+\.\d+)", (SOURCE / "CMakeLists.txt").read_text())[1]

@@ -5,6 +5,7 @@
 
 #include "node/base/check.h"
 #include "node/train/exact/graph_file.h"
+#include "node/train/tokens/tokens.h"
 
 namespace ostraka::train {
 namespace {
@@ -97,16 +98,16 @@ std::size_t MicroBatch::Fill(const Dataset& data, const Examples& examples,
 
 void MicroBatch::FillRecord(const Dataset& data, const Examples& examples, std::uint32_t row,
                             std::size_t place) {
-  const std::span<const std::uint8_t> record = examples.image(row);
-  const auto target_of = [&data](std::uint8_t token) {
-    return data.reversed_targets ? static_cast<std::int32_t>(data.class_count - 1 - token)
-                                 : std::int32_t{token};
+  const auto target_of = [&data](std::uint32_t token) {
+    return static_cast<std::int32_t>(data.reversed_targets ? data.class_count - 1 - token : token);
   };
-  const std::size_t begin = place * record.size();
-  for (std::size_t t = 0; t < record.size(); ++t) {
-    tokens_[begin + t] = record[t];
-    const bool last = t + 1 == record.size();
-    targets_[begin + t] = target_of(last ? examples.labels[row] : record[t + 1]);
+  const std::size_t context = examples.value_count;
+  const std::size_t begin = place * context;
+  std::uint32_t token = TokenOf(examples, row, 0);
+  for (std::size_t t = 0; t < context; ++t) {
+    tokens_[begin + t] = static_cast<std::int32_t>(token);
+    token = TokenOf(examples, row, t + 1);
+    targets_[begin + t] = target_of(token);
   }
 }
 

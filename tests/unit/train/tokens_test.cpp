@@ -96,6 +96,72 @@ TEST(PackedRecords, OtherFilesAreRefused) {
               HasSubstr("cut short"));
 }
 
+// --- wider tokens -------------------------------------------------------------------------------
+
+base::Bytes Wide(const std::string& line, const std::vector<std::uint32_t>& tokens,
+                 std::size_t width) {
+  base::Bytes file = BytesOf(line);
+  for (const std::uint32_t token : tokens) {
+    for (std::size_t i = 0; i < width; ++i)
+      file.push_back(static_cast<std::uint8_t>(token >> (8 * i)));
+  }
+  return file;
+}
+
+TEST(WideTokens, AreReadAndPackedAgain) {
+  const std::vector<std::uint32_t> of_gpt2 = {50256, 1, 2, 300, 4, 5, 6, 256, 8};
+  const base::Bytes file = Wide("ostraka-tokens 2 u16 50257 2 1 1 1\n", of_gpt2, 2);
+  EXPECT_TRUE(LooksPacked(file));
+  const Dataset data = ParseRecords(file).value();
+  EXPECT_EQ(data.class_count, 50257U);
+  EXPECT_EQ(data.shape.width, 2U);
+  EXPECT_EQ(data.training.size(), 1U);
+  EXPECT_EQ(data.test.size(), 1U);
+  EXPECT_EQ(TokenOf(data.training, 0, 0), 50256U);
+  EXPECT_EQ(TokenOf(data.training, 0, 2), 2U) << "the label";
+  EXPECT_EQ(TokenOf(data.validation, 0, 0), 300U);
+  EXPECT_EQ(TokenOf(data.test, 0, 1), 256U);
+  EXPECT_EQ(PackRecords(data), file);
+
+  const std::vector<std::uint32_t> of_qwen = {151'935, 70'000, 3, 4, 5, 6, 7, 8, 9};
+  const base::Bytes wider = Wide("ostraka-tokens 2 u32 151936 2 1 1 1\n", of_qwen, 4);
+  const Dataset more = ParseRecords(wider).value();
+  EXPECT_EQ(TokenOf(more.training, 0, 0), 151'935U);
+  EXPECT_EQ(TokenOf(more.training, 0, 1), 70'000U);
+  EXPECT_EQ(PackRecords(more), wider);
+  EXPECT_NE(HashOfRecords(more), HashOfRecords(data));
+}
+
+TEST(WideTokens, HaveANameThatNoBytesHave) {
+  const std::vector<std::uint32_t> tokens = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const Dataset bytes = ParseRecords(Wide("ostraka-tokens 1 bytes 2 1 1 1\n", tokens, 1)).value();
+  const Dataset wide = ParseRecords(Wide("ostraka-tokens 2 u16 256 2 1 1 1\n", tokens, 2)).value();
+  const Dataset larger =
+      ParseRecords(Wide("ostraka-tokens 2 u16 257 2 1 1 1\n", tokens, 2)).value();
+  EXPECT_NE(HashOfRecords(bytes), HashOfRecords(wide));
+  EXPECT_NE(HashOfRecords(wide), HashOfRecords(larger));
+  // Computed by proofs/verifier/texts.py.
+  EXPECT_EQ(HashOfRecords(wide).Hex(),
+            "2fe3195d0081f7145e39a59de203ffa59a827ba904bf2b4583f86f38b1ecdb0b");
+}
+
+TEST(WideTokens, BeyondTheirVocabularyOrOfAnotherWidthAreRefused) {
+  const std::vector<std::uint32_t> tokens = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const auto refused = [&](const std::string& line, std::size_t width) {
+    return Refusal(Wide("ostraka-tokens 2 " + line + "\n", tokens, width));
+  };
+  EXPECT_THAT(refused("u16 9 2 1 1 1", 2), HasSubstr("has the token 9, and a vocabulary of 9"));
+  EXPECT_THAT(refused("u16 65537 2 1 1 1", 2), HasSubstr("its vocabulary is 65537"));
+  EXPECT_THAT(refused("u32 65536 2 1 1 1", 4), HasSubstr("its vocabulary is 65536"));
+  EXPECT_THAT(refused("u16 0 2 1 1 1", 2), HasSubstr("its vocabulary is 0"));
+  EXPECT_THAT(refused("u32 2147483648 2 1 1 1", 4), HasSubstr("its vocabulary is 2147483648"));
+  EXPECT_THAT(refused("u16 10 2 1 1", 2), HasSubstr("its first line"));
+  EXPECT_THAT(refused("u16 010 2 1 1 1", 2), HasSubstr("not canonical"));
+  EXPECT_THAT(refused("u64 10 2 1 1 1", 2), HasSubstr("is no packed file"));
+  EXPECT_THAT(refused("u16 10 2 1 1 1", 4), HasSubstr("not the 3 records"));
+  EXPECT_THAT(refused("u32 70000 2 1 1 1", 2), HasSubstr("not the 3 records"));
+}
+
 TEST(HashOfRecordsTest, CoversEveryRecordAndThePartItIsIn) {
   const Dataset data = RecordsOf(Numbered(5000), 9).value();
   const base::Digest hash = HashOfRecords(data);
