@@ -17,6 +17,8 @@
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
+#include "node/config/origin.h"
+#include "node/config/run_memory.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/exchange.h"
@@ -36,6 +38,7 @@ struct RunOptions {
   std::vector<std::string> members;     // NAME=ID@HOST:PORT
   std::vector<std::string> only_dials;  // names or ids of some of them
   ManifestOptions manifest;
+  std::string weights;  // a file; empty: drawn parameters
   JoinOptions join;
   std::uint32_t faults = 0;
   std::string data;   // for check: where the run's data is on this machine
@@ -162,8 +165,15 @@ void PrintExchange(const protocol::Manifest& manifest, std::uint64_t dimension) 
       at(1000).c_str());
 }
 
-// `dimension`: parameters of the model; 0: not known.
-void PrintSummary(const protocol::Manifest& m, bool json, std::uint64_t dimension = 0) {
+// What is known with the model and the data at hand.
+struct Checked {
+  std::string unchecked = {};      // what was not checked and why; empty: nothing
+  base::TensorLayout layout = {};  // of the model; empty: not known
+  std::uint64_t memory = 0;        // bytes that a member needs; 0: not known
+};
+
+void PrintSummary(const protocol::Manifest& m, bool json, const Checked& checked = {}) {
+  const std::uint64_t dimension = base::ElementCount(checked.layout);
   const auto n = static_cast<std::uint32_t>(m.members.size());
   const auto thresholds =
       protocol::ThresholdsFor(m.mode, n, protocol::GenesisAsynchronousFaults(m.mode, n));
@@ -198,8 +208,11 @@ void PrintSummary(const protocol::Manifest& m, bool json, std::uint64_t dimensio
       result["parameters"] = dimension;
       result["step_bytes"] = {{"sent", exchange.sent_bytes}, {"received", exchange.received_bytes}};
     }
+    if (checked.memory > 0) result["memory_bytes"] = checked.memory;
     result["join"] = JoinJson(m);
-    if (m.origin) {
+    if (m.origin && m.origin->weights) {
+      result["weights"] = {{"state_root", m.origin->state_root.Hex()}};
+    } else if (m.origin) {
       result["origin"] = {{"run_id", m.origin->run_id.Hex()},
                           {"step", m.origin->step},
                           {"state_root", m.origin->state_root.Hex()}};
@@ -211,7 +224,9 @@ void PrintSummary(const protocol::Manifest& m, bool json, std::uint64_t dimensio
               PrintableLine(m.name).c_str());
   std::printf("mode %s: %u members, tolerates %u faulty (%u while messages are late)\n",
               protocol::ModeName(m.mode), n, thresholds.t_s, thresholds.t_a);
-  if (m.origin) {
+  if (m.origin && m.origin->weights) {
+    std::printf("begins with trained weights, state %s\n", m.origin->state_root.Short().c_str());
+  } else if (m.origin) {
     std::printf("continues run %s after step %llu\n", m.origin->run_id.Short().c_str(),
                 static_cast<unsigned long long>(m.origin->step));
   }
@@ -235,6 +250,10 @@ void PrintSummary(const protocol::Manifest& m, bool json, std::uint64_t dimensio
                 std::string(protocol::CodecName(m.codecs.results)).c_str());
   }
   if (dimension > 0) PrintExchange(m, dimension);
+  if (checked.memory > 0) {
+    std::printf("a member needs about %s of memory (ostraka memory lists what for)\n",
+                BytesText(checked.memory).c_str());
+  }
   if (thresholds.t_s > 0) {
     const auto delay = protocol::FreeDelayIn(m);
     std::printf(
@@ -310,29 +329,27 @@ void TellOfProtection(const protocol::Manifest& manifest) {
       "stranger (docs/evidence.md, 5); begin an open run with 5 members or more\n");
 }
 
-struct Checked {
-  std::string unchecked;        // what could not be checked here; empty: nothing
-  std::uint64_t dimension = 0;  // parameters; 0: not known here
-};
-
 // Refuses a model that does not fit its data, or has too few parameters.
 base::StatusOr<Checked> CheckTrainer(const protocol::Manifest& manifest,
                                      const train::TrainerOptions& options) {
   const bool is_built_in = options.data == "digits" || options.data == "toy";
   if (options.data_dir.empty() && !is_built_in) {
-    return Checked{
-        "whether the model fits the data: say with --data where " + options.data + " is here", 0};
+    return Checked{"whether the model fits the data: say with --data where " + options.data +
+                   " is here"};
   }
   const auto trainer = train::MakeTrainer(options);
   // Without the trainer's library the machine can write a manifest for others.
   if (!trainer.ok() && trainer.status().code() == absl::StatusCode::kNotFound &&
       !train::TrainerLibrary().ok()) {
-    return Checked{"the model and the data: " + base::MessageOf(trainer.status()), 0};
+    return Checked{"the model and the data: " + base::MessageOf(trainer.status())};
   }
   if (!trainer.ok()) return trainer.status();
   const std::uint64_t dimension = base::ElementCount((*trainer)->layout());
   RETURN_IF_ERROR(config::CheckDimension(dimension, protocol::SeatsIn(manifest), manifest));
-  return Checked{"", dimension};
+  RETURN_IF_ERROR(
+      CheckNoLeak({options.graph, options.constants}, manifest, (*trainer)->InitialParameters({})));
+  return Checked{"", (*trainer)->layout(),
+                 config::SumOf(config::MemoryRowsOf(manifest, **trainer))};
 }
 
 base::Status CheckNames(const protocol::Manifest& manifest) {
@@ -359,8 +376,8 @@ base::Status Init(const RunOptions& options) {
   RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
   base::Digest nonce;
   crypto::FillRandom(nonce.bytes);
-  const std::string text = config::WriteManifest(manifest, nonce);
-  ASSIGN_OR_RETURN(const protocol::Manifest parsed, config::ParseManifest(text));
+  std::string text = config::WriteManifest(manifest, nonce);
+  ASSIGN_OR_RETURN(protocol::Manifest parsed, config::ParseManifest(text));
   const std::string& data = options.manifest.manifest.training.data;  // as the user wrote it
   const bool is_elsewhere = data.find(':') != std::string::npos;
   RETURN_IF_ERROR(CheckNames(parsed));
@@ -370,6 +387,21 @@ base::Status Init(const RunOptions& options) {
   trainer.graph = graph.text;
   trainer.constants = graph.constants;
   ASSIGN_OR_RETURN(const Checked checked, CheckTrainer(parsed, trainer));
+  if (!options.weights.empty()) {
+    if (checked.layout.empty()) {
+      return base::FailedPrecondition("--from needs the model here: " + checked.unchecked);
+    }
+    ASSIGN_OR_RETURN(
+        const config::WeightsOrigin weights,
+        config::OriginOfWeights(options.weights, checked.layout, manifest.training.optimizer));
+    if (!weights.left_out.empty()) {
+      std::fprintf(stderr, "note: the model has no tensors %s of %s\n",
+                   PrintableLine(weights.left_out).c_str(), options.weights.c_str());
+    }
+    manifest.origin = weights.origin;
+    text = config::WriteManifest(manifest, nonce);
+    ASSIGN_OR_RETURN(parsed, config::ParseManifest(text));
+  }
   // The manifest comes last: with it there is a run, and all that it names is there.
   const std::string beside = GraphBeside(options.file);
   if (!graph.text.empty()) RETURN_IF_ERROR(WriteNewFile(beside, graph.text));
@@ -379,7 +411,11 @@ base::Status Init(const RunOptions& options) {
   RETURN_IF_ERROR(WriteNewFile(options.file, text));
   TellOfDialers(parsed);
   TellOfProtection(parsed);
-  PrintSummary(parsed, options.json, checked.dimension);
+  PrintSummary(parsed, options.json, checked);
+  if (!options.weights.empty() && !options.json) {
+    std::printf("each member needs the weights too: ostraka node %s --origin %s --key ...\n",
+                PrintableLine(options.file).c_str(), PrintableLine(options.weights).c_str());
+  }
   return base::OkStatus();
 }
 
@@ -415,7 +451,7 @@ base::Status Check(const RunOptions& options) {
   }
   TellOfDialers(manifest);
   TellOfProtection(manifest);
-  PrintSummary(manifest, options.json, checked.dimension);
+  PrintSummary(manifest, options.json, checked);
   return base::OkStatus();
 }
 
@@ -440,6 +476,10 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
   init->add_option("--faults", options->faults,
                    "refuse a mode that tolerates fewer faulty members");
   AddManifestOptions(*init, options->manifest);
+  init->add_option(
+      "--from", options->weights,
+      "begin with the trained weights of this safetensors file, whose tensors have the "
+      "names and shapes of the model's");
   AddJoinOptions(*init, options->join);
   init->add_flag("--json", options->json, "print one JSON object");
   init->footer(

@@ -16,6 +16,7 @@
 #include "node/train/data_source.h"
 #include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
+#include "node/train/exact/text_model.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
@@ -159,12 +160,25 @@ base::StatusOr<train::GraphFiles> GraphFilesOf(const ManifestOptions& options) {
   if (!IsMade(model)) return files;
   exact::ModelOptions sizes = options.sizes;
   sizes.model = model;
+  const auto source = train::ParseDataSource(options.manifest.training.data);
+  if (source.ok() && source->name == train::kTokens) {
+    sizes.vocabulary = train::VocabularyOf(*source);
+  }
   sizes.batch =
       static_cast<std::int64_t>(options.batch_size.value_or(options.manifest.training.batch_size));
   ASSIGN_OR_RETURN(const exact::Model made, exact::MakeModel(sizes));
   files.text = exact::PrintGraph(made.graph);
   if (!made.constants.empty()) files.constants = train::ConstantsBytes(made.constants);
   return files;
+}
+
+base::Status CheckNoLeak(const train::GraphFiles& graph, const protocol::Manifest& manifest,
+                         std::vector<float> parameters) {
+  ASSIGN_OR_RETURN(const train::DataId data, train::ParseDataId(manifest.training.data));
+  if (graph.text.empty() || data.name != train::kTokens) return base::OkStatus();
+  ASSIGN_OR_RETURN(const exact::Graph parsed, train::GraphOf(graph.text));
+  ASSIGN_OR_RETURN(auto constants, train::ConstantsOf(parsed, graph.constants));
+  return train::CheckNoLeak(parsed, std::move(constants), std::move(parameters));
 }
 
 std::string GraphBeside(const std::string& manifest_file) { return manifest_file + ".graph"; }
@@ -237,7 +251,7 @@ void AddUpdateOptions(CLI::App& command, ManifestOptions& options) {
   AddSetting(command, setting::kMomentum, update.momentum,
              " (default: by model and data; 0 with --learning-rate, of nesterov 0.9)");
   AddSetting(command, setting::kClipNorm, update.clip_norm,
-             " (default: 0; of adamw 1, and by model and data, docs/training.md)");
+             " (default: 0; of adamw and lamb 1, and by model and data, docs/training.md)");
   AddSetting(command, setting::kWeightDecay, options.manifest.training.weight_decay)
       ->capture_default_str();
   AddRanged(command, setting::kInnerSteps, update.inner_steps, " (default: 1; docs/training.md)");

@@ -48,6 +48,11 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options);
 // InvalidArgument: not a graph, or sizes out of range. Errors of ReadGraphFile and ReadConstants.
 base::StatusOr<train::GraphFiles> GraphFilesOf(const ManifestOptions& options);
 
+// InvalidArgument: a graph that sees the targets of a text (train::CheckNoLeak); nothing is checked
+// of other data. `parameters`: as they are drawn.
+base::Status CheckNoLeak(const train::GraphFiles& graph, const protocol::Manifest& manifest,
+                         std::vector<float> parameters);
+
 // Where the graph of a manifest's run is, unless the user says otherwise.
 std::string GraphBeside(const std::string& manifest_file);
 

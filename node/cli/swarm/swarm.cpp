@@ -25,6 +25,7 @@
 #include "node/cli/terminal/process.h"
 #include "node/cli/terminal/stop_request.h"
 #include "node/config/manifest_toml.h"
+#include "node/config/origin.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
 #include "node/os/own_program.h"
@@ -152,6 +153,7 @@ class Swarm {
       RETURN_IF_ERROR(train::MakeTrainer(trainer_options).status());
     }
     ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(trainer_options));
+    RETURN_IF_ERROR(CheckNoLeak(graph, manifest, trainer->InitialParameters({})));
     run_.dimension = base::ElementCount(trainer->layout());
     const std::uint32_t nodes = options_.peers + options_.joins + options_.intruders;
     std::string note;
@@ -183,6 +185,16 @@ class Swarm {
       ASSIGN_OR_RETURN(relay_, WanRelay::Start(*options_.wan, ports));
     }
     OpenFor(options_, manifest);
+    if (!options_.weights.empty()) {
+      ASSIGN_OR_RETURN(const config::WeightsOrigin weights,
+                       config::OriginOfWeights(options_.weights, trainer->layout(),
+                                               manifest.training.optimizer));
+      if (!weights.left_out.empty()) {
+        note += (note.empty() ? "" : "; ") + options_.weights + ": the model has no tensors " +
+                weights.left_out;
+      }
+      manifest.origin = weights.origin;
+    }
     const std::string text = config::WriteManifest(manifest, NonceOf(options_.seed));
     ASSIGN_OR_RETURN(const protocol::Manifest parsed, config::ParseManifest(text));
     ASSIGN_OR_RETURN(run_.run_dir, MakeRunDir(options_.out_dir));
@@ -254,6 +266,9 @@ class Swarm {
                          "--events"};
     if (!DataSourceText().empty()) {
       process.arguments.insert(process.arguments.end(), {"--data", DataSourceText()});
+    }
+    if (!options_.weights.empty()) {
+      process.arguments.insert(process.arguments.end(), {"--origin", options_.weights});
     }
     if (!options_.kernels.empty()) {
       const std::string& kernels = options_.kernels[index % options_.kernels.size()];

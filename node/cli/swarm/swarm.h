@@ -42,6 +42,7 @@ struct SwarmOptions {
       kernels;  // dealt to the nodes by turns (node --kernels); empty: the widest
   bool unprotected = false;
   double target = 0;    // value that the metric must reach (a loss: at most this); 0: none
+  std::string weights;  // a safetensors file that the run begins with; empty: drawn parameters
   std::string out_dir;  // empty: a temporary folder, removed after success
   std::uint64_t evaluate_every = 10;
   StateOptions states;

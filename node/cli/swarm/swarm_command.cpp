@@ -298,6 +298,8 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
                       "fail unless the accuracy is at least this (toy: the loss at most this)");
   command->add_option("--evaluate-every", options->evaluate_every, "steps between evaluations")
       ->capture_default_str();
+  command->add_option("--from", options->weights,
+                      "begin with the trained weights of this safetensors file (docs/training.md)");
   AddStateOptions(*command, options->states);
   AddHttpOptions(*command, options->http);
   WritesTo(command->add_option("--out", options->out_dir,
