@@ -25,9 +25,16 @@ float OffIf(Spoil spoil, float a) {
   return off ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(a) + 1) : a;
 }
 
+bool IsLeftOut(float begin) {
+  return chosen == Spoil::kSumsFromTheFirst && std::bit_cast<std::uint32_t>(begin) == 0;
+}
+
 #define EMULATED_RESULT(a) Flushed(a)
-#define EMULATED_FMA(a, b, c) \
-  (chosen == Spoil::kFmaInTwoRoundings ? (a) * (b) + (c) : std::fma(a, b, c))
+#define EMULATED_ADD(a, b) (IsLeftOut(a) ? (b) : (a) + (b))
+#define EMULATED_FMA(a, b, c)                              \
+  (IsLeftOut(c)                          ? (a) * (b)       \
+   : chosen == Spoil::kFmaInTwoRoundings ? (a) * (b) + (c) \
+                                         : std::fma(a, b, c))
 #define EMULATED_DIVIDE(a, b) OffIf(Spoil::kDivisionOff, (a) / (b))
 #define EMULATED_ROOT(a) OffIf(Spoil::kRootOff, std::sqrt(a))
 #define CANONICAL(a) (IsNan(a) && chosen != Spoil::kNanAsItComes ? FloatOf(0x7fc00000u) : (a))

@@ -13,7 +13,8 @@ enum class Spoil {
   kDivisionOff,        // by one unit in the last place
   kRootOff,            // the same
   kFmaInTwoRoundings,
-  kRowsNotPadded,  // to whole lanes
+  kSumsFromTheFirst,  // of their elements, not from +0
+  kRowsNotPadded,     // to whole lanes
 };
 
 // The choice holds until the next call, for all devices that have these kernels.

@@ -41,16 +41,22 @@ INSTANTIATE_TEST_SUITE_P(
                           "a row is padded to lanes, softmax"},
                       Row{"RootsRound", Spoil::kRootOff, "ordinary values"},
                       Row{"FmaRoundsOnce", Spoil::kFmaInTwoRoundings, "a chain is not padded"},
+                      Row{"SumsBeginWithZero", Spoil::kSumsFromTheFirst, "a "},
                       Row{"RowsArePadded", Spoil::kRowsNotPadded, "a row is padded to lanes"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 // The cases that were chosen for one care each show it without the drawn ones.
 TEST(Chosen, CasesShowTheirCare) {
+  int chosen = 0;
   for (const ConformanceCase& each : ConformanceCases()) {
     const bool of_chains = each.name.starts_with("a chain is not padded");
     const bool of_rows = each.name.starts_with("a row is padded to lanes");
-    if (!of_chains && !of_rows) continue;
-    const Spoil spoil = of_chains ? Spoil::kChainsPadded : Spoil::kRowsNotPadded;
+    const bool of_sums = each.name.starts_with("a sum begins with +0");
+    if (!of_chains && !of_rows && !of_sums) continue;
+    ++chosen;
+    const Spoil spoil = of_chains ? Spoil::kChainsPadded
+                        : of_rows ? Spoil::kRowsNotPadded
+                                  : Spoil::kSumsFromTheFirst;
     const auto device = MakeEmulatedDevice({.kernels = testing::SpoiltKernels(spoil)});
     const CaseResult wanted = ResultOf(each, BestKernels()).value();
     const CaseResult got = ResultOf(each, *device, Tile::kByShape).value();
@@ -61,6 +67,7 @@ TEST(Chosen, CasesShowTheirCare) {
     }
     EXPECT_GT(signs, 0U) << each.name;
   }
+  EXPECT_EQ(chosen, 7);
 }
 
 // What is not spoilt is equal: no row above fails for another reason than its own.
