@@ -62,6 +62,7 @@ LAYERS = [
     ("sim/compare/plan/", 18, "plan"),
     ("sim/compare/engine/", 19, "cell_engine"),
     ("sim/compare/report/", 20, "paper"),
+    ("node/device/", 10, "device"),
     ("node/os/", 10, "os"),
     ("node/net/records/", 10, "records"),
     ("node/net/link/", 11, "link"),
@@ -155,7 +156,7 @@ SYSTEM_HEADER = re.compile(
     r"spawn|getopt|cpuid|ifaddrs)\.h"
 )
 SYSTEM_HEADER_FILES = [
-    (r"node/(os|net|store|http|host|cli)/.*", "drivers and tools"),
+    (r"node/(device|os|net|store|http|host|cli)/.*", "drivers and tools"),
     (r"sim/compare/engine/(cell_store|worker_pool)\.cpp", "a store that survives kill -9; processes"),
     (r"packaging/abseil_for_modules\.cpp", "takes the place of a file of Abseil"),
     (r"crypto/key_file_disk\.cpp", "key files: owner, mode and atomic replacement"),
