@@ -277,6 +277,7 @@ NOT_PATHS = {"exact/1"}  # a compute_profile of manifests
 MAX_FILE_BYTES = 200_000
 LARGE_FILES = {
     "node/train/data/digits.csv": "the embedded data set: provenance beside it",
+    "node/device/kernels.ptx": "the kernels' text, compiled: cuda_device_test.cpp compares its hash with the text's",
 }
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 70

@@ -34,6 +34,8 @@ struct EmulatedArgument {
 // A kernel of a compiled text (emulation_table.inc).
 struct EmulatedKernel {
   DeviceKernel kernel;
+  // Of each parameter one letter: b a buffer, u an integer, f a float.
+  std::string_view parameters;
   // Runs one group. InvalidArgument: the arguments are not the kernel's.
   base::Status (*run)(const EmulatedGroup& group, std::span<const EmulatedArgument> arguments);
 };

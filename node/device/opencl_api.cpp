@@ -1,31 +1,13 @@
 #include "node/device/opencl_api.h"
 
-#include <dlfcn.h>
-
-#include <initializer_list>
+#include "node/device/library.h"
 
 namespace ostraka::device::opencl {
-namespace {
-
-std::string LoaderError() {
-  const char* const error = dlerror();
-  return error == nullptr ? "the loader gives no reason" : error;
-}
-
-template <typename F>
-base::Status Find(void* library, const char* name, F*& function) {
-  function = reinterpret_cast<F*>(dlsym(library, name));
-  if (function != nullptr) return base::OkStatus();
-  return base::Unavailable(std::string("no OpenCL 1.2: ") + LoaderError());
-}
-
-}  // namespace
 
 base::StatusOr<Api> LoadApi(const std::string& library) {
-  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return base::Unavailable("no OpenCL: " + LoaderError());
+  ASSIGN_OR_RETURN(void* const handle, LoadLibrary(library));
   Api api;
-#define OSTRAKA_FIND(name) RETURN_IF_ERROR(Find(handle, #name, api.name))
+#define OSTRAKA_FIND(name) RETURN_IF_ERROR(FindFunction(handle, #name, api.name))
   OSTRAKA_FIND(clGetPlatformIDs);
   OSTRAKA_FIND(clGetPlatformInfo);
   OSTRAKA_FIND(clGetDeviceIDs);

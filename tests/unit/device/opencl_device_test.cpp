@@ -27,8 +27,7 @@ TEST(OpenClList, SaysThatThereIsNoLibrary) {
 
 TEST(OpenClList, SaysThatALibraryIsAnother) {
   const auto list = ListOpenCl({.library = "libc.so.6"});
-  EXPECT_THAT(base::MessageOf(list.status()),
-              AllOf(HasSubstr("no OpenCL 1.2"), HasSubstr("clGetPlatformIDs")));
+  EXPECT_THAT(base::MessageOf(list.status()), HasSubstr("clGetPlatformIDs"));
 }
 
 class OnDevice : public ::testing::Test {
