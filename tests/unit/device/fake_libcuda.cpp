@@ -5,12 +5,19 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "exact/device/emulated_device.h"
+#include "node/device/cuda_api.h"
 
 namespace {
 
+using ostraka::device::cuda::Api;
+using ostraka::device::cuda::Context;
+using ostraka::device::cuda::Function;
+using ostraka::device::cuda::Module;
+using ostraka::device::cuda::Stream;
 using ostraka::exact::EmulatedArgument;
 using ostraka::exact::EmulatedKernel;
 using ostraka::exact::kEmulatedKernels;
@@ -22,8 +29,8 @@ constexpr int kInvalidImage = 200;
 
 struct State {
   bool is_initialized = false;
-  int retained = 0;         // contexts
-  void* current = nullptr;  // the thread's context
+  int retained = 0;           // contexts
+  Context current = nullptr;  // the thread's
   int modules = 0;
   std::map<unsigned long long, std::size_t> buffers;  // by address: bytes
   std::string failing;                                // the call that fails
@@ -31,7 +38,7 @@ struct State {
   int failing_code = 0;
 };
 State state;
-int context;  // its address is the context
+int objects[2];  // their addresses are the context and the module
 
 // What a call answers before it does anything: 0, or why it does not.
 int Begin(const char* call, bool needs_context = true) {
@@ -115,11 +122,11 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
   *bytes = std::size_t{1} << 30;
   return 0;
 }
-int cuDevicePrimaryCtxRetain(void** made, int ordinal) {
+int cuDevicePrimaryCtxRetain(Context* made, int ordinal) {
   OSTRAKA_BEGIN(false);
   if (ordinal != 40) return kInvalidValue;
   ++state.retained;
-  *made = &context;
+  *made = reinterpret_cast<Context>(&objects[0]);
   return 0;
 }
 int cuDevicePrimaryCtxRelease_v2(int) {
@@ -127,7 +134,7 @@ int cuDevicePrimaryCtxRelease_v2(int) {
   state.current = nullptr;
   return 0;
 }
-int cuCtxSetCurrent(void* wanted) {
+int cuCtxSetCurrent(Context wanted) {
   OSTRAKA_BEGIN(false);
   state.current = wanted;
   return 0;
@@ -136,7 +143,8 @@ int cuCtxSynchronize() {
   OSTRAKA_BEGIN();
   return 0;
 }
-int cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* keys, void** values) {
+int cuModuleLoadDataEx(Module* module, const void* image, unsigned count, int* keys,
+                       void** values) {
   OSTRAKA_BEGIN();
   if (std::strstr(static_cast<const char*>(image), ".version 7.8") == nullptr) {
     for (unsigned i = 0; i < count; ++i) {
@@ -145,18 +153,18 @@ int cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* ke
     return kInvalidImage;
   }
   ++state.modules;
-  *module = &state;
+  *module = reinterpret_cast<Module>(&objects[1]);
   return 0;
 }
-int cuModuleUnload(void*) {
+int cuModuleUnload(Module) {
   --state.modules;
   return 0;
 }
-int cuModuleGetFunction(void** function, void*, const char* name) {
+int cuModuleGetFunction(Function* function, Module, const char* name) {
   OSTRAKA_BEGIN();
   for (const EmulatedKernel& each : kEmulatedKernels) {
     if (std::strcmp(each.kernel.name, name) != 0) continue;
-    *function = const_cast<EmulatedKernel*>(&each);
+    *function = reinterpret_cast<Function>(const_cast<EmulatedKernel*>(&each));
     return 0;
   }
   return kNotFound;
@@ -187,11 +195,11 @@ int cuMemcpyDtoH_v2(void* to, unsigned long long from, std::size_t bytes) {
   std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
   return 0;
 }
-int cuLaunchKernel(void* function, unsigned groups, unsigned groups_y, unsigned groups_z,
-                   unsigned items, unsigned items_y, unsigned items_z, unsigned shared, void*,
+int cuLaunchKernel(Function function, unsigned groups, unsigned groups_y, unsigned groups_z,
+                   unsigned items, unsigned items_y, unsigned items_z, unsigned shared, Stream,
                    void** places, void** extra) {
   OSTRAKA_BEGIN();
-  const auto& kernel = *static_cast<const EmulatedKernel*>(function);
+  const auto& kernel = *reinterpret_cast<const EmulatedKernel*>(function);
   if (groups_y * groups_z * items_y * items_z != 1 || shared != 0 || extra != nullptr ||
       groups == 0 || items != kernel.kernel.items) {
     return kInvalidValue;
@@ -207,3 +215,25 @@ int cuLaunchKernel(void* function, unsigned groups, unsigned groups_y, unsigned 
 }
 
 }  // extern "C"
+
+// The types are those by which the caller calls.
+#define OSTRAKA_SAME(name) static_assert(std::is_same_v<decltype(&name), decltype(Api::name)>)
+OSTRAKA_SAME(cuInit);
+OSTRAKA_SAME(cuDriverGetVersion);
+OSTRAKA_SAME(cuDeviceGetCount);
+OSTRAKA_SAME(cuDeviceGet);
+OSTRAKA_SAME(cuDeviceGetName);
+OSTRAKA_SAME(cuDeviceGetAttribute);
+OSTRAKA_SAME(cuDeviceTotalMem_v2);
+OSTRAKA_SAME(cuDevicePrimaryCtxRetain);
+OSTRAKA_SAME(cuDevicePrimaryCtxRelease_v2);
+OSTRAKA_SAME(cuCtxSetCurrent);
+OSTRAKA_SAME(cuCtxSynchronize);
+OSTRAKA_SAME(cuModuleLoadDataEx);
+OSTRAKA_SAME(cuModuleUnload);
+OSTRAKA_SAME(cuModuleGetFunction);
+OSTRAKA_SAME(cuMemAlloc_v2);
+OSTRAKA_SAME(cuMemFree_v2);
+OSTRAKA_SAME(cuMemcpyHtoD_v2);
+OSTRAKA_SAME(cuMemcpyDtoH_v2);
+OSTRAKA_SAME(cuLaunchKernel);
