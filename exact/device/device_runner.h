@@ -8,10 +8,10 @@
 //   D3  nothing is allocated on the device after Make, and all of it is given back in the end.
 //   D4  no integer of an input reads outside of a table: inputs are checked before anything runs.
 //
-// Memory: DevicePlan::bytes on the device; here the losses of one cross_entropy's rows.
-// What an attacker can do here: send data with values out of range, which are refused. A graph has
-// been checked and planned before it comes here.
-// Thread safety: one call at a time.
+// Memory: DevicePlan::bytes on the device; here what one cross_entropy or one embedding needs of
+// its rows, for the time of a call. What an attacker can do here: send data with values out of
+// range, which are refused. A graph has been checked and planned before it comes here. Thread
+// safety: one call at a time.
 #pragma once
 
 #include <atomic>
