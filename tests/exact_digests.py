@@ -3,7 +3,8 @@
 
 usage: tests/exact_digests.py [--list] [NAME...]      all builds whose compiler is there, or those named
 
-Prints a Markdown table. Exit code 1: a digest is not the recorded one (exact/kernels/conformance.cpp), or a build failed.
+Prints a Markdown table. Exit code 1: a digest is not the recorded one (exact/kernels/conformance.cpp,
+exact/device/conformance_program.cpp), or a build failed.
 The aarch64 builds need g++-aarch64-linux-gnu and qemu-user, and libsodium for arm64:
   dpkg --add-architecture arm64 && apt-get update && apt-get install libsodium-dev:arm64 libabsl-dev:arm64
 """

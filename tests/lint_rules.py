@@ -20,6 +20,7 @@ LAYERS = [
     ("exact/models/", 4, "exact_models"),
     ("exact/program/", 4, "exact_program"),
     ("exact/run/", 5, "exact_run"),
+    ("exact/device/", 6, "exact_device"),
     ("proofs/evidence/", 3, "evidence"),
     ("dht/wire/", 3, "dht_wire"),
     ("dht/table/", 4, "dht_table"),
@@ -61,6 +62,7 @@ LAYERS = [
     ("sim/compare/plan/", 18, "plan"),
     ("sim/compare/engine/", 19, "cell_engine"),
     ("sim/compare/report/", 20, "paper"),
+    ("node/device/", 10, "device"),
     ("node/os/", 10, "os"),
     ("node/net/records/", 10, "records"),
     ("node/net/link/", 11, "link"),
@@ -154,7 +156,7 @@ SYSTEM_HEADER = re.compile(
     r"spawn|getopt|cpuid|ifaddrs)\.h"
 )
 SYSTEM_HEADER_FILES = [
-    (r"node/(os|net|store|http|host|cli)/.*", "drivers and tools"),
+    (r"node/(device|os|net|store|http|host|cli)/.*", "drivers and tools"),
     (r"sim/compare/engine/(cell_store|worker_pool)\.cpp", "a store that survives kill -9; processes"),
     (r"packaging/abseil_for_modules\.cpp", "takes the place of a file of Abseil"),
     (r"crypto/key_file_disk\.cpp", "key files: owner, mode and atomic replacement"),
@@ -275,6 +277,7 @@ NOT_PATHS = {"exact/1"}  # a compute_profile of manifests
 MAX_FILE_BYTES = 200_000
 LARGE_FILES = {
     "node/train/data/digits.csv": "the embedded data set: provenance beside it",
+    "node/device/kernels.ptx": "the kernels' text, compiled: cuda_device_test.cpp compares its hash with the text's",
 }
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 70
@@ -293,7 +296,9 @@ TESTED_ELSEWHERE = [
     (r"exact/graph/(graph_(parse|print)|infer|operations)\.cpp", "graph_test.cpp: texts, types and the table"),
     (r"exact/program/[a-z]+\.cpp", "program_test.cpp, and gradient_test.cpp runs every operation"),
     (r"exact/models/[a-z_]+\.cpp", "models_test.cpp, and gradient_test.cpp runs every model"),
-    (r"exact/run/(runner|steps_[a-z]+)\.cpp", "gradient_test.cpp and bits_test.cpp run every step"),
+    (r"exact/device/emulated_kernels\.cpp", "the kernels' text: device_runner_test.cpp and conformance_program_test.cpp run all of it"),
+    (r"exact/device/(launches_[a-z]+|conformance_cases)\.cpp", "device_runner_test.cpp and conformance_program_test.cpp run every step and case"),
+    (r"exact/run/(inputs|runner|steps_[a-z]+)\.cpp", "gradient_test.cpp and bits_test.cpp run every step"),
     (r"node/net/udp/pinger\.cpp", "tests/e2e/reach_test.py and doctor_test.py ping real nodes"),
     (r"node/net/portmap/(nat_pmp|mapper_child)\.cpp", "tests/e2e/portmap_test.py: they need a router and a program"),
     (r".*/main\.cpp", "e2e: a main only starts what others do"),

@@ -25,13 +25,19 @@ std::size_t RoundUp(std::size_t count) { return (count + kUnit - 1) / kUnit * kU
 //
 // Promises:
 //   A1  places handed out and not yet returned do not overlap.
-//   A2  neighbouring free places are joined.
+//   A2  neighbouring free places are joined, if one slab holds both.
+//   A3  no place lies in two slabs.
 // Memory: proportional to the number of places.
 // Thread safety: none; one owner.
 class Arena {
  public:
+  // `slab`: elements of a slab, a multiple of kUnit, or 0.
+  explicit Arena(std::size_t slab) : slab_(slab) {}
+
+  // REQUIRES: a slab holds `count`.
   std::size_t Take(std::size_t count) {
     count = RoundUp(count);
+    OSTRAKA_CHECK(slab_ == 0 || count <= slab_);
     const auto found = by_size_.lower_bound({count, 0});
     if (found == by_size_.end()) return Grow(count);
     const auto [size, offset] = *found;
@@ -47,14 +53,14 @@ class Arena {
     if (next != by_offset_.begin()) {
       const auto [before, before_size] = *std::prev(next);
       OSTRAKA_CHECK(before + before_size <= offset);
-      if (before + before_size == offset) {
+      if (before + before_size == offset && !BeginsSlab(offset)) {
         Remove(before, before_size);
         offset = before;
         size += before_size;
       }
     }
     next = by_offset_.lower_bound(offset + size);
-    if (next != by_offset_.end() && next->first == offset + size) {
+    if (next != by_offset_.end() && next->first == offset + size && !BeginsSlab(next->first)) {
       const auto [after, after_size] = *next;
       Remove(after, after_size);
       size += after_size;
@@ -65,15 +71,23 @@ class Arena {
   std::size_t end() const { return end_; }
 
  private:
-  // Extends the free place at the end, if there is one.
+  bool BeginsSlab(std::size_t offset) const { return slab_ != 0 && offset % slab_ == 0; }
+
+  // Extends the free place at the end, if there is one. What is left of a slab that is too full
+  // stays free.
   std::size_t Grow(std::size_t count) {
     std::size_t offset = end_;
-    if (!by_offset_.empty()) {
+    if (!by_offset_.empty() && !BeginsSlab(end_)) {
       const auto [last, size] = *by_offset_.rbegin();
       if (last + size == end_) {
         Remove(last, size);
         offset = last;
       }
+    }
+    if (slab_ != 0 && offset / slab_ != (offset + count - 1) / slab_) {
+      const std::size_t next = (offset / slab_ + 1) * slab_;
+      Insert(offset, next - offset);
+      offset = next;
     }
     end_ = offset + count;
     return offset;
@@ -87,6 +101,7 @@ class Arena {
     by_size_.erase({size, offset});
   }
 
+  std::size_t slab_;
   std::map<std::size_t, std::size_t> by_offset_;
   std::set<std::pair<std::size_t, std::size_t>> by_size_;  // (size, offset)
   std::size_t end_ = 0;
@@ -105,11 +120,12 @@ std::size_t OverwritableOperands(const Step& step) {
 // Gives the buffers of one program their places, step by step.
 class Planner {
  public:
-  Planner(Program& program, std::size_t threads)
+  Planner(Program& program, std::size_t threads, std::size_t slab)
       : program_(program),
         threads_(threads),
         last_use_(program.buffers.size(), 0),
-        placed_(program.buffers.size(), false) {
+        placed_(program.buffers.size(), false),
+        arena_(slab) {
     for (std::size_t s = 0; s < program.steps.size(); ++s) {
       for (const BufferId id : program.steps[s].reads) last_use_[id] = s;
       for (const BufferId id : program.steps[s].writes) last_use_[id] = std::max(last_use_[id], s);
@@ -178,6 +194,22 @@ std::uint64_t BytesOf(const Program& program, std::size_t arena_elements, std::s
   return elements * sizeof(float);
 }
 
+// InvalidArgument if something that goes into the arena is larger than a slab.
+base::Status CheckSlabs(const Program& program, std::size_t threads, std::size_t slab) {
+  OSTRAKA_CHECK(slab % kUnit == 0);
+  std::size_t largest = 0;
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.place == Place::kArena) largest = std::max(largest, RoundUp(buffer.count));
+  }
+  for (const Step& step : program.steps) {
+    largest = std::max(largest, RoundUp(ScratchOf(step, threads)));
+  }
+  if (slab == 0 || largest <= slab) return base::OkStatus();
+  return base::InvalidArgument("a tensor of " + std::to_string(largest * sizeof(float)) +
+                               " bytes is larger than a slab of " +
+                               std::to_string(slab * sizeof(float)));
+}
+
 }  // namespace
 
 base::StatusOr<PlannedProgram> PlanMemory(Program program, const PlanLimits& limits,
@@ -195,7 +227,8 @@ base::StatusOr<PlannedProgram> PlanMemory(Program program, const PlanLimits& lim
                                  " floating-point operations, more than the limit of " +
                                  std::to_string(limits.max_operations));
   }
-  Planner planner(planned.program, threads);
+  RETURN_IF_ERROR(CheckSlabs(planned.program, threads, limits.slab_elements));
+  Planner planner(planned.program, threads, limits.slab_elements);
   planned.scratch = planner.PlaceAll();
   planned.arena_elements = planner.end();
   planned.peak_bytes = BytesOf(planned.program, planned.arena_elements, threads);

@@ -19,6 +19,9 @@ namespace ostraka::exact {
 struct PlanLimits {
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
   std::uint64_t max_operations = std::uint64_t{1} << 50;
+  // The arena consists of slabs of so many elements, and no buffer lies in two of them: a multiple
+  // of 16, or 0 for one slab. A buffer that is larger than a slab is beyond the limits.
+  std::size_t slab_elements = 0;
 };
 
 struct PlannedProgram {
@@ -34,7 +37,7 @@ struct PlannedProgram {
 
 // Gives every arena buffer a place that no other live buffer has. An elementwise step may
 // write over an operand that nobody reads again.
-// InvalidArgument: beyond the limits. REQUIRES: threads > 0.
+// InvalidArgument: beyond the limits. REQUIRES: threads > 0; slab_elements is a multiple of 16.
 base::StatusOr<PlannedProgram> PlanMemory(Program program, const PlanLimits& limits,
                                           std::size_t threads);
 

@@ -1,7 +1,6 @@
 #include "exact/run/runner.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <variant>
 
@@ -11,23 +10,6 @@
 
 namespace ostraka::exact {
 namespace {
-
-base::Status CheckInput(const Input& input, const InputValues& values) {
-  const auto count = static_cast<std::size_t>(input.type.count());
-  const bool of_integers = input.type.element == Element::kInt;
-  if ((of_integers ? values.integers.size() : values.floats.size()) != count) {
-    return base::InvalidArgument("input " + input.name + " has " + std::to_string(count) +
-                                 " values");
-  }
-  for (const std::int32_t value : values.integers) {
-    if (value < input.lowest || value >= input.bound) {
-      return base::InvalidArgument("input " + input.name + " has a value " + std::to_string(value) +
-                                   ", which is not in " + std::to_string(input.lowest) + " to " +
-                                   std::to_string(input.bound - 1));
-    }
-  }
-  return base::OkStatus();
-}
 
 // Fills in where each buffer lies.
 void Locate(Site& site, std::span<const float> parameters, std::span<const InputValues> inputs,
@@ -103,13 +85,7 @@ base::StatusOr<float> Runner::Run(std::span<const float> parameters,
   const Program& program = plan_.program;
   OSTRAKA_CHECK(parameters.size() == program.parameter_count);
   RETURN_IF_ERROR(CheckFloatEnvironment());
-  if (inputs.size() != program.inputs.size()) {
-    return base::InvalidArgument("the graph has " + std::to_string(program.inputs.size()) +
-                                 " inputs");
-  }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    RETURN_IF_ERROR(CheckInput(program.inputs[i], inputs[i]));
-  }
+  RETURN_IF_ERROR(CheckInputs(program, inputs));
   Site site{.plan = plan_,
             .kernels = kernels_,
             .executor = executor_,

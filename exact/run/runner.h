@@ -24,14 +24,9 @@
 #include "exact/kernels/kernels.h"
 #include "exact/kernels/product.h"
 #include "exact/program/plan.h"
+#include "exact/run/inputs.h"
 
 namespace ostraka::exact {
-
-// The values of one input: floats or integers, as its type says.
-struct InputValues {
-  std::span<const float> floats = {};
-  std::span<const std::int32_t> integers = {};
-};
 
 class Runner {
  public:

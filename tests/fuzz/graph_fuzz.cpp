@@ -1,6 +1,7 @@
 // Any text as a graph file: refused in one line, or a graph that prints to its own bytes. One that
 // passes its checks must plan within the limits or be refused, and a small one must run: every
-// level gives one gradient, and no step touches memory that is not its own (address sanitizer).
+// level and the emulated device, whatever its memory cuts, give one gradient, and no step touches
+// memory that is not its own (address sanitizer).
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "crypto/sign.h"
+#include "exact/device/device_runner.h"
+#include "exact/device/emulated_device.h"
 #include "exact/graph/check.h"
 #include "exact/graph/graph_text.h"
 #include "exact/program/differentiate.h"
@@ -37,31 +40,56 @@ std::vector<float> Values(std::size_t count) {
   return values;
 }
 
-void RunOn(const PlannedProgram& plan, const Kernels& kernels, std::vector<std::uint32_t>& bits) {
+// What a program is run with.
+struct Work {
+  explicit Work(const Program& program) : parameters(Values(program.parameter_count)) {
+    for (const std::size_t count : program.constant_elements) constants.push_back(Values(count));
+    for (const Input& input : program.inputs) {
+      const auto count = static_cast<std::size_t>(input.type.count());
+      const bool of_integers = input.type.element == Element::kInt;
+      floats.push_back(Values(of_integers ? 0 : count));
+      integers.emplace_back(of_integers ? count : 0);
+      for (std::size_t i = 0; i < integers.back().size(); ++i) {
+        const auto span = static_cast<std::size_t>(input.bound - input.lowest);
+        integers.back()[i] =
+            static_cast<std::int32_t>(input.lowest + static_cast<std::int64_t>(i * 7 % span));
+      }
+    }
+    for (std::size_t i = 0; i < floats.size(); ++i) inputs.push_back({floats[i], integers[i]});
+  }
+
+  std::vector<float> parameters;
   std::vector<std::vector<float>> constants;
-  for (const std::size_t count : plan.program.constant_elements) constants.push_back(Values(count));
   std::vector<std::vector<float>> floats;
   std::vector<std::vector<std::int32_t>> integers;
-  for (const Input& input : plan.program.inputs) {
-    const auto count = static_cast<std::size_t>(input.type.count());
-    const bool of_integers = input.type.element == Element::kInt;
-    floats.push_back(Values(of_integers ? 0 : count));
-    integers.emplace_back(of_integers ? count : 0);
-    for (std::size_t i = 0; i < integers.back().size(); ++i) {
-      const auto span = static_cast<std::size_t>(input.bound - input.lowest);
-      integers.back()[i] =
-          static_cast<std::int32_t>(input.lowest + static_cast<std::int64_t>(i * 7 % span));
-    }
-  }
   std::vector<InputValues> inputs;
-  for (std::size_t i = 0; i < floats.size(); ++i) inputs.push_back({floats[i], integers[i]});
-  const aggregation::SerialExecutor executor;
-  Runner runner(plan, constants, kernels, executor);
-  std::vector<float> gradient(plan.program.parameter_count, 7);
-  const auto loss = runner.Gradient(Values(gradient.size()), inputs, gradient);
-  OSTRAKA_CHECK(loss.ok());
-  gradient.push_back(*loss);
+};
+
+std::vector<std::uint32_t> BitsOf(const std::vector<float>& gradient, float loss) {
+  std::vector<std::uint32_t> bits;
   for (const float value : gradient) bits.push_back(std::bit_cast<std::uint32_t>(value));
+  bits.push_back(std::bit_cast<std::uint32_t>(loss));
+  return bits;
+}
+
+std::vector<std::uint32_t> RunOn(const PlannedProgram& plan, const Work& work,
+                                 const Kernels& kernels) {
+  const aggregation::SerialExecutor executor;
+  Runner runner(plan, work.constants, kernels, executor);
+  std::vector<float> gradient(plan.program.parameter_count, 7);
+  const auto loss = runner.Gradient(work.parameters, work.inputs, gradient);
+  OSTRAKA_CHECK(loss.ok());
+  return BitsOf(gradient, *loss);
+}
+
+std::vector<std::uint32_t> RunOnDevice(const DevicePlan& plan, const Work& work) {
+  const auto device = MakeEmulatedDevice({.memory_bytes = plan.bytes, .buffer_bytes = plan.bytes});
+  const auto runner = DeviceRunner::Make(plan, work.constants, *device);
+  OSTRAKA_CHECK(runner.ok() && (*runner)->SetParameters(work.parameters).ok());
+  const auto loss = (*runner)->AddGradient(work.inputs);
+  std::vector<float> gradient(work.parameters.size(), 7);
+  OSTRAKA_CHECK(loss.ok() && (*runner)->TakeMean(gradient).ok());
+  return BitsOf(gradient, *loss);
 }
 
 void RunOne(std::string_view text) {
@@ -72,20 +100,26 @@ void RunOne(std::string_view text) {
   if (!checked.ok()) return CheckRefusal(checked);
   const auto plan = PlanMemory(Differentiate(*graph), kSmall, 1);
   if (!plan.ok()) return CheckRefusal(plan.status());
-  std::vector<std::uint32_t> expected;
-  RunOn(*plan, KernelsFor(Level::kScalar), expected);
-  std::vector<std::uint32_t> best;
-  RunOn(*plan, BestKernels(), best);
-  OSTRAKA_CHECK(best == expected);
+  const Work work(plan->program);
+  const std::vector<std::uint32_t> expected = RunOn(*plan, work, KernelsFor(Level::kScalar));
+  OSTRAKA_CHECK(RunOn(*plan, work, BestKernels()) == expected);
+  for (const std::uint64_t bytes : {64 << 20, 64 << 10, 1 << 10}) {
+    const auto on_device =
+        PlanDevice(Differentiate(*graph),
+                   {.memory_bytes = 64 << 20, .buffer_bytes = bytes, .scratch_bytes = bytes});
+    if (!on_device.ok()) {
+      CheckRefusal(on_device.status());
+    } else {
+      OSTRAKA_CHECK(RunOnDevice(*on_device, work) == expected);
+    }
+  }
   // Parts of the forward pass twice, cut where the text's length says.
   const Program program = Differentiate(*graph);
   if (program.forward_steps < 2) return;
   const std::vector<std::size_t> cuts = {1 + text.size() % (program.forward_steps - 1)};
   for (const auto& again :
        {PlanMemory(Recompute(program, cuts), {}, 1), PlanLeastMemory(program, {}, 1)}) {
-    std::vector<std::uint32_t> found;
-    RunOn(*again, KernelsFor(Level::kScalar), found);
-    OSTRAKA_CHECK(found == expected);
+    OSTRAKA_CHECK(RunOn(*again, work, KernelsFor(Level::kScalar)) == expected);
   }
 }
 

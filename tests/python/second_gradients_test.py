@@ -23,7 +23,7 @@ SPECIALS = np.array([0, -0.0, np.inf, -np.inf, 2.0**-149, -2.0**-130, 2.0**-126,
 
 def operation_cases():
     """{name: a graph file}: those that tests/unit/exact/run/gradient_test.cpp differentiates."""
-    source = (ROOT / "tests/unit/exact/operation_cases.h").read_text()
+    source = (ROOT / "exact/device/operation_cases.h").read_text()
     table = source[source.index("kOperationCases[] = {"):]
     cases = re.findall(r'\{"(\w+)",\s+((?:"[^"]*"\s*)+)\}', table)
     return {name: "ostraka-graph 1\n" + "".join(re.findall(r'"([^"]*)"', lines)).replace("\\n", "\n") for name, lines in cases}

@@ -20,8 +20,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-PlannedProgram PlanOf(const ModelOptions& options, std::size_t threads = 1) {
-  return PlanMemory(Differentiate(MakeModel(options).value().graph), {}, threads).value();
+PlannedProgram PlanOf(const ModelOptions& options, std::size_t threads = 1,
+                      const PlanLimits& limits = {}) {
+  return PlanMemory(Differentiate(MakeModel(options).value().graph), limits, threads).value();
 }
 
 // What each element of the arena holds, written and read as the steps do.
@@ -132,6 +133,33 @@ TEST(Recompute, MakesAModelFitThatWouldNot) {
   EXPECT_TRUE(PlanLeastMemory(program, limits, 1).ok());
   const auto refused = PlanLeastMemory(program, {.max_bytes = 1000}, 1);
   EXPECT_THAT(base::MessageOf(refused.status()), HasSubstr("more than the limit of 1000"));
+}
+
+TEST(Plan, NoBufferLiesInTwoSlabs) {
+  for (const char* model : {"gpt", "llama", "mlp"}) {
+    ModelOptions options = kSmall;
+    options.model = model;
+    std::size_t largest = 0;
+    for (const Buffer& buffer : PlanOf(options).program.buffers) {
+      if (buffer.place == Place::kArena) largest = std::max(largest, buffer.count);
+    }
+    for (const std::size_t more : {std::size_t{15}, largest / 2}) {
+      const std::size_t slab = (largest + more) / 16 * 16;
+      const PlannedProgram plan = PlanOf(options, 1, {.slab_elements = slab});
+      ArenaWatch(plan).RunAll();
+      for (const Buffer& buffer : plan.program.buffers) {
+        if (buffer.place != Place::kArena) continue;
+        EXPECT_EQ(buffer.offset / slab, (buffer.offset + buffer.count - 1) / slab);
+      }
+      EXPECT_GT(plan.arena_elements, slab) << "one slab shows nothing";
+    }
+  }
+}
+
+TEST(Plan, RefusesABufferLargerThanASlab) {
+  const Program program = Differentiate(MakeModel(kSmall).value().graph);
+  const auto plan = PlanMemory(program, {.slab_elements = 16}, 1);
+  EXPECT_THAT(base::MessageOf(plan.status()), HasSubstr("larger than a slab of 64"));
 }
 
 TEST(Plan, BuffersThatDoNotLiveTogetherShareMemory) {

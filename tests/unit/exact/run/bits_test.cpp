@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 
 #include "exact/run/runner.h"
@@ -23,14 +22,6 @@ using ::testing::HasSubstr;
 using testing::NamedProblem;
 using testing::Problem;
 
-const std::map<std::string, std::string> kRecorded = {
-    {"albert", "c3ab69f1c9cdd2a2"},  {"gpt", "9b74a6938c226693"},
-    {"gpt_nan", "8188383fa0d96f39"}, {"gpt_subnormal", "6aa4a36d7068081a"},
-    {"llama", "f0b395a8d8924787"},   {"lora", "30d75b0dfff047aa"},
-    {"mlp", "94ea553912cc3b38"},     {"softmax", "9b959959693db726"},
-    {"vit", "c7ce1041545bf7c4"},
-};
-
 TEST(Bits, EveryLevelAndNumberOfThreadsGivesTheRecordedGradient) {
   const os::ThreadExecutor two(2);
   const os::ThreadExecutor three(3);
@@ -38,7 +29,7 @@ TEST(Bits, EveryLevelAndNumberOfThreadsGivesTheRecordedGradient) {
   for (const NamedProblem& each : DigestProblems()) {
     for (const Level level : testing::SupportedLevels()) {
       const Kernels& kernels = KernelsFor(level);
-      const std::string expected = kRecorded.at(each.name);
+      const std::string expected = testing::kRecordedDigests.at(each.name);
       EXPECT_EQ(DigestOf(each.problem, kernels, one, 1).Short(), expected)
           << each.name << " " << LevelName(level);
       EXPECT_EQ(DigestOf(each.problem, kernels, two, 2).Short(), expected)

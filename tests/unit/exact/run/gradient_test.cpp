@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "exact/device/operation_cases.h"
 #include "exact/models/models.h"
-#include "tests/unit/exact/operation_cases.h"
 #include "tests/unit/exact/problem.h"
 
 namespace ostraka::exact::gradient_test {
@@ -62,15 +62,15 @@ void ExpectSlopes(const Problem& problem, double tolerance) {
   }
 }
 
-class OperationOf : public ::testing::TestWithParam<testing::OperationCase> {};
+class OperationOf : public ::testing::TestWithParam<OperationCase> {};
 
 TEST_P(OperationOf, GradientIsTheSlopeOfTheLoss) {
-  const auto graph = testing::GraphOf(GetParam());
+  const auto graph = GraphOf(GetParam());
   ASSERT_TRUE(graph.ok()) << graph.status();
   for (std::uint64_t seed = 0; seed < 4; ++seed) ExpectSlopes(DrawProblem(*graph, seed), 3e-5);
 }
 
-INSTANTIATE_TEST_SUITE_P(Gradient, OperationOf, ::testing::ValuesIn(testing::kOperationCases),
+INSTANTIATE_TEST_SUITE_P(Gradient, OperationOf, ::testing::ValuesIn(kOperationCases),
                          [](const auto& each) { return std::string(each.param.name); });
 
 ModelOptions Small(const std::string& model) {

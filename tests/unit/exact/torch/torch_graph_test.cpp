@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "exact/device/operation_cases.h"
 #include "tests/unit/exact/model_digests.h"
-#include "tests/unit/exact/operation_cases.h"
 #include "tests/unit/exact/torch/torch_problem.h"
 
 namespace ostraka::exact::torch_graph_test {
@@ -42,8 +42,8 @@ TEST(TorchGraph, GradientsOfModelsAgree) {
 }
 
 TEST(TorchGraph, GradientsOfOperationsAgree) {
-  for (const testing::OperationCase& each : testing::kOperationCases) {
-    const Graph graph = testing::GraphOf(each).value();
+  for (const OperationCase& each : kOperationCases) {
+    const Graph graph = GraphOf(each).value();
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       const testing::Problem problem = testing::DrawProblem(graph, seed);
       const Gradient ours = testing::GradientOf(problem);
@@ -73,9 +73,9 @@ TEST(TorchGraph, LogitsAreWhatTheLossIsTakenOf) {
   EXPECT_LT(Difference(first, {logits.begin(), logits.end()}), 2e-6);
 
   // Of a parameter there are none.
-  for (const testing::OperationCase& each : testing::kOperationCases) {
+  for (const OperationCase& each : kOperationCases) {
     train::TorchGraph other =
-        testing::TorchGraphOf(testing::DrawProblem(testing::GraphOf(each).value(), 1), 1);
+        testing::TorchGraphOf(testing::DrawProblem(GraphOf(each).value(), 1), 1);
     other.RunForward();
     EXPECT_TRUE(other.logits().empty()) << each.name;
   }

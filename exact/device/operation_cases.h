@@ -1,4 +1,7 @@
-// Small graphs that together have every operation, with every shape of operands that it takes.
+// Small graphs that together have every operation, with every shape of operands that it takes: for
+// the conformance program and for tests.
+//
+// Thread safety: an immutable table and a pure function.
 #pragma once
 
 #include <string>
@@ -6,7 +9,7 @@
 #include "exact/graph/check.h"
 #include "exact/graph/graph_text.h"
 
-namespace ostraka::exact::testing {
+namespace ostraka::exact {
 
 struct OperationCase {
   const char* name;
@@ -190,4 +193,4 @@ inline base::StatusOr<Graph> GraphOf(const OperationCase& each) {
   return graph;
 }
 
-}  // namespace ostraka::exact::testing
+}  // namespace ostraka::exact
