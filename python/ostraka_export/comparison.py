@@ -53,7 +53,6 @@ class Comparison:
         self.graph = graph
         self.traced = lowering.traced
         self.inputs = lowering.graph.inputs
-        self.held = {name: row for name, (row, _) in lowering.emit.padded.items()}
         self.names = {name: lowering.names[id(p)] for name, p in self.traced.named_parameters()}
         self.parameters = {name: p.detach().cpu() for name, p in lowering.emit.trained.items()}
         self.example = [x.detach().cpu() for x in example]
@@ -129,8 +128,6 @@ class Comparison:
         result = {}
         for name, p in self.parameters.items():
             result[name] = self.shaken(p) if bool(p.any()) else 0.2 * MOVED * self.normal(p)
-            if name in self.held:
-                result[name][self.held[name]] = 0
         return result
 
     def drawn(self):

@@ -31,11 +31,15 @@ class Report:
     constants: dict[str, tuple]   # name: shape of what is frozen
     constants_path: str | None
     initial: dict[str, str]       # how a run draws each parameter
+    statistics: tuple[str, ...]   # running ones that forward changes: no run has them
 
     def __str__(self):
         lines = [f"{self.path}: {self.parameters} parameters, {self.instructions} instructions, graph {self.id}"]
         if self.constants_path:
             lines.append(f"{self.constants_path}: {len(self.constants)} constants that the graph names")
+        if self.statistics:
+            lines.append(f"{len(self.statistics)} running statistics are not trained: load the trained parameters, and "
+                         "make them by torch.optim.swa_utils.update_bn")
         return "\n".join(lines)
 
 
@@ -166,4 +170,4 @@ def export(module, example, path, *, loss=None, initial=None, overwrite=False, c
     return Report(path, digest(GRAPH, text), sum(math.prod(shape) for shape, _ in graph.parameters.values()),
                   text.count(b"\n%"), {name: array.shape for name, array in graph.constants.items()},
                   constants_path if graph.constants else None,
-                  {name: law for name, (_, law) in graph.parameters.items()})
+                  {name: law for name, (_, law) in graph.parameters.items()}, tuple(sorted(lowering.statistics)))

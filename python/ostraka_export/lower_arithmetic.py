@@ -151,6 +151,16 @@ def masked_fill(emit, x, mask, value, *, shape):
     return kept(emit, Known(~mask.tensor.bool()), x, value, shape)
 
 
+def triangle(function):
+    def lower(emit, x, diagonal=0, *, shape):
+        return mul(emit, x, Known(function(torch.ones(shape[-2:]), diagonal), "triangle"), shape=shape)
+    return lower
+
+
+lowers("tril")(triangle(torch.tril))
+lowers("triu")(triangle(torch.triu))
+
+
 @lowers("where")
 def where(emit, condition, a, b, *, shape):
     if not isinstance(condition, Known):
@@ -182,6 +192,37 @@ def axes_of(dim, x):
     if dim is None or dim == []:
         return range(len(x.shape))
     return [dim] if isinstance(dim, int) else dim
+
+
+@lowers("cumsum")
+def cumsum(emit, x, dim, *, shape, dtype=None):
+    x = emit.tensor(x)
+    axis = dim % len(x.shape)
+    emit.require_small((x.shape[axis],) * 2)
+    return emit.product_along(x, axis, Known(torch.ones(x.shape[axis], x.shape[axis]).triu(), "upper"))
+
+
+@lowers("addcmul")
+def addcmul(emit, x, a, b, *, shape, value=1):
+    return add(emit, x, times(emit, mul(emit, a, b, shape=shape), value), shape=shape)
+
+
+@lowers("addcdiv")
+def addcdiv(emit, x, a, b, *, shape, value=1):
+    return add(emit, x, times(emit, div(emit, a, b, shape=shape), value), shape=shape)
+
+
+@lowers("lerp")
+def lerp(emit, a, b, weight, *, shape):
+    return add(emit, a, mul(emit, weight, sub(emit, b, a, shape=shape), shape=shape), shape=shape)
+
+
+@lowers("glu")
+def glu(emit, x, dim=-1, *, shape):
+    x = emit.tensor(x)
+    axis, half = dim % len(x.shape), x.shape[dim] // 2
+    gate = emit.unary("sigmoid", emit.slice(x, axis, half, 2 * half))
+    return emit.apply("mul", [emit.slice(x, axis, 0, half), gate], shape)
 
 
 @lowers("var")

@@ -64,7 +64,7 @@ class Compared(Case):
             mask[row] = 0
             return emit.elementwise("mul", table, Known(mask, "mask"), table.shape)
         for wrong, word in [(lambda emit, table, row: table, "gradient of table.weight"), (masked, "its loss is")]:
-            self.without("lower_shapes.without_padding", wrong)
+            self.without("lower_selection.with_held_row", wrong)
             self.expect_found(padded(), word)
             self.path.unlink()
 
