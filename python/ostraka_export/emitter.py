@@ -38,8 +38,8 @@ class Emitter:
                 raise Unsupported(f"{what} has NaN, or memory that nothing was written to")
             return Tensor(self.graph.constant(value.name or "folded", array), value.shape)
         if isinstance(value, Integers):
-            raise Unsupported(f"{what} is the integer input {value.name}: integers only select rows of an embedding "
-                              "or classes of a cross_entropy")
+            raise Unsupported(f"arithmetic with the integer input {value.name} is not written yet: integers only "
+                              "select rows of an embedding or classes of a cross_entropy (leave out masks of ones)")
         if isinstance(value, LogSoftmax):
             raise Unsupported("log_softmax without nll_loss behind it; use cross_entropy")
         raise Unsupported(f"{what} is a {type(value).__name__}")
@@ -66,8 +66,8 @@ class Emitter:
 
     def apply(self, operation, operands, shape, **attributes):
         if math.prod(shape) > MOST_ELEMENTS:
-            raise Unsupported(f"a tensor of {math.prod(shape)} numbers on the way; a graph has at most {MOST_ELEMENTS}: "
-                              "a smaller batch or image")
+            raise Unsupported(f"a tensor of {math.prod(shape)} numbers on the way; a graph has at most "
+                              f"{MOST_ELEMENTS}: a smaller batch or image")
         names = [operand.name for operand in operands]
         return Tensor(self.graph.instruction(operation, names, shape, **attributes), tuple(shape))
 

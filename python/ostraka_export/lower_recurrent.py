@@ -65,7 +65,8 @@ def layers_of(parameters, has_biases, sides):
 
 
 def recurrent(kind):
-    def lower(emit, x, state, parameters, has_biases, layers, dropout, train, bidirectional, batch_first=None, *, shape):
+    def lower(emit, x, state, parameters, has_biases, layers, dropout, train, bidirectional, batch_first=None, *,
+              shape):
         if batch_first is None or not isinstance(has_biases, bool):
             raise Unsupported("packed sequences are not written yet; give all sequences one length")
         if dropout > 0 and train and layers > 1:

@@ -7,7 +7,8 @@ LOWERINGS = {}
 
 COMPARED = "a choice by what is computed is not written yet; torch.maximum, clamp and relu choose, too"
 ORDER = "the order of values is not written yet"
-INTO = "written to by a mask or a list is not written yet; build the tensor by torch.cat, or by a product with a fixed mask"
+INTO = ("writing to places of a mask or a list is not written yet; build the tensor by torch.cat, or by a product with a "
+        "fixed mask")
 
 REMEDIES = {
     "log": "not written yet; cross_entropy has it inside",
@@ -20,8 +21,8 @@ REMEDIES = {
     "detach": "a frozen part needs requires_grad=False, so that it is exported as constants",
     **{name: ORDER for name in ("sort", "topk", "argsort", "argmax", "argmin", "kthvalue", "median")},
     **{name: COMPARED for name in ("gt", "lt", "ge", "le", "eq", "ne")},
-    **{name: INTO for name in ("scatter", "index_put", "index_add", "index_copy", "masked_scatter", "as_strided_scatter",
-                               "diagonal_scatter")},
+    **{name: INTO for name in ("scatter", "index_put", "index_add", "index_copy", "masked_scatter",
+                               "as_strided_scatter", "diagonal_scatter")},
 }
 DRAWN = "nothing is drawn in an exact graph"
 

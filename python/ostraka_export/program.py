@@ -18,10 +18,10 @@ import ostraka_export.lower_windows  # noqa: F401
 from ostraka_export.emitter import Emitter
 from ostraka_export.errors import ExportError, Unsupported
 from ostraka_export.graph_text import GraphText
-from ostraka_export.initial import law_of
+from ostraka_export.initial import could_draw, law_of
 from ostraka_export.lowering import LOWERINGS, remedy_of
 from ostraka_export.places import place_of
-from ostraka_export.tracing import SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
+from ostraka_export.tracing import STATE, SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
 from ostraka_export.values import Integers, Known, LogSoftmax, Tensor
 
 NAMED = re.compile(r"[A-Za-z0-9_.]{1,128}\Z")
@@ -119,6 +119,7 @@ class Lowering:
         self.initial = initial
         self.graph = GraphText()
         self.nodes = []  # that of each instruction
+        self.foreign = []  # names of parameters whose values no law of a graph has drawn
         self.statistics = []  # names of buffers that forward changes and no graph has
         of = {id(buffer): name for name, buffer in module.named_buffers()}
         self.names_of_buffers = {name: of.get(id(buffer), name) for name, buffer in traced.named_buffers()}
@@ -134,8 +135,7 @@ class Lowering:
         losses = [x for x, kind in zip(outputs, kinds) if kind == OutputKind.USER_OUTPUT and
                   isinstance(x, (Tensor, Known))]
         if len(losses) != 1 or losses[0].shape not in ((), (1,)) or not isinstance(losses[0], Tensor):
-            raise ExportError("the module must return its loss, one number that depends on its parameters; give "
-                              "loss='cross_entropy' if it returns logits")
+            raise ExportError("the module's loss depends on none of its parameters with requires_grad=True")
         return self.emit.reshape(losses[0], ())
 
     def refuse_state(self):
@@ -147,8 +147,8 @@ class Lowering:
             if self.is_statistics(spec.target):
                 self.statistics.append(self.names_of_buffers[spec.target])
                 continue
-            raise ExportError(f"{place_of(of[spec.arg.name])}: forward changes {spec.target or spec.arg.name}; a "
-                              "graph has no state; write to a new tensor")
+            name = self.names_of_buffers.get(spec.target) or (spec.target or spec.arg.name).removeprefix("inner.")
+            raise ExportError(f"{place_of(of[spec.arg.name])}: {STATE.format(name)}")
 
     def is_statistics(self, target):
         path, _, name = (target or "").rpartition(".")
@@ -175,6 +175,8 @@ class Lowering:
                 if parameter._backward_hooks:
                     raise ExportError(f"parameter {name} has a hook on its gradient, which no node calls; remove it")
                 law = self.initial(name) or law_of(parameter)
+                if not self.initial(name) and not could_draw(law, parameter):
+                    self.foreign.append(name)
                 self.graph.parameters[name] = (tuple(parameter.shape), law)
                 self.emit.trained[name] = parameter
         if not self.graph.parameters:
