@@ -48,6 +48,7 @@ def traced(module, example):
         except Unsupported as error:
             raise ExportError(f"{place_in(error, module)}{error}") from None
         except Exception as error:  # torch raises many kinds; its first line says what
+            refuse_failing(module, example)
             raise ExportError(f"{place_in(error, module)}{why_not(error)}") from error
     trained = {node for node, spec in zip(placeholders_of(program.graph_module), program.graph_signature.input_specs)
                if spec.kind == torch.export.graph_signature.InputKind.PARAMETER
@@ -60,6 +61,15 @@ def traced(module, example):
         return program.run_decompositions({})  # what changes a view changes its base: only torch knows how
     except Exception as error:
         raise ExportError(f"torch.export cannot replace the operators in place: {first_line(error)}") from error
+
+
+def refuse_failing(module, example):
+    """ExportError if the module fails without a trace, too."""
+    try:
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            module(*(x.clone() for x in example))
+    except Exception as error:
+        raise ExportError(f"the module itself fails on the example: {first_line(error)}") from error
 
 
 @contextlib.contextmanager
@@ -172,7 +182,7 @@ def refuse_regions(graph_module, trained, remedy, gradients=True):
         elif any(x in trained for x in node.all_input_nodes):
             if (not gradients or name in ("detach", "detach_")) and has_floats(node):
                 raise ExportError(f"{place_of(node)}: {name} of what is trained, without its gradient (torch.no_grad, "
-                                  f"detach): {remedy}")
+                                  f"detach), is not written yet: {remedy}")
             trained.add(node)
     return False
 
