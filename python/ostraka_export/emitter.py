@@ -41,7 +41,9 @@ class Emitter:
             raise Unsupported(f"arithmetic with the integer input {value.name} is not written yet: integers only "
                               "select rows of an embedding or classes of a cross_entropy (leave out masks of ones)")
         if isinstance(value, LogSoftmax):
-            raise Unsupported("log_softmax without nll_loss behind it; use cross_entropy")
+            return value.written()
+        if value is None:
+            raise Unsupported("a second result of an operator (places of the largest, statistics) is not written yet")
         raise Unsupported(f"{what} is a {type(value).__name__}")
 
     @staticmethod

@@ -6,6 +6,7 @@ import torch
 from ostraka_export.errors import Unsupported
 from ostraka_export.fused_attention import attention_of
 from ostraka_export.lower_arithmetic import SWALLOWS, add, times
+from ostraka_export.lower_logs import of_known_targets, written_log_softmax
 from ostraka_export.lower_shapes import repeat_interleave
 from ostraka_export.lowering import lowers
 from ostraka_export.values import Integers, Known, LogSoftmax
@@ -25,7 +26,7 @@ def addmm(emit, bias, a, b, *, shape, beta=1, alpha=1):
     return product if beta == 0 else add(emit, times(emit, bias, beta), product, shape=shape)
 
 
-@lowers("matmul", "mm", "bmm")
+@lowers("matmul", "mm", "bmm", "mv", "dot")
 def matmul(emit, a, b, *, shape):
     a, b = emit.tensor(a), emit.tensor(b)
     if (found := attention_of(emit, a, b)) is not None:
@@ -125,9 +126,10 @@ def softmax(emit, x, dim, *_, shape, **__):
 
 @lowers("log_softmax", "_log_softmax")
 def log_softmax(emit, x, dim, *_, shape, **__):
+    x = emit.tensor(x)
     if dim % len(shape) != len(shape) - 1:
-        raise Unsupported("log_softmax along another axis than the last")
-    return LogSoftmax(emit.tensor(x))
+        return along_last(emit, x, dim, lambda moved: written_log_softmax(emit, moved))
+    return LogSoftmax(x, lambda: written_log_softmax(emit, x))
 
 
 def along_last(emit, x, dim, function):
@@ -162,6 +164,10 @@ def norm(emit, operation, x, vectors, width, eps, shape):
 
 @lowers("cross_entropy_loss")
 def cross_entropy(emit, logits, targets, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0, *, shape):
+    if isinstance(targets, Known) and label_smoothing == 0 and not targets.tensor.is_floating_point():
+        logits = classes_last(emit, logits.logits if isinstance(logits, LogSoftmax) else emit.tensor(logits))
+        log_shares = written_log_softmax(emit, logits)
+        return of_known_targets(emit, log_shares, targets.tensor, weight, reduction, ignore_index)
     logits = logits.logits if isinstance(logits, LogSoftmax) else emit.tensor(logits)
     if weight is not None or label_smoothing != 0:
         raise Unsupported("cross_entropy with weights of classes or label smoothing")
@@ -171,16 +177,23 @@ def cross_entropy(emit, logits, targets, weight=None, reduction=1, ignore_index=
         raise Unsupported("cross_entropy whose targets are not an integer input as it came")
     if ignore_index not in (-1, -100):
         raise Unsupported(f"ignore_index = {ignore_index}; an exact graph leaves out targets of -1")
-    if len(logits.shape) > 2:  # PyTorch has classes second
-        logits = emit.permute(logits, [0, *range(2, len(logits.shape)), 1])
+    logits = classes_last(emit, logits)
     classes = logits.shape[-1]
     emit.bound(targets, -1, classes)
     logits = emit.reshape(logits, [*emit.original(targets), classes])
     return emit.apply("cross_entropy", [logits, targets], [])
 
 
+def classes_last(emit, logits):
+    """PyTorch has classes second."""
+    return logits if len(logits.shape) < 3 else emit.permute(logits, [0, *range(2, len(logits.shape)), 1])
+
+
 @lowers("nll_loss", "nll_loss_nd")
 def nll_loss(emit, x, targets, weight=None, reduction=1, ignore_index=-100, *, shape):
+    if isinstance(targets, Known):
+        x = classes_last(emit, emit.tensor(x))
+        return of_known_targets(emit, x, targets.tensor, weight, reduction, ignore_index)
     if not isinstance(x, LogSoftmax):
         raise Unsupported("nll_loss of anything but log_softmax; use cross_entropy")
     return cross_entropy(emit, x, targets, weight, reduction, ignore_index, shape=shape)

@@ -217,7 +217,7 @@ def max_pool(emit, x, kernel, stride=(), padding=0, dilation=1, ceil_mode=False,
     rank = len(kernel)
     axes = pool_axes(x, kernel, stride, padding, dilation, shape[-rank:])
     if any(axis.dilation > 1 and (axis.before > 0 or axis.after > 0) for axis in axes):
-        raise Unsupported("a max pool with both dilation and padding is not written yet")
+        raise Unsupported("a max pool with dilation, and with padding or ceil_mode, is not written yet")
     x = channels_last(emit, with_batch(emit, x, rank))
     for i, axis in reversed(list(enumerate(axes, 1))):  # rows last: so the first of equal ones is the first in order
         first, last = (emit.slice(x, i, *ends) for ends in ((0, 1), (x.shape[i] - 1, x.shape[i])))

@@ -7,13 +7,11 @@ LOWERINGS = {}
 
 COMPARED = "a choice by what is computed is not written yet; torch.maximum, clamp and relu choose, too"
 ORDER = "the order of values is not written yet"
-INTO = ("writing to places of a mask or a list is not written yet; build the tensor by torch.cat, or by a product with a "
-        "fixed mask")
+INTO = ("writing to places of a mask or a list is not written yet; build the tensor by torch.cat, or by a product with "
+        "a fixed mask")
 
 REMEDIES = {
-    "log": "not written yet; cross_entropy has it inside",
-    "logsumexp": "not written yet; cross_entropy has it inside",
-    "softplus": "not written yet; silu and elu are",
+    "binary_cross_entropy": "not written yet; binary_cross_entropy_with_logits is, of what comes before the sigmoid",
     "erf": "call torch.nn.functional.gelu instead of writing it out",
     "sin": "not written yet for what is computed; of constants it is computed at export",
     "cos": "not written yet for what is computed; of constants it is computed at export",
@@ -42,4 +40,4 @@ def remedy_of(name, draws=False):
     for start, remedy in REMEDIES.items():
         if name == start or name.startswith(start + "_") or name.rstrip("_") == start:
             return remedy
-    return DRAWN if draws else "docs/graph.md lists the operations; rewrite the module with them"
+    return DRAWN if draws else "not written yet; docs/training.md lists what is"

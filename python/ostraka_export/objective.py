@@ -27,8 +27,8 @@ class Objective(torch.nn.Module):
         logits = logits_of(out)
         if logits.dim() < 2 or logits.numel() // logits.shape[-1] != targets.numel():
             raise ExportError(f"the module's logits are {list(logits.shape)} for targets of {list(targets.shape)}: it "
-                              "must return a row of classes for each target; if it takes targets and returns its own loss, "
-                              "leave out loss=")
+                              "must return a row of classes for each target; if it takes targets and returns its own "
+                              "loss, leave out loss=")
         return torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1),
                                                  ignore_index=-1)
 
@@ -106,6 +106,9 @@ def inputs_of(module, example, loss):
     if not tensors or not all(isinstance(x, torch.Tensor) for x in tensors):
         raise ExportError("export(module, example, path): the example is a tensor, a tuple of tensors, or a dict of "
                           "them by the names that forward has")
+    for x, name in zip(tensors, names):
+        if x.numel() == 0:
+            raise ExportError(f"the example's {name} is {list(x.shape)}: a graph has no empty tensors")
     return tensors, keywords, graph_names(names, tensors, loss)
 
 

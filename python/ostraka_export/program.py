@@ -9,6 +9,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import ostraka_export.lower_arithmetic  # noqa: F401  these fill the table
 import ostraka_export.lower_choices  # noqa: F401
+import ostraka_export.lower_logs  # noqa: F401
 import ostraka_export.lower_network  # noqa: F401
 import ostraka_export.lower_norms  # noqa: F401
 import ostraka_export.lower_recurrent  # noqa: F401
@@ -71,10 +72,11 @@ def composed_of(node, arguments, keywords):
             not target.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd):
         return None
     flat, form = torch.utils._pytree.tree_flatten((arguments, keywords))
+    flat = [x.written() if isinstance(x, LogSoftmax) else x for x in flat]
     given = [i for i, x in enumerate(flat) if isinstance(x, (Tensor, Known, Integers))]
     nodes = torch.utils._pytree.tree_leaves((node.args, {name: x for name, x in node.kwargs.items()
                                                          if name in keywords}))
-    if any(isinstance(x, LogSoftmax) for x in flat) or len(nodes) != len(flat):
+    if len(nodes) != len(flat):
         return None
     like = [torch.empty(flat[i].shape, dtype=flat[i].tensor.dtype if isinstance(flat[i], Known)
                         else nodes[i].meta["val"].dtype) for i in given]

@@ -27,8 +27,8 @@ def data_note(inputs):
         batch, *features = others[0][2] or (0,)
         (_, shape, lowest, classes) = inputs["targets"]
         if shape == (batch,) and lowest == -1:
-            return (f"--data of labelled images with {math.prod(features)} features and at most {classes} classes feeds "
-                    "it")
+            return (f"--data of labelled images with {math.prod(features)} features and at most {classes} classes "
+                    "feeds it")
     return ("no --data of today feeds it: a run gives two inputs, tokens or features, and a target for each token or "
             "example")
 

@@ -1,5 +1,6 @@
 """ostraka.export, operator by operator: gradients equal eager PyTorch's at points that the exporter did not choose, and
 at the edges of what chooses."""
+import math
 import unittest
 import warnings
 
@@ -159,7 +160,9 @@ class Choices(Lowered):
         "hardtanh": F.hardtanh, "relu6": F.relu6, "hardswish": F.hardswish, "hardsigmoid": F.hardsigmoid,
         "leaky_relu": lambda x: F.leaky_relu(x, 0.2), "elu": lambda x: F.elu(x, 0.7), "selu": F.selu,
         "celu": lambda x: F.celu(x, 2.0), "abs": torch.abs, "sign": lambda x: x.sign() * x, "exp": torch.exp,
-        "threshold": lambda x: F.threshold(x, 0.5, 20.0), "softsign": F.softsign, "l1": lambda x: F.l1_loss(x, x * x),
+        "threshold": lambda x: F.threshold(x, 0.5, 20.0), "softsign": F.softsign, "softplus": F.softplus,
+        "steep": lambda x: F.softplus(x * 9, beta=2.0), "mish": F.mish, "log_sigmoid": F.logsigmoid,
+        "l1": lambda x: F.l1_loss(x, x * x),
         "huber": lambda x: F.huber_loss(x, 2 * x, delta=3.0), "smooth": lambda x: F.smooth_l1_loss(x, 3 * x, beta=2.0),
         "mse": lambda x: F.mse_loss(x, x * x, reduction="sum")}
     AMONG = {
@@ -193,6 +196,43 @@ class Choices(Lowered):
         module = Of(lambda x: x, ROWS)
         _, graph = self.exported(module, (x,), overwrite=True)
         self.assertEqual(mine, graph.loss({"weight": torch.zeros(8)}, x=wanted))
+
+
+class Logarithms(Lowered):
+    SHARES = torch.linspace(0, 1, 24).reshape(3, 8)
+    CLASSES = torch.tensor([1, -100, 0])
+
+    def test_of_numbers(self):
+        self.each(ROWS, {"log": lambda x: (x.abs() + 1e-20).log(), "log2": lambda x: (x * x + 1e-3).log2(),
+                         "large": lambda x: (x * 8).exp().log10(), "near one": lambda x: (1 + x.tanh() / 1000).log()})
+
+    def test_values_of_all_sizes(self):
+        module = Of(torch.log, (1, 1))
+        _, graph = self.exported(module, (torch.ones(1, 1),))
+        for size in (1e-37, 3e-20, 0.001, 0.4, 0.7, 0.71, 0.9999, 1.0, 1.0001, 1.41, 1.42, 2.0, 3.0, 1e5, 2e19, 3e38):
+            x = torch.tensor([[size]])
+            mine, wanted = graph.loss({"weight": torch.zeros(1)}, x=x), float(x.double().log())
+            wanted = wanted * wanted * 0.3 + wanted
+            self.assertAlmostEqual(mine, wanted, delta=3e-7 * abs(wanted), msg=size)
+        self.assertFalse(math.isfinite(graph.loss({"weight": torch.zeros(1)}, x=torch.zeros(1, 1))))
+
+    def test_of_sums(self):
+        self.each(ROWS, {
+            "logsumexp": lambda x: x.logsumexp(1), "of all": lambda x: (x * 30).logsumexp((0, 1), keepdim=True),
+            "log_softmax": lambda x: x.log_softmax(-1), "of columns": lambda x: (x * x).log_softmax(0),
+            "entropy": lambda x: (x.softmax(-1) * x.log_softmax(-1)).sum(-1),
+            "divergence": lambda x: F.kl_div(x.log_softmax(1), self.SHARES.softmax(1), reduction="batchmean")})
+
+    def test_losses(self):
+        binary = F.binary_cross_entropy_with_logits
+        self.each(ROWS, {
+            "binary": lambda x: binary(x, self.SHARES), "weights": lambda x: binary(
+                x, self.SHARES, pos_weight=torch.linspace(1, 3, 8), weight=torch.full((8,), 2.0), reduction="sum"),
+            "fixed classes": lambda x: F.cross_entropy(x, self.CLASSES), "a sum": lambda x: F.cross_entropy(
+                x, self.CLASSES, reduction="sum"), "each": lambda x: F.cross_entropy(x, self.CLASSES, reduction="none"),
+            "of weights": lambda x: F.cross_entropy(x, self.CLASSES, weight=torch.linspace(1, 2, 8)),
+            "nll": lambda x: F.nll_loss((x * x).log_softmax(0), self.CLASSES)})
+        self.each((2, 4, 3, 2), {"classes second": lambda x: F.cross_entropy(x, torch.arange(12).reshape(2, 3, 2) % 4)})
 
 
 class Selection(Lowered):
@@ -306,7 +346,7 @@ class Layers(Lowered):
                              "einsum": lambda x: torch.einsum("bij,bkj->bik", x, x),
                              "of one side": lambda x: torch.einsum("bij->j", x)})
         self.each(ROWS, {"addmm": lambda x: torch.addmm(x[:, :3], x, x.T, beta=2, alpha=0.5),
-                         "cumsum": lambda x: x.cumsum(1), "addcmul": lambda x: torch.addcmul(x, x, x, value=0.5),
+                         "cumsum": lambda x: x.cumsum(1), "mv": lambda x: x.mv(x[0]), "addcmul": lambda x: torch.addcmul(x, x, x, value=0.5),
                          "addcdiv": lambda x: torch.addcdiv(x, x, x.exp()), "lerp": lambda x: torch.lerp(x, x * x, 0.3),
                          "glu": F.glu, "tensordot": lambda x: torch.tensordot(x, x, ([0], [0])),
                          "outer": lambda x: torch.outer(x[0], x[1]), "diff": lambda x: x.diff(dim=1)})

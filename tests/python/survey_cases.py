@@ -163,7 +163,7 @@ SMALL_VIT = {"img_size": 32, "patch_size": 8, "embed_dim": 32, "depth": 2, "num_
 TIMM = {
     "vit": ("vit_tiny_patch16_224", SMALL_VIT), "deit": ("deit_tiny_patch16_224", SMALL_VIT),
     "cait": ("cait_xxs24_224", SMALL_VIT), "eva02": ("eva02_tiny_patch14_224", SMALL_VIT),
-    "Mixer": ("mixer_s32_224", {"img_size": 64, "num_blocks": 2, "embed_dim": 32, "side": 64}),
+    "Mixer": ("mixer_s32_224", {"img_size": 64, "side": 64}),
     "ResNet-18, eval": ("resnet18", {}), "ResNet-18, train": ("resnet18", {"train": True}),
     "ResNet-18, GroupNorm": ("resnet18", {"norm_layer": "groupnorm"}), "ResNet-18, CIFAR stem": ("resnet18", {
         "train": True, "stem": "cifar"}),
