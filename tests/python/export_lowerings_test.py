@@ -1,16 +1,23 @@
 """ostraka.export, operator by operator: gradients equal eager PyTorch's at points that the exporter did not choose, and
 at the edges of what chooses."""
 import math
+import sys
 import unittest
 import warnings
+from pathlib import Path
 
 from export_test import MOST, Case, tokens  # ends with "skipped" without torch
 
+import numpy
 import ostraka
+import ostraka_export
 import torch
 from modules import BATCH, CONTEXT, WIDTH, Words
 from torch import nn
 from torch.nn import functional as F
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "proofs" / "verifier"))
+import graphs  # noqa: E402
 
 POINTS = 2
 IMAGE, SEQUENCE, ROWS = (2, 4, 9, 7), (2, 5, 8), (3, 8)
@@ -350,6 +357,39 @@ class Layers(Lowered):
                          "addcdiv": lambda x: torch.addcdiv(x, x, x.exp()), "lerp": lambda x: torch.lerp(x, x * x, 0.3),
                          "glu": F.glu, "tensordot": lambda x: torch.tensordot(x, x, ([0], [0])),
                          "outer": lambda x: torch.outer(x[0], x[1]), "diff": lambda x: x.diff(dim=1)})
+
+
+class SecondVerifier(Lowered):
+    """proofs/verifier computes what export makes of choices, logarithms and padding to the same bits: infinities on the
+    way, and numbers below the smallest."""
+
+    def test_equal_bits(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Embedding(7, 4, padding_idx=2)
+                self.conv, self.norm, self.head = nn.Conv1d(4, 6, 3, padding=1), nn.BatchNorm1d(6), nn.Linear(6, 5)
+                nn.init.normal_(self.table.weight)
+
+            def forward(self, tokens, targets):
+                x = F.max_pool1d(F.elu(self.norm(self.conv(self.table(tokens).transpose(1, 2)))), 3, 2, 1)
+                y = self.head(x.amax(2))
+                return F.cross_entropy(y, targets) + F.softplus(y).mean() + y.log_softmax(0).square().mean() + \
+                    y.clamp(-1, 1).norm()
+        example = torch.randint(0, 7, (3, 8)), torch.randint(0, 5, (3,))
+        module = Net()
+        report, graph = self.exported(module, example)
+        parameters = {name: p.detach().numpy() for name, p in module.named_parameters()}
+        inputs = {name: x.numpy() for name, x in zip(graph.inputs, example)}
+        loss, gradients = graph.gradient(parameters, **inputs)
+        second = graphs.parse(graph.text.encode())
+        constants = ostraka_export.read_tensors(report.constants_path) if report.constants_path else {}
+        flat = numpy.concatenate([parameters[name].ravel() for name in second.parameters])
+        again, gradient = graphs.loss_and_gradient(second, flat, inputs, constants)
+        expected = numpy.concatenate([gradients[name].ravel() for name in second.parameters])
+        numpy.testing.assert_array_equal(gradient.view(numpy.uint32), expected.view(numpy.uint32))
+        self.assertEqual(numpy.float32(again), numpy.float32(loss))
+        self.assertTrue(numpy.isfinite(expected).all() and expected.any())
 
 
 class Twice(Lowered):
