@@ -128,7 +128,8 @@ SWALLOWS = -1e8  # a score that softmax makes zero, whatever is added to it
 def kept(emit, condition, x, other, shape):
     """x where a known condition holds, else the known `other`."""
     if not isinstance(condition, Known):
-        raise Unsupported("a choice between values by what is computed; masks must be fixed")
+        raise Unsupported("a choice by what is computed is not written yet; masks must be fixed, or give torch.maximum or "
+                          "clamp")
     mask = torch.broadcast_to(condition.tensor.bool(), shape_of_mask(condition, other))
     other = torch.broadcast_to(other.tensor.to(torch.float32), mask.shape)
     filled = torch.where(mask, torch.zeros(()), other)
@@ -146,7 +147,7 @@ def shape_of_mask(condition, other):
 @lowers("masked_fill")
 def masked_fill(emit, x, mask, value, *, shape):
     if not isinstance(mask, Known):
-        raise Unsupported("a mask that is computed; masks must be fixed")
+        raise Unsupported("a mask that is computed is not written yet; masks must be fixed")
     value = value if isinstance(value, Known) else Known(torch.tensor(float(value)))
     return kept(emit, Known(~mask.tensor.bool()), x, value, shape)
 
@@ -164,7 +165,8 @@ lowers("triu")(triangle(torch.triu))
 @lowers("where")
 def where(emit, condition, a, b, *, shape):
     if not isinstance(condition, Known):
-        raise Unsupported("a choice between values by what is computed; masks must be fixed")
+        raise Unsupported("a choice by what is computed is not written yet; masks must be fixed, or give torch.maximum or "
+                          "clamp")
     known = lambda x: Known(torch.tensor(float(x))) if isinstance(x, (int, float)) else x
     a, b = known(a), known(b)
     if isinstance(b, Known):
