@@ -35,6 +35,11 @@ def taken(emit, x, axis, places):
     lead, rest = x.shape[:axis], x.shape[axis + 1:]
     if len(set(places)) == 1:
         return emit.expand(emit.slice(x, axis, places[0], places[0] + 1), lead + (count,) + rest)
+    times = -(-count // extent)
+    if places == [i // times for i in range(count)] and count % times == 0:  # each of the first ones repeats
+        x = emit.slice(x, axis, 0, count // times)
+        apart = emit.expand(emit.reshape(x, lead + (count // times, 1) + rest), lead + (count // times, times) + rest)
+        return emit.reshape(apart, lead + (count,) + rest)
     period = next(n for n in divisors(count) if places == places[:n] * (count // n))
     if period < count:
         part = taken(emit, x, axis, places[:period])

@@ -11,6 +11,7 @@ from ostraka_export.emitter import MOST_ELEMENTS
 from ostraka_export.errors import Unsupported
 from ostraka_export.lower_arithmetic import mul
 from ostraka_export.lower_choices import larger
+from ostraka_export.lower_selection import taken
 from ostraka_export.lowering import lowers
 from ostraka_export.values import Integers, Known
 
@@ -274,37 +275,29 @@ def inside_of(axes, extents):
         "_adaptive_avg_pool3d")
 def adaptive_avg_pool(emit, x, size, *, shape):
     x, rank = emit.tensor(x), len(numbers(size, 1))
-    return resized(emit, x, shape[-rank:], lambda extent, wanted, _: functional.adaptive_avg_pool1d(
-        torch.eye(extent).unsqueeze(0), wanted)[0])
-
-
-# Changes of size, which are one matrix for each axis.
-
-def resized(emit, x, sizes, function):
-    """function(L, wanted, i) is the matrix [L, wanted] of the axis i."""
-    for i, wanted in enumerate(sizes):
-        axis = len(x.shape) - len(sizes) + i
-        emit.require_small((x.shape[axis], x.shape[axis]))
-        matrix = function(x.shape[axis], wanted, i)
-        if not torch.equal(matrix, torch.eye(x.shape[axis])):
-            x = averaged_or_repeated(emit, x, axis, matrix)
+    for i, wanted in enumerate(shape[-rank:]):
+        axis = len(x.shape) - rank + i
+        lead, extent, rest = x.shape[:axis], x.shape[axis], x.shape[axis + 1:]
+        if extent % wanted == 0:
+            apart = emit.reshape(x, lead + (wanted, extent // wanted) + rest)
+            x = apart if extent == wanted else emit.reduced("mean", apart, [axis + 1], False)
+            x = emit.reshape(x, lead + (wanted,) + rest)
+        else:
+            emit.require_small((extent, wanted))
+            x = emit.product_along(x, axis, Known(means_of(extent, wanted), "means"))
     return x
 
 
-def averaged_or_repeated(emit, x, axis, matrix):
-    """The product along an axis; means and repetitions of neighbours need no matrix."""
-    extent, wanted = matrix.shape
-    lead, rest = x.shape[:axis], x.shape[axis + 1:]
-    few, times = (wanted, extent // wanted) if wanted <= extent else (extent, wanted // extent)
-    if max(matrix.shape) == few * times:
-        block = torch.eye(few).repeat_interleave(times, 0 if wanted <= extent else 1)
-        if wanted <= extent and torch.equal(matrix * times, block):
-            return emit.reduced("mean", emit.reshape(x, lead + (few, times) + rest), [axis + 1], False)
-        if wanted > extent and torch.equal(matrix, block):
-            apart = emit.expand(emit.reshape(x, lead + (few, 1) + rest), lead + (few, times) + rest)
-            return emit.reshape(apart, lead + (wanted,) + rest)
-    return emit.product_along(x, axis, Known(matrix, "resize"))
+def means_of(extent, wanted):
+    """[extent, wanted]: windows that overlap, where one does not divide the other."""
+    result = torch.zeros(extent, wanted)
+    for i in range(wanted):
+        begin, end = i * extent // wanted, -(-(i + 1) * extent // wanted)
+        result[begin:end, i] = 1 / (end - begin)
+    return result
 
+
+# Changes of size: places of an axis that repeat, or a product with a matrix.
 
 def upsample(mode, rank, aligns):
     def lower(emit, x, size=None, *more, shape, **named):
@@ -312,13 +305,22 @@ def upsample(mode, rank, aligns):
         align = {"align_corners": bool(more.pop(0))} if aligns else {}
         # One form of the operator has a list of scales, another an argument for each axis.
         scales = [x for of_some in more for x in (of_some if isinstance(of_some, (list, tuple)) else [of_some])]
-
-        def matrix(extent, wanted, i):
-            images = torch.eye(extent).reshape(extent, 1, extent, 1)
+        x = emit.tensor(x)
+        for i, wanted in enumerate(shape[-rank:]):
+            axis = len(x.shape) - rank + i
             scale = scales[i] if i < len(scales) else None
             given = {"size": (wanted, 1)} if scale is None else {"scale_factor": (scale, 1.0)}
-            return functional.interpolate(images, mode=mode, **given, **align)[:, 0, :, 0]
-        return resized(emit, emit.tensor(x), shape[-rank:], matrix)
+            extent = x.shape[axis]
+            if aligns:
+                emit.require_small((extent, max(extent, wanted)))
+                columns = torch.eye(extent).reshape(extent, 1, extent, 1)
+                matrix = functional.interpolate(columns, mode=mode, **given, **align)[:, 0, :, 0]
+                x = emit.product_along(x, axis, Known(matrix, "resize"))
+            else:
+                column = torch.arange(extent, dtype=torch.float32).reshape(1, 1, extent, 1)
+                places = functional.interpolate(column, mode=mode, **given).flatten()
+                x = taken(emit, x, axis, [int(place) for place in places])
+        return x
     return lower
 
 
@@ -346,7 +348,6 @@ def unfold(emit, x, dim, size, step, *, shape):
 def im2col(emit, x, kernel, dilation, padding, stride, *, shape):
     x = emit.tensor(x)
     kernels, dilations = numbers(kernel, 2), numbers(dilation, 2)
-    alone = len(x.shape) == 3
     x = with_batch(emit, x, 2)
     axes = [Axis(extent, of, step, pad, pad, apart) for extent, of, step, pad, apart in
             zip(x.shape[2:], kernels, numbers(stride, 2), numbers(padding, 2), dilations)]

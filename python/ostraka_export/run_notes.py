@@ -53,7 +53,7 @@ def leak_note(graph, parameters, inputs):
     others = tokens.clone()
     others[:, 1] = (others[:, 1] + 1) % kinds
     losses = [graph.loss(parameters, tokens=x, targets=targets) for x in (tokens, others)]
-    if losses[0] == losses[1]:
+    if losses[0] == losses[1] or not all(map(math.isfinite, losses)):
         return ""
     return ("each position sees the next token, which is its target with --data text: such a run learns to copy it, "
             "and its loss says nothing")

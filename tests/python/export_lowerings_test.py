@@ -104,13 +104,15 @@ class Windows(Lowered):
         self.layers(IMAGE, nn.AvgPool2d(3, 2, 1, divisor_override=5), *(
             nn.AdaptiveAvgPool2d(size) for size in (1, (3, 7), (2, 3), (5, 4), (12, 7))))
         self.layers((2, 4, 11), nn.AvgPool1d(3, 2, 1), nn.AdaptiveAvgPool1d(3))
+        self.layers((1, 1, 20000), nn.AdaptiveAvgPool1d(1))  # no matrix of all places
 
     def test_changes_of_size(self):
         self.layers(IMAGE, *(nn.Upsample(**options) for options in (
             {"scale_factor": 2}, {"size": (5, 10)}, {"scale_factor": 2, "mode": "bilinear"}, {"scale_factor": 2.4},
             {"scale_factor": 1.5, "mode": "bilinear", "align_corners": True},
             {"scale_factor": 2.3, "mode": "bicubic"}, {"size": (20, 21), "mode": "nearest-exact"})))
-        self.layers((2, 4, 11), nn.Upsample(scale_factor=2, mode="linear"))
+        self.layers((2, 4, 11), nn.Upsample(scale_factor=2, mode="linear"), nn.Upsample(scale_factor=0.5))
+        self.layers((1, 1, 20000), nn.Upsample(scale_factor=2))
         self.layers((2, 4, 6, 8), nn.PixelShuffle(2), nn.PixelUnshuffle(2), nn.ChannelShuffle(2))
 
     def test_windows_as_they_are(self):
