@@ -128,8 +128,8 @@ SWALLOWS = -1e8  # a score that softmax makes zero, whatever is added to it
 def kept(emit, condition, x, other, shape):
     """x where a known condition holds, else the known `other`."""
     if not isinstance(condition, Known):
-        raise Unsupported("a choice by what is computed is not written yet; masks must be fixed, or give torch.maximum or "
-                          "clamp")
+        raise Unsupported("a choice by what is computed is not written yet; masks must be fixed, or give torch.maximum "
+                          "or clamp")
     mask = torch.broadcast_to(condition.tensor.bool(), shape_of_mask(condition, other))
     other = torch.broadcast_to(other.tensor.to(torch.float32), mask.shape)
     filled = torch.where(mask, torch.zeros(()), other)
@@ -165,8 +165,8 @@ lowers("triu")(triangle(torch.triu))
 @lowers("where")
 def where(emit, condition, a, b, *, shape):
     if not isinstance(condition, Known):
-        raise Unsupported("a choice by what is computed is not written yet; masks must be fixed, or give torch.maximum or "
-                          "clamp")
+        raise Unsupported("a choice by what is computed is not written yet; masks must be fixed, or give torch.maximum "
+                          "or clamp")
     known = lambda x: Known(torch.tensor(float(x))) if isinstance(x, (int, float)) else x
     a, b = known(a), known(b)
     if isinstance(b, Known):

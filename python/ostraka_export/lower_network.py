@@ -170,8 +170,8 @@ def cross_entropy(emit, logits, targets, weight=None, reduction=1, ignore_index=
         return of_known_targets(emit, log_shares, targets.tensor, weight, reduction, ignore_index)
     logits = logits.logits if isinstance(logits, LogSoftmax) else emit.tensor(logits)
     if weight is not None or label_smoothing != 0:
-        raise Unsupported("cross_entropy with weights of classes or label smoothing is not written yet for targets that "
-                          "are an input; leave them out")
+        raise Unsupported("cross_entropy with weights of classes or label smoothing is not written yet for targets "
+                          "that are an input; leave them out")
     if reduction != 1:
         raise Unsupported("cross_entropy that is not the mean over targets that are an input is not written yet")
     if not isinstance(targets, Integers):
