@@ -119,11 +119,15 @@ def bound_of(emit, bound):
 
 
 @functools.cache
-def clamp_passes_at_bounds():
-    """Versions of torch differ in whether clamp has a gradient at its bounds."""
+def gradient_at(function, x):
+    """Of eager PyTorch, of many elements at once: its versions differ in gradients of clamp and hardswish at bounds."""
     with torch.enable_grad():
-        x = torch.zeros((), requires_grad=True)
-        return bool(torch.autograd.grad(x.clamp(min=0.0), x)[0])
+        x = torch.full((16,), float(x), requires_grad=True)
+        return float(torch.autograd.grad(function(x).sum(), x)[0][0])
+
+
+def clamp_at_zero(x):
+    return x.clamp(min=0.0)
 
 
 def above(emit, x, bound, passes_at_bound):
@@ -141,9 +145,9 @@ def below(emit, x, bound, passes_at_bound):
 def clamp(emit, x, min=None, max=None, *, shape):
     x, low, high = emit.tensor(x), bound_of(emit, min), bound_of(emit, max)
     if low is not None:
-        x = above(emit, x, low, clamp_passes_at_bounds())
+        x = above(emit, x, low, gradient_at(clamp_at_zero, 0) != 0)
     if high is not None:
-        x = below(emit, x, high, clamp_passes_at_bounds())
+        x = below(emit, x, high, gradient_at(clamp_at_zero, 0) != 0)
     return x
 
 
@@ -173,9 +177,11 @@ def hardsigmoid(emit, x, *, shape):
 
 
 @lowers("hardswish")
-def hardswish(emit, x, *, shape):
-    x = emit.tensor(x)
-    return emit.apply("mul", [x, hardsigmoid(emit, x, shape=shape)], x.shape)
+def hard_swish(emit, x, *, shape):
+    x, hardswish = emit.tensor(x), torch.nn.functional.hardswish
+    gate = above(emit, emit.shifted(x, 3), 0.0, gradient_at(hardswish, -3) != 0)
+    gate = below(emit, gate, 6.0, gradient_at(hardswish, 3) > 1.25)  # 1.5 with its inner part's, else 1
+    return emit.scaled(emit.apply("mul", [x, gate], x.shape), 1 / 6)
 
 
 @lowers("threshold")

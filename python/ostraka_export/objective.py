@@ -54,12 +54,14 @@ def loss_of(out):
     if is_number(part_of(out, "loss")):
         return part_of(out, "loss")
     found = tensors_of(out)
-    numbers = [x for x in found if is_number(x) and x.requires_grad]
+    numbers = [x for x in found if is_number(x)]
+    if len(numbers) > 1:  # some versions of torch trace without telling what is trained
+        numbers = [x for x in numbers if x.requires_grad] or numbers
     if len(numbers) == 1:
         return numbers[0]
     if numbers:
-        raise ExportError(f"the module returns {len(numbers)} numbers that it trains; it must return one loss: "
-                          "their sum")
+        raise ExportError(f"the module returns {len(numbers)} numbers; it must return one loss: their sum, "
+                          "say")
     shapes = ", ".join(str(list(x.shape)) for x in found[:3])
     kind = "tensor" if isinstance(out, torch.Tensor) else type(out).__name__
     raise ExportError(f"the module returns a {kind}{' of ' + shapes if shapes else ''}; it must return its "

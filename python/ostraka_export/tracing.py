@@ -112,8 +112,10 @@ def caller_of_this():
 @contextlib.contextmanager
 def quiet():
     """Where forward chooses by a value, torch prints its whole graph before it raises. Other text comes through."""
-    logger = logging.getLogger("torch.fx.experimental.symbolic_shapes")
-    before, logger.disabled = logger.disabled, True
+    loggers = [logging.getLogger(f"torch.fx.experimental.{name}") for name in ("symbolic_shapes", "recording")]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
     text = io.StringIO()
     dropped = False
     try:
@@ -123,7 +125,8 @@ def quiet():
         dropped = depends_on_data(error.__cause__)
         raise
     finally:
-        logger.disabled = before
+        for logger, disabled in zip(loggers, before):
+            logger.disabled = disabled
         if not dropped:
             sys.stderr.write(text.getvalue())
 

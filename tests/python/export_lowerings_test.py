@@ -187,12 +187,13 @@ class Choices(Lowered):
                          "slopes": (lambda x, part: part(x), nn.PReLU(8))})
 
     def test_at_the_edges(self):
-        edges = torch.tensor([0.0, 1.0, -1.0, 3.0, -3.0, 6.0, 2.0, 0.5]).repeat(3, 1)
+        edges = torch.tensor([0.0, 1.0, -1.0, 3.0, -3.0, 6.0, 2.0, 0.5]).repeat(4, 1)
+        # 32 elements: torch 2.5 has another gradient of hardswish at 3 in what is left over from 16.
         for name, function in (self.POINTWISE | self.AMONG).items():
             with self.subTest(name):
-                module = Of(function, ROWS)
+                module = Of(function, edges.shape)
                 nn.init.zeros_(module.weight)
-                _, graph = self.exported(module, (torch.randn(ROWS),), overwrite=True)
+                _, graph = self.exported(module, (torch.randn(edges.shape),), overwrite=True)
                 self.compare(module, graph, {"weight": torch.zeros(8)}, [edges])
 
     def test_values_to_the_bit(self):

@@ -58,7 +58,7 @@ class Refusals(Noted):
                              (lambda logits, _: types.SimpleNamespace(logits=logits), "a SimpleNamespace")]:
             self.refused(Returning(result), tokens(), what, "loss='cross_entropy'")
             self.said(Returning(result), tokens(), loss="cross_entropy")
-        self.refused(Returning(lambda logits, loss: (loss, 2 * loss)), tokens(), "2 numbers that it trains", "sum")
+        self.refused(Returning(lambda logits, loss: (loss, 2 * loss)), tokens(), "returns 2 numbers", "sum")
 
     def test_a_branch_by_a_value(self):
         def chosen(m, t):
@@ -69,7 +69,7 @@ class Refusals(Noted):
         left = self.refused(Words(chosen), tokens(), "the module (Words), export_notes_test.py:", "`if x.mean() > 0:`",
                             "takes a branch or a shape by a value", "module.eval()")
         self.assertEqual(left, "")
-        self.refused(Words(lambda m, t: m.x(t) + m.x(t)[m.x(t) > 0].mean()), tokens(), "export_notes_test.py:", "by a value")
+        self.refused(Words(lambda m, t: m.x(t) + m.x(t)[m.x(t) > 0].mean()), tokens(), "the module (Words)")
 
     def test_labels_that_are_shifted_inside(self):
         shifted = Returning(lambda logits, loss: loss)
@@ -169,7 +169,7 @@ class Chance(Noted):
 
     def test_a_generator_of_its_own(self):
         generator = random.Random(1)
-        self.refused(Words(lambda m, t: m.x(t) * (1 + (generator.random() < 0.5))), tokens(), "chance")
+        self.refused(Words(lambda m, t: m.x(t) * (1 + generator.random())), tokens(), "chance")
 
 
 class Wrapped(Noted):
@@ -179,6 +179,8 @@ class Wrapped(Noted):
         for module in (torch.compile(inner), nn.DataParallel(inner), torch.compile(nn.DataParallel(inner))):
             report, _ = self.said(module, tokens())
             self.assertEqual(list(report.initial), names)
+        if not hasattr(torch.compiler, "set_stance"):  # before 2.6 a trace runs what is compiled inside, and fails
+            return
         words = Words(lambda m, t: m.x(t))
         words.layer = torch.compile(words.layer)
         report, said = self.said(words, tokens())
