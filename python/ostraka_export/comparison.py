@@ -8,6 +8,7 @@ import math
 
 import torch
 
+from ostraka_export.chance import SEEDS, seeded, telling_seeds
 from ostraka_export.errors import ExportError
 from ostraka_export.tracing import first_line
 
@@ -53,7 +54,6 @@ class Comparison:
         self.graph = graph
         self.traced = lowering.traced
         self.inputs = lowering.graph.inputs
-        self.held = {name: row for name, (row, _) in lowering.emit.padded.items()}
         self.names = {name: lowering.names[id(p)] for name, p in self.traced.named_parameters()}
         self.parameters = {name: p.detach().cpu() for name, p in lowering.emit.trained.items()}
         self.example = [x.detach().cpu() for x in example]
@@ -66,11 +66,22 @@ class Comparison:
             self.eager(self.parameters, self.example)
         except Exception as error:
             raise ExportError(f"the module itself fails on the example: {first_line(error)}") from error
+        self.refuse_chance()
         compared = self.at("the example", self.parameters, lambda: self.example)
         compared |= self.at("a drawn input", self.moved(), self.drawn)
         if not compared:
             raise ExportError("the module's loss or a gradient is not finite, so nothing is left to compare with: give "
                               "an example that it can learn from, or check=False")
+
+    def refuse_chance(self):
+        """ExportError if what Python or NumPy draw makes a difference: a trace has one draw."""
+        at_example = lambda: self.eager(self.parameters, self.example)
+        first, drew = seeded(SEEDS[0], at_example)
+        for seeds in (*SEEDS[1:], *(telling_seeds() if drew else ())):
+            again, _ = seeded(seeds, at_example)
+            if first.finite() and (chance := worst(again, first, *self.tolerances([], first))):
+                raise ExportError(f"forward draws by chance, from Python's or NumPy's generators ({chance}); nothing "
+                                  "is drawn in an exact graph: leave it out (drop no layers), or export module.eval()")
 
     def at(self, what, parameters, inputs):
         """False if eager PyTorch has nothing finite there."""
@@ -129,8 +140,6 @@ class Comparison:
         result = {}
         for name, p in self.parameters.items():
             result[name] = self.shaken(p) if bool(p.any()) else 0.2 * MOVED * self.normal(p)
-            if name in self.held:
-                result[name][self.held[name]] = 0
         return result
 
     def drawn(self):

@@ -8,6 +8,8 @@ from ostraka_export.errors import Unsupported
 from ostraka_export.values import Integers, Known, LogSoftmax, Tensor
 
 LARGEST = float(numpy.finfo(numpy.float32).max)
+MOST_ELEMENTS = 2 ** 31 - 1  # of a tensor (docs/graph.md)
+MOST_CONSTANT = 2 ** 24      # of a constant that a lowering makes: 64 MiB of float32
 
 
 class Emitter:
@@ -16,7 +18,7 @@ class Emitter:
     def __init__(self, graph):
         self.graph = graph
         self.trained = {}    # name: parameter
-        self.padded = {}     # name of a table: its row without a gradient, and the name of the mask over it
+        self.padded = {}     # of a table's name and its padding row: the table that lookups read
         self._reshaped = {}  # the result of a reshape: what it is of
         self._permuted = {}  # the result of a permute: what it is of, and the order
 
@@ -36,10 +38,12 @@ class Emitter:
                 raise Unsupported(f"{what} has NaN, or memory that nothing was written to")
             return Tensor(self.graph.constant(value.name or "folded", array), value.shape)
         if isinstance(value, Integers):
-            raise Unsupported(f"{what} is the integer input {value.name}: integers only select rows of an embedding "
-                              "or classes of a cross_entropy")
+            raise Unsupported(f"arithmetic with the integer input {value.name} is not written yet: integers only "
+                              "select rows of an embedding or classes of a cross_entropy (leave out masks of ones)")
         if isinstance(value, LogSoftmax):
-            raise Unsupported("log_softmax without nll_loss behind it; use cross_entropy")
+            return value.written()
+        if value is None:
+            raise Unsupported("a second result of an operator (places of the largest, statistics) is not written yet")
         raise Unsupported(f"{what} is a {type(value).__name__}")
 
     @staticmethod
@@ -63,6 +67,9 @@ class Emitter:
         return self.graph.parameters[name][0] if name in self.graph.parameters else None
 
     def apply(self, operation, operands, shape, **attributes):
+        if math.prod(shape) > MOST_ELEMENTS:
+            raise Unsupported(f"a tensor of {math.prod(shape)} numbers on the way; a graph has at most "
+                              f"{MOST_ELEMENTS}: a smaller batch or image")
         names = [operand.name for operand in operands]
         return Tensor(self.graph.instruction(operation, names, shape, **attributes), tuple(shape))
 
@@ -93,8 +100,7 @@ class Emitter:
     def slice(self, x, axis, begin, end):
         if (begin, end) == (0, x.shape[axis]):
             return x
-        if begin >= end:
-            raise Unsupported("an empty slice")
+        assert begin < end, "what is empty is a Known"
         shape = list(x.shape)
         shape[axis] = end - begin
         return self.apply("slice", [x], shape, axis=axis, begin=begin, end=end)
@@ -111,6 +117,31 @@ class Emitter:
         shape = list(parts[0].shape)
         shape[axis] = sum(part.shape[axis] for part in parts)
         return self.apply("cat", parts, shape, axis=axis)
+
+    def filled(self, shape, number):
+        """A tensor of one number, which costs the file one."""
+        return self.expand(self.tensor(Known(torch.tensor(float(number)), "filled")), shape)
+
+    def moved_last(self, x, axis, function):
+        """function(x with this axis last), which keeps the other axes; and the axis moved back."""
+        order = [i for i in range(len(x.shape)) if i != axis] + [axis]
+        return self.permute(function(self.permute(x, order)), [order.index(i) for i in range(len(order))])
+
+    def product_along(self, x, axis, matrix):
+        """The sum over i of x[.., i, ..] * matrix[i, j] at .., j, .. along an axis; the matrix is known."""
+        def product(x):
+            rows = math.prod(x.shape[:-1])
+            result = self.apply("matmul", [self.reshape(x, (rows, x.shape[-1])), matrix], (rows, matrix.shape[1]))
+            return self.reshape(result, x.shape[:-1] + (matrix.shape[1],))
+        self.require_small(matrix.shape)
+        matrix = self.tensor(matrix)
+        return self.moved_last(x, axis, product)
+
+    @staticmethod
+    def require_small(shape):
+        if math.prod(shape) > MOST_CONSTANT:
+            raise Unsupported(f"it needs a constant of {math.prod(shape)} numbers, and a lowering makes at most "
+                              f"{MOST_CONSTANT}: fewer positions or pixels")
 
     # Arithmetic.
 

@@ -1,23 +1,29 @@
 """export(): a PyTorch module as a graph file."""
+import collections
 import dataclasses
 import fnmatch
-import inspect
 import math
 import os
 import re
+import sys
 import tempfile
 
 import ostraka
 import torch
 
+from ostraka_export.chance import kept_generators
 from ostraka_export.comparison import Comparison
 from ostraka_export.errors import ExportError
 from ostraka_export.graph_text import GRAPH, digest
 from ostraka_export.initial import check_law
+from ostraka_export.objective import Objective, inputs_of, refuse_targets, unwrapped
+from ostraka_export.places import place_of
 from ostraka_export.program import Lowering
+from ostraka_export.run_notes import data_note, laws_note, leak_note
 from ostraka_export.tensors import write_tensors
 from ostraka_export.tracing import traced
 
+MOST_LINES, MOST_BYTES = 1 << 16, 4 << 20  # of a graph file (docs/graph.md)
 LEAST_TORCH = (2, 5)  # torch.export without strict tracing
 
 
@@ -30,45 +36,17 @@ class Report:
     instructions: int
     constants: dict[str, tuple]   # name: shape of what is frozen
     constants_path: str | None
-    initial: dict[str, str]       # how a run draws each parameter
+    initial: dict[str, str]       # how a run draws each parameter, whatever value the module has
+    statistics: tuple[str, ...]   # running ones that forward changes: no run has them
+    notes: tuple[str, ...]        # what a run does otherwise than the module
+    data: str                     # which --data feeds the graph
 
     def __str__(self):
         lines = [f"{self.path}: {self.parameters} parameters, {self.instructions} instructions, graph {self.id}"]
         if self.constants_path:
             lines.append(f"{self.constants_path}: {len(self.constants)} constants that the graph names")
-        return "\n".join(lines)
-
-
-class WithLoss(torch.nn.Module):
-    """A module that returns logits, with its last input taken away for the loss."""
-
-    def __init__(self, inner):
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, *inputs):
-        *inputs, targets = inputs
-        out = self.inner(*inputs)
-        logits = getattr(out, "logits", out)
-        if isinstance(logits, (tuple, list)):
-            logits = logits[0]
-        # One row for each target, whatever the layout before.
-        return torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1),
-                                                 ignore_index=-1)
-
-
-def input_names(module, example, with_loss):
-    """Names in the graph file: a run gives `targets`, and `tokens` or floats of any name (docs/training.md)."""
-    names = [parameter.name for parameter in inspect.signature(module.forward).parameters.values()
-             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]
-    names = (names + [f"input{i}" for i in range(len(example))])[:len(example)]
-    of_integers = [i for i, x in enumerate(example) if not x.is_floating_point()]
-    if with_loss or (of_integers and of_integers[-1] == len(example) - 1):
-        names[-1] = "targets"
-    others = [i for i in of_integers if names[i] != "targets"]
-    if len(others) == 1 and len(example) == 2:
-        names[others[0]] = "tokens"
-    return names
+        lines += ["a run draws each parameter anew:", *(f"  {name} {law}" for name, law in self.initial.items())]
+        return "\n".join([*lines, *self.notes, self.data])
 
 
 def laws(initial, module):
@@ -90,15 +68,14 @@ def laws(initial, module):
     return law
 
 
-def require_usable(module, example, loss):
+def require_usable(module, loss):
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
     if version < LEAST_TORCH:
         raise ExportError(f"torch {torch.__version__} is too old: ostraka.export needs 2.5 or later")
     if loss not in (None, "cross_entropy"):
         raise ExportError(f"loss {loss!r}: 'cross_entropy', or None if the module returns its loss")
-    if not isinstance(module, torch.nn.Module) or not example or \
-            not all(isinstance(x, torch.Tensor) for x in example):
-        raise ExportError("export(module, example, path): a torch.nn.Module, a tuple of tensors, and a file's name")
+    if not isinstance(module, torch.nn.Module):
+        raise ExportError(f"export(module, example, path): the module is a {type(module).__name__}, no torch.nn.Module")
 
 
 def paths_of(path, overwrite):
@@ -135,28 +112,57 @@ def parsed(text, lowering):
 
 
 def lowered(module, example, loss, initial):
-    """(Lowering, the graph's canonical text)."""
-    names = input_names(module, example, loss is not None)
-    outer = WithLoss(module) if loss else module
+    """(Lowering, the graph's canonical text, tensors of the example)."""
+    example, keywords, names = inputs_of(module, example, loss)
+    refuse_targets(example, names)
+    example = tuple(x.clone() for x in example)  # torch.export would make one input of a tensor that comes twice
+    objective = Objective(module, loss, keywords)
     law = laws(initial, module)
-    lowering = Lowering(traced(outer, example), outer, module, names, law)
+    lowering = Lowering(traced(objective, example), objective, module, names, law)
     text = lowering.graph.text(lowering.run().name)
     for name, (element, _, _, bound) in lowering.graph.inputs.items():
         if element == "i32" and bound is None:
             raise ExportError(f"nothing reads the input {name}; leave it out of the example")
-    return lowering, text.encode()
+    require_limits(lowering, text)
+    return lowering, text.encode(), example
+
+
+def require_limits(lowering, text):
+    """ExportError, naming what is largest, if no node reads as long a file."""
+    for count, most, what in ((text.count("\n"), MOST_LINES, "lines"), (len(text), MOST_BYTES, "bytes")):
+        if count > most:
+            place, of_place = collections.Counter(place_of(node) for node in lowering.nodes).most_common(1)[0]
+            raise ExportError(f"{place}: the graph has {count} {what}, {of_place} of its instructions are of this; a "
+                              f"node reads at most {most}: fewer steps or layers")
+
+
+def notes_of(lowering, module, leak):
+    notes = [leak] if leak else []
+    if lowering.foreign:
+        notes.append(laws_note({name: lowering.graph.parameters[name][1] for name in lowering.foreign}))
+    if lowering.statistics:
+        notes.append(f"a run has no running statistics ({min(lowering.statistics)}, ...) and normalizes by its "
+                     "micro-batches: make them from the trained parameters by torch.optim.swa_utils.update_bn")
+    if any("_orig_mod." in name for name, _ in module.named_parameters()):
+        notes.append("a part of the module is compiled, and _orig_mod is in the names of its parameters: they load "
+                     "into this module, not into one without torch.compile")
+    return tuple(notes)
 
 
 def export(module, example, path, *, loss=None, initial=None, overwrite=False, check=True):
     """ostraka.export (help(ostraka.export) has the contract)."""
-    example = tuple(example) if isinstance(example, (tuple, list)) else (example,)
-    require_usable(module, example, loss)
-    example = tuple(x.clone() for x in example)  # torch.export would make one input of a tensor that comes twice
+    require_usable(module, loss)
+    module = unwrapped(module)
     path, constants_path = paths_of(path, overwrite)
-    lowering, text = lowered(module, example, loss, initial)
-    compiled = parsed(text, lowering)
-    if check:
-        Comparison(compiled, lowering, example).run()
+    with kept_generators():
+        lowering, text, example = lowered(module, example, loss, initial)
+        compiled = parsed(text, lowering)
+        comparison = Comparison(compiled, lowering, example)
+        if check:
+            comparison.run()
+    notes = notes_of(lowering, module, leak_note(compiled, comparison.moved(), lowering.graph.inputs))
+    for note in notes:
+        print(f"ostraka.export: {note}", file=sys.stderr)
     graph = lowering.graph
     mode = "wb" if overwrite else "xb"
     if graph.constants:
@@ -166,4 +172,5 @@ def export(module, example, path, *, loss=None, initial=None, overwrite=False, c
     return Report(path, digest(GRAPH, text), sum(math.prod(shape) for shape, _ in graph.parameters.values()),
                   text.count(b"\n%"), {name: array.shape for name, array in graph.constants.items()},
                   constants_path if graph.constants else None,
-                  {name: law for name, (_, law) in graph.parameters.items()})
+                  {name: law for name, (_, law) in graph.parameters.items()}, tuple(sorted(lowering.statistics)), notes,
+                  data_note(graph.inputs))

@@ -42,7 +42,7 @@ class GraphText:
 
     def constant(self, wanted, array):
         """The name of a constant with these values: `wanted`, or that of an equal one that came before."""
-        array = numpy.ascontiguousarray(array, dtype="<f4")
+        array = numpy.ascontiguousarray(array, dtype="<f4").reshape(numpy.shape(array))  # a scalar stays one
         key = (digest(FROZEN, array.tobytes()), array.shape)
         if key not in self._names_of:
             name, count = wanted, 1

@@ -1,7 +1,15 @@
 """How a run draws a parameter, guessed from the values that the module drew."""
 import math
 
+import torch
+
 from ostraka_export.graph_text import float_text
+
+MOST_VALUES = 1 << 16  # that a guess is tested with
+GAP = 0.05             # between distributions, which a law may have
+RARE_GAP = 2.2         # times the root of how many values: one in 10,000 that a law drew has a larger one
+EVEN = 1e-3            # steps between sorted values that a person spaced evenly
+ONE_SIDED = 16         # values of one sign: one in 30,000 that a law drew
 
 
 def rounded(value):
@@ -26,6 +34,34 @@ def law_of(values):
     return f"normal {float_text(rounded(deviation))}"
 
 
+def could_draw(law, values):
+    """Whether values look drawn by law_of(values): by the largest gap between the distributions (Kolmogorov, Smirnov).
+
+    Rows of zeros, which padding leaves, say nothing.
+    """
+    if law in ("zeros", "ones"):
+        return True
+    values = values.detach()
+    if values.dim() > 1:
+        rows = values.flatten(1)
+        values = rows[rows.any(1)]
+    flat = values.flatten()
+    flat = flat[::-(-flat.numel() // MOST_VALUES)].double().sort().values
+    count = flat.numel()
+    steps = flat.diff()
+    if count < 2 or (count >= 3 and bool((steps - steps.mean()).abs().max() <= EVEN * steps.mean())):
+        return False
+    if bool(flat[0] == flat[-1]) or (count >= ONE_SIDED and bool(flat[0] * flat[-1] > 0)):
+        return False
+    if law.startswith("uniform"):
+        below = (flat / flat.abs().max() + 1) / 2
+    else:
+        below = (torch.erf(flat / flat.square().mean().sqrt() / math.sqrt(2)) + 1) / 2
+    places = torch.arange(count + 1, dtype=torch.float64) / count
+    gap = max(float((below - places[:-1]).max()), float((places[1:] - below).max()))
+    return gap <= max(GAP, RARE_GAP / math.sqrt(count))
+
+
 def check_law(text):
     """ValueError unless a graph file can say it."""
     words = text.split(" ") if isinstance(text, str) else []
@@ -39,5 +75,3 @@ def check_law(text):
         if math.isfinite(scale) and scale > 0:
             return f"{words[0]} {float_text(scale)}"
     raise ValueError(f"initial {text!r}: zeros, ones, 'normal DEVIATION' or 'uniform BOUND'")
-
-

@@ -128,7 +128,8 @@ SWALLOWS = -1e8  # a score that softmax makes zero, whatever is added to it
 def kept(emit, condition, x, other, shape):
     """x where a known condition holds, else the known `other`."""
     if not isinstance(condition, Known):
-        raise Unsupported("a choice between values by what is computed; masks must be fixed")
+        raise Unsupported("a choice by what is computed is not written yet; masks must be fixed, or give torch.maximum "
+                          "or clamp")
     mask = torch.broadcast_to(condition.tensor.bool(), shape_of_mask(condition, other))
     other = torch.broadcast_to(other.tensor.to(torch.float32), mask.shape)
     filled = torch.where(mask, torch.zeros(()), other)
@@ -146,15 +147,26 @@ def shape_of_mask(condition, other):
 @lowers("masked_fill")
 def masked_fill(emit, x, mask, value, *, shape):
     if not isinstance(mask, Known):
-        raise Unsupported("a mask that is computed; masks must be fixed")
+        raise Unsupported("a mask that is computed is not written yet; masks must be fixed")
     value = value if isinstance(value, Known) else Known(torch.tensor(float(value)))
     return kept(emit, Known(~mask.tensor.bool()), x, value, shape)
+
+
+def triangle(function):
+    def lower(emit, x, diagonal=0, *, shape):
+        return mul(emit, x, Known(function(torch.ones(shape[-2:]), diagonal), "triangle"), shape=shape)
+    return lower
+
+
+lowers("tril")(triangle(torch.tril))
+lowers("triu")(triangle(torch.triu))
 
 
 @lowers("where")
 def where(emit, condition, a, b, *, shape):
     if not isinstance(condition, Known):
-        raise Unsupported("a choice between values by what is computed; masks must be fixed")
+        raise Unsupported("a choice by what is computed is not written yet; masks must be fixed, or give torch.maximum "
+                          "or clamp")
     known = lambda x: Known(torch.tensor(float(x))) if isinstance(x, (int, float)) else x
     a, b = known(a), known(b)
     if isinstance(b, Known):
@@ -182,6 +194,37 @@ def axes_of(dim, x):
     if dim is None or dim == []:
         return range(len(x.shape))
     return [dim] if isinstance(dim, int) else dim
+
+
+@lowers("cumsum")
+def cumsum(emit, x, dim, *, shape, dtype=None):
+    x = emit.tensor(x)
+    axis = dim % len(x.shape)
+    emit.require_small((x.shape[axis],) * 2)
+    return emit.product_along(x, axis, Known(torch.ones(x.shape[axis], x.shape[axis]).triu(), "upper"))
+
+
+@lowers("addcmul")
+def addcmul(emit, x, a, b, *, shape, value=1):
+    return add(emit, x, times(emit, mul(emit, a, b, shape=shape), value), shape=shape)
+
+
+@lowers("addcdiv")
+def addcdiv(emit, x, a, b, *, shape, value=1):
+    return add(emit, x, times(emit, div(emit, a, b, shape=shape), value), shape=shape)
+
+
+@lowers("lerp")
+def lerp(emit, a, b, weight, *, shape):
+    return add(emit, a, mul(emit, weight, sub(emit, b, a, shape=shape), shape=shape), shape=shape)
+
+
+@lowers("glu")
+def glu(emit, x, dim=-1, *, shape):
+    x = emit.tensor(x)
+    axis, half = dim % len(x.shape), x.shape[dim] // 2
+    gate = emit.unary("sigmoid", emit.slice(x, axis, half, 2 * half))
+    return emit.apply("mul", [emit.slice(x, axis, 0, half), gate], shape)
 
 
 @lowers("var")

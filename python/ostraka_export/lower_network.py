@@ -5,7 +5,9 @@ import torch
 
 from ostraka_export.errors import Unsupported
 from ostraka_export.fused_attention import attention_of
-from ostraka_export.lower_arithmetic import SWALLOWS, add
+from ostraka_export.lower_arithmetic import SWALLOWS, add, times
+from ostraka_export.lower_logs import of_known_targets, written_log_softmax
+from ostraka_export.lower_shapes import repeat_interleave
 from ostraka_export.lowering import lowers
 from ostraka_export.values import Integers, Known, LogSoftmax
 
@@ -18,14 +20,13 @@ def linear(emit, x, weight, bias=None, *, shape):
     return emit.apply("linear", operands, shape)
 
 
-@lowers("addmm")
+@lowers("addmm", "baddbmm")
 def addmm(emit, bias, a, b, *, shape, beta=1, alpha=1):
-    if beta != 1 or alpha != 1:
-        raise Unsupported("addmm with beta or alpha")
-    return add(emit, bias, matmul(emit, a, b, shape=shape), shape=shape)
+    product = times(emit, matmul(emit, a, b, shape=shape), alpha)
+    return product if beta == 0 else add(emit, times(emit, bias, beta), product, shape=shape)
 
 
-@lowers("matmul", "mm", "bmm")
+@lowers("matmul", "mm", "bmm", "mv", "dot")
 def matmul(emit, a, b, *, shape):
     a, b = emit.tensor(a), emit.tensor(b)
     if (found := attention_of(emit, a, b)) is not None:
@@ -45,37 +46,14 @@ def matmul(emit, a, b, *, shape):
     return emit.apply("matmul", [a, b], batch + [a.shape[-2], b.shape[-1]])
 
 
-@lowers("conv2d", "convolution")
-def conv2d(emit, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, *more, shape, **_):
-    pair = lambda value: [value, value] if isinstance(value, int) else list(value) * (2 // len(value))
-    x, weight = emit.tensor(x), emit.tensor(weight)
-    out, channels, high, wide = weight.shape
-    if pair(stride) != [high, wide] or padding not in (0, [0], [0, 0], "valid") or pair(dilation) != [1, 1] or \
-            groups != 1 or len(x.shape) != 4:
-        raise Unsupported("a convolution that is not of patches: stride as large as the kernel, no padding, dilation "
-                          "or groups")
-    batch, _, height, width = x.shape
-    rows, columns = height // high, width // wide
-    x = emit.slice(emit.slice(x, 2, 0, rows * high), 3, 0, columns * wide)
-    apart = emit.reshape(x, [batch, channels, rows, high, columns, wide])
-    patches = emit.reshape(emit.permute(apart, [0, 2, 4, 1, 3, 5]), [batch, rows, columns, channels * high * wide])
-    operands = [patches, emit.reshape(weight, [out, channels * high * wide])]
-    if bias is not None:
-        operands.append(emit.tensor(bias))
-    return emit.permute(emit.apply("linear", operands, [batch, rows, columns, out]), [0, 3, 1, 2])
-
-
 def mask_of(mask, queries, keys):
-    """(causal, [T, S] added to scores or None) of a known mask that is one for all examples and heads."""
+    """(causal, [T, S] added to scores or None) of a known mask; None if it differs between examples or heads."""
     values = mask.tensor.detach()
     while values.dim() > 2:
         if not bool((values == values[:1]).all()):
-            raise Unsupported("a mask of attention that differs between examples or heads")
+            return None
         values = values[0]
-    values = torch.broadcast_to(values, (queries, keys))
-    if values.dtype == torch.bool:
-        values = torch.zeros(values.shape).masked_fill(~values, -math.inf)
-    values = values.to(torch.float32)
+    values = torch.broadcast_to(added_mask(values), (queries, keys))
     if not bool(values.any()):
         return False, None
     dropped = values <= SWALLOWS
@@ -85,22 +63,31 @@ def mask_of(mask, queries, keys):
     return False, values
 
 
+def added_mask(values):
+    if values.dtype == torch.bool:
+        values = torch.zeros(values.shape).masked_fill(~values, -math.inf)
+    return values.to(torch.float32)
+
+
 @lowers("scaled_dot_product_attention")
 def attention(emit, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, shape, scale=None,
               enable_gqa=False):
     if dropout_p > 0:
         raise Unsupported(f"dropout with p = {dropout_p} in attention; set it to 0, or export module.eval()")
     query, key, value = emit.tensor(query), emit.tensor(key), emit.tensor(value)
-    if value.shape[-1] != key.shape[-1]:
-        raise Unsupported("attention whose values have another width than its keys")
     queries, width = query.shape[-2:]
     keys = key.shape[-2]
+    scale = float(1 / math.sqrt(width) if scale is None else scale)
     mask = None
     if attn_mask is not None:
-        if not isinstance(attn_mask, Known):
-            raise Unsupported("a mask of attention that is computed from inputs or parameters; masks must be fixed: "
-                              "leave padding to targets of -1")
-        is_causal, mask = mask_of(attn_mask, queries, keys)
+        found = mask_of(attn_mask, queries, keys) if isinstance(attn_mask, Known) else None
+        if found is None:
+            return written_attention(emit, query, key, value, attn_mask, scale, shape)
+        is_causal, mask = found
+    if value.shape[-1] != key.shape[-1] or (is_causal and queries != keys):
+        seen = torch.ones(queries, keys, dtype=torch.bool).tril() if is_causal else mask
+        seen = None if seen is None else Known(seen)
+        return written_attention(emit, query, key, value, seen, scale, shape)
 
     def positions_first(x):  # [..., H, T, D] to [B, T, H, D]
         lead = x.shape[:-2]
@@ -110,9 +97,26 @@ def attention(emit, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=
     operands = [positions_first(x) for x in (query, key, value)]
     if mask is not None:
         operands.append(emit.tensor(Known(mask, "mask")))
-    result = emit.apply("attention", operands, operands[0].shape, causal=bool(is_causal),
-                        scale=float(1 / math.sqrt(width) if scale is None else scale))
+    result = emit.apply("attention", operands, operands[0].shape, causal=bool(is_causal), scale=scale)
     return emit.reshape(emit.permute(result, [0, 2, 1, 3]), shape)
+
+
+def written_attention(emit, query, key, value, mask, scale, shape):
+    """With all scores, for a mask that the instruction does not take: trained, or another one for each head."""
+    groups = query.shape[-3] // key.shape[-3] if len(query.shape) > 2 else 1
+    if groups > 1:
+        key, value = (repeat_interleave(emit, x, groups, -3, shape=x.shape[:-3] + (query.shape[-3],) + x.shape[-2:])
+                      for x in (key, value))
+    last = len(key.shape) - 1
+    of_all = shape[:-1] + (key.shape[-2],)
+    turned = emit.permute(key, [*range(last - 1), last, last - 1])
+    scores = emit.scaled(matmul(emit, query, turned, shape=of_all), scale)
+    if mask is not None:
+        if isinstance(mask, Known):
+            mask = Known(added_mask(mask.tensor), "mask")
+        scores = add(emit, scores, mask, shape=of_all)
+    weights = emit.unary("softmax", scores)
+    return emit.apply("matmul", [weights, emit.expand(value, shape[:-2] + value.shape[-2:])], shape)
 
 
 @lowers("softmax", "_softmax", "_safe_softmax")
@@ -122,9 +126,10 @@ def softmax(emit, x, dim, *_, shape, **__):
 
 @lowers("log_softmax", "_log_softmax")
 def log_softmax(emit, x, dim, *_, shape, **__):
+    x = emit.tensor(x)
     if dim % len(shape) != len(shape) - 1:
-        raise Unsupported("log_softmax along another axis than the last")
-    return LogSoftmax(emit.tensor(x))
+        return along_last(emit, x, dim, lambda moved: written_log_softmax(emit, moved))
+    return LogSoftmax(x, lambda: written_log_softmax(emit, x))
 
 
 def along_last(emit, x, dim, function):
@@ -159,35 +164,37 @@ def norm(emit, operation, x, vectors, width, eps, shape):
 
 @lowers("cross_entropy_loss")
 def cross_entropy(emit, logits, targets, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0, *, shape):
+    if isinstance(targets, Known) and label_smoothing == 0 and not targets.tensor.is_floating_point():
+        logits = classes_last(emit, logits.logits if isinstance(logits, LogSoftmax) else emit.tensor(logits))
+        log_shares = written_log_softmax(emit, logits)
+        return of_known_targets(emit, log_shares, targets.tensor, weight, reduction, ignore_index)
     logits = logits.logits if isinstance(logits, LogSoftmax) else emit.tensor(logits)
     if weight is not None or label_smoothing != 0:
-        raise Unsupported("cross_entropy with weights of classes or label smoothing")
+        raise Unsupported("cross_entropy with weights of classes or label smoothing is not written yet for targets "
+                          "that are an input; leave them out")
     if reduction != 1:
-        raise Unsupported("cross_entropy that is not the mean over targets")
+        raise Unsupported("cross_entropy that is not the mean over targets that are an input is not written yet")
     if not isinstance(targets, Integers):
         raise Unsupported("cross_entropy whose targets are not an integer input as it came")
     if ignore_index not in (-1, -100):
         raise Unsupported(f"ignore_index = {ignore_index}; an exact graph leaves out targets of -1")
-    if len(logits.shape) > 2:  # PyTorch has classes second
-        logits = emit.permute(logits, [0, *range(2, len(logits.shape)), 1])
+    logits = classes_last(emit, logits)
     classes = logits.shape[-1]
     emit.bound(targets, -1, classes)
     logits = emit.reshape(logits, [*emit.original(targets), classes])
     return emit.apply("cross_entropy", [logits, targets], [])
 
 
+def classes_last(emit, logits):
+    """PyTorch has classes second."""
+    return logits if len(logits.shape) < 3 else emit.permute(logits, [0, *range(2, len(logits.shape)), 1])
+
+
 @lowers("nll_loss", "nll_loss_nd")
 def nll_loss(emit, x, targets, weight=None, reduction=1, ignore_index=-100, *, shape):
+    if isinstance(targets, Known):
+        x = classes_last(emit, emit.tensor(x))
+        return of_known_targets(emit, x, targets.tensor, weight, reduction, ignore_index)
     if not isinstance(x, LogSoftmax):
         raise Unsupported("nll_loss of anything but log_softmax; use cross_entropy")
     return cross_entropy(emit, x, targets, weight, reduction, ignore_index, shape=shape)
-
-
-@lowers("mse_loss")
-def mse_loss(emit, a, b, reduction=1, *, shape):
-    if reduction != 1:
-        raise Unsupported("mse_loss that is not the mean")
-    a, b = emit.tensor(a), emit.tensor(b)
-    apart = emit.apply("sub", [a, b], a.shape)
-    squares = emit.apply("mul", [apart, apart], a.shape)
-    return emit.reduced("mean", squares, range(len(a.shape)), False)

@@ -114,7 +114,8 @@ def slice_(emit, x, dim=0, start=None, end=None, step=1, *, shape):
 
 @lowers("narrow")
 def narrow(emit, x, dim, start, length, *, shape):
-    return emit.slice(emit.tensor(x), dim % len(x.shape), start, start + length)
+    axis = dim % len(x.shape)
+    return slice_(emit, x, axis, start, start + length, shape=shape)
 
 
 @lowers("select")
@@ -167,62 +168,3 @@ def roll(emit, x, shifts, dims=(), *, shape):
         if begin:
             x = emit.cat([emit.slice(x, axis, begin, x.shape[axis]), emit.slice(x, axis, 0, begin)], axis)
     return x
-
-
-def rows_of(emit, table, index):
-    """The rows of a table that a known index selects: [*index.shape, D]."""
-    table = emit.tensor(table)
-    count, width = table.shape
-    flat = [int(i) % count for i in index.flatten()]
-    first, n = flat[0], len(flat)
-    if len(set(flat)) == 1:
-        row = emit.slice(table, 0, first, first + 1)
-        return emit.expand(emit.reshape(row, [1] * index.dim() + [width]), [*index.shape, width])
-    last = index.shape[-1]
-    if flat == flat[:last] * (n // last) and flat[:last] == list(range(first, first + last)):
-        rows = emit.slice(table, 0, first, first + last)
-        return emit.expand(emit.reshape(rows, [1] * (index.dim() - 1) + [last, width]), [*index.shape, width])
-    if n > 4096:
-        raise Unsupported(f"{n} rows by a fixed index that is no range; rearrange the table once, as a constant")
-    rows = emit.cat([emit.slice(table, 0, i, i + 1) for i in flat], 0)
-    return emit.reshape(rows, [*index.shape, width])
-
-
-def without_padding(emit, table, row):
-    """The table with a mask over the row that gets no gradient. Right while that row stays zero, so only then."""
-    name = table.name
-    if name not in emit.trained:
-        raise Unsupported("padding_idx of a table that is computed; leave padding_idx out")
-    if bool(emit.trained[name][row].any()):
-        raise Unsupported(f"padding_idx = {row}, and this row of {name} is not zero: PyTorch reads it and never trains "
-                          "it; set it to zero, or padding_idx to None")
-    mask = torch.ones(table.shape)
-    mask[row] = 0
-    mask = emit.tensor(Known(mask, "padding_mask"))
-    emit.padded.setdefault(name, (row, mask.name))
-    return emit.elementwise("mul", table, mask, table.shape)
-
-
-@lowers("embedding")
-def embedding(emit, table, index, padding_idx=-1, scale_grad_by_freq=False, sparse=False, *, shape):
-    if scale_grad_by_freq:
-        raise Unsupported("scale_grad_by_freq")
-    if padding_idx >= 0 and not isinstance(table, Known):
-        table = without_padding(emit, table, padding_idx)
-    if isinstance(index, Known):
-        return rows_of(emit, table, index.tensor)
-    if not isinstance(index, Integers):
-        raise Unsupported("an embedding of values that are computed")
-    weight = emit.tensor(table)
-    emit.bound(index, 0, weight.shape[0])
-    original = emit.original(index)
-    rows = emit.apply("embedding", [weight, index], [*original, weight.shape[1]])
-    return emit.reshape(rows, shape)
-
-
-@lowers("index_select")
-def index_select(emit, x, dim, index, *, shape):
-    if not isinstance(index, Known):
-        raise Unsupported("rows by an index that is computed")
-    x, axis = emit.tensor(x), dim % len(x.shape)
-    return emit.cat([emit.slice(x, axis, int(i), int(i) + 1) for i in index.tensor], axis)

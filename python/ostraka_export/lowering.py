@@ -5,28 +5,23 @@ A lowering takes an Emitter, the operator's arguments with values for tensors, a
 """
 LOWERINGS = {}
 
+COMPARED = "a choice by what is computed is not written yet; torch.maximum, clamp and relu choose, too"
+ORDER = "the order of values is not written yet"
+INTO = ("writing to places of a mask or a list is not written yet; build the tensor by torch.cat, or by a product with "
+        "a fixed mask")
+
 REMEDIES = {
-    "exp": "softmax, sigmoid and cross_entropy have it inside",
-    "log": "cross_entropy has it inside",
+    "binary_cross_entropy": "not written yet; binary_cross_entropy_with_logits is, of what comes before the sigmoid",
     "erf": "call torch.nn.functional.gelu instead of writing it out",
-    "einsum": "write it as matmul of permuted and reshaped tensors",
-    "batch_norm": "statistics over a batch differ with its size; use LayerNorm",
-    "group_norm": "use LayerNorm or RMSNorm",
-    "max_pool2d": "use a convolution with a stride as large as its kernel",
-    "convolution": "only convolutions with a stride as large as their kernel (patches) are exact",
+    "sin": "not written yet for what is computed; of constants it is computed at export",
+    "cos": "not written yet for what is computed; of constants it is computed at export",
+    "conv_transpose": "not written yet; use an upsampling and a convolution",
     "detach": "a frozen part needs requires_grad=False, so that it is exported as constants",
-    "index": "select rows by embedding, or by slices",
-    "sort": "nothing that depends on the order of values is exact across machines",
-    "topk": "nothing that depends on the order of values is exact across machines",
-    "cumsum": "compute it from constants, or write a product with a triangular matrix",
-    "constant_pad_nd": "give the module targets that are already shifted, or pad by torch.cat with constants",
-    **{name: "masks must be fixed: compare only what depends on neither inputs nor parameters"
-       for name in ("gt", "lt", "ge", "le", "eq", "ne")},
-    **{name: "write the recurrence with linear, sigmoid and tanh" for name in ("lstm", "gru", "rnn")},
+    **{name: ORDER for name in ("sort", "topk", "argsort", "argmax", "argmin", "kthvalue", "median")},
+    **{name: COMPARED for name in ("gt", "lt", "ge", "le", "eq", "ne")},
+    **{name: INTO for name in ("scatter", "index_put", "index_add", "index_copy", "masked_scatter",
+                               "as_strided_scatter", "diagonal_scatter")},
 }
-REMEDIES |= {name: "a part of a tensor is written to; build the tensor by torch.cat, or by a product with a fixed mask"
-             for name in ("select_scatter", "slice_scatter", "as_strided_scatter", "diagonal_scatter", "fill", "copy")}
-REMEDIES["native_batch_norm"] = REMEDIES["batch_norm"]
 DRAWN = "nothing is drawn in an exact graph"
 
 
@@ -45,4 +40,4 @@ def remedy_of(name, draws=False):
     for start, remedy in REMEDIES.items():
         if name == start or name.startswith(start + "_") or name.rstrip("_") == start:
             return remedy
-    return DRAWN if draws else "docs/graph.md lists the operations; rewrite the module with them"
+    return DRAWN if draws else "not written yet; docs/training.md lists what is"

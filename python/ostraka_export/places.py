@@ -1,5 +1,6 @@
 """Where in the user's program a traced operator is."""
 import contextlib
+import linecache
 import re
 import traceback
 
@@ -27,7 +28,29 @@ def whole_stacks():
 
 
 def is_own(path):
-    return "/torch/" not in path and not path.endswith("/contextlib.py")
+    return "/torch/" not in path and "/ostraka_export/" not in path and not path.endswith("/contextlib.py")
+
+
+def in_module(path, kind):
+    """Of a path inside of Objective, which calls the user's module `inner`."""
+    path = path.removeprefix("inner").removeprefix(".")
+    return f"{path or 'the module'} ({kind})"
+
+
+def place_in(error, module):
+    """The innermost place of the user's own in a traceback, with ": " behind it; "" if there is none."""
+    paths = {id(part): path for path, part in module.named_modules()}
+    place, inside, trace = "", "", error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        part = trace.tb_frame.f_locals.get("self")
+        if id(part) in paths and code.co_name == "forward" and is_own(code.co_filename):
+            inside = in_module(paths[id(part)], type(part).__name__) + ", "
+        if inside and is_own(code.co_filename):
+            line = linecache.getline(code.co_filename, trace.tb_lineno).strip()
+            place = f"{inside}{code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno} `{line}`: "
+        trace = trace.tb_next
+    return place
 
 
 def place_of(node):
@@ -37,7 +60,7 @@ def place_of(node):
     if modules:
         path, kind = modules[-1]
         kind = kind if isinstance(kind, str) else kind.__name__
-        words.append(f"{path or 'the module'} ({kind.rsplit('.', 1)[-1]})")
+        words.append(in_module(path, kind.rsplit(".", 1)[-1]))
     frames = FRAME.findall(node.meta.get("stack_trace") or "")
     own = [frame for frame in frames if is_own(frame[0])] or frames
     if own:

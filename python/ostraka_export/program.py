@@ -5,17 +5,24 @@ import re
 
 import torch
 from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx.experimental.proxy_tensor import make_fx
 
 import ostraka_export.lower_arithmetic  # noqa: F401  these fill the table
+import ostraka_export.lower_choices  # noqa: F401
+import ostraka_export.lower_logs  # noqa: F401
 import ostraka_export.lower_network  # noqa: F401
+import ostraka_export.lower_norms  # noqa: F401
+import ostraka_export.lower_recurrent  # noqa: F401
+import ostraka_export.lower_selection  # noqa: F401
 import ostraka_export.lower_shapes  # noqa: F401
+import ostraka_export.lower_windows  # noqa: F401
 from ostraka_export.emitter import Emitter
 from ostraka_export.errors import ExportError, Unsupported
 from ostraka_export.graph_text import GraphText
-from ostraka_export.initial import law_of
+from ostraka_export.initial import could_draw, law_of
 from ostraka_export.lowering import LOWERINGS, remedy_of
 from ostraka_export.places import place_of
-from ostraka_export.tracing import SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
+from ostraka_export.tracing import STATE, SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
 from ostraka_export.values import Integers, Known, LogSoftmax, Tensor
 
 NAMED = re.compile(r"[A-Za-z0-9_.]{1,128}\Z")
@@ -55,6 +62,40 @@ def folded(target, arguments, keywords):
     return wrapped(result)
 
 
+def composed_of(node, arguments, keywords):
+    """(fx module, values of its placeholders) of an operator that torch composes of others; else None.
+
+    Its gradient is theirs in eager PyTorch, too.
+    """
+    target = node.target
+    if not isinstance(target, torch._ops.OpOverload) or draws(target) or \
+            not target.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd):
+        return None
+    flat, form = torch.utils._pytree.tree_flatten((arguments, keywords))
+    flat = [x.written() if isinstance(x, LogSoftmax) else x for x in flat]
+    given = [i for i, x in enumerate(flat) if isinstance(x, (Tensor, Known, Integers))]
+    nodes = torch.utils._pytree.tree_leaves((node.args, {name: x for name, x in node.kwargs.items()
+                                                         if name in keywords}))
+    if len(nodes) != len(flat):
+        return None
+    like = [torch.empty(flat[i].shape, dtype=flat[i].tensor.dtype if isinstance(flat[i], Known)
+                        else nodes[i].meta["val"].dtype) for i in given]
+
+    def whole(*tensors):
+        filled = list(flat)
+        for i, tensor in zip(given, tensors):
+            filled[i] = tensor
+        args, kwargs = torch.utils._pytree.tree_unflatten(filled, form)
+        return (target.decompose(*args, **kwargs),)
+    with torch.no_grad():
+        parts = make_fx(whole, tracing_mode="fake")(*like)
+    if any(mutates(part.target) for part in parts.graph.nodes):
+        return None
+    for part in parts.graph.nodes:  # its place in the user's program is the operator's
+        part.meta |= {key: node.meta[key] for key in ("stack_trace", "nn_module_stack") if key in node.meta}
+    return parts, dict(zip(placeholders_of(parts), (flat[i] for i in given)))
+
+
 def require_exact(value, traced):
     """Unsupported unless a value that is no longer Known has the type that a graph file gives it."""
     if isinstance(value, (list, tuple)):
@@ -80,6 +121,10 @@ class Lowering:
         self.initial = initial
         self.graph = GraphText()
         self.nodes = []  # that of each instruction
+        self.foreign = []  # names of parameters whose values no law of a graph has drawn
+        self.statistics = []  # names of buffers that forward changes and no graph has
+        of = {id(buffer): name for name, buffer in module.named_buffers()}
+        self.names_of_buffers = {name: of.get(id(buffer), name) for name, buffer in traced.named_buffers()}
         self.emit = Emitter(self.graph)
 
     def run(self):
@@ -88,25 +133,29 @@ class Lowering:
         values = self.placeholders()
         outputs = self.walk(self.program.graph_module, values)
         self.refuse_state()
-        self.refuse_shared_padding()
-        losses = [x for x in outputs if isinstance(x, (Tensor, Known))]
+        kinds = [spec.kind for spec in self.program.graph_signature.output_specs]
+        losses = [x for x, kind in zip(outputs, kinds) if kind == OutputKind.USER_OUTPUT and
+                  isinstance(x, (Tensor, Known))]
         if len(losses) != 1 or losses[0].shape not in ((), (1,)) or not isinstance(losses[0], Tensor):
-            raise ExportError("the module must return its loss, one number that depends on its parameters; give "
-                              "loss='cross_entropy' if it returns logits")
+            raise ExportError("the module's loss depends on none of its parameters with requires_grad=True")
         return self.emit.reshape(losses[0], ())
 
     def refuse_state(self):
+        """ExportError, unless all that forward changes are running statistics, which no gradient depends on."""
         of = {node.name: node for node in self.program.graph.nodes}
         for spec in self.program.graph_signature.output_specs:
-            if spec.kind != OutputKind.USER_OUTPUT:
-                raise ExportError(f"{place_of(of[spec.arg.name])}: forward changes {spec.target or spec.arg.name}; a "
-                                  "graph has no state; write to a new tensor")
+            if spec.kind == OutputKind.USER_OUTPUT:
+                continue
+            if self.is_statistics(spec.target):
+                self.statistics.append(self.names_of_buffers[spec.target])
+                continue
+            name = self.names_of_buffers.get(spec.target) or (spec.target or spec.arg.name).removeprefix("inner.")
+            raise ExportError(f"{place_of(of[spec.arg.name])}: {STATE.format(name)}")
 
-    def refuse_shared_padding(self):
-        for name, (row, mask) in self.emit.padded.items():
-            if any(line[:2] != ("mul", [name, mask]) for line in self.graph.uses(name)):
-                raise ExportError(f"{name} has padding_idx = {row} and is used elsewhere, too, where this row is "
-                                  "trained: no graph has the one gradient without the other; set padding_idx to None")
+    def is_statistics(self, target):
+        path, _, name = (target or "").rpartition(".")
+        return name in ("running_mean", "running_var", "num_batches_tracked") and \
+            isinstance(self.traced.get_submodule(path), torch.nn.modules.batchnorm._NormBase)
 
     def place_of_line(self, number):
         """Where the instruction %number of the text came from."""
@@ -128,6 +177,8 @@ class Lowering:
                 if parameter._backward_hooks:
                     raise ExportError(f"parameter {name} has a hook on its gradient, which no node calls; remove it")
                 law = self.initial(name) or law_of(parameter)
+                if not self.initial(name) and not could_draw(law, parameter):
+                    self.foreign.append(name)
                 self.graph.parameters[name] = (tuple(parameter.shape), law)
                 self.emit.trained[name] = parameter
         if not self.graph.parameters:
@@ -212,7 +263,12 @@ class Lowering:
     def lower(self, node, name, arguments, keywords):
         result = node.meta.get("val")
         shape = tuple(int(extent) for extent in result.shape) if isinstance(result, torch.Tensor) else None
+        if shape is not None and 0 in shape:
+            return Known(torch.zeros(shape, dtype=result.dtype))
         if name not in LOWERINGS:
+            parts = composed_of(node, arguments, keywords)
+            if parts is not None:
+                return self.walk(*parts)[0]
             raise Unsupported(f"{name} is no operation of ostraka ops/1: {remedy_of(name, draws(node.target))}")
         lowered = LOWERINGS[name](self.emit, *arguments, shape=shape, **keywords)
         require_exact(lowered, result)

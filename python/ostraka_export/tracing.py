@@ -1,9 +1,16 @@
 """From a module to a program of pure operators, and what a trace would drop on the way."""
+import contextlib
+import io
+import logging
+import sys
+import warnings
+
 import torch
 
-from ostraka_export.errors import ExportError
-from ostraka_export.places import place_of, whole_stacks
+from ostraka_export.errors import ExportError, Unsupported
+from ostraka_export.places import is_own, place_in, place_of, whole_stacks
 
+STATE = "forward changes {}; a graph has no state; write to a new tensor"
 REGIONS = ("wrap_with_set_grad_enabled", "wrap_with_autocast")
 SWITCHES = ("_set_grad_enabled", "_enter_autocast", "_exit_autocast")  # of regions that are no modules of their own
 
@@ -30,15 +37,23 @@ def mutates(target):
 
 def traced(module, example):
     """A program without operators in place. Gradients are on, so that the trace tells where forward has them off."""
-    with torch.enable_grad(), whole_stacks():
+    functions = set()
+    with torch.enable_grad(), whole_stacks(), recorded_functions(functions), kept_buffers(module), quiet(), \
+            warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of attributes that a layer caches: refuse_state tells what matters
         try:
             program = torch.export.export(module, example, strict=False)
+        except ExportError:
+            raise
+        except Unsupported as error:
+            raise ExportError(f"{place_in(error, module)}{error}") from None
         except Exception as error:  # torch raises many kinds; its first line says what
-            raise ExportError(f"torch.export cannot trace the module: {first_line(error)}") from error
+            refuse_failing(module, example)
+            raise ExportError(f"{place_in(error, module)}{why_not(error)}") from error
     trained = {node for node, spec in zip(placeholders_of(program.graph_module), program.graph_signature.input_specs)
                if spec.kind == torch.export.graph_signature.InputKind.PARAMETER
                and module.get_parameter(spec.target).requires_grad}
-    refuse_regions(program.graph_module, trained)
+    refuse_regions(program.graph_module, trained, remedy_of_regions(functions))
     parts = [part for part in program.graph_module.modules() if isinstance(part, torch.fx.GraphModule)]
     if not any(mutates(node.target) for part in parts for node in part.graph.nodes):
         return program
@@ -46,6 +61,94 @@ def traced(module, example):
         return program.run_decompositions({})  # what changes a view changes its base: only torch knows how
     except Exception as error:
         raise ExportError(f"torch.export cannot replace the operators in place: {first_line(error)}") from error
+
+
+def refuse_failing(module, example):
+    """ExportError if the module fails without a trace, too."""
+    try:
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            module(*(x.clone() for x in example))
+    except Exception as error:
+        raise ExportError(f"the module itself fails on the example: {first_line(error)}") from error
+
+
+@contextlib.contextmanager
+def recorded_functions(names):
+    """Collects the names of the torch.autograd.Functions that are called."""
+    function = torch.autograd.Function
+    before = vars(function)["apply"]
+
+    def apply(cls, *arguments, **keywords):
+        names.add(cls.__name__)
+        return before.__get__(None, cls)(*arguments, **keywords)
+    function.apply = classmethod(apply)
+    try:
+        yield
+    finally:
+        function.apply = before
+
+
+@contextlib.contextmanager
+def kept_buffers(module):
+    """Refuses that forward puts another tensor into a buffer's place: a trace does not show it."""
+    paths = {id(part): path.removeprefix("inner").removeprefix(".") for path, part in module.named_modules()}
+    before = torch.nn.Module.__setattr__
+
+    def set_attribute(part, name, value):
+        if name in part.__dict__.get("_buffers", ()) and id(part) in paths and is_own(caller_of_this()):
+            raise Unsupported(STATE.format(f"{paths[id(part)]}.{name}".lstrip(".")))
+        before(part, name, value)
+    torch.nn.Module.__setattr__ = set_attribute
+    try:
+        yield
+    finally:
+        torch.nn.Module.__setattr__ = before
+
+
+def caller_of_this():
+    return sys._getframe(2).f_code.co_filename
+
+
+@contextlib.contextmanager
+def quiet():
+    """Where forward chooses by a value, torch prints its whole graph before it raises. Other text comes through."""
+    loggers = [logging.getLogger(f"torch.fx.experimental.{name}") for name in ("symbolic_shapes", "recording")]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    text = io.StringIO()
+    dropped = False
+    try:
+        with contextlib.redirect_stderr(text):
+            yield
+    except ExportError as error:
+        dropped = depends_on_data(error.__cause__)
+        raise
+    finally:
+        for logger, disabled in zip(loggers, before):
+            logger.disabled = disabled
+        if not dropped:
+            sys.stderr.write(text.getvalue())
+
+
+def depends_on_data(error):
+    return isinstance(error, torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode) or \
+        "data-dependent" in str(error)
+
+
+def why_not(error):
+    if depends_on_data(error):
+        return ("forward takes a branch or a shape by a value that it computes, and a graph has one of each; decide by "
+                "Python's numbers, keep places in a buffer, and drop no layers (module.eval())")
+    return f"torch.export cannot trace the module: {first_line(error)}"
+
+
+def remedy_of_regions(functions):
+    if "CheckpointFunction" in functions:
+        return "give the checkpoint use_reentrant=False"
+    if functions:
+        return f"call the layers without the torch.autograd.Function {', '.join(sorted(functions))}"
+    return "a frozen part needs requires_grad=False, so that it is exported as constants"
 
 
 def placeholders_of(graph_module):
@@ -60,7 +163,7 @@ def region_of(graph_module, node):
     return getattr(graph_module, node.args[at].target), node.args[at + 1:]
 
 
-def refuse_regions(graph_module, trained, gradients=True):
+def refuse_regions(graph_module, trained, remedy, gradients=True):
     """ExportError where trained values are computed without gradients, or anything in another precision.
 
     `trained` has the placeholders that depend on trained parameters. Returns whether an output does.
@@ -77,13 +180,12 @@ def refuse_regions(graph_module, trained, gradients=True):
             gradients = node.args[0]
         elif region := region_of(graph_module, node):
             inner = {mine for mine, given in zip(placeholders_of(region[0]), region[1]) if given in trained}
-            if refuse_regions(region[0], inner, node.args[0] if name == REGIONS[0] else gradients):
+            if refuse_regions(region[0], inner, remedy, node.args[0] if name == REGIONS[0] else gradients):
                 trained.add(node)
         elif any(x in trained for x in node.all_input_nodes):
             if (not gradients or name in ("detach", "detach_")) and has_floats(node):
                 raise ExportError(f"{place_of(node)}: {name} of what is trained, without its gradient (torch.no_grad, "
-                                  "detach): a frozen part needs requires_grad=False, so that it is exported as "
-                                  "constants")
+                                  f"detach), is not written yet: {remedy}")
             trained.add(node)
     return False
 

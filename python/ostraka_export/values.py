@@ -1,4 +1,5 @@
 """What a value of the traced program is while it is lowered."""
+import collections.abc
 import dataclasses
 
 import torch
@@ -31,8 +32,9 @@ class Integers:
 
 @dataclasses.dataclass(frozen=True)
 class LogSoftmax:
-    """log_softmax along the last axis, which is no operation: only a negative log likelihood may take it."""
+    """log_softmax along the last axis: a negative log likelihood takes its logits, and else it is written out."""
     logits: Tensor
+    written: collections.abc.Callable[[], Tensor]
 
     @property
     def shape(self):
