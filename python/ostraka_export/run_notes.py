@@ -3,7 +3,7 @@ import math
 
 import torch
 
-TEXT_KINDS = 256  # tokens of a text are its bytes
+TEXT_KINDS = 256  # of a text that is not packed: tokens are its bytes
 
 
 def of_tokens(inputs):
@@ -18,10 +18,11 @@ def data_note(inputs):
     """Which --data can feed the graph."""
     if (found := of_tokens(inputs)) is not None:
         positions, kinds = found
-        if min(kinds, inputs["targets"][3]) < TEXT_KINDS:
-            return f"no --data of today feeds it: a text has {TEXT_KINDS} tokens, its bytes, and the graph fewer"
-        rest = f"; {kinds - TEXT_KINDS} of its {kinds} tokens never come" if kinds > TEXT_KINDS else ""
-        return f"--data text:FILE feeds it, in records of {positions} bytes and the next one{rest}"
+        kinds = min(kinds, inputs["targets"][3])
+        packed = f"--data tokens:FILE of ostraka.data.pack(..., context={positions}) feeds it, of at most {kinds} tokens"
+        if kinds == TEXT_KINDS:
+            return f"--data text:FILE feeds it, in records of {positions} bytes and the next one"
+        return packed + ("; also --data text:FILE, whose bytes are the first 256" if kinds > TEXT_KINDS else "")
     others = [(name, *of) for name, of in inputs.items() if name != "targets"]
     if "targets" in inputs and len(others) == 1 and others[0][1] == "f32":
         batch, *features = others[0][2] or (0,)
@@ -38,7 +39,8 @@ def laws_note(drawn):
     laws = ", ".join(f"{name} ({law})" for name, law in list(drawn.items())[:8])
     more = f" and {len(drawn) - 8} more" if len(drawn) > 8 else ""
     return (f"no law of a graph fits the values of {laws}{more}: a run draws by the law in brackets, and the graph "
-            "does not carry the values; initial= gives another law")
+            "does not carry the values. To begin with them, save them (safetensors.torch.save_model(module, FILE)) and give "
+            "the run --from FILE; initial= gives another law")
 
 
 def leak_note(graph, parameters, inputs):
@@ -56,4 +58,4 @@ def leak_note(graph, parameters, inputs):
     if losses[0] == losses[1] or not all(map(math.isfinite, losses)):
         return ""
     return ("each position sees the next token, which is its target with --data text: such a run learns to copy it, "
-            "and its loss says nothing")
+            "so `ostraka run init` and `swarm` refuse it")

@@ -234,9 +234,11 @@ class Data(Noted):
 
     def test_which_data_feeds_the_graph(self):
         self.assertIn("--data text:FILE feeds it, in records of 12 bytes", self.causal(256).data)
-        self.assertIn("744 of its 1000 tokens never come", self.causal(1000).data)
-        self.assertIn("no --data of today feeds it: a text has 256 tokens", self.causal(100).data)
-        self.assertIn("no --data", str(self.causal(100)))
+        self.assertIn("--data tokens:FILE of ostraka.data.pack", self.causal(1000).data)
+        self.assertIn("of at most 1000 tokens; also --data text:FILE", self.causal(1000).data)
+        self.assertIn("of at most 100 tokens", self.causal(100).data)
+        self.assertNotIn("text:FILE", self.causal(100).data)
+        self.assertIn("--data tokens:FILE", str(self.causal(100)))
         report, _ = self.said(modules.Vit(), (torch.randn(BATCH, 1, 8, 8), torch.randint(0, 10, (BATCH,))))
         self.assertIn("images with 64 features and at most 10 classes", report.data)
         report, _ = self.said(nn.Sequential(nn.Flatten(0), nn.Linear(8, 1)), (torch.randn(2, 4),))
