@@ -19,7 +19,7 @@ from hashing import hashed
 from kernels import F32
 
 ROOT = VERIFIER.parents[1]
-RECORDED = (ROOT / "tests/unit/exact/run/bits_test.cpp").read_text()
+RECORDED = (ROOT / "tests/unit/exact/model_digests.h").read_text()
 CONFORMANCE = (ROOT / "exact/kernels/conformance.cpp").read_text()
 LAYERS = ["--width", 64, "--heads", 4, "--layers", 1]
 TEXT = [*LAYERS, "--context", 64, "--vocabulary", 96]
