@@ -126,15 +126,13 @@ class WeightsFile {
   base::Status ReadHeader() {
     if (size_ < base::kSafetensorsLengthBytes) return NoWeights(path_, "it is too short");
     ASSIGN_OR_RETURN(const base::Bytes start, ReadBytes(0, base::kSafetensorsLengthBytes));
-    if (IsPickle(start)) {
-      return NoWeights(path_,
-                       "it is a pickle, which is a program: save the weights with "
-                       "safetensors.torch.save_model(model, FILE)");
-    }
     const std::uint64_t length = base::ReadLittleEndian(start);
     const std::uint64_t data = base::kSafetensorsLengthBytes + length;
     if (length > kMaxHeader || data > size_) {
-      return NoWeights(path_, "its header is longer than it may be");
+      return NoWeights(path_, IsPickle(start)
+                                  ? "it is a pickle, which is a program: save the weights with "
+                                    "safetensors.torch.save_model(model, FILE)"
+                                  : "its header is longer than it may be");
     }
     ASSIGN_OR_RETURN(const base::Bytes text, ReadBytes(base::kSafetensorsLengthBytes, length));
     const auto parsed =
@@ -210,7 +208,8 @@ class WeightsFile {
     return bytes;
   }
 
-  // Of torch.save: a zip archive, or before version 1.6 a bare pickle.
+  // Of torch.save: a zip archive, or before version 1.6 a bare pickle. As the length of a header
+  // its first eight bytes are too large, while a true length may begin with the same two.
   static bool IsPickle(base::ByteView start) {
     return (start[0] == 'P' && start[1] == 'K') || (start[0] == 0x80 && start[1] < 6);
   }

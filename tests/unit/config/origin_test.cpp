@@ -183,6 +183,17 @@ TEST_F(WeightsTest, ThatDoNotFitAreRefusedInOneLine) {
               HasSubstr("tensor b has a value that is not finite"));
 }
 
+// Headers of 0x180 and 0x4b50 bytes, whose lengths begin as a pickle and as a zip archive do.
+TEST_F(WeightsTest, AreNoPicklesForTheLengthOfTheirHeader) {
+  for (const std::size_t length : {std::size_t{0x180}, std::size_t{0x4b50}}) {
+    std::string header = R"({"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
+    header.resize(length, ' ');
+    const std::string path = Write(header, base::AsBytes(std::span<const float>(kValues)));
+    const store::Weights weights = store::ReadWeights(path, {{"b", {2}}}).value();
+    EXPECT_EQ(*weights.parameters, (std::vector<float>{7, 8}));
+  }
+}
+
 TEST_F(WeightsTest, ThatAreNoSafetensorsAreRefused) {
   const auto refused = [&](std::string bytes) {
     const std::string path = dir_ + "/model.bin";
