@@ -196,31 +196,29 @@ base::Status Applied::JudgeStep(const protocol::StepDone& done) const {
   }
   const float factor = NaiveFactor(std::move(lanes), manifest_->training.clip_norm);
   for (Column& column : columns) column.factor = factor;
-  const std::vector<float> rates = RatesOf(columns);
+  const aggregation::OptimizerStep step =
+      protocol::OptimizerStepOf(manifest_->training, done.block->step);
+  const std::vector<float> rates = RatesOf(columns, step);
   for (const Column& column : columns) {
-    RETURN_IF_ERROR(JudgeState(column, rates, done.state));
+    RETURN_IF_ERROR(JudgeState(column, step, rates, done.state));
     if (manifest_->clip) RETURN_IF_ERROR(JudgeClip(column, said));
   }
   return base::OkStatus();
 }
 
-aggregation::OptimizerStep Applied::StepOf(const Column& column) const {
-  return protocol::OptimizerStepOf(manifest_->training, column.block.step);
-}
-
-Applied::Moved Applied::MoveOf(const Column& column, std::uint64_t c) const {
+Applied::Moved Applied::MoveOf(const Column& column, const aggregation::OptimizerStep& step,
+                               std::uint64_t at) const {
   const protocol::ModelState& before = before_.state();
-  const std::uint64_t at = column.range.begin + c;
-  const float g = column.factor != 1 ? column.result[c] * column.factor : column.result[c];
+  const float value = column.result[at - column.range.begin];
+  const float g = column.factor != 1 ? value * column.factor : value;
   Moved element{(*before.parameters)[at], {}, 0};
   for (const auto& slot : before.slots) element.slots.push_back((*slot.values)[at]);
-  element.direction = Turn(StepOf(column), g, element.parameter, element.slots);
+  element.direction = Turn(step, g, element.parameter, element.slots);
   return element;
 }
 
-std::vector<float> Applied::RatesOf(const std::vector<Column>& columns) const {
-  if (columns.empty()) return {};
-  const aggregation::OptimizerStep step = StepOf(columns.front());
+std::vector<float> Applied::RatesOf(const std::vector<Column>& columns,
+                                    const aggregation::OptimizerStep& step) const {
   std::vector<float> rates(before_.state().parameters->size(), step.rate);
   if (step.optimizer != aggregation::Optimizer::kLamb) return rates;
   std::uint64_t begin = 0;
@@ -229,10 +227,9 @@ std::vector<float> Applied::RatesOf(const std::vector<Column>& columns) const {
     std::vector<double> lengths(kNormLanes);
     std::vector<double> steps(kNormLanes);
     for (const Column& column : columns) {
-      for (std::uint64_t c = 0; c < column.range.size(); ++c) {
-        const std::uint64_t at = column.range.begin + c;
-        if (at < begin || at >= end) continue;
-        const Moved moved = MoveOf(column, c);
+      const std::uint64_t last = std::min(end, column.range.end);
+      for (std::uint64_t at = std::max(begin, column.range.begin); at < last; ++at) {
+        const Moved moved = MoveOf(column, step, at);
         lengths[at % kNormLanes] +=
             static_cast<double>(moved.parameter) * static_cast<double>(moved.parameter);
         steps[at % kNormLanes] +=
@@ -249,11 +246,11 @@ std::vector<float> Applied::RatesOf(const std::vector<Column>& columns) const {
 
 // The optimizer's step in scalar code with one rounding for each operation, as docs/numerics.md, 9
 // has it.
-base::Status Applied::JudgeState(const Column& column, std::span<const float> rates,
+base::Status Applied::JudgeState(const Column& column, const aggregation::OptimizerStep& step,
+                                 std::span<const float> rates,
                                  const protocol::ModelState& after) const {
-  for (std::uint64_t c = 0; c < column.range.size(); ++c) {
-    const std::uint64_t at = column.range.begin + c;
-    Moved element = MoveOf(column, c);
+  for (std::uint64_t at = column.range.begin; at < column.range.end; ++at) {
+    Moved element = MoveOf(column, step, at);
     element.parameter -= rates[at] * element.direction;
     bool same = SameFloat((*after.parameters)[at], element.parameter);
     for (std::size_t k = 0; k < after.slots.size(); ++k) {

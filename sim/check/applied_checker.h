@@ -71,17 +71,19 @@ class Applied final : public Checker, public StepObserver {
     std::vector<float> slots;
     float direction = 0;  // by which the parameter goes back, times a rate
   };
-  aggregation::OptimizerStep StepOf(const Column& column) const;
-  Moved MoveOf(const Column& column, std::uint64_t c) const;
+  // REQUIRES: coordinate `at` lies in the column.
+  Moved MoveOf(const Column& column, const aggregation::OptimizerStep& step,
+               std::uint64_t at) const;
   // By coordinate: the rate of the step, and with LAMB that of its tensor.
-  std::vector<float> RatesOf(const std::vector<Column>& columns) const;
+  std::vector<float> RatesOf(const std::vector<Column>& columns,
+                             const aggregation::OptimizerStep& step) const;
   void Hear(std::uint32_t peer, const protocol::Action& action);
   bool IsHonest(const base::PeerId& peer) const;
   base::Status JudgeStep(const protocol::StepDone& done) const;
   base::StatusOr<std::vector<Column>> AppliedColumns(const protocol::StepDone& done,
                                                      const Said& said) const;
-  base::Status JudgeState(const Column& column, std::span<const float> rates,
-                          const protocol::ModelState& after) const;
+  base::Status JudgeState(const Column& column, const aggregation::OptimizerStep& step,
+                          std::span<const float> rates, const protocol::ModelState& after) const;
   base::Status JudgeClip(const Column& column, const Said& said) const;
   // `sum` of D over all senders; or over honest ones only, with `strangers` others.
   base::Status JudgeHonest(const Column& column, std::span<const double> sum) const;
