@@ -251,6 +251,38 @@ base::StatusOr<Checkpoint> ReadCheckpoint(const std::string& path) {
   return checkpoint;
 }
 
+base::StatusOr<CheckpointFile> ChooseCheckpoint(const std::string& data_dir,
+                                                std::optional<std::uint64_t> step) {
+  const std::vector<CheckpointFile> files = ListCheckpoints(data_dir);
+  if (files.empty()) {
+    return base::NotFound(
+        CheckpointFolder(data_dir) +
+        " holds no state yet: the node writes one every 100 steps (--checkpoint-every) and "
+        "at its end");
+  }
+  if (!step) return files.back();
+  std::string steps;
+  for (const CheckpointFile& file : files) {
+    if (file.step == *step) return file;
+    steps += " " + std::to_string(file.step);
+  }
+  return base::NotFound(CheckpointFolder(data_dir) + " holds no state of step " +
+                        std::to_string(*step) + "; it has:" + steps);
+}
+
+base::StatusOr<Checkpoint> ReadChosenCheckpoint(const std::string& data_dir,
+                                                std::optional<std::uint64_t> step) {
+  constexpr int kAttempts = 3;
+  for (int attempt = 1;; ++attempt) {
+    ASSIGN_OR_RETURN(const CheckpointFile file, ChooseCheckpoint(data_dir, step));
+    auto checkpoint = ReadCheckpoint(file.path);
+    if (checkpoint.ok() || checkpoint.status().code() != absl::StatusCode::kNotFound ||
+        attempt == kAttempts) {
+      return checkpoint;
+    }
+  }
+}
+
 base::Status WriteModel(const std::string& path, const Checkpoint& checkpoint) {
   const std::string header = base::SafetensorsHeader(checkpoint.layout, FileMetadata(checkpoint));
   const std::array pieces = {base::AsBytes(header), BytesOf(checkpoint.state.parameters)};

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,13 @@ base::Status WriteCheckpoint(const std::string& data_dir, const Checkpoint& chec
 // what WriteCheckpoint writes, or its state root does not match its tensors. Messages name the
 // path.
 base::StatusOr<Checkpoint> ReadCheckpoint(const std::string& path);
+
+// The file of the state after `step`, or of the newest. NotFound, naming the states that there are.
+base::StatusOr<CheckpointFile> ChooseCheckpoint(const std::string& data_dir,
+                                                std::optional<std::uint64_t> step);
+// Reads it, though a running node may replace the file between the two. Errors of both.
+base::StatusOr<Checkpoint> ReadChosenCheckpoint(const std::string& data_dir,
+                                                std::optional<std::uint64_t> step);
 
 // Writes the parameters alone, for programs that use the model. WriteDurably's errors; refuses an
 // existing path.

@@ -40,20 +40,6 @@ constexpr std::uint32_t kTokens = 256;
 // Many files beside a run are no runs'.
 constexpr std::size_t kMostGraphs = 64;
 
-base::StatusOr<store::Checkpoint> NewestIn(const GenerateOptions& options) {
-  const std::vector<store::CheckpointFile> files = store::ListCheckpoints(options.data_dir);
-  const auto chosen =
-      options.step ? std::find_if(files.begin(), files.end(),
-                                  [&](const auto& file) { return file.step == *options.step; })
-                   : (files.empty() ? files.end() : std::prev(files.end()));
-  if (chosen != files.end()) return store::ReadCheckpoint(chosen->path);
-  return base::NotFound(
-      store::CheckpointFolder(options.data_dir) +
-      (options.step ? " holds no state of step " + std::to_string(*options.step)
-                    : std::string(" holds no state yet: the node writes one every 100 steps "
-                                  "(--checkpoint-every) and at its end")));
-}
-
 // The graph files beside `folder` and in it, whatever they hold.
 std::vector<std::string> GraphsNear(const fs::path& folder) {
   std::vector<std::string> found;
@@ -70,8 +56,13 @@ std::vector<std::string> GraphsNear(const fs::path& folder) {
   return found;
 }
 
+struct FoundGraph {
+  std::string path;
+  std::string text;
+};
+
 // The file of the graph whose id `model` names.
-base::StatusOr<std::string> FindGraph(const GenerateOptions& options, const std::string& model) {
+base::StatusOr<FoundGraph> FindGraph(const GenerateOptions& options, const std::string& model) {
   ASSIGN_OR_RETURN(const train::ModelId id, train::ParseModelId(model));
   if (id.name != train::kGraphModel) {
     return base::InvalidArgument("model " + model +
@@ -79,14 +70,15 @@ base::StatusOr<std::string> FindGraph(const GenerateOptions& options, const std:
                                  "graph of tokens does");
   }
   if (!options.graph.empty()) {
-    RETURN_IF_ERROR(train::ReadGraphOf(options.graph, id.graph).status());
-    return options.graph;
+    ASSIGN_OR_RETURN(std::string text, train::ReadGraphOf(options.graph, id.graph));
+    return FoundGraph{options.graph, std::move(text)};
   }
   std::error_code error;
   const fs::path folder = fs::weakly_canonical(options.data_dir, error);
   if (error) return base::Unavailable(options.data_dir + ": " + error.message());
   for (const std::string& path : GraphsNear(folder)) {
-    if (train::ReadGraphOf(path, id.graph).ok()) return path;
+    auto text = train::ReadGraphOf(path, id.graph);
+    if (text.ok()) return FoundGraph{path, *std::move(text)};
   }
   return base::FailedPrecondition("no graph file of " + model.substr(0, 22) +
                                   " in this folder or the one above: name it with --graph");
@@ -98,18 +90,15 @@ struct Speaker {
 };
 
 base::StatusOr<Speaker> Open(const GenerateOptions& options) {
-  ASSIGN_OR_RETURN(store::Checkpoint checkpoint, NewestIn(options));
-  ASSIGN_OR_RETURN(const std::string path, FindGraph(options, checkpoint.metadata["model"]));
-  ASSIGN_OR_RETURN(const std::string text, train::ReadGraphFile(path));
-  ASSIGN_OR_RETURN(const exact::Graph graph, train::GraphOf(text));
-  ASSIGN_OR_RETURN(const std::string bytes, train::ReadConstants(path, graph));
+  ASSIGN_OR_RETURN(store::Checkpoint checkpoint,
+                   store::ReadChosenCheckpoint(options.data_dir, options.step));
+  ASSIGN_OR_RETURN(const FoundGraph found, FindGraph(options, checkpoint.metadata["model"]));
+  ASSIGN_OR_RETURN(const exact::Graph graph, train::GraphOf(found.text));
+  ASSIGN_OR_RETURN(const std::string bytes, train::ReadConstants(found.path, graph));
   ASSIGN_OR_RETURN(std::vector<std::vector<float>> constants, train::ConstantsOf(graph, bytes));
-  base::TensorLayout layout;
-  for (const exact::Parameter& each : graph.parameters) {
-    layout.push_back({each.name, {each.type.shape.begin(), each.type.shape.end()}});
-  }
-  if (checkpoint.layout != layout) {
-    return base::InvalidArgument(options.data_dir + ": its state is not of the model of " + path);
+  if (checkpoint.layout != train::LayoutOf(graph.parameters)) {
+    return base::InvalidArgument(options.data_dir + ": its state is not of the model of " +
+                                 found.path);
   }
   ASSIGN_OR_RETURN(train::TextModel model, train::TextModel::Make(graph, std::move(constants),
                                                                   *checkpoint.state.parameters));

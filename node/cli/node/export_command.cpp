@@ -29,24 +29,6 @@ struct ExportOptions {
   bool json = false;
 };
 
-base::StatusOr<CheckpointFile> Choose(const ExportOptions& options) {
-  const std::vector<CheckpointFile> files = store::ListCheckpoints(options.data_dir);
-  if (files.empty()) {
-    return base::NotFound(
-        store::CheckpointFolder(options.data_dir) +
-        " holds no state yet: the node writes one every 100 steps (--checkpoint-every) and "
-        "at its end");
-  }
-  if (!options.step) return files.back();
-  std::string steps;
-  for (const CheckpointFile& file : files) {
-    if (file.step == *options.step) return file;
-    steps += " " + std::to_string(file.step);
-  }
-  return base::NotFound(store::CheckpointFolder(options.data_dir) + " holds no state of step " +
-                        std::to_string(*options.step) + "; it has:" + steps);
-}
-
 // `error` of reading the state of `step`, with the other states and the command that exports one.
 base::Status WithOtherStates(const ExportOptions& options, std::uint64_t step,
                              const base::Status& error) {
@@ -65,17 +47,12 @@ base::Status WithOtherStates(const ExportOptions& options, std::uint64_t step,
   return base::MakeStatus(error.code(), base::MessageOf(error) + others);
 }
 
-// A running node may replace the file between listing and reading; retry with the newer one.
 base::StatusOr<Checkpoint> Read(const ExportOptions& options) {
-  constexpr int kAttempts = 3;
-  for (int attempt = 1;; ++attempt) {
-    ASSIGN_OR_RETURN(const CheckpointFile file, Choose(options));
-    auto checkpoint = store::ReadCheckpoint(file.path);
-    if (checkpoint.ok()) return checkpoint;
-    if (checkpoint.status().code() != absl::StatusCode::kNotFound || attempt == kAttempts) {
-      return WithOtherStates(options, file.step, checkpoint.status());
-    }
-  }
+  auto checkpoint = store::ReadChosenCheckpoint(options.data_dir, options.step);
+  if (checkpoint.ok()) return checkpoint;
+  const auto chosen = store::ChooseCheckpoint(options.data_dir, options.step);
+  return chosen.ok() ? WithOtherStates(options, chosen->step, checkpoint.status())
+                     : chosen.status();
 }
 
 // Whether the run sealed exactly this state: the block of the next step has its root, or one of the

@@ -64,6 +64,14 @@ base::StatusOr<std::string> ReadGraphOf(const std::string& path, const base::Dig
                                   mine.Short() + ": get the other members' file");
 }
 
+base::TensorLayout LayoutOf(std::span<const exact::Parameter> parameters) {
+  base::TensorLayout layout;
+  for (const exact::Parameter& each : parameters) {
+    layout.push_back({each.name, {each.type.shape.begin(), each.type.shape.end()}});
+  }
+  return layout;
+}
+
 const exact::Input* InputNamed(const exact::Graph& graph, std::string_view name) {
   const auto found = std::find_if(graph.inputs.begin(), graph.inputs.end(),
                                   [name](const exact::Input& input) { return input.name == name; });

@@ -10,12 +10,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "exact/graph/graph.h"
 #include "node/base/ids.h"
 #include "node/base/status.h"
+#include "node/base/tensor_layout.h"
 
 namespace ostraka::train {
 
@@ -50,6 +52,9 @@ base::StatusOr<exact::Graph> GraphOf(std::string_view text);
 // The text of the graph file at `path`, whose id must be `id`. FailedPrecondition, naming the path:
 // a file of another id.
 base::StatusOr<std::string> ReadGraphOf(const std::string& path, const base::Digest& id);
+
+// The tensors that a state of the graph consists of, in its order.
+base::TensorLayout LayoutOf(std::span<const exact::Parameter> parameters);
 
 // The graph's input of this name; null if it has none.
 const exact::Input* InputNamed(const exact::Graph& graph, std::string_view name);

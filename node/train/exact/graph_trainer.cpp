@@ -22,15 +22,12 @@ class GraphTrainer final : public Trainer {
   GraphTrainer(GraphTask task, const TrainerOptions& options, std::unique_ptr<GraphEngine> engine)
       : data_(std::move(task.data)),
         tensors_(std::move(task.graph.parameters)),
+        layout_(LayoutOf(tensors_)),
         by_fan_in_(options.model != kGraphModel),
         batch_size_(static_cast<std::uint32_t>(options.batch_size)),
         evaluate_on_(options.evaluate_on),
         batch_(std::move(task.batch)),
-        engine_(std::move(engine)) {
-    for (const exact::Parameter& tensor : tensors_) {
-      layout_.push_back({tensor.name, {tensor.type.shape.begin(), tensor.type.shape.end()}});
-    }
-  }
+        engine_(std::move(engine)) {}
 
   const base::TensorLayout& layout() const override { return layout_; }
 
