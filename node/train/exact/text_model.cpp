@@ -72,9 +72,8 @@ base::Status CheckNoLeak(const exact::Graph& graph, std::vector<std::vector<floa
   if (causal) return base::OkStatus();
   return base::InvalidArgument(
       "the model sees the tokens that it is to predict: what it says of a position depends on "
-      "later "
-      "ones, and the targets of a text are the tokens one place later. Give its attention a causal "
-      "mask");
+      "later ones, and the targets of a text are the tokens one place later. Give its attention a "
+      "causal mask");
 }
 
 base::StatusOr<std::vector<float>> TextModel::LogitsAfter(std::span<const std::int32_t> tokens) {
