@@ -39,7 +39,7 @@ class WeightsTest(TestCase):
 
     def trained(self):
         """The weights of a short run, written as other programs write them; with the run's last loss."""
-        result = self.swarm("first", "--peers", 3, "--byzantine", 0, "--steps", 40, "--optimizer", "adamw", "--learning-rate", 0.02)
+        result = self.swarm("first", "--peers", 3, "--byzantine", 0, "--steps", 20, "--optimizer", "adamw", "--learning-rate", 0.01)
         expect_ok("export", self.folder / "first" / "node0", self.folder / "exported.safetensors")
         tensors = safetensors_file.read(self.folder / "exported.safetensors")[1]
         path = self.folder / "model.safetensors"
@@ -49,12 +49,13 @@ class WeightsTest(TestCase):
     def test_a_run_begins_where_the_weights_are_and_goes_on_under_attack(self):
         path, tensors, loss = self.trained()
         result = self.swarm("second", "--peers", 5, "--byzantine", 1, "--steps", 40, "--optimizer", "adamw",
-                            "--learning-rate", 0.005, "--from", path)
+                            "--learning-rate", 0.01, "--from", path)
         self.assertEqual([removal["peer"] for removal in result["removals"]], result["byzantine"])
         # The first evaluation follows a step of a tenth of the rate.
         self.assertLess(abs(result["loss"][0] - loss), 0.1)
         self.assertGreater(result["loss"][0], 1)
-        self.assertLess(result["loss"][-1], loss - 0.1)
+        # A nonce draws the batches: 16 runs ended 1.3 to 1.8 below. A first run of rate 0.02 at times ended on a plateau.
+        self.assertLess(result["loss"][-1], loss - 0.5)
 
         manifest = self.folder / "second" / "run.toml"
         self.assertIn("[weights]", manifest.read_text())
