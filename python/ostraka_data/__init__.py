@@ -9,10 +9,9 @@ import os
 import sys
 import time
 
-import numpy as np
-
 __all__ = ["from_bin", "pack"]
 
+# NumPy is imported where it is needed: the module is, too, where a wheel is built without it.
 MOST_HELD_OUT = 256
 MOST_CONTEXT = 1 << 16
 MOST_OF_TWO_BYTES = 1 << 16
@@ -29,6 +28,7 @@ def pack(texts, tokenizer, path, *, context, vocabulary=None, end=None, overwrit
 
     ValueError: too few tokens, an id outside of the vocabulary, a size out of range. FileExistsError: `path` is there.
     """
+    import numpy as np
     encode, known, its_end = _encoder(tokenizer)
     vocabulary = known if vocabulary is None else vocabulary
     if vocabulary is None:
@@ -56,6 +56,7 @@ def pack(texts, tokenizer, path, *, context, vocabulary=None, end=None, overwrit
 
 def from_bin(path, out, *, vocabulary, context, dtype="u2", overwrite=False):
     """Writes the tokens of a file of nothing but little-endian integers, as nanoGPT's train.bin, to `out`, as `pack` does."""
+    import numpy as np
     tokens = np.memmap(path, np.dtype(dtype).newbyteorder("<"), "r")
     with _Spool(out, context, vocabulary, overwrite) as spool:
         for begin in range(0, len(tokens), BLOCK):
@@ -85,6 +86,7 @@ class _Spool:
     """Tokens as they come, in a file beside the one that is made of them at the end."""
 
     def __init__(self, path, context, vocabulary, overwrite):
+        import numpy as np
         if not 1 <= context <= MOST_CONTEXT:
             raise ValueError(f"context must be 1 to {MOST_CONTEXT}, not {context}")
         if not 1 <= vocabulary < 1 << 31:
@@ -114,6 +116,7 @@ class _Spool:
         self.tokens += ids.size
 
     def finish(self):
+        import numpy as np
         self.file.close()
         tenth = self.tokens // 10
         if tenth < self.context + 1:
