@@ -1,8 +1,14 @@
 // Attention, head by head and kAttentionRows queries at a time (docs/numerics.md 5). Cutting the
 // queries changes no bit: rows of scores are independent, and the chains of the key's and value's
 // gradients go on from one cut to the next.
+//
+// Of a causal mask, products leave out the keys that no row of a cut sees: their factor is +0, and
+// fma(+0, x, sum) is the sum, unless x is not finite or the sum is -0. Both are looked for, and
+// where one is found the product is taken whole.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 
 #include "exact/program/cost.h"
 #include "exact/run/steps.h"
@@ -30,6 +36,29 @@ struct Cut {
 Cut CutAt(const AttentionShape& shape, size_t begin) {
   const size_t rows = std::min(kAttentionRows, shape.queries - begin);
   return {.begin = begin, .rows = rows, .visible = shape.causal ? begin + rows : shape.keys};
+}
+
+bool IsFinite(float value) {
+  return (std::bit_cast<std::uint32_t>(value) & 0x7f800000U) != 0x7f800000U;
+}
+bool IsNegativeZero(float value) { return std::bit_cast<std::uint32_t>(value) == 0x80000000U; }
+
+// Whether a number of `rows` rows of `width` is so.
+template <typename Is>
+bool AnyOf(const float* data, size_t stride, size_t rows, size_t width, const Is& is) {
+  std::uint32_t any = 0;
+  for (size_t r = 0; r < rows && any == 0; ++r) {
+    const float* const row = data + r * stride;
+    for (size_t i = 0; i < width; ++i) any |= is(row[i]) ? 1U : 0U;
+  }
+  return any != 0;
+}
+
+// The first row after which all are finite.
+size_t FiniteFrom(const Matrix& rows, size_t count, size_t width) {
+  const auto is_wild = [](float value) { return !IsFinite(value); };
+  while (count > 0 && !AnyOf(rows.data + (count - 1) * rows.stride, 0, 1, width, is_wild)) --count;
+  return count;
 }
 
 size_t VisibleTo(const AttentionShape& shape, size_t query) {
@@ -78,6 +107,52 @@ void ScoreGradients(const Desk& desk, const AttentionShape& shape, const Cut& cu
   }
 }
 
+// out = factors * right, where the factors of a cut's rows are +0 from its visible keys on.
+// `finite`: FiniteFrom of `right`, a row a key.
+void MultiplyByKeys(const Desk& desk, const AttentionShape& shape, const Cut& cut,
+                    const float* factors, const Matrix& right, size_t finite, float* out,
+                    size_t out_stride) {
+  Product product = {.rows = cut.rows,
+                     .columns = shape.width,
+                     .depth = finite <= cut.visible ? cut.visible : shape.keys,
+                     .left = {factors, shape.keys, false},
+                     .right = right,
+                     .out = out,
+                     .out_stride = out_stride};
+  desk.kernels.multiply(product, desk.products);
+  if (product.depth == shape.keys ||
+      !AnyOf(out, out_stride, cut.rows, shape.width, IsNegativeZero)) {
+    return;
+  }
+  product.depth = shape.keys;
+  desk.kernels.multiply(product, desk.products);
+}
+
+// out += the transposed factors * right, a row a key. `right` has a row for each of the cut. The
+// first cut of the first head of a group begins with +0; later cuts of that head find +0 in the
+// rows that none of its queries saw yet.
+void AddToKeys(const Desk& desk, const AttentionShape& shape, const Cut& cut, const float* factors,
+               const Matrix& right, bool first_of_group, float* out, size_t out_stride) {
+  const auto is_wild = [](float value) { return !IsFinite(value); };
+  const bool continues = !first_of_group || cut.begin > 0;
+  const size_t hidden = shape.keys - cut.visible;
+  float* const rest = out + cut.visible * out_stride;
+  const bool whole =
+      hidden == 0 || AnyOf(right.data, right.stride, cut.rows, shape.width, is_wild) ||
+      (!first_of_group && AnyOf(rest, out_stride, hidden, shape.width, IsNegativeZero));
+  desk.kernels.multiply({.rows = whole ? shape.keys : cut.visible,
+                         .columns = shape.width,
+                         .depth = cut.rows,
+                         .left = {factors, shape.keys, true},
+                         .right = right,
+                         .out = out,
+                         .out_stride = out_stride,
+                         .accumulate = continues},
+                        desk.products);
+  if (whole || continues) return;
+  for (size_t r = 0; r < hidden; ++r) std::fill_n(rest + r * out_stride, shape.width, 0.0F);
+}
+
 // The tensors of AttentionBackwardStep.
 struct BackwardTensors {
   const float* gradient;
@@ -96,21 +171,14 @@ void BackwardHead(const Desk& desk, const AttentionShape& shape, const BackwardT
   float* const gradients = probabilities + std::min(shape.queries, kAttentionRows) * shape.keys;
   const Matrix query = {tensors.query + head.offset, head.stride, false};
   const Matrix key = {tensors.key + group.offset, group.stride, false};
+  const size_t finite = FiniteFrom(key, shape.keys, shape.width);
   for (size_t begin = 0; begin < shape.queries; begin += kAttentionRows) {
     const Cut cut = CutAt(shape, begin);
     const size_t first = head.offset + begin * head.stride;
-    const bool continues = !first_of_group || begin > 0;
     const Matrix gradient = {tensors.gradient + first, head.stride, false};
     Probabilities(desk, shape, cut, query, key, tensors.mask, probabilities);
-    desk.kernels.multiply({.rows = shape.keys,
-                           .columns = shape.width,
-                           .depth = cut.rows,
-                           .left = {probabilities, shape.keys, true},
-                           .right = gradient,
-                           .out = tensors.value_gradient + group.offset,
-                           .out_stride = group.stride,
-                           .accumulate = continues},
-                          desk.products);
+    AddToKeys(desk, shape, cut, probabilities, gradient, first_of_group,
+              tensors.value_gradient + group.offset, group.stride);
     desk.kernels.multiply({.rows = cut.rows,
                            .columns = cut.visible,
                            .depth = shape.width,
@@ -120,23 +188,10 @@ void BackwardHead(const Desk& desk, const AttentionShape& shape, const BackwardT
                            .out_stride = shape.keys},
                           desk.products);
     ScoreGradients(desk, shape, cut, probabilities, gradients);
-    desk.kernels.multiply({.rows = cut.rows,
-                           .columns = shape.width,
-                           .depth = shape.keys,
-                           .left = {gradients, shape.keys, false},
-                           .right = key,
-                           .out = tensors.query_gradient + first,
-                           .out_stride = head.stride},
-                          desk.products);
-    desk.kernels.multiply({.rows = shape.keys,
-                           .columns = shape.width,
-                           .depth = cut.rows,
-                           .left = {gradients, shape.keys, true},
-                           .right = {tensors.query + first, head.stride, false},
-                           .out = tensors.key_gradient + group.offset,
-                           .out_stride = group.stride,
-                           .accumulate = continues},
-                          desk.products);
+    MultiplyByKeys(desk, shape, cut, gradients, key, finite, tensors.query_gradient + first,
+                   head.stride);
+    AddToKeys(desk, shape, cut, gradients, {tensors.query + first, head.stride, false},
+              first_of_group, tensors.key_gradient + group.offset, group.stride);
   }
 }
 
@@ -159,17 +214,13 @@ void RunAttention(const Site& site, const Step& step, const AttentionStep& atten
           HeadOf(batch, shape.keys, shape.groups, shape.width, own / (shape.heads / shape.groups));
       const Matrix query = {site.read(step, 0) + head.offset, head.stride, false};
       const Matrix key = {site.read(step, 1) + group.offset, group.stride, false};
+      const Matrix value = {site.read(step, 2) + group.offset, group.stride, false};
+      const size_t finite = FiniteFrom(value, shape.keys, shape.width);
       for (size_t begin = 0; begin < shape.queries; begin += kAttentionRows) {
         const Cut cut = CutAt(shape, begin);
         Probabilities(desk, shape, cut, query, key, mask, probabilities);
-        site.kernels.multiply({.rows = cut.rows,
-                               .columns = shape.width,
-                               .depth = shape.keys,
-                               .left = {probabilities, shape.keys, false},
-                               .right = {site.read(step, 2) + group.offset, group.stride, false},
-                               .out = site.write(step) + head.offset + begin * head.stride,
-                               .out_stride = head.stride},
-                              desk.products);
+        MultiplyByKeys(desk, shape, cut, probabilities, value, finite,
+                       site.write(step) + head.offset + begin * head.stride, head.stride);
       }
     }
   });

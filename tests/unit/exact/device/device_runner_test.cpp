@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <bit>
+#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "exact/device/conformance_cases.h"
 #include "exact/device/conformance_program.h"
@@ -41,6 +45,119 @@ TEST(DeviceRunner, GivesTheRecordedGradients) {
               testing::kRecordedDigests.at(each.name))
         << each.name;
   }
+}
+
+// Into memory that had another gradient before.
+testing::Gradient ByProcessor(const Problem& problem, const Kernels& kernels) {
+  const aggregation::SerialExecutor one;
+  Runner runner(PlanMemory(Differentiate(problem.graph), {}, 1).value(), problem.constants, kernels,
+                one);
+  testing::Gradient gradient;
+  gradient.values.assign(problem.parameters.size(), 7.0F);
+  gradient.loss = runner.Gradient(problem.parameters, problem.inputs(), gradient.values).value();
+  return gradient;
+}
+
+void ExpectDeviceBits(const Problem& problem, const std::string& name) {
+  const auto device = MakeEmulatedDevice();
+  const auto runner = RunnerFor(problem, *device);
+  const testing::Gradient wanted = GradientBy(*runner, problem);
+  for (const Level level : kAllLevels) {
+    if (!IsSupported(level)) continue;
+    ExpectEqualBits(ByProcessor(problem, KernelsFor(level)), wanted,
+                    name + " by " + std::string(LevelName(level)));
+  }
+}
+
+// The last key, which the first cut does not see, gets -0 of the first head and nothing of the
+// second: the first cut of the second head makes it +0.
+TEST(DeviceRunner, TheProcessorSeesASumThatIsNegativeZero) {
+  const Graph graph = ParseGraph(
+                          "ostraka-graph 1\n"
+                          "parameter q f32[1,129,2,1] normal 1e+00\n"
+                          "parameter k f32[1,129,1,1] normal 1e+00\n"
+                          "parameter v f32[1,129,1,1] normal 1e+00\n"
+                          "parameter g f32[1,129,2,1] normal 1e+00\n"
+                          "%1 f32[1,129,2,1] = attention q k v causal=1 scale=1e+00\n"
+                          "%2 f32[1,129,2,1] = mul %1 g\n"
+                          "%3 f32[258] = reshape %2\n"
+                          "%4 f32[] = sum %3 axis=0\n"
+                          "loss %4\n")
+                          .value();
+  ASSERT_TRUE(CheckGraph(graph).ok());
+  Problem problem = DrawProblem(graph, 1);
+  float* const query = problem.parameters.data();
+  float* const key = query + 258;
+  float* const value = key + 129;
+  float* const gradient = value + 129;
+  for (int t = 0; t < 129; ++t) {
+    query[2 * t] = query[2 * t + 1] = 1;
+    key[t] = 0;
+    value[t] = 1;
+    gradient[2 * t] = gradient[2 * t + 1] = 1;
+  }
+  key[128] = -86;          // its share is subnormal
+  gradient[256] = -1e-8F;  // and this share of it rounds to -0
+  query[257] = 2;          // exp(-172) is 0
+  gradient[257] = -1;
+  ExpectDeviceBits(problem, "the value's gradient");
+  const std::size_t last = 258 + 129 + 128;
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(ByProcessor(problem, BestKernels()).values[last]), 0U);
+
+  // The output of the first query is -0 until the last value, which it does not see, makes it +0.
+  for (int t = 0; t < 129; ++t) value[t] = t < 128 ? -1e-45F : 1;
+  query[0] = query[1] = 0;
+  ExpectDeviceBits(problem, "the output");
+}
+
+// The processor leaves out keys that no query of a cut sees, a device never does. Two heads share
+// keys, so that the second goes on from the first one's sums.
+TEST(DeviceRunner, TheProcessorLeavesOutMaskedKeysOnlyWhereNoBitShows) {
+  const Graph graph = ParseGraph(
+                          "ostraka-graph 1\n"
+                          "parameter q f32[1,300,2,4] normal 1e+00\n"
+                          "parameter k f32[1,300,1,4] normal 1e+00\n"
+                          "parameter v f32[1,300,1,4] normal 1e+00\n"
+                          "%1 f32[1,300,2,4] = attention q k v causal=1 scale=5e-01\n"
+                          "%2 f32[1,300,2,4] = tanh %1\n"
+                          "%3 f32[2400] = reshape %2\n"
+                          "%4 f32[] = sum %3 axis=0\n"
+                          "loss %4\n")
+                          .value();
+  ASSERT_TRUE(CheckGraph(graph).ok());
+  const Problem ordinary = DrawProblem(graph, 1);
+  constexpr std::size_t kQuery = 0;
+  constexpr std::size_t kKey = 2400;
+  constexpr std::size_t kValue = kKey + 1200;
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<std::pair<std::string, Problem>> problems = {{"ordinary", ordinary}};
+  const auto with = [&](const std::string& name, std::size_t at, float value) {
+    problems.emplace_back(name, ordinary);
+    problems.back().second.parameters[at] = value;
+  };
+  for (const float wild : {infinity, std::bit_cast<float>(0xffc00099U), 3e38F, -0.0F}) {
+    const std::string name = std::to_string(wild);
+    with(name + " in the last value", kValue + 1199, wild);
+    with(name + " in a value of the second cut", kValue + 150 * 4, wild);
+    with(name + " in the last key", kKey + 1198, wild);
+    with(name + " in an early query", kQuery + 9, wild);
+    with(name + " in a late query", kQuery + 2390, wild);
+  }
+  // Products that round to -0: sums of the value's, the key's and the query's chains.
+  for (const float scale : {1e-44F, 1e-39F, 1e-20F, 1e-12F}) {
+    for (const auto& [begin, end] : {std::pair{kQuery, kKey},
+                                     {kKey, kValue},
+                                     {kValue, kValue + 1200},
+                                     {kQuery, kValue + 1200}}) {
+      problems.emplace_back(std::to_string(scale) + " from " + std::to_string(begin), ordinary);
+      auto& parameters = problems.back().second.parameters;
+      for (std::size_t i = begin; i < end; ++i) parameters[i] *= scale;
+    }
+    problems.emplace_back("negative values of " + std::to_string(scale), ordinary);
+    auto& parameters = problems.back().second.parameters;
+    for (std::size_t i = kValue; i < kValue + 1200; ++i) parameters[i] = -scale;
+  }
+  for (const auto& [name, problem] : problems) ExpectDeviceBits(problem, name);
 }
 
 // Small models, so that each can run in many ways.
