@@ -61,7 +61,10 @@ base::Status HonestNeverRemoved::OnAction(std::uint32_t peer, const protocol::Ac
   for (const wire::Removal& removal : done->block->removals) {
     const auto removed = roster_.IndexOf(removal.peer);
     if (!removed || !roster_.IsHonest(*removed)) continue;
-    if (removal.kind == wire::RemovalKind::kDrop && roster_.IsUnlucky(*removed)) continue;
+    // It accused a liar, and no fault of its own is the reason.
+    const bool is_accuser = removal.reason.cause == wire::Cause::kUndecidedAccusation;
+    const bool is_drop = removal.kind == wire::RemovalKind::kDrop;
+    if (is_drop && !is_accuser && roster_.IsUnlucky(*removed)) continue;
     return base::FailedPrecondition(Named(roster_, peer) + " removed honest " +
                                     Named(roster_, *removed) + " in " + StepName(*done->block) +
                                     ": " + wire::RemovalKindName(removal.kind) + ", " +

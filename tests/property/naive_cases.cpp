@@ -124,12 +124,16 @@ CaseState StateOf(const Case& open, const Step& step) {
                                                                   : CaseState::kOpen;
 }
 
-// "An undecided case drops a member only if the honest among the other voters could have decided
-// it": the members that may vote, less as many as can be at fault among them.
+// "An undecided case drops a member only if the honest among the voters could have decided it and,
+// of a gradient case, as many of the eligible as these have a ballot": the members that may vote,
+// less as many as can be at fault among them.
 bool HonestCouldDecide(const Case& open, const Step& step) {
   const std::int64_t eligible = Eligible(open, step);
   const std::int64_t faulty = FaultyVoters(open, step);
-  return Decide(open, step, eligible > faulty ? eligible - faulty : 0);
+  const std::int64_t honest = eligible > faulty ? eligible - faulty : 0;
+  const std::int64_t ballots = VotesForGuilty(open) + VotesFor(open, Verdict::kInnocent);
+  if (open.id.kind == CaseKind::kGradient && ballots < honest) return false;
+  return Decide(open, step, honest);
 }
 
 // --- reasons: docs/protocol/removals.md, "Reasons" ---

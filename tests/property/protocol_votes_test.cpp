@@ -103,9 +103,14 @@ double Needed(const Model& model, const CaseId& id, const CaseRecord& record) {
   return std::max(1.0, voters < 2 * bound ? bound : bound + 1);
 }
 
-// Whether the honest voters could have decided the case.
+// Whether the honest voters could have decided the case and, of a gradient, voted.
 bool HonestCouldDecide(const Model& model, const CaseId& id, const CaseRecord& record) {
   const double honest = Voters(model, id, record) - FaultyVoters(model, id, record);
+  double ballots = 0;
+  for (const auto& [voter, verdict] : record.firsts) {
+    ballots += verdict == Verdict::kAbstain || !model.members.contains(voter) ? 0 : 1;
+  }
+  if (id.kind == CaseKind::kGradient && ballots < honest) return false;
   return honest > 0 && honest >= Needed(model, id, record);
 }
 

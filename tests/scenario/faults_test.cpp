@@ -243,6 +243,23 @@ TEST(Crashes, RunContinuesFromTheLastSealedBlockAfterABlackout) {
   }
 }
 
+// A member that is started again has lost the steps before, and cannot vote on them. [Half of the
+// voters had: the honest accuser of a liar was dropped as undecided, and the liar stayed.]
+TEST(Crashes, VotersThatWereStartedAgainCostNoAccuserItsPlace) {
+  for (const std::uint64_t seed : FirstOf({4, 5, 993001}, 2)) {
+    SimOptions options = Eight(seed);
+    options.byzantine = 1;
+    options.attack = "sign_flip";
+    options.attack_from_step = 5;
+    options.exact = true;
+    options.blackouts = 12;
+    options.crash_down = base::Seconds(1);
+    options.steps = 60;
+    const SimResult result = RunWell(options);
+    EXPECT_EQ(result.byzantine_removed, 1U) << "seed " << seed;
+  }
+}
+
 // --- partitions ---------------------------------------------------------------------------------
 
 class Partition : public testing::TestWithParam<std::string> {};

@@ -108,12 +108,18 @@ void ExcuseJoined(Case& open, const Block& head) {
   }
 }
 
-// True iff the honest members that hold the data of the case could have decided it by themselves.
-// If they could not, a case that stayed open says nothing about its parties.
+// True iff the honest members that hold the data of the case could have decided it by themselves
+// and, of a gradient, had the time to. If not, a case that stayed open says nothing about its
+// parties. [Half of the voters were started again, and had lost the step that the case was about:
+// no majority came, and the honest accuser of a liar lost its place.]
 bool CouldBeDecided(const Case& open, const Block& head) {
-  const std::size_t knowing = VotersIn(open, head).size();
+  const std::vector<PeerId> knowing = VotersIn(open, head);
   const std::size_t faulty = FaultsAmongVoters(open, head);
-  return IsEnough(open, head, knowing > faulty ? knowing - faulty : 0);
+  const std::size_t honest = knowing.size() > faulty ? knowing.size() - faulty : 0;
+  const auto voted = static_cast<std::size_t>(std::count_if(
+      knowing.begin(), knowing.end(), [&](const PeerId& voter) { return HasVoted(open, voter); }));
+  const bool stated = open.id.kind != CaseKind::kGradient || voted >= honest;
+  return stated && IsEnough(open, head, honest);
 }
 
 // --- reasons ------------------------------------------------------------------------------------

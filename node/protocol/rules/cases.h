@@ -19,7 +19,8 @@
 // a liar undecided. The target of a gradient case need not be a member: a former member answers for
 // what it had sealed. The first ballot of a voter counts; votes in the block that opens a case do
 // not count. An undecided case between members drops one of them only if the honest among the
-// others could have decided it; otherwise it ends without a loser.
+// others could have decided it and, of a gradient, as many voted; otherwise it ends without a
+// loser.
 //
 // In profile exact/1 the loser of a gradient or a numbers case is suspended by its first fault, and
 // banned by the next one or if the voters found it guilty `twice`. So there a gradient case that

@@ -303,6 +303,7 @@ TEST_F(VoteTest, TheQuarantinedVoteOnOtherCases) {
 
 TEST_F(VoteTest, EightBlocksWithoutAMajorityDropTheAccuser) {
   VoteAll({0, 2, 3}, Verdict::kGuilty);
+  Vote(step_, 4, open_, Verdict::kInnocent);
   open_.opened_step = kStep - kGradientCaseBlocks + 1;
   step_.head.cases = {open_};
   EXPECT_TRUE(step_.Judge().removals.empty()) << "the eighth block is still to come";
@@ -367,6 +368,27 @@ TEST_F(VoteTest, ACaseGoesOnWithoutItsTarget) {
   ASSERT_EQ(Removed(guilty), std::vector<int>{6});
   EXPECT_EQ(guilty.removals[0].kind, RemovalKind::kVerdict);
   EXPECT_EQ(Removed(judged(Verdict::kInnocent, {0, 2, 3, 4})), std::vector<int>{1});
+}
+
+// Seven members: of five voters at most one is faulty beside a party.
+TEST_F(VoteTest, UndecidedCostsTheAccuserItsPlaceOnlyIfTheHonestVoted) {
+  open_.opened_step = kStep - kGradientCaseBlocks;
+  const auto removed = [&](const std::vector<std::pair<std::uint32_t, Verdict>>& ballots) {
+    open_.ballots.clear();
+    for (const auto& [voter, verdict] : ballots)
+      open_.ballots.push_back({PeerNumber(voter), verdict});
+    step_.head.cases = {open_};
+    const Block block = step_.Judge({});
+    EXPECT_TRUE(block.cases.empty());
+    return Removed(block);
+  };
+  EXPECT_EQ(removed({}), std::vector<int>{}) << "all voters were started again";
+  EXPECT_EQ(removed({{0, Verdict::kGuilty}, {2, Verdict::kGuilty}}), std::vector<int>{});
+  EXPECT_EQ(removed({{0, Verdict::kGuilty},
+                     {2, Verdict::kGuilty},
+                     {3, Verdict::kInnocent},
+                     {4, Verdict::kInnocent}}),
+            std::vector<int>{1});
 }
 
 TEST_F(VoteTest, UndecidedAgainstOneWhoLeftHasNoLoser) {
