@@ -29,8 +29,14 @@ bool Results::Take(std::size_t column, const SharedBlob& blob) {
   if (column >= results_.size() || !IsWanted(column)) return false;
   const SealedStep& sealed = facts_.reading.sealed;
   if (blob->root != sealed.aggregates[column]->result_root) return false;  // R1
-  if (!HoldsValues(codec(), blob->data, sealed.roles.parts[column].size())) return false;
   if (results_[column] != nullptr) return true;
+  // Once for each column: its owner chose the root, and reading all of it again at each message
+  // would cost.
+  if (spoilt_[column] == blob->root) return false;
+  if (!HoldsValues(codec(), blob->data, sealed.roles.parts[column].size())) {
+    spoilt_[column] = blob->root;
+    return false;
+  }
   results_[column] = blob;
   core_.KeepResult(facts_.number(), static_cast<std::uint32_t>(column),
                    blob);  // R2

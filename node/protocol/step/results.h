@@ -10,11 +10,13 @@
 //
 // Memory: one result a column (a model's size).
 //
-// What an attacker can do here: nothing; bytes with another root are not taken.
+// What an attacker can do here: announce a result that holds no values. It is read once, and what
+// it costs its owner is settled by others (node/protocol/rules).
 //
 // Thread safety: none; one owner.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "crypto/hash_into.h"
@@ -28,7 +30,10 @@ namespace ostraka::protocol {
 class Results {
  public:
   Results(Core& core, const StepFacts& facts)
-      : core_(core), facts_(facts), results_(facts.roles().parts.size()) {}
+      : core_(core),
+        facts_(facts),
+        results_(facts.roles().parts.size()),
+        spoilt_(facts.roles().parts.size()) {}
   void HashInto(crypto::Hasher& hasher) const;
   friend struct FingerprintProbe;
 
@@ -62,8 +67,9 @@ class Results {
   Core& core_;
   const StepFacts& facts_;
   std::vector<SharedBlob> results_;
-  bool closed_ = false;   // complete, or expired
-  bool expired_ = false;  // the PROOF waits for no more bulk data
+  std::vector<std::optional<Digest>> spoilt_;  // roots of bytes that hold no values
+  bool closed_ = false;       // complete, or expired
+  bool expired_ = false;      // the PROOF waits for no more bulk data
 };
 
 }  // namespace ostraka::protocol

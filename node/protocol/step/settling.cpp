@@ -41,10 +41,14 @@ void Settling::Begin(const Digest& decision_c) {
 
 Outcome Settling::Try(const OwnRoots& own) {
   const std::vector<SharedBlob>& results = results_.all();
+  const auto applied = [&](std::size_t j) { return fates_[j] == ColumnFate::kApplied; };
+  for (std::size_t j = 0; j < fates_.size(); ++j) {
+    if (applied(j) && results[j] == nullptr) return Outcome::Wait();  // its owner owes it
+  }
+  // Only now, and so once: each takes a pass over its values.
   std::vector<ResultSize> sizes(fates_.size());
   for (std::size_t j = 0; j < fates_.size(); ++j) {
-    if (fates_[j] != ColumnFate::kApplied) continue;
-    if (results[j] == nullptr) return Outcome::Wait();  // its owner owes it
+    if (!applied(j)) continue;
     sizes[j] = SizeOf(core_.manifest->codecs.results, *results[j], facts_.roles().parts[j].size());
   }
   Block block =
