@@ -34,4 +34,10 @@ namespace ostraka::exact {
 OSTRAKA_DEVICE_KERNELS(OSTRAKA_DEVICE_KERNEL)
 #undef OSTRAKA_DEVICE_KERNEL
 
+inline constexpr DeviceKernel kDeviceKernels[] = {
+#define OSTRAKA_DEVICE_KERNEL(constant, name, items) constant,
+    OSTRAKA_DEVICE_KERNELS(OSTRAKA_DEVICE_KERNEL)
+#undef OSTRAKA_DEVICE_KERNEL
+};
+
 }  // namespace ostraka::exact
