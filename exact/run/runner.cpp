@@ -47,57 +47,63 @@ void Locate(Site& site, std::span<const float> parameters, std::span<const Input
 
 Runner::Runner(PlannedProgram plan, std::vector<std::vector<float>> constants,
                const Kernels& kernels, const Executor& executor)
-    : plan_(std::move(plan)),
-      constants_(std::move(constants)),
-      kernels_(kernels),
-      executor_(executor),
-      scratch_(plan_.threads),
-      arena_(plan_.arena_elements) {
-  const std::vector<std::size_t>& elements = plan_.program.constant_elements;
-  OSTRAKA_CHECK(constants_.size() == elements.size());
+    : kernels_(&kernels), executor_(&executor) {
+  const std::vector<std::size_t>& elements = plan.program.constant_elements;
+  OSTRAKA_CHECK(constants.size() == elements.size());
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    OSTRAKA_CHECK(constants_[i].size() == elements[i]);
+    OSTRAKA_CHECK(constants[i].size() == elements[i]);
   }
+  ProductScratch scratch(plan.threads);
+  std::vector<float> arena(plan.arena_elements);
+  held_ = std::make_shared<Held>(
+      Held{std::move(plan), std::move(constants), std::move(scratch), std::move(arena)});
+}
+
+Runner Runner::By(const Kernels& kernels) const {
+  Runner other = *this;
+  other.kernels_ = &kernels;
+  return other;
 }
 
 base::StatusOr<float> Runner::Gradient(std::span<const float> parameters,
                                        std::span<const InputValues> inputs,
                                        std::span<float> gradient) {
-  OSTRAKA_CHECK(gradient.size() == plan_.program.parameter_count);
-  return Run(parameters, inputs, gradient, plan_.program.steps.size());
+  OSTRAKA_CHECK(gradient.size() == held_->plan.program.parameter_count);
+  return Run(parameters, inputs, gradient, held_->plan.program.steps.size());
 }
 
 base::StatusOr<float> Runner::Loss(std::span<const float> parameters,
                                    std::span<const InputValues> inputs) {
-  return Run(parameters, inputs, {}, plan_.program.forward_steps);
+  return Run(parameters, inputs, {}, held_->plan.program.forward_steps);
 }
 
 std::span<const float> Runner::Logits() const {
-  if (!plan_.program.logits) return {};
-  const Buffer& buffer = plan_.program.buffers[*plan_.program.logits];
+  const Program& program = held_->plan.program;
+  if (!program.logits) return {};
+  const Buffer& buffer = program.buffers[*program.logits];
   if (buffer.place != Place::kArena) return {};
-  return {arena_.data() + buffer.offset, buffer.count};
+  return {held_->arena.data() + buffer.offset, buffer.count};
 }
 
 base::StatusOr<float> Runner::Run(std::span<const float> parameters,
                                   std::span<const InputValues> inputs, std::span<float> gradient,
                                   std::size_t step_count) {
-  const Program& program = plan_.program;
+  const Program& program = held_->plan.program;
   OSTRAKA_CHECK(parameters.size() == program.parameter_count);
   RETURN_IF_ERROR(CheckFloatEnvironment());
   RETURN_IF_ERROR(CheckInputs(program, inputs));
-  Site site{.plan = plan_,
-            .kernels = kernels_,
-            .executor = executor_,
-            .products = scratch_,
-            .arena = arena_.data()};
-  Locate(site, parameters, inputs, constants_, gradient);
+  Site site{.plan = held_->plan,
+            .kernels = *kernels_,
+            .executor = *executor_,
+            .products = held_->scratch,
+            .arena = held_->arena.data()};
+  Locate(site, parameters, inputs, held_->constants, gradient);
   for (std::size_t s = 0; s < step_count; ++s) {
     if (abandoned_ != nullptr && abandoned_->load(std::memory_order_relaxed)) {
       return base::Unavailable("the run of the graph was abandoned");
     }
     const Step& step = program.steps[s];
-    float* const scratch = arena_.data() + plan_.scratch[s];
+    float* const scratch = held_->arena.data() + held_->plan.scratch[s];
     std::visit(
         [&](const auto& kind) {
           using Kind = std::decay_t<decltype(kind)>;

@@ -41,8 +41,13 @@ class Runner {
     abandoned_ = std::move(abandoned);
   }
 
-  const PlannedProgram& plan() const { return plan_; }
-  const std::vector<std::vector<float>>& constants() const { return constants_; }
+  const PlannedProgram& plan() const { return held_->plan; }
+  const std::vector<std::vector<float>>& constants() const { return held_->constants; }
+
+  // One that computes the same by other kernels, which outlive it. It shares the plan, constants
+  // and memory of this one: of both together one call at a time. [With memory of its own, a second
+  // pass of a lie took twice a gradient's from each voter at once, and ended those without it.]
+  Runner By(const Kernels& kernels) const;
 
   // The loss at `parameters` on a micro-batch; `gradient` gets its gradient. Either may be infinite
   // or NaN: the caller must check. InvalidArgument: an input of another size, or an integer out of
@@ -61,12 +66,16 @@ class Runner {
   base::StatusOr<float> Run(std::span<const float> parameters, std::span<const InputValues> inputs,
                             std::span<float> gradient, std::size_t step_count);
 
-  PlannedProgram plan_;
-  std::vector<std::vector<float>> constants_;
-  const Kernels& kernels_;
-  const Executor& executor_;
-  ProductScratch scratch_;
-  std::vector<float> arena_;
+  struct Held {
+    PlannedProgram plan;
+    std::vector<std::vector<float>> constants;
+    ProductScratch scratch;
+    std::vector<float> arena;
+  };
+
+  std::shared_ptr<Held> held_;
+  const Kernels* kernels_;
+  const Executor* executor_;
   std::shared_ptr<const std::atomic<bool>> abandoned_;  // null: never
 };
 

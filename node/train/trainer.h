@@ -6,9 +6,11 @@
 // tolerant profile); those of other trainers have equal bits.
 //
 // Thread safety: all but the const functions are called from one thread at a time (the compute
-// thread); Abandon from any.
+// thread); Abandon, ComputesOn and TakeNotices from
+// any.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,6 +24,10 @@
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
+
+namespace ostraka::exact {
+class DeviceSource;  // exact/device/device_source.h
+}
 
 namespace ostraka::train {
 
@@ -39,6 +45,21 @@ struct Evaluation {
   double value = 0;    // of `metric`, on held-out data
   double loss = 0;     // mean loss on held-out data
   HeldOut on = HeldOut::kTest;
+};
+
+// A line for people.
+struct TrainerNotice {
+  std::string line;
+  bool is_trouble = false;
+};
+
+// How far an evaluation has come (Trainer::GoOnEvaluating).
+struct EvaluationProgress {
+  std::size_t done = 0;  // micro-batches
+  std::size_t targets = 0;
+  std::size_t right = 0;
+  double loss = 0;  // summed over `targets`
+  bool has_logits = true;
 };
 
 class Trainer {
@@ -87,6 +108,11 @@ class Trainer {
   // with Unavailable. A trainer that cannot do that ends what it has begun.
   virtual void Abandon() {}
 
+  // For people: what computes its gradients. Any thread.
+  virtual std::string ComputesOn() const { return "processor"; }
+  // For people: news of that since the last call. Any thread.
+  virtual std::vector<TrainerNotice> TakeNotices() { return {}; }
+
   // Gradient on the given rows of the training part, for comparisons in which every worker has its
   // own data. InvalidArgument: no rows, or a row out of range. FailedPrecondition: this trainer has
   // no rows.
@@ -97,6 +123,15 @@ class Trainer {
   }
 
   virtual base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) = 0;
+
+  // As Evaluate, from `progress` on, which is its own at first. Cancelled where it is unwanted
+  // (EndWhere), asked between two micro-batches: then it may be gone on with at the same
+  // parameters. A trainer that cannot do that evaluates to the end.
+  virtual base::StatusOr<Evaluation> GoOnEvaluating(std::span<const float> parameters,
+                                                    EvaluationProgress& progress) {
+    static_cast<void>(progress);
+    return Evaluate(parameters);
+  }
 
   // Evaluates on `part` instead of the options' part. FailedPrecondition: this trainer has one
   // part.
@@ -131,6 +166,8 @@ struct TrainerOptions {
   // exact: parts of the forward pass are computed twice where that takes less memory; no bit
   // changes.
   bool recompute = false;
+  // exact, graph: devices that may compute gradients, which change no bit. Null: none.
+  std::shared_ptr<exact::DeviceSource> devices = nullptr;
 };
 
 }  // namespace ostraka::train

@@ -166,6 +166,7 @@ JobPoolStats JobPool::stats() const {
   const std::lock_guard lock(mutex_);
   JobPoolStats stats = stats_;
   stats.waiting = compute_jobs_.size() + pure_jobs_.size();
+  stats.computes_on = trainer_->ComputesOn();
   return stats;
 }
 
@@ -205,10 +206,11 @@ void JobPool::ComputeThread() {
       lock.unlock();
       RunOne(job, true);
     } else {
-      const Evaluation evaluation = std::move(evaluations_.front());
+      Evaluation evaluation = std::move(evaluations_.front());
       evaluations_.pop_front();
+      evaluating_ = true;
       lock.unlock();
-      EvaluateOne(evaluation);
+      EvaluateOne(std::move(evaluation));
     }
     lock.lock();
   }
@@ -249,7 +251,10 @@ std::deque<JobPool::Job>::iterator JobPool::MostUrgentLocked() {
 
 bool JobPool::GivesWay() {
   const std::lock_guard lock(mutex_);
-  if (!computing_) return false;
+  if (!computing_) {
+    gave_way_ = evaluating_ && (stopping_ || !compute_jobs_.empty());
+    return gave_way_;
+  }
   const bool waited_for = !compute_jobs_.empty() && protocol::UrgencyOf(*MostUrgentLocked()->spec) <
                                                         protocol::UrgencyOf(*computing_->spec);
   gave_way_ = computing_->stopped || stopping_ || waited_for;
@@ -299,19 +304,29 @@ void JobPool::TellBatchLoss(const Job& job, const protocol::JobResult& result) {
   if (batch_loss_) callbacks_.batch_loss(spec->step, *batch_loss_);
 }
 
-void JobPool::EvaluateOne(const Evaluation& evaluation) {
+void JobPool::EvaluateOne(Evaluation evaluation) {
   const base::Time begin = os::SteadyNow();
   base::StatusOr<train::Evaluation> result = base::Internal("not evaluated");
   try {
-    result = trainer_->Evaluate(*evaluation.parameters);
+    result = trainer_->GoOnEvaluating(*evaluation.parameters, evaluation.progress);
   } catch (...) {
     result = base::Internal(DescribeThrown(std::current_exception()));
   }
   const base::Duration busy = os::SteadyNow() - begin;
   {
     const std::lock_guard lock(mutex_);
-    ++stats_.evaluations;
+    evaluating_ = false;
     stats_.evaluation_busy = stats_.evaluation_busy + busy;
+    if (std::exchange(gave_way_, false) && !result.ok()) {
+      if (stopping_) return;
+      if (evaluations_.size() < kMaxEvaluations) {
+        evaluations_.push_front(std::move(evaluation));
+      } else {
+        ++stats_.evaluations_skipped;
+      }
+      return;
+    }
+    ++stats_.evaluations;
   }
   callbacks_.evaluated(evaluation.step, std::move(result));
 }

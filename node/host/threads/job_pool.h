@@ -8,8 +8,8 @@
 //       to a more urgent one where its trainer asks (Trainer::EndWhere), and before each pass; it
 //       begins anew later. Other jobs run on any job thread and begin in the order of Start.
 //   J2  Evaluations begin on the compute thread while no gradient waits. At most kMaxEvaluations
-//       wait; a further one replaces the oldest, so evaluations never pile up. A running one delays
-//       a gradient until it ends.
+//       wait; a further one replaces the oldest, so evaluations never pile up. One that runs gives
+//       way to any job of the compute thread where its trainer asks, and goes on later from there.
 //   J3  Heavy pure jobs share idle job threads through aggregation::Executor. Results do not depend
 //       on this (aggregation/shared/rule.h).
 //   J4  What a library throws becomes JobFailed or a Status (thrown.h).
@@ -22,9 +22,9 @@
 // What an attacker can do here: nothing beyond what the machine asks for. A machine that asks for
 // more than this computer can do ends its own run at max_queued (J5).
 //
-// Thread safety: Start, Stop, Evaluate, DropWaiting and stats from any thread; Shutdown from one
-// thread at a time, while no other thread destroys the pool. Callbacks run on the worker threads;
-// they must not block, and one that throws ends the process.
+// Thread safety: Start, Stop, Evaluate, DropWaiting, stats and TakeNotices from any thread;
+// Shutdown from one thread at a time, while no other thread destroys the pool. Callbacks run on the
+// worker threads; they must not block, and one that throws ends the process.
 #pragma once
 
 #include <condition_variable>
@@ -34,6 +34,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -71,6 +72,7 @@ struct JobPoolStats {
   base::Duration pure_busy;     // summed over pure jobs; time of helping threads is not counted
   base::Duration evaluation_busy;
   std::size_t waiting = 0;  // now, without evaluations
+  std::string computes_on;  // Trainer::ComputesOn
 };
 
 class JobPool {
@@ -100,6 +102,8 @@ class JobPool {
   void Shutdown();
 
   JobPoolStats stats() const;
+  // Trainer::TakeNotices.
+  std::vector<train::TrainerNotice> TakeNotices() { return trainer_->TakeNotices(); }
 
   // J2, J5, J6; also at the end of each mutation.
   void CheckInvariants() const;
@@ -113,6 +117,7 @@ class JobPool {
   struct Evaluation {
     std::uint64_t step;
     protocol::SharedVector parameters;
+    train::EvaluationProgress progress = {};
   };
   struct Loop;
   class LoopExecutor;
@@ -124,7 +129,7 @@ class JobPool {
   bool GivesWay();
   void RunOne(const Job& job, bool compute);
   void TellBatchLoss(const Job& job, const protocol::JobResult& result);
-  void EvaluateOne(const Evaluation& evaluation);
+  void EvaluateOne(Evaluation evaluation);
   void ParallelFor(std::size_t count, const std::function<void(std::size_t)>& body);
   void CheckLocked() const;  // REQUIRES: mutex_ is held
 
@@ -140,7 +145,8 @@ class JobPool {
   std::deque<Job> compute_jobs_;
   std::optional<double> batch_loss_;  // of the last gradient; the compute thread's alone
   std::optional<Job> computing_;      // what the compute thread runs, but for evaluations
-  bool gave_way_ = false;             // it was told to end early
+  bool evaluating_ = false;           // the compute thread evaluates
+  bool gave_way_ = false;             // what the compute thread runs was told to end early
   std::deque<Evaluation> evaluations_;
   std::deque<Job> pure_jobs_;
   std::deque<std::shared_ptr<Loop>> loops_;  // of running jobs that accept helpers

@@ -10,6 +10,7 @@
 #include "exact/models/models.h"
 #include "exact/run/runner.h"
 #include "node/train/exact/conformance_watch.h"
+#include "node/train/exact/device_engine.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/exact/graph_trainer.h"
 
@@ -18,16 +19,17 @@ namespace {
 
 constexpr std::uint64_t kMaxHidden = std::uint64_t{1} << 20;
 
-class ExactEngine final : public GraphEngine {
+class ExactEngine final : public MicroBatchEngine {
  public:
-  // `gradients_operations`: of a whole batch's gradient. `kernels` outlive this.
-  ExactEngine(exact::PlannedProgram plan, std::vector<std::vector<float>> constants,
-              const exact::Kernels& kernels, std::shared_ptr<const aggregation::Executor> executor,
+  // `gradients_operations`: of a whole batch's gradient. `kernels` outlive this; `runner` computes
+  // by them, and on `executor`.
+  ExactEngine(exact::Runner runner, const exact::Kernels& kernels,
+              std::shared_ptr<const aggregation::Executor> executor,
               std::uint64_t gradients_operations, std::shared_ptr<std::atomic<bool>> abandoned)
       : executor_(std::move(executor)),
         kernels_(kernels),
         watch_(kernels, gradients_operations),
-        runner_(std::move(plan), std::move(constants), kernels, *executor_),
+        runner_(std::move(runner)),
         abandoned_(std::move(abandoned)) {
     runner_.EndWhen(abandoned_);
   }
@@ -51,8 +53,8 @@ class ExactEngine final : public GraphEngine {
   }
 
   std::unique_ptr<GraphEngine> Other() const override {
-    return std::make_unique<ExactEngine>(runner_.plan(), runner_.constants(),
-                                         OtherKernels(kernels_), executor_,
+    const exact::Kernels& other = OtherKernels(kernels_);
+    return std::make_unique<ExactEngine>(runner_.By(other), other, executor_,
                                          runner_.plan().operations, abandoned_);
   }
 
@@ -124,10 +126,17 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainerBy(const exact::Kernels
   std::shared_ptr<const aggregation::Executor> executor = options.executor;
   if (executor == nullptr) executor = std::make_shared<aggregation::SerialExecutor>();
   const std::uint64_t operations = task.plan.operations * (options.batch_size / task.batch.size());
-  auto engine = std::make_unique<ExactEngine>(std::move(task.plan), std::move(task.constants),
-                                              kernels, std::move(executor), operations,
-                                              std::make_shared<std::atomic<bool>>(false));
-  return MakeGraphTrainer(std::move(task), options, std::move(engine));
+  DeviceWork on_device{.program = options.devices == nullptr ? exact::Program{} : task.plan.program,
+                       .constants = task.constants,
+                       .operations = task.plan.operations,
+                       .threads = options.threads,
+                       .devices = options.devices};
+  exact::Runner runner(std::move(task.plan), std::move(task.constants), kernels, *executor);
+  auto cpu = std::make_unique<ExactEngine>(std::move(runner), kernels, std::move(executor),
+                                           operations, std::make_shared<std::atomic<bool>>(false));
+  if (options.devices == nullptr) return MakeGraphTrainer(std::move(task), options, std::move(cpu));
+  return MakeGraphTrainer(std::move(task), options,
+                          MakeDeviceEngine(std::move(cpu), std::move(on_device)));
 }
 
 }  // namespace ostraka::train

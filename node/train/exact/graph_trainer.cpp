@@ -1,6 +1,7 @@
 #include "node/train/exact/graph_trainer.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -80,80 +81,97 @@ class GraphTrainer final : public Trainer {
 
   void Abandon() override { engine_->Abandon(); }
 
+  std::string ComputesOn() const override { return engine_->ComputesOn(); }
+  std::vector<TrainerNotice> TakeNotices() override { return engine_->TakeNotices(); }
+
+  // With the first rows, at parameters as a run may begin with.
+  base::Status Prepare() {
+    std::vector<std::uint32_t> rows(batch_.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i] = static_cast<std::uint32_t>(i % data_.training.size());
+    }
+    return engine_->Prepare(InitialParameters(Digest{}), MicroBatchesOf(rows));
+  }
+
   base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) override {
     return EvaluateOn(parameters, evaluate_on_);
   }
 
+  base::StatusOr<Evaluation> GoOnEvaluating(std::span<const float> parameters,
+                                            EvaluationProgress& progress) override {
+    return EvaluateFrom(parameters, evaluate_on_, progress, [this] { return CheckWanted(); });
+  }
+
   base::StatusOr<Evaluation> EvaluateOn(std::span<const float> parameters, HeldOut part) override {
+    EvaluationProgress progress;
+    return EvaluateFrom(parameters, part, progress, nullptr);
+  }
+
+ private:
+  base::StatusOr<Evaluation> EvaluateFrom(std::span<const float> parameters, HeldOut part,
+                                          EvaluationProgress& progress,
+                                          std::function<base::Status()> check_wanted) {
     const Examples& examples = part == HeldOut::kTest ? data_.test : data_.validation;
     std::vector<std::uint32_t> rows(examples.size());
     std::iota(rows.begin(), rows.end(), 0U);
-    double loss = 0;
-    std::size_t right = 0;
-    std::size_t total = 0;
-    bool has_logits = true;
-    for (std::size_t begin = 0; begin < rows.size(); begin += batch_.size()) {
-      const std::size_t count = std::min(batch_.size(), rows.size() - begin);
-      const std::size_t kept = batch_.Fill(data_, examples, std::span(rows).subspan(begin, count));
-      ASSIGN_OR_RETURN(const float mean, engine_->Loss(parameters, batch_.inputs()));
-      loss += double{mean} * static_cast<double>(kept);
-      total += kept;
-      has_logits = !engine_->Logits().empty();
-      if (has_logits) right += RightOnes();
-    }
-    const auto count = static_cast<double>(total);
-    Evaluation evaluation{
-        .metric = "loss", .value = loss / count, .loss = loss / count, .on = part};
-    if (has_logits) {
+    const std::size_t first = progress.done;
+    std::size_t kept = 0;
+    const MicroBatches batches{
+        .count = (rows.size() + batch_.size() - 1) / batch_.size() - first,
+        .inputs =
+            [&](std::size_t index) {
+              const auto rest = std::span(rows).subspan((first + index) * batch_.size());
+              kept = batch_.Fill(data_, examples, rest.first(std::min(rest.size(), batch_.size())));
+              return batch_.inputs();
+            },
+        .check_wanted = std::move(check_wanted)};
+    RETURN_IF_ERROR(
+        engine_->Losses(parameters, batches, [&](float mean, std::span<const float> logits) {
+          progress.loss += double{mean} * static_cast<double>(kept);
+          progress.targets += kept;
+          progress.has_logits = !logits.empty();
+          if (progress.has_logits) progress.right += RightOnes(logits);
+          ++progress.done;
+        }));
+    const auto count = static_cast<double>(progress.targets);
+    Evaluation evaluation{.metric = "loss",
+                          .value = progress.loss / count,
+                          .loss = progress.loss / count,
+                          .on = part};
+    if (progress.has_logits) {
       evaluation.metric = "accuracy";
-      evaluation.value = static_cast<double>(right) / count;
+      evaluation.value = static_cast<double>(progress.right) / count;
     }
     return evaluation;
   }
 
- private:
   // Over the micro-batches of `rows`; `loss` becomes their mean. REQUIRES: rows are in range, and a
   // multiple of the graph's.
   base::StatusOr<std::vector<float>> Mean(std::span<const float> parameters,
                                           std::span<const std::uint32_t> rows, GraphEngine& engine,
                                           double& loss) {
-    auto mean = MeanUnchecked(parameters, rows, engine, loss);
+    std::vector<float> mean(parameters.size());
+    const auto mean_loss = engine.Mean(parameters, MicroBatchesOf(rows), mean);
     RETURN_IF_ERROR(engine_->AfterGradient());
+    RETURN_IF_ERROR(mean_loss.status());
+    loss = *mean_loss;
     return mean;
   }
 
-  base::StatusOr<std::vector<float>> MeanUnchecked(std::span<const float> parameters,
-                                                   std::span<const std::uint32_t> rows,
-                                                   GraphEngine& engine, double& loss) {
-    std::vector<float> sum(parameters.size());
-    ASSIGN_OR_RETURN(loss, MicroGradient(parameters, rows.first(batch_.size()), engine, sum));
-    if (rows.size() == batch_.size()) return sum;
-    std::vector<float> next(sum.size());
-    for (std::size_t begin = batch_.size(); begin < rows.size(); begin += batch_.size()) {
-      RETURN_IF_ERROR(CheckWanted());
-      const auto micro = rows.subspan(begin, batch_.size());
-      ASSIGN_OR_RETURN(const float more, MicroGradient(parameters, micro, engine, next));
-      loss += double{more};
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += next[i];
-    }
-    const std::size_t count = rows.size() / batch_.size();
-    loss /= static_cast<double>(count);
-    const float share = 1 / static_cast<float>(count);
-    for (float& value : sum) value *= share;
-    return sum;
-  }
-
-  // Overwrites `gradient`, and returns the loss.
-  base::StatusOr<float> MicroGradient(std::span<const float> parameters,
-                                      std::span<const std::uint32_t> rows, GraphEngine& engine,
-                                      std::span<float> gradient) {
-    batch_.Fill(data_, data_.training, rows);
-    return engine.Gradient(parameters, batch_.inputs(), gradient);
+  // `rows` outlive it.
+  MicroBatches MicroBatchesOf(std::span<const std::uint32_t> rows) {
+    return {.count = rows.size() / batch_.size(),
+            .inputs =
+                [this, rows](std::size_t index) {
+                  batch_.Fill(data_, data_.training,
+                              rows.subspan(index * batch_.size(), batch_.size()));
+                  return batch_.inputs();
+                },
+            .check_wanted = [this] { return CheckWanted(); }};
   }
 
   // Targets in the loss that have the largest logit; the first of equal ones counts.
-  std::size_t RightOnes() const {
-    const std::span<const float> logits = engine_->Logits();
+  std::size_t RightOnes(std::span<const float> logits) const {
     const std::span<const std::int32_t> targets = batch_.targets();
     const std::size_t classes = logits.size() / targets.size();
     OSTRAKA_CHECK(logits.size() == targets.size() * classes);
@@ -201,9 +219,12 @@ base::StatusOr<GraphTask> PrepareTask(const TrainerOptions& options, exact::Grap
                    .plan = std::move(plan)};
 }
 
-std::unique_ptr<Trainer> MakeGraphTrainer(GraphTask task, const TrainerOptions& options,
-                                          std::unique_ptr<GraphEngine> engine) {
-  return std::make_unique<GraphTrainer>(std::move(task), options, std::move(engine));
+base::StatusOr<std::unique_ptr<Trainer>> MakeGraphTrainer(GraphTask task,
+                                                          const TrainerOptions& options,
+                                                          std::unique_ptr<GraphEngine> engine) {
+  auto trainer = std::make_unique<GraphTrainer>(std::move(task), options, std::move(engine));
+  RETURN_IF_ERROR(trainer->Prepare());
+  return trainer;
 }
 
 }  // namespace ostraka::train

@@ -44,8 +44,9 @@ struct GraphTask {
 base::StatusOr<GraphTask> PrepareTask(const TrainerOptions& options, exact::Graph graph,
                                       Dataset data);
 
-// Takes the data and the micro-batch of `task`. `engine` computes its graph.
-std::unique_ptr<Trainer> MakeGraphTrainer(GraphTask task, const TrainerOptions& options,
-                                          std::unique_ptr<GraphEngine> engine);
+// Takes the data and the micro-batch of `task`. `engine` computes its graph. Errors of its Prepare.
+base::StatusOr<std::unique_ptr<Trainer>> MakeGraphTrainer(GraphTask task,
+                                                          const TrainerOptions& options,
+                                                          std::unique_ptr<GraphEngine> engine);
 
 }  // namespace ostraka::train

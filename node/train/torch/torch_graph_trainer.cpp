@@ -12,7 +12,7 @@
 namespace ostraka::train {
 namespace {
 
-class TorchEngine final : public GraphEngine {
+class TorchEngine final : public MicroBatchEngine {
  public:
   explicit TorchEngine(TorchGraph graph) : graph_(std::move(graph)) {}
 

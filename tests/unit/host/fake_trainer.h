@@ -10,7 +10,7 @@
 
 namespace ostraka::host {
 
-class FakeTrainer final : public train::Trainer {
+class FakeTrainer : public train::Trainer {
  public:
   using Vector = std::vector<float>;
 

@@ -131,7 +131,7 @@ TEST(TrainerLoader, AModuleOfAnotherVersionIsRefused) {
   const auto made = MakeTrainerFrom(kNeedsModule, {FAKE_MODULE_OLD});
   EXPECT_THAT(MessageOfOneLine(made.status(), absl::StatusCode::kFailedPrecondition),
               AllOf(HasSubstr(FAKE_MODULE_OLD), HasSubstr("of another build (module version 0, "
-                                                          "this program has 8)")));
+                                                          "this program has 9)")));
 }
 
 TEST(TrainerLoader, OtherLibrariesAreRefused) {

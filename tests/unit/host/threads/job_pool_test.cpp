@@ -247,6 +247,70 @@ TEST(JobPoolTest, GradientsGoBeforeEvaluationsAndOldEvaluationsAreSkipped) {
   EXPECT_EQ(pool.stats().evaluations_skipped, 2u);
 }
 
+// Evaluates in three parts, and asks before each but the first.
+class PartwiseTrainer final : public FakeTrainer {
+ public:
+  base::StatusOr<train::Evaluation> GoOnEvaluating(std::span<const float> parameters,
+                                                   train::EvaluationProgress& progress) override {
+    log.push_back("evaluate from " + std::to_string(progress.done));
+    for (bool first = true; progress.done < 3; first = false) {
+      if (!first) RETURN_IF_ERROR(CheckWanted());
+      progress.loss += parameters[0];
+      ++progress.done;
+      if (std::exchange(is_first, false)) {
+        in_part.set_value();
+        go_on.get_future().wait();
+      }
+    }
+    return train::Evaluation{"loss", progress.loss, progress.loss};
+  }
+
+  bool is_first = true;
+  std::vector<std::string> log;
+  std::promise<void> in_part;
+  std::promise<void> go_on;
+};
+
+// [A node evaluated for as long as a hundred gradients take, and was dropped as slow.]
+TEST(JobPoolTest, AnEvaluationGivesWayToAGradientAndGoesOnFromThere) {
+  Completions done;
+  const auto trainer = std::make_shared<PartwiseTrainer>();
+  trainer->gradient = [&](std::span<const float> at) {
+    trainer->log.push_back("gradient");
+    return FakeTrainer::Vector(at.begin(), at.end());
+  };
+  JobPool pool(trainer, {}, done.Callbacks());
+  pool.Evaluate(4, StateAt(2));
+  trainer->in_part.get_future().wait();
+  ASSERT_TRUE(pool.Start(1, GradientAt(1)).ok());
+  pool.CheckInvariants();
+  trainer->go_on.set_value();
+  done.WaitForEvaluations(1);
+  pool.Shutdown();
+  EXPECT_THAT(trainer->log, ElementsAre("evaluate from 0", "gradient", "evaluate from 1"));
+  EXPECT_THAT(done.evaluated_steps_, ElementsAre(4));
+  EXPECT_EQ(done.evaluations_[0]->value, 6);
+  EXPECT_EQ(pool.stats().evaluations, 1u);
+}
+
+TEST(JobPoolTest, AnEvaluationThatGaveWayIsSkippedBeforeLaterOnes) {
+  Completions done;
+  const auto trainer = std::make_shared<PartwiseTrainer>();
+  JobPool pool(trainer, {}, done.Callbacks());
+  pool.Evaluate(0, StateAt(2));
+  trainer->in_part.get_future().wait();
+  for (std::uint64_t step = 1; step <= JobPool::kMaxEvaluations; ++step) {
+    pool.Evaluate(step, StateAt(1));
+  }
+  ASSERT_TRUE(pool.Start(1, GradientAt(1)).ok());
+  pool.CheckInvariants();
+  trainer->go_on.set_value();
+  done.WaitForEvaluations(JobPool::kMaxEvaluations);
+  pool.Shutdown();
+  EXPECT_THAT(done.evaluated_steps_, ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(pool.stats().evaluations_skipped, 1u);
+}
+
 TEST(JobPoolTest, WhatALibraryThrowsBecomesAResult) {
   Completions done;
   const auto trainer = std::make_shared<FakeTrainer>();

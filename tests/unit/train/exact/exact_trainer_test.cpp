@@ -349,6 +349,28 @@ TEST_F(GraphTrainer, ThreadsChangeNoBit) {
   }
 }
 
+// Between two micro-batches a gradient may come, which uses the same memory.
+TEST_F(GraphTrainer, AnEvaluationGoesOnWhereItGaveWay) {
+  const auto trainer = Make(With(SmallGpt(), 4));
+  const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
+  const Evaluation whole = trainer->Evaluate(at).value();
+  trainer->EndWhere([] { return true; });
+  EvaluationProgress progress;
+  auto result = trainer->GoOnEvaluating(at, progress);
+  std::size_t parts = 1;
+  for (; absl::IsCancelled(result.status()); ++parts) {
+    EXPECT_EQ(progress.done, parts);
+    trainer->EndWhere(nullptr);
+    EXPECT_TRUE(trainer->Gradient(at, SeedOf(parts)).ok());
+    trainer->EndWhere([] { return true; });
+    result = trainer->GoOnEvaluating(at, progress);
+  }
+  EXPECT_GT(parts, 2u);
+  EXPECT_EQ(result->loss, whole.loss);
+  EXPECT_EQ(result->value, whole.value);
+  EXPECT_EQ(result->metric, whole.metric);
+}
+
 TEST_F(GraphTrainer, RecomputingChangesNoBit) {
   exact::ModelOptions model = SmallGpt();
   model.layers = 6;

@@ -25,7 +25,7 @@ struct Calls {
 };
 
 // Its n-th gradient is n everywhere, and so is its loss.
-class CountingEngine final : public GraphEngine {
+class CountingEngine final : public MicroBatchEngine {
  public:
   CountingEngine(Calls& calls, std::string name) : calls_(calls), name_(std::move(name)) {}
 
@@ -73,7 +73,7 @@ class GraphTrainerTest : public ::testing::Test {
     GraphTask task = PrepareTask(options, std::move(graph), std::move(data)).value();
     auto engine = std::make_unique<CountingEngine>(calls_, name);
     engine_ = engine.get();
-    return MakeGraphTrainer(std::move(task), options, std::move(engine));
+    return MakeGraphTrainer(std::move(task), options, std::move(engine)).value();
   }
 
   Calls calls_;
