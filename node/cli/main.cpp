@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "crypto/sign.h"
@@ -23,6 +24,7 @@
 #include "node/cli/swarm/commands.h"
 #include "node/cli/terminal/exit_code.h"
 #include "node/cli/terminal/usage.h"
+#include "node/device/serve_device.h"
 #include "node/net/link/tls_identity.h"
 
 namespace {
@@ -123,4 +125,10 @@ int Main(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return Main(argc, argv); }
+int main(int argc, char** argv) {
+  // A child of this program's own, with a device's driver: no command for people.
+  if (argc == 3 && std::string_view(argv[1]) == ostraka::device::kDeviceHost) {
+    return ostraka::device::RunDeviceHost(argv[2]);
+  }
+  return Main(argc, argv);
+}

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "node/device/device_list.h"
+#include "node/device/hosted_device.h"
 #include "node/os/thread_executor.h"
 #include "node/protocol/ground/state.h"
 #include "node/train/data_source.h"
@@ -17,6 +19,20 @@ namespace {
 // Whether a copy of `source` can be the run's data: records are cut from any text.
 bool MayBe(const train::DataSource& source, const train::DataId& id) {
   return source.name == id.name || (id.name == train::kTokens && source.name == "text");
+}
+
+base::Status AddDevices(const LocalTraining& local, train::TrainerOptions& options) {
+  RETURN_IF_ERROR(device::CheckDeviceName(local.device));
+  if (local.device == device::kProcessor) return base::OkStatus();
+  const bool can = options.exact && options.model != "toy";
+  if (!can && local.device == device::kAnyDevice) return base::OkStatus();
+  if (!can) {
+    return base::InvalidArgument("--device " + local.device +
+                                 ": only gradients of runs with compute_profile exact/1 are "
+                                 "computed on a device; leave it out");
+  }
+  options.devices = device::HostedSource(local.device, local.device_memory);
+  return base::OkStatus();
 }
 
 }  // namespace
@@ -40,6 +56,7 @@ base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest&
     options.threads = local.threads;
     options.executor = std::make_shared<os::ThreadExecutor>(local.threads);
   }
+  RETURN_IF_ERROR(AddDevices(local, options));
   if (!local.data.empty()) {
     ASSIGN_OR_RETURN(const train::DataSource source, train::ParseDataSource(local.data));
     if (!MayBe(source, id)) {

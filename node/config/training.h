@@ -16,18 +16,20 @@ namespace ostraka::config {
 
 // What a machine chooses for itself.
 struct LocalTraining {
-  std::string data = {};     // where the run's data are here (train::ParseDataSource), or empty
-  std::string graph = {};    // where the run's graph file is here, or empty
-  std::string kernels = {};  // of exact gradients; empty: the widest
-  std::size_t threads = 1;   // of exact gradients
-  bool recompute = false;    // TrainerOptions::recompute
+  std::string data = {};       // where the run's data are here (train::ParseDataSource), or empty
+  std::string graph = {};      // where the run's graph file is here, or empty
+  std::string kernels = {};    // of exact gradients; empty: the widest
+  std::size_t threads = 1;     // of exact gradients
+  bool recompute = false;      // TrainerOptions::recompute
+  std::string device = "cpu";  // of exact gradients: cpu, auto, or one of node/device
+  std::uint64_t device_memory = 0;  // bytes that they may take there; 0: most of it
   train::HeldOut evaluate_on = train::HeldOut::kTest;
 };
 
 // The trainer options of `manifest` plus the settings of this machine. Reads the graph file and its
 // constants, if the run trains one and `local` names it. InvalidArgument: unknown names, a model or
-// data without a hash, data other than the manifest's, a graph for a run that trains none. Errors
-// of ReadGraphOf and ReadConstants.
+// data without a hash, data other than the manifest's, a graph for a run that trains none, a device
+// for a run that can use none. Errors of ReadGraphOf, ReadConstants and device::CheckDeviceName.
 base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest& manifest,
                                                        const LocalTraining& local);
 

@@ -222,6 +222,8 @@ base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const RunOptions& options
                                                       .kernels = options.kernels,
                                                       .threads = options.threads,
                                                       .recompute = options.recompute,
+                                                      .device = options.device,
+                                                      .device_memory = options.device_memory,
                                                       .evaluate_on = options.states.evaluate_on});
 }
 
@@ -257,6 +259,9 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
     node.may_leave = [manifest = options.manifest, self](const wire::Block& head) {
       const bool is_listed = protocol::IsMember(head.leaving, self);  // an earlier process said so
       return is_listed || protocol::MayBeListed(self, head, *manifest);
+    };
+    node.borne_without = [manifest = options.manifest, self](const wire::Block& head) {
+      return protocol::BorneWithout(self, head, *manifest);
     };
     node.waits = [manifest = options.manifest](const auto& head) {
       return StepWaitsOf(head, *manifest);

@@ -83,9 +83,11 @@ struct RunOptions {
   std::string kernels;  // of exact gradients; empty: the widest of this machine
   // Of the batches that this machine could average, the share that it gives, 1 to 100; none: all.
   std::optional<std::uint8_t> compute_percent = {};
-  std::size_t threads = 1;   // of an exact gradient
-  bool recompute = false;    // train::TrainerOptions::recompute
-  bool unprotected = false;  // plain averaging, nothing checked: for comparison only
+  std::size_t threads = 1;          // of an exact gradient
+  bool recompute = false;           // train::TrainerOptions::recompute
+  std::string device = "cpu";       // config::LocalTraining::device
+  std::uint64_t device_memory = 0;  // config::LocalTraining::device_memory
+  bool unprotected = false;         // plain averaging, nothing checked: for comparison only
   // Makes the machine, for experiments with one that misbehaves. Null: an honest one. REQUIRES: the
   // machine is fresh, not null.
   std::function<base::StatusOr<std::unique_ptr<protocol::Machine>>(const MachineMaker& honest,

@@ -6,7 +6,7 @@ import time
 import harness
 from harness import TestCase, run
 
-CHECKS = ["cpu", "threads", "kernels", "blas", "trainer", "memory", "disk", "files", "clock", "listen"]
+CHECKS = ["cpu", "threads", "kernels", "blas", "trainer", "memory", "disk", "files", "clock", "listen", "device"]
 
 
 class DoctorTest(TestCase):
@@ -45,7 +45,10 @@ class DoctorTest(TestCase):
     def test_members_that_answer_and_members_that_do_not(self):
         made = self.make_run(count=3)
         made.sockets[2].close()
-        finding = self.doctor(made.manifest)["reach"]
+        findings = self.doctor(made.manifest)
+        self.assertEqual(findings["work"]["severity"], "ok", findings["work"])
+        self.assertRegex(findings["work"]["text"], r"takes \d+\.\d s on processor, and the run allows \d")
+        finding = findings["reach"]
         self.assertEqual(finding["severity"], "warning")
         self.assertIn("2 of 3 members", finding["text"])
         self.assertIn(made.ids[2][:16], finding["text"])

@@ -19,7 +19,7 @@ try:
 except ImportError:
     text_string_to_metric_families = None
 
-STATUS_KEYS = {"running", "peer", "run_id", "healthy", "health", "place", "member", "step", "steps", "phase",
+STATUS_KEYS = {"computes_on", "running", "peer", "run_id", "healthy", "health", "place", "member", "step", "steps", "phase",
                "waits_for", "seconds_since_progress", "members", "linked", "unlinked", "peers", "dht", "dial_back", "reachable", "removals",
                "uptime_seconds", "rss_bytes", "run", "news", "awaited", "keys", "curve", "phases", "counters"}
 

@@ -58,6 +58,25 @@ struct KernelFacts {
 // One finding for all levels. REQUIRES: at least one.
 Finding JudgeKernels(const std::vector<KernelFacts>& facts);
 
+// A device that could compute exact gradients.
+struct DeviceFacts {
+  std::string name = {};         // of `ostraka node --device`
+  std::string description = {};  // as its driver has it
+  std::uint64_t memory_bytes = 0;
+  bool is_processor = false;
+  std::string problem = {};  // why it cannot be used; empty if it computes as the processor does
+  double gflops = 0;         // of a small transformer's gradient; 0: not measured
+};
+// All that drivers show.
+struct DevicesFacts {
+  std::vector<DeviceFacts> devices = {};
+  std::vector<std::string> missing = {};  // why drivers show none, one line each
+  // Cards on the bus while this process sees no device file of one.
+  std::size_t hidden_cards = 0;
+};
+// One for each device; one if there is none.
+std::vector<Finding> JudgeDevices(const DevicesFacts& facts);
+
 struct ClockFacts {
   bool known = false;         // the kernel reports it
   bool synchronised = false;  // by NTP or the like
@@ -82,6 +101,15 @@ struct MemoryFacts {
 // `need`: what a member of the run needs; 0: no run, or not known.
 Finding JudgeMemory(const MemoryFacts& facts, std::uint64_t need = 0);
 
+// The least work of a step of some run, on this machine.
+struct WorkFacts {
+  double seconds = 0;       // as measured
+  base::Duration allowed;   // by the run (protocol::WorkIn)
+  double most_batches = 1;  // that count, as a multiple of the least
+  std::string by;           // what computes
+};
+Finding JudgeWork(const WorkFacts& facts);
+
 // Judges the soft and hard limit of open files.
 Finding JudgeFiles(std::uint64_t soft, std::uint64_t hard);
 
@@ -105,6 +133,9 @@ CpuFacts ReadCpu();
 BlasFacts ReadBlas();                                   // takes about half a second
 KernelFacts TryKernels(const exact::Kernels& kernels);  // takes some milliseconds
 std::vector<KernelFacts> ReadKernels();                 // of each level that this machine has
+// By drivers in child processes. Takes about a second a device, and longer where a driver compiles
+// the kernels for the first time.
+DevicesFacts ReadDevices();
 ClockFacts ReadClock();
 DiskFacts ReadDisk(const std::string& folder);  // creates `folder` if missing; leaves no file in it
 MemoryFacts ReadMemory();

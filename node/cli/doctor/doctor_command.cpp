@@ -1,12 +1,14 @@
 // ostraka doctor: checks whether this machine is fit for a node.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "node/cli/doctor/calibration.h"
@@ -21,6 +23,7 @@
 #include "node/config/manifest_toml.h"
 #include "node/config/run_memory.h"
 #include "node/config/training.h"
+#include "node/device/device_list.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/train/trainer_loader.h"
@@ -48,7 +51,8 @@ struct Model {
   protocol::Manifest manifest;
   train::TrainerOptions trainer;
 };
-base::StatusOr<Model> ModelOf(const DoctorOptions& options, const std::string& built_in) {
+base::StatusOr<Model> ModelOf(const DoctorOptions& options, const std::string& built_in,
+                              const char* device = device::kProcessor) {
   Model model;
   if (options.manifest_file.empty()) {
     ManifestOptions chosen;
@@ -62,7 +66,8 @@ base::StatusOr<Model> ModelOf(const DoctorOptions& options, const std::string& b
                        model.manifest,
                        {.data = options.data,
                         .graph = GraphFileOf(options.graph, options.manifest_file, model.manifest),
-                        .kernels = options.probe_kernels}));
+                        .kernels = options.probe_kernels,
+                        .device = device}));
   return model;
 }
 
@@ -120,12 +125,40 @@ std::optional<Finding> SeenByMembers(const DoctorOptions& options,
   return JudgeOutside(facts, port == 0 && dialed ? dialed->port : port);
 }
 
-// What a member of the run needs of its memory; 0: the data are not here, or the model's library.
-std::uint64_t NeededMemory(const DoctorOptions& options) {
-  const auto model = ModelOf(options, "");
-  if (!model.ok()) return 0;
+// What a member of the run needs of this machine.
+struct RunNeeds {
+  std::uint64_t memory = 0;
+  WorkFacts work;
+};
+
+// The second of two equal ones, since the first sets up memory.
+base::StatusOr<WorkFacts> MeasureWork(const protocol::Manifest& manifest, train::Trainer& trainer) {
+  const protocol::TrainingPlan& plan = manifest.training;
+  const std::vector<float> parameters = trainer.InitialParameters(manifest.run_id);
+  double seconds = 0;
+  for (int i = 0; i < 2; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    RETURN_IF_ERROR(trainer.Gradient(parameters, base::Digest{}).status());
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  return WorkFacts{
+      .seconds =
+          seconds * static_cast<double>(plan.batches) * static_cast<double>(plan.inner.steps),
+      .allowed = protocol::WorkIn(manifest),
+      .most_batches = static_cast<double>(plan.most_batches) / static_cast<double>(plan.batches),
+      .by = trainer.ComputesOn()};
+}
+
+// nullopt: the data are not here, or the model's library.
+std::optional<RunNeeds> NeedsOf(const DoctorOptions& options) {
+  auto model = ModelOf(options, "", device::kAnyDevice);
+  if (!model.ok()) return std::nullopt;
   const auto trainer = train::MakeTrainer(model->trainer);
-  return trainer.ok() ? config::SumOf(config::MemoryRowsOf(model->manifest, **trainer)) : 0;
+  if (!trainer.ok()) return std::nullopt;
+  const auto work = MeasureWork(model->manifest, **trainer);
+  if (!work.ok()) return std::nullopt;
+  return RunNeeds{.memory = config::SumOf(config::MemoryRowsOf(model->manifest, **trainer)),
+                  .work = *work};
 }
 
 base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
@@ -144,18 +177,21 @@ base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
     ASSIGN_OR_RETURN(node, DataDirOf(options.data_dir, manifest.run_id));
   }
   const std::optional<DialedFacts> dialed = node.empty() ? std::nullopt : AskNode(node);
-  const std::uint64_t need = options.manifest_file.empty() ? 0 : NeededMemory(options);
+  const std::optional<RunNeeds> needs =
+      options.manifest_file.empty() ? std::nullopt : NeedsOf(options);
   const CpuFacts cpu = ReadCpu();
   std::vector<Finding> findings = {JudgeCpu(cpu),
                                    JudgeThreads(cpu),
                                    JudgeKernels(ReadKernels()),
                                    JudgeBlas(ReadBlas(), cpu),
                                    CheckModule(),
-                                   JudgeMemory(ReadMemory(), need),
+                                   JudgeMemory(ReadMemory(), needs ? needs->memory : 0),
                                    JudgeDisk(ReadDisk(folder)),
                                    CheckFiles(),
                                    JudgeClock(ReadClock()),
                                    JudgeListen(TryListen(options.listen))};
+  for (Finding& finding : JudgeDevices(ReadDevices())) findings.push_back(std::move(finding));
+  if (needs) findings.push_back(JudgeWork(needs->work));
   if (!members.empty()) findings.push_back(JudgeReach(members));
   if (const auto outside = SeenByMembers(options, members, dialed)) findings.push_back(*outside);
   if (dialed) findings.push_back(JudgeDialed(*dialed, names));

@@ -121,6 +121,41 @@ Finding JudgeKernels(const std::vector<KernelFacts>& facts) {
   return {"kernels", Severity::kOk, text, ""};
 }
 
+std::vector<Finding> JudgeDevices(const DevicesFacts& facts) {
+  std::vector<Finding> findings;
+  for (const DeviceFacts& device : facts.devices) {
+    const std::string what = device.name + ": " + device.description;
+    if (device.is_processor) {
+      findings.push_back(
+          {"device", Severity::kOk,
+           what + " is this machine's processor, which a node uses better without it", ""});
+    } else if (!device.problem.empty()) {
+      findings.push_back({"device", Severity::kWarning, what + ": " + device.problem,
+                          "update its driver; until then a node computes on its processor"});
+    } else {
+      findings.push_back({"device", Severity::kOk,
+                          what + ", " + Bytes(device.memory_bytes) +
+                              ", computes the processor's bits, " +
+                              std::to_string(static_cast<long>(device.gflops)) + " GFLOP/s",
+                          ""});
+    }
+  }
+  if (facts.hidden_cards > 0) {
+    findings.push_back(
+        {"device", Severity::kWarning,
+         "this machine has " + std::to_string(facts.hidden_cards) +
+             (facts.hidden_cards == 1 ? " graphics card" : " graphics cards") +
+             ", and this process sees no device of it",
+         "install its driver; for the service copy gpu.conf (docs/operating.md); a container "
+         "must be given its devices"});
+  }
+  if (!findings.empty()) return findings;
+  std::string why;
+  for (const std::string& line : facts.missing) why += (why.empty() ? " (" : "; ") + line;
+  return {{"device", Severity::kOk,
+           "no GPU that a node could use" + (why.empty() ? why : why + ")"), ""}};
+}
+
 Finding JudgeClock(const ClockFacts& facts) {
   if (!facts.known) {
     return {"clock", Severity::kWarning, "the kernel does not say whether the clock is right",
@@ -186,6 +221,27 @@ Finding JudgeMemory(const MemoryFacts& facts, std::uint64_t need) {
             "end other programs, or raise the limit"};
   }
   return {"memory", Severity::kOk, text, ""};
+}
+
+Finding JudgeWork(const WorkFacts& facts) {
+  const double allowed = facts.allowed.seconds();
+  std::string text = "the least work of a step takes " + Number(facts.seconds) + " s on " +
+                     facts.by + ", and the run allows " + Number(allowed) + " s";
+  const char* const fix =
+      "give the node more --threads or a GPU (--device), or join a run whose --work-ms is larger";
+  if (facts.seconds > allowed) {
+    return {"work", Severity::kSerious, text + ": this node would be late", fix};
+  }
+  if (facts.seconds > 0.8 * allowed) {
+    return {"work", Severity::kWarning, text + ": a busy moment makes this node late", fix};
+  }
+  // Who is faster than the counts use waits for the others.
+  const double spare = 0.8 * allowed / std::max(facts.seconds, 1e-3);
+  if (spare > 2 * facts.most_batches) {
+    text += "; of this machine it uses a part in " +
+            std::to_string(static_cast<long>(spare / facts.most_batches));
+  }
+  return {"work", Severity::kOk, text, ""};
 }
 
 Finding JudgeFiles(std::uint64_t soft, std::uint64_t hard) {

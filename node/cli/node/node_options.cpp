@@ -20,6 +20,7 @@
 #include "node/cli/views/node_answers.h"
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
+#include "node/device/device_list.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/invite.h"
 #include "node/protocol/ground/reach.h"
@@ -51,6 +52,14 @@ base::StatusOr<std::uint64_t> BandwidthOf(const std::string& text) {
   if (cap.ok() && *cap > 0) return *cap;
   return base::InvalidArgument("--bandwidth " +
                                (cap.ok() ? "must be above 0" : base::MessageOf(cap.status())));
+}
+
+base::StatusOr<std::uint64_t> DeviceMemoryOf(const std::string& text) {
+  if (text.empty()) return 0;
+  const auto bytes = ParseByteCount(text);
+  if (bytes.ok() && *bytes > 0) return *bytes;
+  return base::InvalidArgument("--device-memory " +
+                               (bytes.ok() ? "must be above 0" : base::MessageOf(bytes.status())));
 }
 
 base::StatusOr<std::optional<std::uint8_t>> ComputePercentOf(const std::string& text,
@@ -209,6 +218,8 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options,
   run.kernels = options.lab.kernels;
   run.threads = options.threads;
   run.recompute = options.recompute;
+  run.device = options.device;
+  ASSIGN_OR_RETURN(run.device_memory, DeviceMemoryOf(options.device_memory));
   ASSIGN_OR_RETURN(run.compute_percent, ComputePercentOf(options.cpu, *run.manifest));
   run.files.origin = options.files.origin;
   if (!options.recording.folder.empty()) {
@@ -290,6 +301,16 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
   command.add_flag("--recompute", options.recompute,
                    "of an exact gradient, compute parts twice instead of keeping them in memory, "
                    "which changes no bit");
+  OfferChoices(
+      command
+          .add_option("--device", options.device,
+                      "what computes exact gradients, which changes no bit: cpu; opencl:N or "
+                      "cuda:N, as `ostraka doctor` lists them; auto: the fastest that computes the "
+                      "processor's bits")
+          ->capture_default_str(),
+      {device::kProcessor, device::kAnyDevice, "opencl:0", "cuda:0"});
+  command.add_option("--device-memory", options.device_memory,
+                     "bytes that the run may take on a device, 6G (default: nine tenths)");
   command.add_option(
       "--cpu", options.cpu,
       "share of this machine, 50%: average so many fewer batches than it could, in a "

@@ -78,6 +78,8 @@ struct NodeCommandOptions {
   std::string hours;  // "22-7"; empty: all
   std::size_t threads = 1;
   bool recompute = false;
+  std::string device = "auto";  // config::LocalTraining::device
+  std::string device_memory;    // a byte count; empty: most of it
   NodeOutputOptions output;
   NodeLabOptions lab;
 };

@@ -274,6 +274,10 @@ class Swarm {
       const std::string& kernels = options_.kernels[index % options_.kernels.size()];
       process.arguments.insert(process.arguments.end(), {"--kernels", kernels});
     }
+    const std::vector<std::string>& devices = options_.devices;
+    process.arguments.insert(
+        process.arguments.end(),
+        {"--device", devices.empty() ? "cpu" : devices[index % devices.size()]});
     AppendStateArguments(options_.states, process.arguments);
     if (index == 0) AddHttp(process.arguments);
     AddRelay(index, process.arguments);

@@ -309,6 +309,10 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
                           "kernels of exact gradients for the nodes, by turns: scalar,avx2,avx512"),
       KernelNames())
       ->delimiter(',');
+  command
+      ->add_option("--device", options->devices,
+                   "what computes the nodes' exact gradients, by turns: cpu,opencl:0 (default cpu)")
+      ->delimiter(',');
   command->add_option_function<std::string>(
       "--wan",
       [options](const std::string& text) {

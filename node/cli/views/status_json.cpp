@@ -77,6 +77,7 @@ void AddProgress(const host::Figures& figures, const NodeStatus& status, json& r
   result["seconds_since_progress"] = status.since_progress.seconds();
   if (figures.step_takes) result["seconds_per_step"] = figures.step_takes->seconds();
   if (status.timed_steps > 0) result["step_costs"] = CostsJson(status);
+  if (!status.jobs.computes_on.empty()) result["computes_on"] = status.jobs.computes_on;
   if (figures.left) result["eta_seconds"] = figures.left->seconds();
   if (figures.absence) result["out"] = JsonOf(*figures.absence);
   if (status.late_ms > 0) {

@@ -115,6 +115,8 @@ class Text {
                        " ms, and is dropped beyond " + Count(slow.at("allowed_ms")) +
                        " ms (docs/operating.md)");
     }
+    if (status.contains("computes_on"))
+      Line("computes", "on " + status.at("computes_on").get<std::string>());
     if (status.contains("metric")) Line("learns", LossOf(status.at("metric")));
     if (status.contains("batch")) Line("batch", BatchOf(status.at("batch")));
     if (status.contains("trouble")) Line("TROUBLE", status.at("trouble"));

@@ -33,6 +33,15 @@ void AddFailure(const std::string& why, NodeOutcome& outcome) {
   }
 }
 
+// Colluders need not leave with those that do: of eight members that bear three, three may pause at
+// one hour of the evening.
+std::string FewerFaultsText(const wire::Block& last, std::uint32_t borne) {
+  const std::uint32_t now = last.thresholds.t_s;
+  if (borne >= now) return "";
+  return "; the run bears " + std::to_string(borne) + (borne == 1 ? " fault" : " faults") +
+         " without it, and " + std::to_string(now) + " with it";
+}
+
 std::string LeavingText(const base::PeerId& self, const wire::Block& last) {
   const wire::Standing* standing = protocol::StandingOf(last.standings, self);
   const bool is_barred = standing != nullptr && protocol::LeavesTooSoon(*standing, last.step + 2);
@@ -85,6 +94,7 @@ NodeDriver::Impl::Plan::Plan(NodeOptions& options)
       started{options.coin_seed, crypto::RandomSeed(), std::move(options.restored)},
       genesis(std::move(options.genesis)),
       may_leave(std::move(options.may_leave)),
+      borne_without(std::move(options.borne_without)),
       wishes(std::move(options.wishes)),
       waits(std::move(options.waits)),
       revocations(std::move(options.revocations)) {}
@@ -220,6 +230,7 @@ void NodeDriver::Impl::Start(Ended ended) {
       reporter_.Notice(net::NoticeLevel::kInfo,
                        "this node is recorded in " + plan_.recording->path());
     }
+    TellOfTrainer();
     if (plan_.genesis != nullptr) reporter_.Reach(*plan_.genesis);
     finder_->Start();
     const protocol::Restored* const restored = plan_.started.restored.get();
@@ -240,6 +251,7 @@ void NodeDriver::Impl::Look() {
   const NodeStatus seen = Seen();
   reporter_.Look(seen);
   TellOfRecording();
+  TellOfTrainer();
   if (stop_wait_.begun() && stop_.phase() == StopSequence::Phase::kRunning) {
     const wire::Block& head = *reporter_.report().last_block;
     const auto why =
@@ -260,6 +272,13 @@ void NodeDriver::Impl::Look() {
   look_timer_.Start(kLookEvery, [this] { inlet_.Enter([this] { Look(); }); });
 }
 
+void NodeDriver::Impl::TellOfTrainer() {
+  for (const train::TrainerNotice& notice : jobs_.TakeNotices()) {
+    reporter_.Notice(notice.is_trouble ? net::NoticeLevel::kWarning : net::NoticeLevel::kInfo,
+                     notice.line);
+  }
+}
+
 void NodeDriver::Impl::TellOfRecording() {
   if (plan_.recording == nullptr) return;
   const auto notice = plan_.recording->TakeNotice();
@@ -267,13 +286,28 @@ void NodeDriver::Impl::TellOfRecording() {
 }
 
 // False if it was asked before, or the run cannot do without this node.
-bool NodeDriver::Impl::AskToLeave() {
+bool NodeDriver::Impl::AskToLeave(const std::string& by) {
   const auto& last = reporter_.report().last_block;
   const bool may = plan_.may_leave && last != nullptr && plan_.may_leave(*last);
   if (plan_.wishes.leave || !may) return false;
   plan_.wishes.leave.emplace();
+  plan_.leave_asked_in = seat_.progress().step;
+  plan_.leave_asked_by = by;
   Feed(protocol::Told{.leave = plan_.wishes.leave});
   return true;
+}
+
+// The COMMIT of the step after that in progress said so at the latest. Of several that ask at once
+// the run may let only the first go. [The second worked on, and left after it was resumed.]
+void NodeDriver::Impl::StopUnlessLetGo(const wire::Block& block) {
+  if (!plan_.leave_asked_in || block.step <= *plan_.leave_asked_in) return;
+  plan_.leave_asked_in.reset();
+  const bool goes = !protocol::IsMember(block.members, plan_.self) ||
+                    protocol::IsMember(block.leaving, plan_.self);
+  if (goes || stop_.phase() != StopSequence::Phase::kRunning) return;
+  reporter_.Notice(net::NoticeLevel::kWarning,
+                   "the others cannot let this node go, since too few would stay: it stops");
+  inlet_.Post([this] { Stop(plan_.leave_asked_by, How::kSafely); });
 }
 
 void NodeDriver::Impl::Stop(const std::string& by, How how) {
@@ -282,9 +316,11 @@ void NodeDriver::Impl::Stop(const std::string& by, How how) {
     if (stop_.phase() >= Phase::kClosing) return;
     const bool asked = plan_.wishes.leave.has_value();
     const bool works = stop_.phase() == Phase::kRunning && seat_.progress().at_work;
-    if (how == How::kLeaving && works && !stop_wait_.begun() && AskToLeave()) {
-      reporter_.Notice(net::NoticeLevel::kWarning,
-                       LeavingText(plan_.self, *reporter_.report().last_block));
+    if (how == How::kLeaving && works && !stop_wait_.begun() && AskToLeave(by)) {
+      const wire::Block& last = *reporter_.report().last_block;
+      const std::string fewer =
+          plan_.borne_without ? FewerFaultsText(last, plan_.borne_without(last)) : "";
+      reporter_.Notice(net::NoticeLevel::kWarning, LeavingText(plan_.self, last) + fewer);
       return;
     }
     const bool safely = how == How::kSafely || (how == How::kLeaving && !asked);

@@ -79,6 +79,8 @@ struct NodeOptions {
   base::Digest coin_seed;  // crypto::CoinSeed of the node's key and run
   // Whether the run can let it go after `head`. Empty: it cannot leave.
   std::function<bool(const wire::Block& head)> may_leave = {};
+  // The faults that it bears without this node (protocol::BorneWithout). Empty: not known.
+  std::function<std::uint32_t(const wire::Block& head)> borne_without = {};
   protocol::Told wishes = {};  // as the machine starts
   // How long the step after `head` waits. Empty: not known, and people are told no price of an end.
   std::function<StepWaits(const wire::Block& head)> waits = {};

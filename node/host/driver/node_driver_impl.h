@@ -55,7 +55,11 @@ class NodeDriver::Impl {
     protocol::Started started;  // until Start
     std::shared_ptr<const wire::Block> genesis;
     std::function<bool(const wire::Block&)> may_leave;
+    std::function<std::uint32_t(const wire::Block&)> borne_without;
     protocol::Told wishes;
+    // The step in progress when this node asked to leave, and who made it ask.
+    std::optional<std::uint64_t> leave_asked_in;
+    std::string leave_asked_by;
     std::function<StepWaits(const wire::Block&)> waits;
     std::shared_ptr<store::RevocationFile> revocations;
     std::uint16_t port = 0;  // from Bind on
@@ -78,8 +82,11 @@ class NodeDriver::Impl {
   NodeStatus Seen(bool brief = false) const;
   // Once a second while the machine runs.
   void Look();
-  bool AskToLeave();
+  bool AskToLeave(const std::string& by);
+  // A node that asked to leave and was not let go stops as one that cannot leave.
+  void StopUnlessLetGo(const wire::Block& block);
   void TellOfRecording();
+  void TellOfTrainer();
 
   // --- the machine ---
   void Feed(const protocol::Input& input);

@@ -135,7 +135,8 @@ void NodeDriver::Impl::See(const protocol::StepDone& seen) {
   const wire::Block& block = *seen.block;
   disk_.Offer(seen);
   Meet(block);
-  // It would keep the compute thread from what the others wait for.
+  StopUnlessLetGo(block);
+  // The node is about to end with this step's block.
   if (wire::Trained(block) && evaluations_.Due(block.step) && !stop_wait_.begun()) {
     Evaluate(block.step, seen.state.parameters);
   }

@@ -63,6 +63,14 @@ std::vector<PeerId> LeaversIn(const SealedStep& sealed, const Block& head,
   return leavers;
 }
 
+std::uint32_t BorneWithout(const PeerId& member, const Block& head, const Manifest& manifest) {
+  std::size_t go = 0;
+  for (const PeerId& each : head.members) {
+    go += each == member || IsMember(head.leaving, each) ? 1 : 0;
+  }
+  return ThresholdsIn(manifest, head.members.size() - go).t_s;
+}
+
 bool MayBeListed(const PeerId& member, const Block& head, const Manifest& manifest) {
   return head.closing == 0 && IsMember(head.members, member) && !IsMember(head.leaving, member) &&
          MayDoWithout(With(head.leaving, member), head, manifest);

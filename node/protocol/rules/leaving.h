@@ -25,6 +25,9 @@ namespace ostraka::protocol {
 std::vector<PeerId> LeaversIn(const SealedStep& sealed, const Block& head,
                               const Manifest& manifest);
 
+// The faults that the run bears once `member`, and those that are leaving, have gone: for people.
+std::uint32_t BorneWithout(const PeerId& member, const Block& head, const Manifest& manifest);
+
 // Whether the step after `head` would list `member` if nobody else said so: for people.
 bool MayBeListed(const PeerId& member, const Block& head, const Manifest& manifest);
 

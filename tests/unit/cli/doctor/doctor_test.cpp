@@ -34,6 +34,44 @@ void Expect(const Finding& finding, Severity severity, const std::string& words 
   EXPECT_THAT(finding.text + " | " + finding.fix, HasSubstr(words));
 }
 
+TEST(DoctorTest, EachDeviceHasAFinding) {
+  const std::vector<Finding> none = JudgeDevices({.devices = {}, .missing = {"no CUDA", "no CL"}});
+  ASSERT_EQ(none.size(), 1U);
+  Expect(none[0], Severity::kOk, "no GPU that a node could use (no CUDA; no CL)");
+
+  DevicesFacts facts;
+  facts.devices = {
+      {.name = "cuda:0", .description = "Card", .memory_bytes = 8ULL << 30, .gflops = 99.7},
+      {.name = "opencl:0", .description = "pocl", .is_processor = true},
+      {.name = "opencl:1", .description = "Old", .problem = "case 'x' differs"}};
+  const std::vector<Finding> findings = JudgeDevices(facts);
+  ASSERT_EQ(findings.size(), 3U);
+  Expect(findings[0], Severity::kOk,
+         "cuda:0: Card, 8.0 GiB, computes the processor's bits, 99 GFLOP/s");
+  Expect(findings[1], Severity::kOk, "is this machine's processor");
+  Expect(findings[2], Severity::kWarning, "opencl:1: Old: case 'x' differs | update its driver");
+}
+
+TEST(DoctorTest, ACardWithoutADeviceFileIsReported) {
+  const std::vector<Finding> findings =
+      JudgeDevices({.devices = {}, .missing = {"no CUDA"}, .hidden_cards = 2});
+  ASSERT_EQ(findings.size(), 1U);
+  Expect(findings[0], Severity::kWarning, "2 graphics cards, and this process sees no device");
+}
+
+TEST(DoctorTest, WorkThatTakesTooLongIsSerious) {
+  const WorkFacts facts{.seconds = 4, .allowed = base::Seconds(3), .by = "processor"};
+  Expect(JudgeWork(facts), Severity::kSerious,
+         "takes 4.0 s on processor, and the run allows 3.0 s: this node would be late | give");
+  Expect(JudgeWork({.seconds = 4, .allowed = base::Milliseconds(4500), .by = ""}),
+         Severity::kWarning, "a busy moment");
+  const Finding fast =
+      JudgeWork({.seconds = 0.1, .allowed = base::Seconds(10), .most_batches = 2, .by = "cuda:0"});
+  Expect(fast, Severity::kOk, "it uses a part in 40");
+  EXPECT_THAT(JudgeWork({.seconds = 4, .allowed = base::Seconds(10), .by = ""}).text,
+              ::testing::Not(HasSubstr("part in")));
+}
+
 TEST(DoctorTest, BlasThatMistakesTheCpuIsReportedWithItsRemedy) {
   CpuFacts avx2 = NewCpu();
   avx2.avx512 = false;

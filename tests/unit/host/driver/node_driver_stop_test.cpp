@@ -72,15 +72,17 @@ class NodeDriverStopTest : public NodeDriverTest {
     protocol::StepDone done = DoneWith(step, 1);
     wire::Block block = *done.block;
     block.members = {a_.id()};
+    if (leaves_) block.leaving = {a_.id()};
     block.thresholds = {.n = 1, .t_s = 1, .t_a = 0};
     done.block = std::make_shared<const wire::Block>(block);
     return done;
   }
-  // The block of step 11, with which the machine goes on to the next step and its COMMIT.
+  // The block of the step, with which the machine goes on to the next step and its COMMIT.
   void EndStep(Outbox& out) {
-    out.Add(protocol::Store{20, {RecordOf(kStep + 1, wire::MessageType::kCommit)}});
-    Tell(out, Done(kStep));
-    now_.step = kStep + 1;
+    const std::uint64_t done = now_.step++;
+    out.Add(protocol::Store{static_cast<protocol::StoreId>(20 + done - kStep),
+                            {RecordOf(now_.step, wire::MessageType::kCommit)}});
+    Tell(out, Done(done));
   }
   // Not within a call of the machine.
   void Order(void (NodeDriver::*way)(const std::string&), const std::string& by = "SIGTERM") {
@@ -88,6 +90,7 @@ class NodeDriverStopTest : public NodeDriverTest {
   }
 
   bool commits_ = true;
+  bool leaves_ = false;  // its blocks say so
   protocol::Progress now_;
   std::function<void()> on_commit;
   std::function<void(int tick, Outbox&)> on_tick;
@@ -197,6 +200,42 @@ TEST_F(NodeDriverStopTest, LeaveStopsSafelyWhereThereIsNothingToLeave) {
   };
   EXPECT_EQ(RunAlone().outcome.end, NodeEnd::kInterrupted);
   EXPECT_EQ(ticks_, 40);
+}
+
+// Two members asked at once, and the run could do without one.
+TEST_F(NodeDriverStopTest, WhoAskedToLeaveAndIsNotListedStopsSafely) {
+  a_.options.may_leave = [](const wire::Block&) { return true; };
+  a_.options.borne_without = [](const wire::Block&) { return 0U; };
+  on_commit = [&] {
+    if (stored_.size() == 1) Order(&NodeDriver::Leave, "a pause");
+  };
+  on_tick = [&](int tick, Outbox& out) {
+    if (tick % 40 == 0) EndStep(out);
+  };
+  const NodeReport report = RunAlone();
+  EXPECT_EQ(report.outcome.end, NodeEnd::kInterrupted);
+  EXPECT_THAT(report.outcome.reason, HasSubstr("stopped by a pause"));
+  // At once, unless its COMMIT of the next step is on disk by then.
+  EXPECT_THAT(report.last_block->step, ::testing::AnyOf(kStep + 1, kStep + 2));
+  EXPECT_THAT(a_.log.notices,
+              AllOf(Contains(AllOf(HasSubstr("leaving: the others let this node go"),
+                                   HasSubstr("bears 0 faults without it, and 1 with it"))),
+                    Contains(HasSubstr("cannot let this node go"))));
+}
+
+TEST_F(NodeDriverStopTest, WhoIsListedGoesOnUntilItHasLeft) {
+  a_.options.may_leave = [](const wire::Block&) { return true; };
+  on_commit = [&] {
+    if (stored_.size() == 1) Order(&NodeDriver::Leave, "a pause");
+  };
+  on_tick = [&](int tick, Outbox& out) {
+    if (tick % 40 != 0) return;
+    leaves_ = true;
+    if (tick < 160) return EndStep(out);
+    Tell(out, protocol::Halted{protocol::Halted::Why::kLeft, now_.step, "left"});
+  };
+  EXPECT_EQ(RunAlone().outcome.end, NodeEnd::kLeft);
+  EXPECT_THAT(a_.log.notices, Not(Contains(HasSubstr("cannot let this node go"))));
 }
 
 TEST_F(NodeDriverStopTest, AStateIsNotEvaluatedWhileTheOthersWait) {
