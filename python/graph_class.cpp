@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,8 +17,11 @@
 #include "exact/models/models.h"
 #include "exact/program/plan.h"
 #include "exact/run/runner.h"
+#include "node/device/hosted_device.h"
+#include "node/train/exact/device_engine.h"
 #include "python/arguments.h"
 #include "python/arrays.h"
+#include "python/device_functions.h"
 #include "python/module.h"
 
 namespace ostraka::python {
@@ -108,6 +112,26 @@ std::vector<float> FloatsOf(const py::handle& object, const exact::TensorType& t
   return {array.data(), array.data() + array.size()};
 }
 
+// The graph's own runner as the judge of a device.
+class ByProcessor final : public train::MicroBatchEngine {
+ public:
+  explicit ByProcessor(exact::Runner& runner) : runner_(runner) {}
+
+  base::StatusOr<float> Gradient(std::span<const float> parameters,
+                                 std::span<const exact::InputValues> inputs,
+                                 std::span<float> gradient) override {
+    return runner_.Gradient(parameters, inputs, gradient);
+  }
+  base::StatusOr<float> Loss(std::span<const float> parameters,
+                             std::span<const exact::InputValues> inputs) override {
+    return runner_.Loss(parameters, inputs);
+  }
+  std::span<const float> Logits() const override { return runner_.Logits(); }
+
+ private:
+  exact::Runner& runner_;
+};
+
 // A graph that is ready to run. Calls take turns.
 class Graph {
  public:
@@ -127,6 +151,19 @@ class Graph {
   const std::string& text() const { return text_; }
   std::uint64_t peak_bytes() const { return runner_->plan().peak_bytes; }
   std::uint64_t operations() const { return runner_->plan().operations; }
+
+  std::vector<std::string> Notices() {
+    const py::gil_scoped_release released;
+    const std::lock_guard turn(turn_);
+    std::vector<std::string> lines;
+    for (const auto& [name, engine] : engines_) {
+      if (engine == nullptr) continue;
+      for (train::TrainerNotice& notice : engine->TakeNotices()) {
+        lines.push_back(std::move(notice.line));
+      }
+    }
+    return lines;
+  }
 
   py::dict Parameters() const {
     py::dict shapes;
@@ -154,14 +191,19 @@ class Graph {
     return py::float_(ValueOrThrow(std::move(loss)));
   }
 
-  py::tuple Gradient(const py::object& parameters, const py::kwargs& inputs) {
+  py::tuple Gradient(const py::object& parameters, const std::string& device,
+                     const py::kwargs& inputs) {
     const Given given(*this, DictOf(parameters), inputs);
     std::vector<float> gradient(given.parameters.size());
+    ThrowIfError(device::CheckDeviceName(device));
+    const bool on_device = device != device::kProcessor;
+    const device::HostCommand host = on_device ? ModuleAsHost() : device::HostCommand{};
     base::StatusOr<float> loss = 0.0F;
     {
       const py::gil_scoped_release released;
       const std::lock_guard turn(turn_);
-      loss = runner_->Gradient(given.parameters, given.values, gradient);
+      loss = on_device ? OnDevice(device, host, given, gradient)
+                       : runner_->Gradient(given.parameters, given.values, gradient);
     }
     const float value = ValueOrThrow(std::move(loss));
     py::dict gradients;
@@ -176,6 +218,29 @@ class Graph {
   }
 
  private:
+  struct Given;
+
+  // REQUIRES: `turn_` is held.
+  base::StatusOr<float> OnDevice(const std::string& name, const device::HostCommand& host,
+                                 const Given& given, std::span<float> gradient) {
+    const train::MicroBatches batches{
+        .count = 1, .inputs = [&](std::size_t) { return given.values; }, .check_wanted = nullptr};
+    std::unique_ptr<train::GraphEngine>& engine = engines_[name];
+    if (engine == nullptr) {
+      const exact::PlannedProgram& plan = runner_->plan();
+      auto made = train::MakeDeviceEngine(std::make_unique<ByProcessor>(*runner_),
+                                          {.program = plan.program,
+                                           .constants = runner_->constants(),
+                                           .operations = plan.operations,
+                                           .threads = plan.threads,
+                                           .devices = device::HostedSource(name, 0, host)});
+      RETURN_IF_ERROR(made->Prepare(given.parameters, batches));
+      engine = std::move(made);
+    }
+    ASSIGN_OR_RETURN(const double loss, engine->Mean(given.parameters, batches, gradient));
+    return static_cast<float>(loss);
+  }
+
   static py::dict DictOf(const py::object& parameters) {
     if (!py::isinstance<py::dict>(parameters)) {
       throw py::type_error(
@@ -264,7 +329,9 @@ class Graph {
   std::string text_;
   exact::Graph graph_;
   std::optional<exact::Runner> runner_;  // set by the constructor
-  std::mutex turn_;                      // locked without the GIL
+  // By device name; each uses runner_.
+  std::map<std::string, std::unique_ptr<train::GraphEngine>> engines_;
+  std::mutex turn_;  // locked without the GIL
 };
 
 }  // namespace
@@ -289,13 +356,20 @@ void AddGraphs(py::module_& module) {
            "arrays, or the path of a safetensors file. ValueError with one line for a file that is "
            "no graph.")
       .def(
-          "gradient", &Graph::Gradient, py::arg("parameters"),
-          "gradient(parameters, **inputs)\n"
+          "gradient", &Graph::Gradient, py::arg("parameters"), py::kw_only(),
+          py::arg("device") = device::kProcessor,
+          "gradient(parameters, *, device='cpu', **inputs)\n"
           "\n"
           "(loss, {name: gradient}) at a dict of parameters, on one micro-batch of named inputs. "
           "Arrays and "
           "CPU tensors of the shapes in `parameters` and `inputs`. Threads that share a graph take "
-          "turns.")
+          "turns. `device` is a name of ostraka.devices(), or 'auto' for the fastest that computes "
+          "the processor's bits; no bit depends on it. If it fails, the processor computes, and "
+          "notices() says so. ValueError if a device that is named cannot be used at all.")
+      .def("notices", &Graph::Notices,
+           "notices()\n"
+           "\n"
+           "What happened to devices since the last call, a line each.")
       .def(
           "__reduce__",
           [](const py::object&) -> py::object {

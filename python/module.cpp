@@ -52,6 +52,7 @@ PYBIND11_MODULE(ostraka, module) {
   ostraka::python::AddRules(module);
   ostraka::python::AddAttacks(module);
   ostraka::python::AddGraphs(module);
+  ostraka::python::AddDevices(module);
   module.attr("data") = pybind11::module_::import("ostraka_data");
   // Called for names that the module lacks.
   module.def("__getattr__", [](const std::string& name) {

@@ -39,6 +39,8 @@ void AddRules(py::module_& module);
 void AddAttacks(py::module_& module);
 // ostraka.Graph and ostraka.export.
 void AddGraphs(py::module_& module);
+// ostraka.devices.
+void AddDevices(py::module_& module);
 
 }  // namespace ostraka::python
 
