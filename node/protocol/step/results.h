@@ -68,8 +68,8 @@ class Results {
   const StepFacts& facts_;
   std::vector<SharedBlob> results_;
   std::vector<std::optional<Digest>> spoilt_;  // roots of bytes that hold no values
-  bool closed_ = false;       // complete, or expired
-  bool expired_ = false;      // the PROOF waits for no more bulk data
+  bool closed_ = false;                        // complete, or expired
+  bool expired_ = false;                       // the PROOF waits for no more bulk data
 };
 
 }  // namespace ostraka::protocol
