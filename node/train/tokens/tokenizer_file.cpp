@@ -50,7 +50,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   TokenizerParts& parts() { return parts_; }
   const Facts& facts() const { return facts_; }
   const std::vector<Facts>& added() const { return added_; }
-  const std::string& error() const { return error_; }
+  const base::Status& error() const { return error_; }
 
   bool null() override { return Take(nullptr); }
   bool boolean(bool value) override { return Take(value); }
@@ -78,13 +78,14 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::json::exception&) override {
-    return Stop("is no JSON, at byte " + std::to_string(position));
+    return Stop("is no JSON at byte " + std::to_string(position));
   }
 
  private:
-  static constexpr const char* kBadVocabulary = "has a vocabulary that is no object of ids";
-  static constexpr const char* kBadMerge = "has a merge that is not of two tokens";
-  static constexpr const char* kBadAdded = "has an added token that is no object of a few fields";
+  static constexpr std::string_view kBadVocabulary = "has a vocabulary that is no object of ids";
+  static constexpr std::string_view kBadMerge = "has a merge that is not of two tokens";
+  static constexpr std::string_view kBadAdded =
+      "has an added token that is no object of a few fields";
 
   struct Level {
     bool array = false;
@@ -92,8 +93,12 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
     std::size_t index = 0;  // of an array: of the value at hand
   };
 
-  bool Stop(std::string why) {
-    if (error_.empty()) error_ = std::move(why);
+  bool Stop(std::string_view why) {
+    return Stop(InvalidArgument(std::string(why) +
+                                ": give a tokenizer.json that the library tokenizers wrote"));
+  }
+  bool Stop(base::Status why) {
+    if (error_.ok()) error_ = std::move(why);
     return false;
   }
 
@@ -106,7 +111,11 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
     const std::size_t depth = levels_.size();
     if (depth == kMaxDepth) return Stop("is nested too deep");
     if (depth == 0 && array) return Stop("is no object");
-    if (Within("model", "vocab") && (array || depth > 2)) return Stop(kBadVocabulary);
+    if (Within("model", "vocab") && (array || depth > 2)) {
+      // Of Unigram, whose tokens have scores.
+      return array && depth == 2 ? Stop(OtherKind("has a model without ids of tokens, no BPE"))
+                                 : Stop(kBadVocabulary);
+    }
     if (Within("model", "merges") && (!array || depth > 3)) return Stop(kBadMerge);
     if (Within("added_tokens")) {
       if (depth > 2 || array != (depth == 1)) return Stop(kBadAdded);
@@ -197,7 +206,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   std::vector<Facts> added_;
   std::vector<Level> levels_;
   std::vector<std::string> pair_;  // of the merge at hand
-  std::string error_;
+  base::Status error_;
 };
 
 // --- what the values mean ------------------------------------------------------------------------
@@ -344,8 +353,7 @@ base::StatusOr<Tokenizer> ParseTokenizer(std::string_view json) {
   }
   Collector collected;
   if (!nlohmann::json::sax_parse(json.begin(), json.end(), &collected)) {
-    return InvalidArgument(collected.error() +
-                           ": give the tokenizer.json that the library tokenizers writes");
+    return collected.error();
   }
   ASSIGN_OR_RETURN(TokenizerParts parts, PartsOf(collected));
   return Tokenizer::Make(std::move(parts));

@@ -69,6 +69,7 @@ TEST(TokenizerFile, OtherKindsAreRefusedWithTheNameOfWhatPacksThem) {
   ASSERT_EQ(Refusal(Good().dump()), "");
   EXPECT_THAT(RefusalWith("/model/type", "Unigram"), other("no BPE, but Unigram"));
   EXPECT_THAT(RefusalWith("/model/type", "a\nb"), other("no BPE, but another one"));
+  EXPECT_THAT(RefusalWith("/model/vocab", json::array()), other("no BPE"));  // as Unigram's
   EXPECT_THAT(RefusalWith("/model", json{{"type", "BPE"}}), other("vocab and merges"));
   EXPECT_THAT(RefusalWith("/model/dropout", 0.1), other("dropout"));
   EXPECT_THAT(RefusalWith("/model/byte_fallback", true), other("byte_fallback"));
