@@ -27,7 +27,7 @@ DECODERS = {
     "npy": ["node/base/npy.cpp"],
     "data_files": ["node/train/cifar10.cpp", "node/train/gzip.cpp", "node/train/idx.cpp"],
     "weights": ["node/store/weights_file.cpp"],
-    "tokenizer": ["node/train/tokens/tokenizer_file.cpp", "node/train/tokens/tokenizer.cpp"],
+    "tokenizer": ["node/train/tokens/tokenizer_json.cpp", "node/train/tokens/tokenizer.cpp"],
     "encode": ["node/train/tokens/byte_pairs.cpp", "node/train/tokens/nfc.cpp", "node/train/tokens/split_words.cpp",
                "node/train/tokens/token_finder.cpp"],
     "channel": ["node/net/records/hello.cpp", "node/net/records/blob_receiver.cpp",

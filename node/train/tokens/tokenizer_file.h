@@ -1,14 +1,8 @@
-// Reads tokenizer.json, the form in which the library `tokenizers` keeps a tokenizer: byte-level
-// BPE with the words of GPT-2, Llama 3 or Qwen 2. Whatever would make other ids than the library
-// does is refused.
-//
-// What an attacker can do here: a file is a stranger's. Its size, its depth and what it holds are
-// limited as it is read, and nothing is made of it before.
+// Tokenizers in files, and their names.
 //
 // Thread safety: pure functions, except those that read files.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,12 +12,8 @@
 
 namespace ostraka::train {
 
-inline constexpr std::size_t kMaxTokenizerBytes = std::size_t{64} << 20;
-
-// InvalidArgument: no such file, or a tokenizer of another kind. The message follows a file's name.
-base::StatusOr<Tokenizer> ParseTokenizer(std::string_view json);
-
-// Any file's bytes. InvalidArgument: too large; NotFound, Unavailable: it cannot be read.
+// The bytes of any file. InvalidArgument: more than kMaxTokenizerBytes. NotFound, Unavailable: it
+// cannot be read.
 base::StatusOr<std::string> ReadTokenizerText(const std::string& path);
 
 struct TokenizerFile {
