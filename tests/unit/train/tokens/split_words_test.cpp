@@ -48,7 +48,7 @@ TEST(SplitWords, Gpt2) {
 TEST(SplitWords, Llama3AndQwen2) {
   const auto words = [](std::string_view text) { return Words(text, WordRule::kLlama3); };
   EXPECT_THAT(words("It'S they'lL 'x '"), ElementsAre("It", "'S", " they", "'lL", " '", "x", " '"));
-  EXPECT_THAT(words("a'\u017f"), ElementsAre("a", "'\u017f"));  // the long s
+  EXPECT_THAT(words("a'\u017fa"), ElementsAre("a", "'\u017f", "a"));  // the long s
   EXPECT_THAT(words("12345 6"), ElementsAre("123", "45", " ", "6"));
   EXPECT_THAT(Words("123 6", WordRule::kQwen2), ElementsAre("1", "2", "3", " ", "6"));
   EXPECT_THAT(words("(word) !?\r\n\nx"), ElementsAre("(word", ")", " !?\r\n\n", "x"));
