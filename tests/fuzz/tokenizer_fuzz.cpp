@@ -18,8 +18,11 @@ std::string AllBytes() {
   std::string members;
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
     std::string name = CharacterOf(byte);
-    if (name == "\"" || name == "\\") name = "\\" + name;
-    members += (byte > 0 ? ",\"" : "\"") + name + "\":" + std::to_string(byte);
+    if (name == "\"" || name == "\\") name.insert(0, "\\");
+    members += byte > 0 ? ",\"" : "\"";
+    members += name;
+    members += "\":";
+    members += std::to_string(byte);
   }
   return members;
 }

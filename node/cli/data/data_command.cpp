@@ -111,7 +111,7 @@ base::Status PackByTokenizer(const DataOptions& options) {
                    train::LoadTextBy(tokenizer.tokenizer, options.source,
                                      options.context.value_or(kDefaultContext)));
   RETURN_IF_ERROR(WriteNewFile(copy, tokenizer.text));
-  if (const base::Status written = Write(options.out, data); !written.ok()) {
+  if (base::Status written = Write(options.out, data); !written.ok()) {
     std::error_code ignored;  // the first error is the one to tell
     std::filesystem::remove(copy, ignored);
     return written;

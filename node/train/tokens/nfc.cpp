@@ -63,25 +63,33 @@ const Row* RowOf(std::span<const Row> rows, char32_t code) {
   return found == rows.end() || found->code != code ? nullptr : &*found;
 }
 
+const CanonicalPair* PairOf(char32_t code) {
+  const auto* const composed = RowOf<CanonicalPair>(kComposed, code);
+  return composed != nullptr ? composed : RowOf<CanonicalPair>(kParted, code);
+}
+
 void Decompose(char32_t code, std::u32string& into) {
-  if (code < 0xc0) {
-    into += code;
-  } else if (IsWithin(code, kSyllables, kSyllableCount)) {
+  if (IsWithin(code, kSyllables, kSyllableCount)) {
     const char32_t index = code - kSyllables;
-    into += kLeads + index / (kVowelCount * kTrailCount);
-    into += kVowels + index / kTrailCount % kVowelCount;
-    if (index % kTrailCount != 0) into += kTrails + index % kTrailCount;
-  } else if (const auto* single = RowOf<CanonicalSingle>(kReplaced, code)) {
-    Decompose(single->other, into);
-  } else if (const auto* composed = RowOf<CanonicalPair>(kComposed, code)) {
-    Decompose(composed->first, into);
-    into += composed->second;  // has no form of its own
-  } else if (const auto* parted = RowOf<CanonicalPair>(kParted, code)) {
-    Decompose(parted->first, into);
-    Decompose(parted->second, into);
-  } else {
-    into += code;
+    into.push_back(kLeads + index / (kVowelCount * kTrailCount));
+    into.push_back(kVowels + index / kTrailCount % kVowelCount);
+    if (index % kTrailCount != 0) into.push_back(kTrails + index % kTrailCount);
+    return;
   }
+  // Only the first of two may have a form of its own (write_unicode.py).
+  std::u32string seconds;
+  while (code >= 0xc0) {
+    if (const auto* single = RowOf<CanonicalSingle>(kReplaced, code)) {
+      code = single->other;
+    } else if (const CanonicalPair* pair = PairOf(code)) {
+      code = pair->first;
+      seconds += pair->second;
+    } else {
+      break;
+    }
+  }
+  into += code;
+  into.append(seconds.rbegin(), seconds.rend());
 }
 
 bool ByParts(const CanonicalPair& a, const CanonicalPair& b) {

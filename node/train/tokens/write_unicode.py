@@ -71,7 +71,7 @@ def main():
     parted = [form for form in pairs if form not in composed]
     single = [form for form in forms if len(form) == 2]
     assert len(pairs) + len(single) == len(forms)
-    assert not {second for _, _, second in composed} & {form[0] for form in forms}
+    assert not {second for _, _, second in pairs} & {form[0] for form in forms}
     write("unicode_composed.inc", "\n".join([
         "// Those of Unicode 9.0.\n",
         array("Canonical combining classes above 0.", "CombiningRange", "kCombining", combining),

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/unit/train/tokens/made_tokenizer.h"
 
 namespace ostraka::train::tokenizer_test {
@@ -73,7 +75,7 @@ TEST(Tokenizer, TextsThatItCannotReadAreRefused) {
 
 TEST(Tokenizer, PartsThatMakeNoTokenizerAreRefused) {
   const TokenizerParts good = MadeParts({{"a", "b"}});
-  const auto with = [&good](auto change) {
+  const auto with = [&good](const std::function<void(TokenizerParts&)>& change) {
     TokenizerParts parts = good;
     change(parts);
     return Refusal(parts);
@@ -90,10 +92,10 @@ TEST(Tokenizer, PartsThatMakeNoTokenizerAreRefused) {
               HasSubstr("ids are below"));
   EXPECT_THAT(with([](Parts p) { p.vocabulary.emplace_back("xy", 0xffffffff); }),
               HasSubstr("ids are below"));
-  for (const auto& [left, right] : {std::pair("a", "x"), {"", "ab"}, {"ab", ""}, {"zz", "a"}}) {
-    EXPECT_THAT(with([&](Parts p) { p.merges.emplace_back(left, right); }),
+  for (const auto& merge : {std::pair("a", "x"), {"", "ab"}, {"ab", ""}, {"zz", "a"}}) {
+    EXPECT_THAT(with([&merge](Parts p) { p.merges.emplace_back(merge.first, merge.second); }),
                 HasSubstr("a merge, number 2"))
-        << left;
+        << merge.first;
   }
   EXPECT_THAT(with([](Parts p) { p.added = {{"", 257, false}}; }), HasSubstr("1 to 1024 bytes"));
   EXPECT_THAT(with([](Parts p) {
