@@ -56,6 +56,7 @@ inline constexpr std::string_view kDomainSwarmNonce = "swarm.nonce/1";  // u64 s
 inline constexpr std::string_view kDomainData = "data/1";      // a data set (node/train/dataset.h)
 inline constexpr std::string_view kDomainTokens = "tokens/1";  // records (node/train/tokens)
 inline constexpr std::string_view kDomainWideTokens = "tokens/2";        // of more than bytes
+inline constexpr std::string_view kDomainTokenizer = "tokenizer/1";      // a tokenizer.json's bytes
 inline constexpr std::string_view kDomainTrace = "trace/1";              // a simulator's history
 inline constexpr std::string_view kDomainRecording = "recording/1";      // a job's result
 inline constexpr std::string_view kDomainConformance = "conformance/1";  // floats of kernels

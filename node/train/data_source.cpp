@@ -306,6 +306,21 @@ base::StatusOr<Dataset> LoadDataset(const DataSource& source) {
   return data;
 }
 
+base::StatusOr<Dataset> LoadTextBy(const Tokenizer& tokenizer, const std::string& path,
+                                   std::uint32_t context) {
+  RETURN_IF_ERROR(CheckIsFile(path));
+  ASSIGN_OR_RETURN(DataFile file, ReadFile(path, kMaxFileBytes));
+  if (LooksPacked(file.bytes)) {
+    return base::InvalidArgument(path + ": is packed already: give the text");
+  }
+  const auto tokens =
+      tokenizer.Encode({reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()});
+  file.bytes = base::Bytes();  // the memory is for the records
+  if (!tokens.ok()) return file.Named(tokens.status());
+  auto data = RecordsOfTokens(*tokens, tokenizer.vocabulary(), context);
+  return data.ok() ? std::move(data) : file.Named(data.status());
+}
+
 base::StatusOr<Dataset> LoadDatasetOf(const DataSource& source, const base::Digest& hash) {
   ASSIGN_OR_RETURN(Dataset data, LoadDataset(source));
   if (hash.is_zero()) return data;

@@ -18,6 +18,7 @@
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/train/dataset.h"
+#include "node/train/tokens/tokenizer.h"
 
 namespace ostraka::train {
 
@@ -64,6 +65,11 @@ std::string InputScaling(std::string_view name);
 // NotFound: a file does not exist. InvalidArgument: a file has wrong content. Unavailable: it
 // cannot be read. Each message names the file.
 base::StatusOr<Dataset> LoadDataset(const DataSource& source);
+
+// The text of a file, also gzip, as records of `context` of the tokens that `tokenizer` makes of
+// it. Errors of LoadDataset, RecordsOfTokens and Tokenizer::Encode; InvalidArgument: a packed file.
+base::StatusOr<Dataset> LoadTextBy(const Tokenizer& tokenizer, const std::string& path,
+                                   std::uint32_t context);
 
 // How many tokens a model of `source` must tell apart, by the file's first line alone: of a packed
 // file its vocabulary, else that of bytes. Nothing is checked.

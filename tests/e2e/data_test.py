@@ -1,6 +1,9 @@
 """Data in files: training on them, and the errors for a peer with other files."""
+import hashlib
 import json
+import struct
 
+import golden_tokenizers
 import harness
 import image_files
 from harness import TestCase, expect_ok, needs_torch
@@ -117,6 +120,69 @@ class OtherDataTest(TestCase):
         for bad in ("mnist", "mnist@", name[:-1], "mnist@" + 64 * "0", f"mnist:{self.mnist}"):
             self.made.manifest.write_text(text.replace(name, bad))
             self.refused(2, ["run", "check", self.made.manifest], "data '" + bad[:7])
+
+
+class TokenizerTest(TestCase):
+    def pack(self, *options):
+        return ["data", "pack", self.folder / "text", "--tokenizer", self.folder / "tokenizer.json", "--context", 1, *options]
+
+    def written(self, text, tokenizer):
+        (self.folder / "text").write_bytes(text.encode())
+        (self.folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+
+    def test_records_are_of_the_ids_that_the_library_gives(self):
+        for case in golden_tokenizers.cases():
+            text, ids = max(case["texts"], key=lambda pair: len(pair[1]))
+            self.assertGreater(len(ids), 50)
+            self.written(text, case["tokenizer"])
+            packed = self.folder / case["name"]
+            said = json.loads(expect_ok(*self.pack("--out", packed, "--json")))
+            line, records = packed.read_bytes().split(b"\n", 1)
+            vocabulary = 1 + max(case["tokenizer"]["model"]["vocab"].values())
+            vocabulary = max([vocabulary, *(1 + each["id"] for each in case["tokenizer"]["added_tokens"])])
+            trained = len(ids) - 2 * (len(ids) // 10)
+            self.assertEqual(line.split()[:6], [b"ostraka-tokens", b"2", b"u16", str(vocabulary).encode(), b"1", str(trained - 1).encode()])
+            wide = struct.unpack(f"<{2 * (trained - 1)}H", records[:4 * (trained - 1)])
+            self.assertEqual([*wide[::2], wide[-1]], ids[:trained], case["name"])
+            # The tokenizer travels, and its name with it; that of the data does not change.
+            copy = self.folder / f"{case['name']}.tokenizer.json"
+            self.assertEqual(copy.read_text(), json.dumps(case["tokenizer"]))
+            self.assertEqual(said["tokenizer"]["file"], str(copy))
+            hashed = hashlib.blake2b(copy.read_bytes(), digest_size=32, person=b"tokenizer/1").hexdigest()
+            self.assertEqual(said["tokenizer"]["hash"], hashed)
+            self.assertEqual(json.loads(expect_ok("data", "check", f"tokens:{packed}", "--json")), said)
+            self.assertIn(hashed, expect_ok("data", "check", f"tokens:{packed}"))
+            copy.unlink()
+            del said["tokenizer"]
+            self.assertEqual(json.loads(expect_ok("data", "check", f"tokens:{packed}", "--json")), said)
+
+    def test_what_cannot_be_packed_is_refused_in_one_line_and_leaves_nothing(self):
+        case = golden_tokenizers.cases()[0]
+        self.written("word " * 100, case["tokenizer"])
+        out = self.folder / "out"
+        text = self.folder / "text"
+        for bad, reason in [(b"word", "text: too short: "), (b"caf\xe9 " * 100, "text: is no UTF-8 at byte 3"), (b"", "is empty")]:
+            text.write_bytes(bad)
+            self.refused(2, self.pack("--out", out), reason)
+        text.write_text("word " * 100)
+        other = self.folder / "other"
+        other.write_text(json.dumps({"model": {"type": "Unigram", "vocab": [["a", -1.0]]}}))
+        for tokenizer, code, reason in [(other, 2, "ostraka.data.pack in Python packs by any tokenizer"), (text, 2, "is no JSON at byte"),
+                                        (self.folder, 3, "is no file"), (self.folder / "none", 3, "is no file")]:
+            self.refused(code, ["data", "pack", text, "--tokenizer", tokenizer, "--out", out], str(tokenizer), reason)
+        self.refused(2, ["data", "pack", text, "--tokenizer", self.folder / "tokenizer.json", "--context", 70000, "--out", out], "1 to 65536")
+        self.refused(3, self.pack("--out", self.folder / "none" / "out"), "cannot create")
+        self.assertFalse(out.exists())
+        copy = self.folder / "out.tokenizer.json"
+        self.assertFalse(copy.exists())
+        copy.write_text("mine")
+        self.refused(2, self.pack("--out", out), "exists and is kept")
+        self.assertEqual(copy.read_text(), "mine")
+        copy.unlink()
+        expect_ok(*self.pack("--out", out))
+        self.refused(2, self.pack("--out", out), "exists and is kept")
+        text.write_bytes(out.read_bytes())
+        self.refused(2, self.pack("--out", self.folder / "again"), "is packed already")
 
 
 if __name__ == "__main__":

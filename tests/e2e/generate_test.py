@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import golden_tokenizers
 import harness
 from harness import TestCase, expect_ok, run
 
@@ -68,6 +69,28 @@ class GenerateTest(TestCase):
         named = [word for i, member in enumerate(members) for word in ("--member", f"{member}@127.0.0.1:{7001 + i}")]
         self.refused(2, ["run", "init", *named, "--out", self.folder / "run.toml", *options],
                      "the model sees the tokens that it is to predict", "causal mask")
+
+    def test_a_model_of_wide_tokens_speaks_by_their_tokenizer(self):
+        (self.folder / "text").write_text(SENTENCE * 300)
+        tokenizer = self.folder / "tokenizer.json"
+        small, other = golden_tokenizers.cases()[0]["tokenizer"], golden_tokenizers.cases()[2]["tokenizer"]
+        tokenizer.write_text(json.dumps(small))
+        expect_ok("data", "pack", self.folder / "text", "--tokenizer", tokenizer, "--context", 21, "--out", self.folder / "wide")
+        out = self.folder / "wide_out"
+        expect_ok("swarm", "--out", out, "--peers", 3, "--byzantine", 0, "--steps", 160, "--model", "gpt", "--layers", 1, "--width", 32,
+                  "--heads", 2, "--context", 21, "--batch-size", 8, "--data", f"tokens:{self.folder / 'wide'}", "--optimizer", "adamw",
+                  "--learning-rate", 0.02)
+        node = out / "node1"
+        said = expect_ok("generate", node, "Nobody vou", "--tokenizer", f"{self.folder / 'wide'}.tokenizer.json", "--temperature", 0,
+                         "--tokens", 30, "--seed", 1)
+        self.assertEqual(said, (SENTENCE * 9)[:len(said) - 1] + "\n")
+        self.assertGreater(len(said), 40)
+        self.refused(2, ["generate", node, "a"], "the model has 331 tokens, more than bytes", "--tokenizer FILE")
+        self.refused(3, ["generate", node, "a", "--tokenizer", self.folder / "none"], "is no file")
+        self.refused(2, ["generate", node, "\udcff", "--tokenizer", tokenizer], "the prompt is no UTF-8 at byte 0")
+        self.assertTrue(expect_ok("generate", node, "a", "--tokenizer", "bytes", "--tokens", 1))
+        tokenizer.write_text(json.dumps(other))
+        self.refused(2, ["generate", node, "a", "--tokenizer", tokenizer], "tokens, and the model only 331")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // ostraka data pack|check: data sets as files, and their names.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/train/data_source.h"
+#include "node/train/tokens/tokenizer_file.h"
 #include "node/train/tokens/tokens.h"
 
 namespace ostraka::cli {
@@ -22,6 +24,7 @@ constexpr std::uint32_t kDefaultContext = 64;
 struct DataOptions {
   std::string source;
   std::optional<std::uint32_t> context;
+  std::string tokenizer;  // of a text; empty: its bytes are the tokens
   std::string out;
   std::string id;  // that a copy must have; empty: any
   bool json = false;
@@ -31,7 +34,26 @@ std::string IdOf(const train::Dataset& data) {
   return train::TextOf(train::DataId{.name = data.name, .hash = train::HashOf(data)});
 }
 
-void Print(const train::Dataset& data, bool json) {
+// Where the tokenizer of a packed file lies.
+std::string TokenizerBeside(const std::string& packed) { return packed + ".tokenizer.json"; }
+
+// The tokenizer that lies beside the data, if one does.
+struct Beside {
+  std::string path;
+  std::string hash;
+};
+
+base::StatusOr<std::optional<Beside>> FindBeside(const train::DataSource& source) {
+  const std::string path = TokenizerBeside(source.dir);
+  std::error_code ignored;  // what cannot be examined is not there
+  if (source.name != train::kTokens || !std::filesystem::is_regular_file(path, ignored)) {
+    return std::nullopt;
+  }
+  ASSIGN_OR_RETURN(const std::string text, train::ReadTokenizerText(path));
+  return Beside{path, train::HashOfTokenizer(text).Hex()};
+}
+
+void Print(const train::Dataset& data, const std::optional<Beside>& tokenizer, bool json) {
   const bool of_records = data.name == train::kTokens;
   const std::string root =
       of_records ? crypto::MerkleRoot(train::LeavesOfRecords(data)).Hex() : std::string();
@@ -45,6 +67,7 @@ void Print(const train::Dataset& data, bool json) {
       result["context"] = data.shape.width;
       result["root"] = root;
     }
+    if (tokenizer) result["tokenizer"] = {{"file", tokenizer->path}, {"hash", tokenizer->hash}};
     PrintJson(result);
     return;
   }
@@ -53,6 +76,10 @@ void Print(const train::Dataset& data, bool json) {
               data.class_count);
   if (of_records) {
     std::printf("records of %u tokens under the root %s\n", data.shape.width + 1, root.c_str());
+  }
+  if (tokenizer) {
+    std::printf("the tokenizer in %s has the hash %s\n", PrintableLine(tokenizer->path).c_str(),
+                tokenizer->hash.c_str());
   }
 }
 
@@ -63,14 +90,44 @@ base::Status CheckContext(const DataOptions& options, const train::Dataset& data
                                std::to_string(data.shape.width) + ": leave out --context");
 }
 
+base::Status Write(const std::string& path, const train::Dataset& data) {
+  const base::Bytes file = train::PackRecords(data);
+  return WriteNewFile(path, std::string(file.begin(), file.end()));
+}
+
+// The records, and beside them a copy of the tokenizer, or neither of them.
+base::Status PackByTokenizer(const DataOptions& options) {
+  const std::string copy = TokenizerBeside(options.out);
+  for (const std::string& path : {options.out, copy}) {
+    // A long text would be encoded for nothing.
+    std::error_code unknown;  // then the attempt to write it will tell
+    if (!std::filesystem::exists(path, unknown)) continue;
+    return base::FailedPrecondition("'" + path +
+                                    "' exists and is kept: give another name with --out");
+  }
+  ASSIGN_OR_RETURN(const train::TokenizerFile tokenizer,
+                   train::ReadTokenizerFile(options.tokenizer));
+  ASSIGN_OR_RETURN(const train::Dataset data,
+                   train::LoadTextBy(tokenizer.tokenizer, options.source,
+                                     options.context.value_or(kDefaultContext)));
+  RETURN_IF_ERROR(WriteNewFile(copy, tokenizer.text));
+  if (base::Status written = Write(options.out, data); !written.ok()) {
+    std::error_code ignored;  // the first error is the one to tell
+    std::filesystem::remove(copy, ignored);
+    return written;
+  }
+  Print(data, Beside{copy, train::HashOfTokenizer(tokenizer.text).Hex()}, options.json);
+  return base::OkStatus();
+}
+
 base::Status Pack(const DataOptions& options) {
+  if (!options.tokenizer.empty()) return PackByTokenizer(options);
   ASSIGN_OR_RETURN(const train::Dataset data,
                    train::LoadDataset({train::kTokens, options.source,
                                        options.context.value_or(kDefaultContext)}));
   RETURN_IF_ERROR(CheckContext(options, data));
-  const base::Bytes file = train::PackRecords(data);
-  RETURN_IF_ERROR(WriteNewFile(options.out, std::string(file.begin(), file.end())));
-  Print(data, options.json);
+  RETURN_IF_ERROR(Write(options.out, data));
+  Print(data, std::nullopt, options.json);
   return base::OkStatus();
 }
 
@@ -85,7 +142,8 @@ base::StatusOr<ExitCode> Check(const DataOptions& options) {
   source.context = options.context.value_or(kDefaultContext);
   ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));
   RETURN_IF_ERROR(CheckContext(options, data));
-  Print(data, options.json);
+  ASSIGN_OR_RETURN(const std::optional<Beside> tokenizer, FindBeside(source));
+  Print(data, tokenizer, options.json);
   if (options.id.empty() || options.id == IdOf(data)) return kDone;
   std::fprintf(stderr, "these are other data than %s\n", PrintableLine(options.id).c_str());
   return kNegative;
@@ -109,6 +167,9 @@ void AddDataCommand(CLI::App& program, Invocation& invocation) {
   auto* pack = command->add_subcommand("pack", "write a text as records of tokens");
   pack->add_option("text", options->source, "the text: any file; also gzip")->required();
   WritesTo(pack->add_option("--out", options->out, "the file to write"))->required();
+  pack->add_option("--tokenizer", options->tokenizer,
+                   "the tokenizer.json that makes tokens of the text (default: its bytes are the "
+                   "tokens); a copy lies beside the file, as FILE.tokenizer.json");
   AddContext(*pack, *options);
   pack->footer("Example: ostraka data pack book.txt --context 128 --out book.tokens");
   pack->callback([options, &invocation] {

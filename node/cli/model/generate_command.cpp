@@ -1,12 +1,13 @@
 // ostraka generate: a text, continued by the model of a run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/exact/text_model.h"
+#include "node/train/tokens/tokenizer_file.h"
 
 namespace ostraka::cli {
 namespace {
@@ -28,6 +30,7 @@ struct GenerateOptions {
   std::string data_dir;
   std::string prompt;
   std::string graph;
+  std::string tokenizer;  // a file, or kBytes; empty: bytes, if the model has no more tokens
   std::optional<std::uint64_t> step;
   std::uint64_t count = 200;
   std::optional<std::uint64_t> seed;
@@ -35,8 +38,8 @@ struct GenerateOptions {
   bool json = false;
 };
 
-// A token is a byte, whatever the model could take.
-constexpr std::uint32_t kTokens = 256;
+constexpr std::uint32_t kByteTokens = 256;
+constexpr const char* kBytes = "bytes";
 // Many files beside a run are no runs'.
 constexpr std::size_t kMostGraphs = 64;
 
@@ -105,24 +108,82 @@ base::StatusOr<Speaker> Open(const GenerateOptions& options) {
   return Speaker{std::move(model), checkpoint.step};
 }
 
-base::StatusOr<std::vector<std::int32_t>> TokensOf(const std::string& prompt,
-                                                   std::uint32_t vocabulary) {
-  std::vector<std::int32_t> tokens;
-  // A text begins where a line ended.
-  for (const char byte : prompt.empty() ? std::string("\n") : prompt) {
-    tokens.push_back(static_cast<unsigned char>(byte));
-    if (static_cast<std::uint32_t>(tokens.back()) < vocabulary) continue;
-    return base::InvalidArgument("the prompt has the byte " + std::to_string(tokens.back()) +
-                                 ", and the model's tokens are 0 to " +
-                                 std::to_string(vocabulary - 1));
+// How a text becomes tokens of the model, and back: by a tokenizer, or each byte is a token.
+class Speech {
+ public:
+  static base::StatusOr<Speech> Make(const std::string& tokenizer, std::uint32_t vocabulary) {
+    Speech speech(vocabulary);
+    if (tokenizer == kBytes) return speech;
+    if (tokenizer.empty()) {
+      if (vocabulary <= kByteTokens) return speech;
+      return base::InvalidArgument(
+          "the model has " + std::to_string(vocabulary) +
+          " tokens, more than bytes: give the tokenizer of its data with --tokenizer FILE, or say "
+          "--tokenizer bytes if it was trained on bytes");
+    }
+    ASSIGN_OR_RETURN(train::TokenizerFile file, train::ReadTokenizerFile(tokenizer));
+    speech.tokenizer_ = std::move(file.tokenizer);
+    if (speech.tokenizer_->vocabulary() <= vocabulary) return speech;
+    return base::InvalidArgument(tokenizer + " has " +
+                                 std::to_string(speech.tokenizer_->vocabulary()) +
+                                 " tokens, and the model only " + std::to_string(vocabulary) +
+                                 ": give the tokenizer of its data");
   }
-  return tokens;
+
+  base::StatusOr<std::vector<std::int32_t>> TokensOf(std::string text) const {
+    if (text.empty()) text = "\n";  // a text begins where a line ended
+    if (tokenizer_) {
+      auto ids = tokenizer_->Encode(text);
+      if (ids.ok()) return std::vector<std::int32_t>(ids->begin(), ids->end());
+      return base::InvalidArgument("the prompt " + base::MessageOf(ids.status()));
+    }
+    std::vector<std::int32_t> tokens;
+    for (const char byte : text) {
+      tokens.push_back(static_cast<unsigned char>(byte));
+      if (static_cast<std::uint32_t>(tokens.back()) < vocabulary_) continue;
+      return base::InvalidArgument("the prompt has the byte " + std::to_string(tokens.back()) +
+                                   ", and the model's tokens are 0 to " +
+                                   std::to_string(vocabulary_ - 1));
+    }
+    return tokens;
+  }
+
+  bool Knows(std::size_t token) const {
+    return tokenizer_ ? tokenizer_->Has(static_cast<std::uint32_t>(token)) : token < kByteTokens;
+  }
+
+  // REQUIRES: Knows(token).
+  std::string BytesOf(std::int32_t token) const {
+    if (tokenizer_) {
+      return std::string(tokenizer_->BytesOf(static_cast<std::uint32_t>(token)));
+    }
+    return std::string(1, static_cast<char>(static_cast<unsigned char>(token)));
+  }
+
+ private:
+  explicit Speech(std::uint32_t vocabulary) : vocabulary_(vocabulary) {}
+
+  std::uint32_t vocabulary_;
+  std::optional<train::Tokenizer> tokenizer_;  // none: bytes
+};
+
+// A model may have more tokens than its text: no others are drawn.
+base::StatusOr<std::int32_t> DrawKnown(std::vector<float> logits, const Speech& speech,
+                                       const train::Sampling& sampling, base::Rng& rng) {
+  bool any = false;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (!speech.Knows(i)) logits[i] = -std::numeric_limits<float>::infinity();
+    any = any || std::isfinite(logits[i]);
+  }
+  if (any) return train::DrawToken(logits, sampling, rng);
+  return base::InvalidArgument("the model says nothing that is a token: its training failed");
 }
 
 base::Status Generate(const GenerateOptions& options) {
   ASSIGN_OR_RETURN(Speaker speaker, Open(options));
-  ASSIGN_OR_RETURN(std::vector<std::int32_t> tokens,
-                   TokensOf(options.prompt, std::min(kTokens, speaker.model.vocabulary())));
+  ASSIGN_OR_RETURN(const Speech speech,
+                   Speech::Make(options.tokenizer, speaker.model.vocabulary()));
+  ASSIGN_OR_RETURN(std::vector<std::int32_t> tokens, speech.TokensOf(options.prompt));
   std::uint64_t seed = options.seed.value_or(0);
   if (!options.seed) {
     crypto::FillRandom({reinterpret_cast<std::uint8_t*>(&seed), sizeof(seed)});
@@ -136,12 +197,13 @@ base::Status Generate(const GenerateOptions& options) {
     std::fputs(PrintableText(prompt, /*whole=*/true).c_str(), stdout);
   }
   for (std::uint64_t i = 0; i < options.count; ++i) {
-    ASSIGN_OR_RETURN(const std::vector<float> logits, speaker.model.LogitsAfter(tokens));
-    const auto known = std::span(logits).first(std::min<std::size_t>(kTokens, logits.size()));
-    tokens.push_back(train::DrawToken(known, options.sampling, rng));
-    const char byte = static_cast<char>(static_cast<unsigned char>(tokens.back()));
-    all += byte;
-    waits += byte;
+    ASSIGN_OR_RETURN(std::vector<float> logits, speaker.model.LogitsAfter(tokens));
+    ASSIGN_OR_RETURN(const std::int32_t token,
+                     DrawKnown(std::move(logits), speech, options.sampling, rng));
+    tokens.push_back(token);
+    const std::string bytes = speech.BytesOf(token);
+    all += bytes;
+    waits += bytes;
     if (options.json) continue;
     std::string_view rest = waits;
     std::fputs(PrintableText(rest, /*whole=*/false).c_str(), stdout);
@@ -177,6 +239,9 @@ void AddGenerateCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("prompt", options->prompt, "the text to continue (default: a new line)");
   command->add_option("--graph", options->graph,
                       "the run's graph file (default: the one of its hash in the folder or above)");
+  command->add_option("--tokenizer", options->tokenizer,
+                      "the tokenizer.json of the run's data, or bytes if its text's bytes are the "
+                      "tokens (default, if the model has no more tokens)");
   command->add_option("--step", options->step, "the state after this step");
   command->add_option("--tokens", options->count, "how many to add")
       ->check(CLI::Range(1, 1'000'000))

@@ -11,6 +11,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "crypto/merkle.h"
+#include "node/base/check.h"
 
 namespace ostraka::train {
 namespace {
@@ -70,12 +71,34 @@ void Assign(const Examples& part, std::size_t index, base::Bytes& record) {
 // At most `most` records of a stretch, at equal distances.
 void Cut(base::ByteView stretch, std::size_t most, Examples& part) {
   const std::size_t context = part.value_count;
-  const std::size_t records = (stretch.size() - 1) / context;
+  const std::size_t width = part.value_bytes;
+  const std::size_t records = (stretch.size() / width - 1) / context;
   const std::size_t count = std::min(records, most);
-  part.values.reserve(count * context);
+  part.values.reserve(count * context * width);
   for (std::size_t i = 0; i < count; ++i) {
-    AddRecord(stretch.subspan(i * records / count * context, context + 1), part);
+    AddRecord(stretch.subspan(i * records / count * context * width, (context + 1) * width), part);
   }
+}
+
+// Of tokens as they stand in a file of the kind.
+base::StatusOr<Dataset> CutIntoRecords(base::ByteView tokens, const PackedKind& kind,
+                                       std::uint32_t vocabulary, std::uint32_t context) {
+  RETURN_IF_ERROR(CheckContext(context));
+  const std::size_t width = kind.token_bytes;
+  const std::size_t count = tokens.size() / width;
+  const std::size_t tenth = count / 10;
+  if (tenth < std::size_t{context} + 1) {
+    return InvalidArgument("too short: " + std::to_string(count) +
+                           (kind.names_vocabulary ? " tokens" : " bytes") + ", records of " +
+                           std::to_string(context + 1) + " need at least " +
+                           std::to_string(10 * (std::size_t{context} + 1)));
+  }
+  Dataset data = EmptyRecords(context, kind, vocabulary);
+  const std::size_t trained = count - 2 * tenth;
+  Cut(tokens.first(trained * width), count, data.training);
+  Cut(tokens.subspan(trained * width, tenth * width), kMaxHeldOutRecords, data.validation);
+  Cut(tokens.subspan((trained + tenth) * width), kMaxHeldOutRecords, data.test);
+  return data;
 }
 
 // A packed file's line.
@@ -133,19 +156,24 @@ base::Status CheckVocabulary(const Examples& part, std::uint32_t vocabulary) {
 }  // namespace
 
 base::StatusOr<Dataset> RecordsOf(base::ByteView text, std::uint32_t context) {
-  RETURN_IF_ERROR(CheckContext(context));
-  const std::size_t tenth = text.size() / 10;
-  if (tenth < std::size_t{context} + 1) {
-    return InvalidArgument("too short: " + std::to_string(text.size()) + " bytes, records of " +
-                           std::to_string(context + 1) + " need at least " +
-                           std::to_string(10 * (std::size_t{context} + 1)));
+  return CutIntoRecords(text, kKinds[0], kByteTokens, context);
+}
+
+base::StatusOr<Dataset> RecordsOfTokens(std::span<const std::uint32_t> tokens,
+                                        std::uint32_t vocabulary, std::uint32_t context) {
+  const PackedKind& kind = kKinds[vocabulary <= kMostOfTwoBytes ? 1 : 2];
+  if (vocabulary == 0 || vocabulary > kMaxVocabulary) {
+    return InvalidArgument("a vocabulary has 1 to " + std::to_string(kMaxVocabulary) + " tokens");
   }
-  Dataset data = EmptyRecords(context, kKinds[0], kByteTokens);
-  const std::size_t trained = text.size() - 2 * tenth;
-  Cut(text.first(trained), text.size(), data.training);
-  Cut(text.subspan(trained, tenth), kMaxHeldOutRecords, data.validation);
-  Cut(text.subspan(trained + tenth), kMaxHeldOutRecords, data.test);
-  return data;
+  base::Bytes bytes;
+  bytes.reserve(tokens.size() * kind.token_bytes);
+  for (const std::uint32_t token : tokens) {
+    OSTRAKA_CHECK(token < vocabulary);
+    for (std::uint32_t i = 0; i < kind.token_bytes; ++i) {
+      bytes.push_back(static_cast<std::uint8_t>(token >> 8 * i));
+    }
+  }
+  return CutIntoRecords(bytes, kind, vocabulary, context);
 }
 
 bool LooksPacked(base::ByteView file) {

@@ -22,6 +22,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "node/base/bytes.h"
 #include "node/base/ids.h"
@@ -42,6 +44,10 @@ inline constexpr std::size_t kMaxHeldOutRecords = 256;
 // kMaxHeldOutRecords. No record crosses a border. InvalidArgument: T out of range, or a tenth
 // shorter than a record.
 base::StatusOr<Dataset> RecordsOf(base::ByteView text, std::uint32_t context);
+// As RecordsOf, of the tokens of a text, as u16 or u32. InvalidArgument: also a vocabulary of none
+// or of more than kMaxVocabulary. REQUIRES: all tokens are below `vocabulary`.
+base::StatusOr<Dataset> RecordsOfTokens(std::span<const std::uint32_t> tokens,
+                                        std::uint32_t vocabulary, std::uint32_t context);
 
 // Whether a file begins as a packed one does, or nearly so.
 bool LooksPacked(base::ByteView file);

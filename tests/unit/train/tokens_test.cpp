@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "crypto/merkle.h"
 #include "node/base/rng.h"
@@ -42,6 +44,27 @@ TEST(RecordsOfText, EachByteOfAStretchIsATargetOnceAndNoneCrossesABorder) {
   for (std::size_t i = 0; i < 88; ++i) expect_at(data.training, i, 9 * i);
   for (std::size_t i = 0; i < 11; ++i) expect_at(data.validation, i, 800 + 9 * i);
   for (std::size_t i = 0; i < 11; ++i) expect_at(data.test, i, 900 + 9 * i);
+}
+
+TEST(RecordsOfTokens, AreCutAsTheBytesOfATextAre) {
+  const base::Bytes text = Numbered(1000);
+  const std::vector<std::uint32_t> tokens(text.begin(), text.end());
+  const Dataset narrow = RecordsOf(text, 9).value();
+  for (const std::uint32_t vocabulary : {256U, 65'536U, 65'537U}) {
+    const Dataset wide = RecordsOfTokens(tokens, vocabulary, 9).value();
+    EXPECT_EQ(wide.class_count, vocabulary);
+    EXPECT_EQ(wide.training.value_bytes, vocabulary > 65'536 ? 4U : 2U);
+    ASSERT_EQ(wide.training.size(), narrow.training.size());
+    ASSERT_EQ(wide.test.size(), narrow.test.size());
+    for (std::size_t t = 0; t <= 9; ++t) {
+      ASSERT_EQ(TokenOf(wide.training, 87, t), TokenOf(narrow.training, 87, t));
+      ASSERT_EQ(TokenOf(wide.test, 10, t), TokenOf(narrow.test, 10, t));
+    }
+    EXPECT_EQ(HashOfRecords(ParseRecords(PackRecords(wide)).value()), HashOfRecords(wide));
+  }
+  EXPECT_THAT(base::MessageOf(RecordsOfTokens(std::span(tokens).first(99), 256, 9).status()),
+              HasSubstr("too short: 99 tokens"));
+  EXPECT_FALSE(RecordsOfTokens({}, 0, 9).ok());
 }
 
 TEST(RecordsOfText, HeldOutPartsHaveAMaximum) {
