@@ -67,7 +67,7 @@ TEST(HostedDevice, KillsAChildThatHangs) {
 }
 
 TEST(HostedDevice, SaysHowAChildEnded) {
-  EXPECT_THAT(base::MessageOf(ErrorOf(Host("die", 3))), HasSubstr("ended by signal 11"));
+  EXPECT_THAT(base::MessageOf(ErrorOf(Host("die", 3))), HasSubstr("ended by signal 9"));
   EXPECT_THAT(base::MessageOf(ErrorOf(Host("exit"))), HasSubstr("ended with 7"));
   const base::Status lost = ErrorOf(Host("lost", 3));
   EXPECT_EQ(lost.code(), absl::StatusCode::kUnavailable);

@@ -46,7 +46,7 @@ class Misbehaving final : public exact::Device {
                       std::span<const exact::Argument> arguments) override {
     if (at_-- > 0) return device_->Launch(kernel, groups, arguments);
     if (kind_ == "hang") Hang();
-    if (kind_ == "die") kill(getpid(), SIGSEGV);
+    if (kind_ == "die") kill(getpid(), SIGKILL);
     if (kind_ == "lost") return base::Unavailable("emulation, run_map: lost");
     return device_->Launch(kernel, groups, arguments);
   }
