@@ -112,26 +112,6 @@ std::vector<float> FloatsOf(const py::handle& object, const exact::TensorType& t
   return {array.data(), array.data() + array.size()};
 }
 
-// The graph's own runner as the judge of a device.
-class ByProcessor final : public train::MicroBatchEngine {
- public:
-  explicit ByProcessor(exact::Runner& runner) : runner_(runner) {}
-
-  base::StatusOr<float> Gradient(std::span<const float> parameters,
-                                 std::span<const exact::InputValues> inputs,
-                                 std::span<float> gradient) override {
-    return runner_.Gradient(parameters, inputs, gradient);
-  }
-  base::StatusOr<float> Loss(std::span<const float> parameters,
-                             std::span<const exact::InputValues> inputs) override {
-    return runner_.Loss(parameters, inputs);
-  }
-  std::span<const float> Logits() const override { return runner_.Logits(); }
-
- private:
-  exact::Runner& runner_;
-};
-
 // A graph that is ready to run. Calls take turns.
 class Graph {
  public:
@@ -227,13 +207,8 @@ class Graph {
         .count = 1, .inputs = [&](std::size_t) { return given.values; }, .check_wanted = nullptr};
     std::unique_ptr<train::GraphEngine>& engine = engines_[name];
     if (engine == nullptr) {
-      const exact::PlannedProgram& plan = runner_->plan();
-      auto made = train::MakeDeviceEngine(std::make_unique<ByProcessor>(*runner_),
-                                          {.program = plan.program,
-                                           .constants = runner_->constants(),
-                                           .operations = plan.operations,
-                                           .threads = plan.threads,
-                                           .devices = device::HostedSource(name, 0, host)});
+      auto made = train::MakeDeviceEngine(std::make_unique<train::RunnerEngine>(*runner_),
+                                          device::HostedSource(name, 0, host));
       RETURN_IF_ERROR(made->Prepare(given.parameters, batches));
       engine = std::move(made);
     }
@@ -329,7 +304,7 @@ class Graph {
   std::string text_;
   exact::Graph graph_;
   std::optional<exact::Runner> runner_;  // set by the constructor
-  // By device name; each uses runner_.
+  // By device name; each shares the memory of runner_.
   std::map<std::string, std::unique_ptr<train::GraphEngine>> engines_;
   std::mutex turn_;  // locked without the GIL
 };

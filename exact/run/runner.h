@@ -44,9 +44,9 @@ class Runner {
   const PlannedProgram& plan() const { return held_->plan; }
   const std::vector<std::vector<float>>& constants() const { return held_->constants; }
 
-  // One that computes the same by other kernels, which outlive it. It shares the plan, constants
-  // and memory of this one: of both together one call at a time. [With memory of its own, a second
-  // pass of a lie took twice a gradient's from each voter at once, and ended those without it.]
+  // This runner with other kernels, which outlive the result. Both runners share the plan, the
+  // constants and the memory, as copies do, so only one of them may run at a time. [With memory of
+  // its own, the second pass that follows a lie took a gradient's memory twice from each voter.]
   Runner By(const Kernels& kernels) const;
 
   // The loss at `parameters` on a micro-batch; `gradient` gets its gradient. Either may be infinite

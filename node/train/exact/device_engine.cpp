@@ -91,15 +91,16 @@ struct OpenDevice {
 
 class DeviceEngine final : public GraphEngine {
  public:
-  DeviceEngine(std::unique_ptr<MicroBatchEngine> cpu, DeviceWork work)
-      : cpu_(std::move(cpu)), work_(std::move(work)) {
-    if (!work_.check) work_.check = CheckProgram;
-    if (!work_.now) work_.now = SteadySeconds;
+  DeviceEngine(std::unique_ptr<RunnerEngine> cpu, std::shared_ptr<exact::DeviceSource> devices,
+               DeviceHooks hooks)
+      : cpu_(std::move(cpu)), devices_(std::move(devices)), hooks_(std::move(hooks)) {
+    if (!hooks_.check) hooks_.check = CheckProgram;
+    if (!hooks_.now) hooks_.now = SteadySeconds;
   }
 
   base::Status Prepare(std::span<const float> parameters, const MicroBatches& batches) override {
     RETURN_IF_ERROR(cpu_->Prepare(parameters, batches));
-    const auto names = work_.devices->Candidates();
+    const auto names = devices_->Candidates();
     if (!names.ok()) {
       Tell("no device is used: " + base::MessageOf(names.status()), /*is_trouble=*/true);
       return base::OkStatus();
@@ -109,15 +110,15 @@ class DeviceEngine final : public GraphEngine {
     for (const std::string& name : *names) {
       const base::Status tried = Try(name, parameters, batches);
       if (tried.ok()) continue;
-      if (work_.devices->is_named()) return tried;
+      if (devices_->is_named()) return tried;
       Tell(base::MessageOf(tried) + ": it is not used", /*is_trouble=*/true);
     }
     if (!open_) return base::OkStatus();
     const std::string speeds = name_ + " takes " + Milliseconds(device_seconds_) + " (" +
-                               Speed(work_.operations, device_seconds_) +
+                               Speed(Plan().operations, device_seconds_) +
                                ") for a gradient, the processor " + (reference_ ? "" : "about ") +
                                Milliseconds(cpu_seconds_);
-    if (!work_.devices->is_named() && cpu_seconds_ <= device_seconds_) {
+    if (!devices_->is_named() && cpu_seconds_ <= device_seconds_) {
       Tell(speeds + ": the processor computes");
       open_.reset();
       return base::OkStatus();
@@ -187,6 +188,8 @@ class DeviceEngine final : public GraphEngine {
     if (notices_.size() < kMostNotices) notices_.push_back({line, is_trouble});
   }
 
+  const exact::PlannedProgram& Plan() const { return cpu_->runner().plan(); }
+
   void Now(const std::string& computes_on) {
     const std::lock_guard lock(mutex_);
     computes_on_ = computes_on;
@@ -199,9 +202,9 @@ class DeviceEngine final : public GraphEngine {
   }
 
   base::Status TimeProcessor(std::span<const float> parameters, const MicroBatches& batches) {
-    if (work_.operations > kMostTrialOperations) {
-      cpu_seconds_ = static_cast<double>(work_.operations) / kThreadOperations /
-                     static_cast<double>(work_.threads);
+    if (Plan().operations > kMostTrialOperations) {
+      cpu_seconds_ = static_cast<double>(Plan().operations) / kThreadOperations /
+                     static_cast<double>(Plan().threads);
       return base::OkStatus();
     }
     ASSIGN_OR_RETURN(reference_, ByProcessor(parameters, batches.inputs(0)));
@@ -211,10 +214,10 @@ class DeviceEngine final : public GraphEngine {
 
   base::StatusOr<Trial> ByProcessor(std::span<const float> parameters,
                                     std::span<const exact::InputValues> inputs) {
-    const double begin = work_.now();
+    const double begin = hooks_.now();
     Trial trial{.gradient = std::vector<float>(parameters.size())};
     ASSIGN_OR_RETURN(trial.loss, cpu_->Gradient(parameters, inputs, trial.gradient));
-    trial.seconds = work_.now() - begin;
+    trial.seconds = hooks_.now() - begin;
     return trial;
   }
 
@@ -225,7 +228,7 @@ class DeviceEngine final : public GraphEngine {
     Trial trial;
     // The second one finds the kernels and the parameters where they will be.
     for (int i = 0; i < 2; ++i) {
-      ASSIGN_OR_RETURN(trial, opened.Gradient(parameters, batches.inputs(0), work_.now));
+      ASSIGN_OR_RETURN(trial, opened.Gradient(parameters, batches.inputs(0), hooks_.now));
     }
     if (reference_ && !reference_->SameBits(trial)) {
       return base::FailedPrecondition(opened.device->traits().name +
@@ -240,21 +243,22 @@ class DeviceEngine final : public GraphEngine {
 
   base::StatusOr<OpenDevice> Open(const std::string& name) const {
     OpenDevice opened;
-    ASSIGN_OR_RETURN(opened.device, work_.devices->Open(name));
-    const double begin = work_.now();
-    RETURN_IF_ERROR(work_.check(*opened.device));
-    opened.check_seconds = work_.now() - begin;
+    ASSIGN_OR_RETURN(opened.device, devices_->Open(name));
+    const double begin = hooks_.now();
+    RETURN_IF_ERROR(hooks_.check(*opened.device));
+    opened.check_seconds = hooks_.now() - begin;
     const exact::DeviceTraits& traits = opened.device->traits();
-    const std::uint64_t limit = work_.devices->memory_limit();
-    auto plan = exact::PlanDevice(work_.program,
+    const std::uint64_t limit = devices_->memory_limit();
+    auto plan = exact::PlanDevice(Plan().program,
                                   {.memory_bytes = limit > 0 ? std::min(limit, traits.memory_bytes)
                                                              : traits.memory_bytes / 10 * 9,
                                    .buffer_bytes = traits.buffer_bytes});
     if (!plan.ok()) {
       return base::FailedPrecondition(traits.name + ": " + base::MessageOf(plan.status()));
     }
-    ASSIGN_OR_RETURN(opened.runner,
-                     exact::DeviceRunner::Make(std::move(*plan), work_.constants, *opened.device));
+    ASSIGN_OR_RETURN(
+        opened.runner,
+        exact::DeviceRunner::Make(std::move(*plan), cpu_->runner().constants(), *opened.device));
     opened.runner->EndWhen(abandoned_);
     return opened;
   }
@@ -304,13 +308,13 @@ class DeviceEngine final : public GraphEngine {
     RETURN_IF_ERROR(runner.SetParameters(parameters));
     double loss = 0;
     for (std::size_t i = 0; i < batches.count; ++i) {
-      if (i > 0 && batches.check_wanted) RETURN_IF_ERROR(batches.check_wanted());
+      RETURN_IF_ERROR(batches.CheckWanted(i));
       ASSIGN_OR_RETURN(const float more, runner.AddGradient(batches.inputs(i)));
       loss += double{more};
     }
     RETURN_IF_ERROR(runner.TakeMean(mean));
     if (gradients_ % check_every_ == 0) {
-      const base::Status checked = work_.check(*open_->device);
+      const base::Status checked = hooks_.check(*open_->device);
       if (checked.code() == absl::StatusCode::kFailedPrecondition) Bar(checked);
       RETURN_IF_ERROR(checked);
     }
@@ -320,7 +324,7 @@ class DeviceEngine final : public GraphEngine {
   base::Status Audit(std::span<const float> parameters, const MicroBatches& batches,
                      std::size_t index) {
     ASSIGN_OR_RETURN(const Trial trial,
-                     open_->Gradient(parameters, batches.inputs(index), work_.now));
+                     open_->Gradient(parameters, batches.inputs(index), hooks_.now));
     ASSIGN_OR_RETURN(const Trial wanted, ByProcessor(parameters, batches.inputs(index)));
     if (trial.SameBits(wanted)) return base::OkStatus();
     const base::Status differs = base::FailedPrecondition(
@@ -334,7 +338,7 @@ class DeviceEngine final : public GraphEngine {
     exact::DeviceRunner& runner = *open_->runner;
     RETURN_IF_ERROR(runner.SetParameters(parameters));
     for (; done < batches.count; ++done) {
-      if (done > 0 && batches.check_wanted) RETURN_IF_ERROR(batches.check_wanted());
+      RETURN_IF_ERROR(batches.CheckWanted(done));
       ASSIGN_OR_RETURN(const float loss, runner.Loss(batches.inputs(done)));
       ASSIGN_OR_RETURN(const std::vector<float> logits, runner.Logits());
       each(loss, logits);
@@ -342,8 +346,9 @@ class DeviceEngine final : public GraphEngine {
     return base::OkStatus();
   }
 
-  const std::unique_ptr<MicroBatchEngine> cpu_;
-  DeviceWork work_;
+  const std::unique_ptr<RunnerEngine> cpu_;
+  const std::shared_ptr<exact::DeviceSource> devices_;
+  DeviceHooks hooks_;
   const std::shared_ptr<std::atomic<bool>> abandoned_ = std::make_shared<std::atomic<bool>>(false);
 
   std::string name_;                // of the device that was chosen; empty: none
@@ -365,10 +370,11 @@ class DeviceEngine final : public GraphEngine {
 
 }  // namespace
 
-std::unique_ptr<GraphEngine> MakeDeviceEngine(std::unique_ptr<MicroBatchEngine> cpu,
-                                              DeviceWork work) {
-  OSTRAKA_CHECK(work.devices != nullptr);
-  return std::make_unique<DeviceEngine>(std::move(cpu), std::move(work));
+std::unique_ptr<GraphEngine> MakeDeviceEngine(std::unique_ptr<RunnerEngine> cpu,
+                                              std::shared_ptr<exact::DeviceSource> devices,
+                                              DeviceHooks hooks) {
+  OSTRAKA_CHECK(cpu != nullptr && devices != nullptr);
+  return std::make_unique<DeviceEngine>(std::move(cpu), std::move(devices), std::move(hooks));
 }
 
 }  // namespace ostraka::train

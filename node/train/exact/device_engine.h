@@ -14,29 +14,20 @@
 // Thread safety: as graph_engine.h.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "exact/device/device_source.h"
-#include "exact/program/program.h"
 #include "node/base/status.h"
 #include "node/train/exact/graph_engine.h"
 
 namespace ostraka::train {
 
-struct DeviceWork {
-  exact::Program program;                     // of the graph, with its gradient
-  std::vector<std::vector<float>> constants;  // of the graph's sizes
-  std::uint64_t operations = 0;               // of a micro-batch's gradient
-  std::size_t threads = 1;                    // of the processor's engine
-  std::shared_ptr<exact::DeviceSource> devices;
-  // For tests. Whether a device computes as it must; null: by the conformance program.
+// What tests replace.
+struct DeviceHooks {
+  // Whether a device computes as it must; null: by the conformance program.
   std::function<base::Status(exact::Device&)> check = nullptr;
-  // For tests. A clock in seconds; null: the steady clock.
+  // A clock in seconds; null: the steady clock.
   std::function<double()> now = nullptr;
 };
 
@@ -48,8 +39,9 @@ inline constexpr double kAuditShare = 0.05;
 inline constexpr double kCheckShare = 0.01;
 
 // Prepare chooses the device: FailedPrecondition, or any error of it, if a person named it and it
-// cannot be used. `cpu` computes the same graph; REQUIRES: work.devices is not null.
-std::unique_ptr<GraphEngine> MakeDeviceEngine(std::unique_ptr<MicroBatchEngine> cpu,
-                                              DeviceWork work);
+// cannot be used. Program and constants are those of `cpu`. REQUIRES: neither is null.
+std::unique_ptr<GraphEngine> MakeDeviceEngine(std::unique_ptr<RunnerEngine> cpu,
+                                              std::shared_ptr<exact::DeviceSource> devices,
+                                              DeviceHooks hooks = {});
 
 }  // namespace ostraka::train

@@ -19,33 +19,20 @@ namespace {
 
 constexpr std::uint64_t kMaxHidden = std::uint64_t{1} << 20;
 
-class ExactEngine final : public MicroBatchEngine {
+class ExactEngine final : public RunnerEngine {
  public:
   // `gradients_operations`: of a whole batch's gradient. `kernels` outlive this; `runner` computes
   // by them, and on `executor`.
   ExactEngine(exact::Runner runner, const exact::Kernels& kernels,
               std::shared_ptr<const aggregation::Executor> executor,
               std::uint64_t gradients_operations, std::shared_ptr<std::atomic<bool>> abandoned)
-      : executor_(std::move(executor)),
+      : RunnerEngine(std::move(runner)),
+        executor_(std::move(executor)),
         kernels_(kernels),
         watch_(kernels, gradients_operations),
-        runner_(std::move(runner)),
         abandoned_(std::move(abandoned)) {
     runner_.EndWhen(abandoned_);
   }
-
-  base::StatusOr<float> Gradient(std::span<const float> parameters,
-                                 std::span<const exact::InputValues> inputs,
-                                 std::span<float> gradient) override {
-    return runner_.Gradient(parameters, inputs, gradient);
-  }
-
-  base::StatusOr<float> Loss(std::span<const float> parameters,
-                             std::span<const exact::InputValues> inputs) override {
-    return runner_.Loss(parameters, inputs);
-  }
-
-  std::span<const float> Logits() const override { return runner_.Logits(); }
 
   std::optional<std::uint64_t> WorkingBytes() const override {
     const exact::PlannedProgram& plan = runner_.plan();
@@ -63,10 +50,9 @@ class ExactEngine final : public MicroBatchEngine {
   base::Status AfterGradient() override { return watch_.AfterGradient(); }
 
  private:
-  const std::shared_ptr<const aggregation::Executor> executor_;  // outlives runner_
+  const std::shared_ptr<const aggregation::Executor> executor_;  // what runner_ computes on
   const exact::Kernels& kernels_;
   ConformanceWatch watch_;
-  exact::Runner runner_;
   const std::shared_ptr<std::atomic<bool>> abandoned_;
 };
 
@@ -126,17 +112,12 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainerBy(const exact::Kernels
   std::shared_ptr<const aggregation::Executor> executor = options.executor;
   if (executor == nullptr) executor = std::make_shared<aggregation::SerialExecutor>();
   const std::uint64_t operations = task.plan.operations * (options.batch_size / task.batch.size());
-  DeviceWork on_device{.program = options.devices == nullptr ? exact::Program{} : task.plan.program,
-                       .constants = task.constants,
-                       .operations = task.plan.operations,
-                       .threads = options.threads,
-                       .devices = options.devices};
   exact::Runner runner(std::move(task.plan), std::move(task.constants), kernels, *executor);
   auto cpu = std::make_unique<ExactEngine>(std::move(runner), kernels, std::move(executor),
                                            operations, std::make_shared<std::atomic<bool>>(false));
   if (options.devices == nullptr) return MakeGraphTrainer(std::move(task), options, std::move(cpu));
   return MakeGraphTrainer(std::move(task), options,
-                          MakeDeviceEngine(std::move(cpu), std::move(on_device)));
+                          MakeDeviceEngine(std::move(cpu), options.devices));
 }
 
 }  // namespace ostraka::train

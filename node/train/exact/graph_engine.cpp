@@ -9,7 +9,7 @@ base::StatusOr<double> MicroBatchEngine::Mean(std::span<const float> parameters,
   if (batches.count == 1) return loss;
   std::vector<float> next(mean.size());
   for (std::size_t i = 1; i < batches.count; ++i) {
-    if (batches.check_wanted) RETURN_IF_ERROR(batches.check_wanted());
+    RETURN_IF_ERROR(batches.CheckWanted(i));
     ASSIGN_OR_RETURN(const float more, Gradient(parameters, batches.inputs(i), next));
     loss += double{more};
     for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += next[k];
@@ -22,7 +22,7 @@ base::StatusOr<double> MicroBatchEngine::Mean(std::span<const float> parameters,
 base::Status MicroBatchEngine::Losses(std::span<const float> parameters,
                                       const MicroBatches& batches, const EachLoss& each) {
   for (std::size_t i = 0; i < batches.count; ++i) {
-    if (i > 0 && batches.check_wanted) RETURN_IF_ERROR(batches.check_wanted());
+    RETURN_IF_ERROR(batches.CheckWanted(i));
     ASSIGN_OR_RETURN(const float loss, Loss(parameters, batches.inputs(i)));
     each(loss, Logits());
   }

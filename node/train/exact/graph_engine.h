@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exact/run/runner.h"
@@ -27,6 +28,11 @@ struct MicroBatches {
   std::function<std::vector<exact::InputValues>(std::size_t index)> inputs;
   // Asked before each but the first: an error of it ends the call. May be null.
   std::function<base::Status()> check_wanted;
+
+  // To be called before micro-batch `index`.
+  base::Status CheckWanted(std::size_t index) const {
+    return index > 0 && check_wanted ? check_wanted() : base::OkStatus();
+  }
 };
 
 class GraphEngine {
@@ -92,6 +98,28 @@ class MicroBatchEngine : public GraphEngine {
                               std::span<float> mean) final;
   base::Status Losses(std::span<const float> parameters, const MicroBatches& batches,
                       const EachLoss& each) final;
+};
+
+// By exact kernels.
+class RunnerEngine : public MicroBatchEngine {
+ public:
+  explicit RunnerEngine(exact::Runner runner) : runner_(std::move(runner)) {}
+
+  const exact::Runner& runner() const { return runner_; }
+
+  base::StatusOr<float> Gradient(std::span<const float> parameters,
+                                 std::span<const exact::InputValues> inputs,
+                                 std::span<float> gradient) override {
+    return runner_.Gradient(parameters, inputs, gradient);
+  }
+  base::StatusOr<float> Loss(std::span<const float> parameters,
+                             std::span<const exact::InputValues> inputs) override {
+    return runner_.Loss(parameters, inputs);
+  }
+  std::span<const float> Logits() const override { return runner_.Logits(); }
+
+ protected:
+  exact::Runner runner_;
 };
 
 }  // namespace ostraka::train

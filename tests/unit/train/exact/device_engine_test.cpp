@@ -106,29 +106,23 @@ class PlannedSource final : public exact::DeviceSource {
   std::uint64_t limit_;
 };
 
-class Processor final : public MicroBatchEngine {
+class Processor final : public RunnerEngine {
  public:
-  Processor(exact::Program program, int& gradients)
-      : gradients_(gradients),
-        runner_(exact::PlanMemory(std::move(program), {}, 1).value(), {}, exact::BestKernels(),
-                one_) {}
+  Processor(const exact::Program& program, int& gradients)
+      : RunnerEngine(exact::Runner(exact::PlanMemory(program, {}, 1).value(), {},
+                                   exact::BestKernels(), kOne)),
+        gradients_(gradients) {}
 
   base::StatusOr<float> Gradient(std::span<const float> parameters,
                                  std::span<const exact::InputValues> inputs,
                                  std::span<float> gradient) override {
     ++gradients_;
-    return runner_.Gradient(parameters, inputs, gradient);
+    return RunnerEngine::Gradient(parameters, inputs, gradient);
   }
-  base::StatusOr<float> Loss(std::span<const float> parameters,
-                             std::span<const exact::InputValues> inputs) override {
-    return runner_.Loss(parameters, inputs);
-  }
-  std::span<const float> Logits() const override { return runner_.Logits(); }
 
  private:
+  static inline const aggregation::SerialExecutor kOne;
   int& gradients_;
-  const aggregation::SerialExecutor one_;
-  exact::Runner runner_;
 };
 
 class DeviceEngineTest : public ::testing::Test {
@@ -165,11 +159,8 @@ class DeviceEngineTest : public ::testing::Test {
 
   std::unique_ptr<GraphEngine> Make(bool named = true, std::uint64_t limit = 0) {
     return MakeDeviceEngine(std::make_unique<Processor>(program_, by_processor_),
-                            {.program = program_,
-                             .constants = {},
-                             .operations = 1000,
-                             .devices = std::make_shared<PlannedSource>(plan_, named, limit),
-                             .check = [this](exact::Device&) { return plan_.check; },
+                            std::make_shared<PlannedSource>(plan_, named, limit),
+                            {.check = [this](exact::Device&) { return plan_.check; },
                              .now = [this] { return seconds_ += 0.125; }});
   }
 
