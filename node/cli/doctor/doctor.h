@@ -103,7 +103,7 @@ Finding JudgeMemory(const MemoryFacts& facts, std::uint64_t need = 0);
 
 // The least work of a step of some run, on this machine.
 struct WorkFacts {
-  double seconds = 0;       // as measured
+  base::Duration takes;     // as measured
   base::Duration allowed;   // by the run (protocol::WorkIn)
   double most_batches = 1;  // that count, as a multiple of the least
   std::string by;           // what computes

@@ -1,7 +1,6 @@
 // ostraka doctor: checks whether this machine is fit for a node.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <future>
 #include <memory>
@@ -22,6 +21,7 @@
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
 #include "node/config/run_memory.h"
+#include "node/config/run_work.h"
 #include "node/config/training.h"
 #include "node/device/device_list.h"
 #include "node/os/endpoint.h"
@@ -131,34 +131,21 @@ struct RunNeeds {
   WorkFacts work;
 };
 
-// The second of two equal ones, since the first sets up memory.
-base::StatusOr<WorkFacts> MeasureWork(const protocol::Manifest& manifest, train::Trainer& trainer) {
-  const protocol::TrainingPlan& plan = manifest.training;
-  const std::vector<float> parameters = trainer.InitialParameters(manifest.run_id);
-  double seconds = 0;
-  for (int i = 0; i < 2; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    RETURN_IF_ERROR(trainer.Gradient(parameters, base::Digest{}).status());
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  }
-  return WorkFacts{
-      .seconds =
-          seconds * static_cast<double>(plan.batches) * static_cast<double>(plan.inner.steps),
-      .allowed = protocol::WorkIn(manifest),
-      .most_batches = static_cast<double>(plan.most_batches) / static_cast<double>(plan.batches),
-      .by = trainer.ComputesOn()};
-}
-
 // nullopt: the data are not here, or the model's library.
 std::optional<RunNeeds> NeedsOf(const DoctorOptions& options) {
   auto model = ModelOf(options, "", device::kAnyDevice);
   if (!model.ok()) return std::nullopt;
   const auto trainer = train::MakeTrainer(model->trainer);
   if (!trainer.ok()) return std::nullopt;
-  const auto work = MeasureWork(model->manifest, **trainer);
+  const auto work = config::MeasureLeastWork(model->manifest, **trainer);
   if (!work.ok()) return std::nullopt;
+  const protocol::TrainingPlan& plan = model->manifest.training;
   return RunNeeds{.memory = config::SumOf(config::MemoryRowsOf(model->manifest, **trainer)),
-                  .work = *work};
+                  .work = {.takes = *work,
+                           .allowed = protocol::WorkIn(model->manifest),
+                           .most_batches = static_cast<double>(plan.most_batches) /
+                                           static_cast<double>(plan.batches),
+                           .by = (*trainer)->ComputesOn()}};
 }
 
 base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {

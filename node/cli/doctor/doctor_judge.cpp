@@ -224,19 +224,20 @@ Finding JudgeMemory(const MemoryFacts& facts, std::uint64_t need) {
 }
 
 Finding JudgeWork(const WorkFacts& facts) {
+  const double takes = facts.takes.seconds();
   const double allowed = facts.allowed.seconds();
-  std::string text = "the least work of a step takes " + Number(facts.seconds) + " s on " +
-                     facts.by + ", and the run allows " + Number(allowed) + " s";
+  std::string text = "the least work of a step takes " + Number(takes) + " s on " + facts.by +
+                     ", and the run allows " + Number(allowed) + " s";
   const char* const fix =
       "give the node more --threads or a GPU (--device), or join a run whose --work-ms is larger";
-  if (facts.seconds > allowed) {
+  if (takes > allowed) {
     return {"work", Severity::kSerious, text + ": this node would be late", fix};
   }
-  if (facts.seconds > 0.8 * allowed) {
+  if (takes > 0.8 * allowed) {
     return {"work", Severity::kWarning, text + ": a busy moment makes this node late", fix};
   }
-  // Who is faster than the counts use waits for the others.
-  const double spare = 0.8 * allowed / std::max(facts.seconds, 1e-3);
+  // A machine that is faster than its batches need waits for the slower ones.
+  const double spare = 0.8 * allowed / std::max(takes, 1e-3);
   if (spare > 2 * facts.most_batches) {
     text += "; of this machine it uses a part in " +
             std::to_string(static_cast<long>(spare / facts.most_batches));

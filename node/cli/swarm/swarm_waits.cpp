@@ -4,25 +4,16 @@
 #include <thread>
 
 #include "node/cli/terminal/human.h"
-#include "node/os/steady_clock.h"
+#include "node/config/run_work.h"
 
 namespace ostraka::cli {
 
 base::StatusOr<base::Duration> MeasureWork(const protocol::Manifest& manifest,
                                            train::Trainer& trainer, std::uint32_t nodes) {
-  const std::vector<float> parameters = trainer.InitialParameters({});
-  base::Duration gradient{};
-  // The first one also sets up memory and kernels.
-  for (int i = 0; i < 2; ++i) {
-    const base::Time begin = os::SteadyNow();
-    RETURN_IF_ERROR(trainer.Gradient(parameters, {}).status());
-    gradient = os::SteadyNow() - begin;
-    if (gradient > base::Seconds(1)) break;
-  }
+  ASSIGN_OR_RETURN(const base::Duration work, config::MeasureLeastWork(manifest, trainer));
   const std::uint64_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::uint64_t turns = (nodes + cores - 1) / cores;
-  const protocol::TrainingPlan& plan = manifest.training;
-  return gradient * static_cast<std::int64_t>(plan.inner.steps * plan.batches * turns);
+  return work * static_cast<std::int64_t>(turns);
 }
 
 base::Duration ExchangeTime(const protocol::Manifest& manifest, std::uint64_t dimension,

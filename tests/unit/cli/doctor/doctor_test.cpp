@@ -60,15 +60,17 @@ TEST(DoctorTest, ACardWithoutADeviceFileIsReported) {
 }
 
 TEST(DoctorTest, WorkThatTakesTooLongIsSerious) {
-  const WorkFacts facts{.seconds = 4, .allowed = base::Seconds(3), .by = "processor"};
+  const WorkFacts facts{.takes = base::Seconds(4), .allowed = base::Seconds(3), .by = "processor"};
   Expect(JudgeWork(facts), Severity::kSerious,
          "takes 4.0 s on processor, and the run allows 3.0 s: this node would be late | give");
-  Expect(JudgeWork({.seconds = 4, .allowed = base::Milliseconds(4500), .by = ""}),
+  Expect(JudgeWork({.takes = base::Seconds(4), .allowed = base::Milliseconds(4500), .by = ""}),
          Severity::kWarning, "a busy moment");
-  const Finding fast =
-      JudgeWork({.seconds = 0.1, .allowed = base::Seconds(10), .most_batches = 2, .by = "cuda:0"});
+  const Finding fast = JudgeWork({.takes = base::Milliseconds(100),
+                                  .allowed = base::Seconds(10),
+                                  .most_batches = 2,
+                                  .by = "cuda:0"});
   Expect(fast, Severity::kOk, "it uses a part in 40");
-  EXPECT_THAT(JudgeWork({.seconds = 4, .allowed = base::Seconds(10), .by = ""}).text,
+  EXPECT_THAT(JudgeWork({.takes = base::Seconds(4), .allowed = base::Seconds(10), .by = ""}).text,
               ::testing::Not(HasSubstr("part in")));
 }
 
