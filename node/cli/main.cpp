@@ -24,6 +24,7 @@
 #include "node/cli/swarm/commands.h"
 #include "node/cli/terminal/exit_code.h"
 #include "node/cli/terminal/usage.h"
+#include "node/device/host_wire.h"
 #include "node/device/serve_device.h"
 #include "node/net/link/tls_identity.h"
 

@@ -26,7 +26,7 @@ namespace ostraka::device {
 // The program that runs RunDeviceHost, and its first arguments.
 struct HostCommand {
   std::string program = "";  // empty: this one
-  std::vector<std::string> arguments = {"device-host"};
+  std::vector<std::string> arguments = {kDeviceHost};
 };
 
 class DeviceChild {

@@ -27,44 +27,35 @@ std::optional<std::size_t> IndexOf(std::string_view name, std::string_view kind)
   return index;
 }
 
-std::string NameOf(std::string_view kind, std::size_t index) {
-  return std::string(kind) + std::to_string(index);
-}
-
 // CUDA's numbers: 12020 is 12.2.
 std::string CudaVersion(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
-void AddOpenCl(std::vector<ListedDevice>& list) {
-  const auto infos = ListOpenCl();
-  if (!infos.ok()) {
-    list.push_back({.error = "no OpenCL: " + base::MessageOf(infos.status())});
-    return;
-  }
-  for (std::size_t i = 0; i < infos->size(); ++i) {
-    const OpenClInfo& info = (*infos)[i];
-    list.push_back({.name = NameOf(kOpenCl, i),
-                    .description = info.name + ", " + info.platform + ", driver " + info.driver,
-                    .memory_bytes = info.memory_bytes,
-                    .is_processor = info.is_processor});
-  }
+ListedDevice DescriptionOf(const OpenClInfo& info) {
+  return {.description = info.name + ", " + info.platform + ", driver " + info.driver,
+          .memory_bytes = info.memory_bytes,
+          .is_processor = info.is_processor};
 }
 
-void AddCuda(std::vector<ListedDevice>& list) {
-  const auto infos = ListCuda();
+ListedDevice DescriptionOf(const CudaInfo& info) {
+  return {.description = info.name + ", sm_" + std::to_string(info.major) +
+                         std::to_string(info.minor) + ", driver of CUDA " +
+                         CudaVersion(info.driver),
+          .memory_bytes = info.memory_bytes};
+}
+
+// The devices of one kind, or why they are not known.
+template <typename Info>
+void Add(std::string_view kind, const std::string& library,
+         const base::StatusOr<std::vector<Info>>& infos, std::vector<ListedDevice>& list) {
   if (!infos.ok()) {
-    list.push_back({.error = "no CUDA: " + base::MessageOf(infos.status())});
+    list.push_back({.error = "no " + library + ": " + base::MessageOf(infos.status())});
     return;
   }
   for (std::size_t i = 0; i < infos->size(); ++i) {
-    const CudaInfo& info = (*infos)[i];
-    list.push_back({.name = NameOf(kCuda, i),
-                    .description = info.name + ", sm_" + std::to_string(info.major) +
-                                   std::to_string(info.minor) + ", driver of CUDA " +
-                                   CudaVersion(info.driver),
-                    .memory_bytes = info.memory_bytes,
-                    .is_processor = false});
+    list.push_back(DescriptionOf((*infos)[i]));
+    list.back().name = std::string(kind) + std::to_string(i);
   }
 }
 
@@ -72,8 +63,8 @@ void AddCuda(std::vector<ListedDevice>& list) {
 
 std::vector<ListedDevice> ListDevices() {
   std::vector<ListedDevice> list;
-  AddCuda(list);
-  AddOpenCl(list);
+  Add(kCuda, "CUDA", ListCuda(), list);
+  Add(kOpenCl, "OpenCL", ListOpenCl(), list);
   return list;
 }
 

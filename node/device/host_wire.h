@@ -25,6 +25,10 @@ namespace ostraka::device {
 
 inline constexpr std::uint32_t kHostVersion = 1;
 
+// The child is `ostraka device-host WHAT`, where WHAT is a device's name (device_list.h), or list.
+inline constexpr const char* kDeviceHost = "device-host";
+inline constexpr const char* kListDevices = "list";
+
 // The child's descriptors.
 inline constexpr int kControl = 3;
 inline constexpr int kMemory = 4;

@@ -10,7 +10,6 @@
 #include "exact/device/kernel_list.h"
 #include "node/base/check.h"
 #include "node/device/host_wire.h"
-#include "node/device/serve_device.h"
 
 namespace ostraka::device {
 namespace {
@@ -51,7 +50,6 @@ class HostedDevice final : public exact::Device {
   base::Status Upload(DeviceBuffer to, std::uint64_t offset,
                       std::span<const std::byte> from) override {
     while (!from.empty()) {
-      RETURN_IF_ERROR(Settle());
       const std::size_t bytes = std::min(from.size(), kDataBytes);
       std::memcpy(child_.data(), from.data(), bytes);
       RETURN_IF_ERROR(

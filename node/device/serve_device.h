@@ -23,10 +23,7 @@ using OpenDevice = std::function<base::StatusOr<std::unique_ptr<exact::Device>>(
 // code.
 int ServeDevice(const OpenDevice& open);
 
-// The child's whole program, `ostraka device-host WHAT`: `what` is a device's name (device_list.h),
-// or kListDevices.
-inline constexpr const char* kDeviceHost = "device-host";
-inline constexpr const char* kListDevices = "list";
+// The child's whole program (host_wire.h).
 int RunDeviceHost(const std::string& what);
 
 }  // namespace ostraka::device

@@ -98,13 +98,8 @@ base::Status Write(const std::string& path, const train::Dataset& data) {
 // The records, and beside them a copy of the tokenizer, or neither of them.
 base::Status PackByTokenizer(const DataOptions& options) {
   const std::string copy = TokenizerBeside(options.out);
-  for (const std::string& path : {options.out, copy}) {
-    // A long text would be encoded for nothing.
-    std::error_code unknown;  // then the attempt to write it will tell
-    if (!std::filesystem::exists(path, unknown)) continue;
-    return base::FailedPrecondition("'" + path +
-                                    "' exists and is kept: give another name with --out");
-  }
+  // A long text would be encoded for nothing.
+  for (const std::string& path : {options.out, copy}) RETURN_IF_ERROR(CheckIsNew(path));
   ASSIGN_OR_RETURN(const train::TokenizerFile tokenizer,
                    train::ReadTokenizerFile(options.tokenizer));
   ASSIGN_OR_RETURN(const train::Dataset data,

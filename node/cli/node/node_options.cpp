@@ -46,19 +46,12 @@ base::StatusOr<std::map<base::PeerId, std::string>> MemberAddresses(
   return addresses;
 }
 
-base::StatusOr<std::uint64_t> BandwidthOf(const std::string& text) {
-  if (text.empty()) return 0;
-  const auto cap = ParseByteCount(text);
-  if (cap.ok() && *cap > 0) return *cap;
-  return base::InvalidArgument("--bandwidth " +
-                               (cap.ok() ? "must be above 0" : base::MessageOf(cap.status())));
-}
-
-base::StatusOr<std::uint64_t> DeviceMemoryOf(const std::string& text) {
+// 0: the option was not given.
+base::StatusOr<std::uint64_t> BytesOf(const std::string& option, const std::string& text) {
   if (text.empty()) return 0;
   const auto bytes = ParseByteCount(text);
   if (bytes.ok() && *bytes > 0) return *bytes;
-  return base::InvalidArgument("--device-memory " +
+  return base::InvalidArgument(option + " " +
                                (bytes.ok() ? "must be above 0" : base::MessageOf(bytes.status())));
 }
 
@@ -94,7 +87,7 @@ base::StatusOr<host::RunNetwork> NetworkOf(const NodeNetworkOptions& options,
   }
   network.listen = options.listen;
   ASSIGN_OR_RETURN(network.dht, DhtOf(options.dht));
-  ASSIGN_OR_RETURN(network.max_bytes_per_second, BandwidthOf(options.bandwidth));
+  ASSIGN_OR_RETURN(network.max_bytes_per_second, BytesOf("--bandwidth", options.bandwidth));
   if (options.reachable == "yes" || options.reachable == "no") {
     network.reachable = options.reachable == "yes";
   } else if (!options.reachable.empty()) {
@@ -219,7 +212,7 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options,
   run.threads = options.threads;
   run.recompute = options.recompute;
   run.device = options.device;
-  ASSIGN_OR_RETURN(run.device_memory, DeviceMemoryOf(options.device_memory));
+  ASSIGN_OR_RETURN(run.device_memory, BytesOf("--device-memory", options.device_memory));
   ASSIGN_OR_RETURN(run.compute_percent, ComputePercentOf(options.cpu, *run.manifest));
   run.files.origin = options.files.origin;
   if (!options.recording.folder.empty()) {

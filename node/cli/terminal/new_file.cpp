@@ -26,6 +26,11 @@ int WriteAndClose(int fd, std::string_view text) {
   return failure;
 }
 
+base::Status Taken(const std::string& path) {
+  return base::FailedPrecondition("'" + path +
+                                  "' exists and is kept: give another name with --out");
+}
+
 }  // namespace
 
 CLI::Option* WritesTo(CLI::Option* option) {
@@ -38,12 +43,16 @@ CLI::Option* WritesTo(CLI::Option* option) {
       ""));
 }
 
+base::Status CheckIsNew(const std::string& path) {
+  std::error_code unknown;  // then the attempt to write it will tell
+  return std::filesystem::exists(path, unknown) ? Taken(path) : base::OkStatus();
+}
+
 base::Status WriteNewFile(const std::string& path, const std::string& text) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0) {
     return errno == EEXIST
-               ? base::FailedPrecondition("'" + path +
-                                          "' exists and is kept: give another name with --out")
+               ? Taken(path)
                : base::Unavailable("cannot create '" + path + "': " + std::strerror(errno));
   }
   const int failure = WriteAndClose(fd, text);

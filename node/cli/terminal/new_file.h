@@ -15,6 +15,9 @@ namespace ostraka::cli {
 // output by it, and a file of that name is hard to remove.
 CLI::Option* WritesTo(CLI::Option* option);
 
+// FailedPrecondition if `path` exists, as of WriteNewFile: for whoever has much to do before.
+base::Status CheckIsNew(const std::string& path);
+
 // Creates `path` with `text`, durably. FailedPrecondition if it exists: nothing is overwritten.
 // Unavailable: it cannot be created or written; then no file is left.
 base::Status WriteNewFile(const std::string& path, const std::string& text);

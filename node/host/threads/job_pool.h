@@ -8,8 +8,9 @@
 //       to a more urgent one where its trainer asks (Trainer::EndWhere), and before each pass; it
 //       begins anew later. Other jobs run on any job thread and begin in the order of Start.
 //   J2  Evaluations begin on the compute thread while no gradient waits. At most kMaxEvaluations
-//       wait; a further one replaces the oldest, so evaluations never pile up. One that runs gives
-//       way to any job of the compute thread where its trainer asks, and goes on later from there.
+//       wait; a further one replaces the oldest, so evaluations never pile up. A running
+//       evaluation gives way to any job of the compute thread where its trainer asks, and goes on
+//       later from there.
 //   J3  Heavy pure jobs share idle job threads through aggregation::Executor. Results do not depend
 //       on this (aggregation/shared/rule.h).
 //   J4  What a library throws becomes JobFailed or a Status (thrown.h).

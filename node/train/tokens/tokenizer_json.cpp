@@ -292,8 +292,8 @@ base::StatusOr<WordRule> RuleOf(const Facts& facts) {
   }
   RETURN_IF_ERROR(CheckByteLevel(facts, second, /*cuts=*/false));
   const auto rule = WordRuleOf(TextAt(facts, first + "/pattern/Regex"));
-  // What a rule knows is cut into words without rest, so to keep the words and to take the rest off
-  // is the same.
+  // A known expression leaves no rest between words, so both settings give the same words: Isolated
+  // keeps words and rest, and Removed, inverted, takes the rest away.
   const std::string behavior = TextAt(facts, first + "/behavior");
   const bool keeps = behavior == "Isolated" && SwitchAt(facts, first + "/invert", false) == false;
   const bool takes = behavior == "Removed" && SwitchAt(facts, first + "/invert", false) == true;

@@ -12,6 +12,7 @@
 #include "crypto/hash.h"
 #include "crypto/merkle.h"
 #include "node/base/check.h"
+#include "node/base/little_endian.h"
 
 namespace ostraka::train {
 namespace {
@@ -169,9 +170,7 @@ base::StatusOr<Dataset> RecordsOfTokens(std::span<const std::uint32_t> tokens,
   bytes.reserve(tokens.size() * kind.token_bytes);
   for (const std::uint32_t token : tokens) {
     OSTRAKA_CHECK(token < vocabulary);
-    for (std::uint32_t i = 0; i < kind.token_bytes; ++i) {
-      bytes.push_back(static_cast<std::uint8_t>(token >> 8 * i));
-    }
+    base::AppendLittleEndian(bytes, token, kind.token_bytes);
   }
   return CutIntoRecords(bytes, kind, vocabulary, context);
 }
