@@ -8,10 +8,7 @@ import signal
 import subprocess
 
 import harness
-from harness import OSTRAKA, Running, TestCase, children_of, expect_ok, run
-
-GPT = ["--model", "gpt", "--layers", 1, "--width", 16, "--heads", 2, "--context", 16, "--batch-size", 4]
-TEXT = "Nobody vouches for anybody here. "
+from harness import OSTRAKA, TINY_GPT, TINY_TEXT, Running, TestCase, children_of, expect_ok, run
 
 
 def processor_of_opencl():
@@ -27,8 +24,8 @@ class DeviceTest(TestCase):
     def setUp(self):
         super().setUp()
         self.text = self.folder / "text"
-        self.text.write_text(TEXT * 300)
-        self.options = [*GPT, "--data", f"text:{self.text}"]
+        self.text.write_text(TINY_TEXT * 300)
+        self.options = [*TINY_GPT, "--data", f"text:{self.text}"]
         self.device = processor_of_opencl()
         if self.device is None:
             self.skipTest("NOT TESTED: no OpenCL on this machine; apt-get install pocl-opencl-icd")
@@ -38,7 +35,7 @@ class DeviceTest(TestCase):
 
     def test_members_with_and_without_a_device_convict_a_liar_that_has_one(self):
         out = self.folder / "out"
-        swarm = Running("swarm", "--json", "--out", out, *self.options, "--peers", 5, "--byzantine", 1, "--steps", 20,
+        swarm = Running("swarm", "--json", "--out", out, *self.options, "--peers", 5, "--byzantine", 1, "--steps", 60,
                         "--device", f"{self.device},cpu")
         self.addCleanup(swarm.close)
         swarm.wait_for("stderr", lambda line: line.startswith("step "))

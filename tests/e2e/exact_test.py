@@ -5,10 +5,7 @@ import unittest
 from pathlib import Path
 
 import harness
-from harness import TestCase, expect_ok, run
-
-GPT = ["--model", "gpt", "--layers", 1, "--width", 16, "--heads", 2, "--context", 16, "--batch-size", 4]
-TEXT = "Nobody vouches for anybody here. "
+from harness import TINY_GPT, TINY_TEXT, TestCase, expect_ok, run
 
 
 def kernels_here():
@@ -21,7 +18,7 @@ def kernels_here():
 class ExactTestCase(TestCase):
     def text(self, name="text", times=300):
         path = self.folder / name
-        path.write_text(TEXT * times)
+        path.write_text(TINY_TEXT * times)
         return path
 
     def swarm(self, *options):
@@ -38,7 +35,7 @@ class ExactTestCase(TestCase):
 
 class GraphTest(ExactTestCase):
     def test_a_gpt_learns_a_text_beside_a_sign_flipper(self):
-        result = self.swarm(*GPT, "--data", f"text:{self.text()}", "--peers", 5, "--byzantine", 1, "--steps", 60,
+        result = self.swarm(*TINY_GPT, "--data", f"text:{self.text()}", "--peers", 5, "--byzantine", 1, "--steps", 60,
                             "--learning-rate", 0.3, "--momentum", 0.9)
         self.assertTrue(result["ok"], result["problems"])
         self.assertEqual([removal["peer"] for removal in result["removals"]], result["byzantine"])
@@ -61,7 +58,7 @@ class GraphTest(ExactTestCase):
 
     @harness.in_soak
     def test_the_labels_of_a_text_can_be_flipped(self):
-        result = self.swarm(*GPT, "--data", f"text:{self.text()}", "--peers", 4, "--byzantine", 1, "--steps", 40,
+        result = self.swarm(*TINY_GPT, "--data", f"text:{self.text()}", "--peers", 4, "--byzantine", 1, "--steps", 40,
                             "--attack", "label_flip")
         self.assertTrue(result["ok"], result["problems"])
 
@@ -128,7 +125,7 @@ class GraphTest(ExactTestCase):
         swarm = ["swarm", "--peers", 3, "--byzantine", 0]
         text = f"text:{self.text()}"
         self.refused(2, [*swarm, "--model", "gpt", "--width", 65, "--data", text], "multiple of the heads")
-        self.refused(2, [*swarm, *GPT], "model gpt learns a text, and data digits are none")
+        self.refused(2, [*swarm, *TINY_GPT], "model gpt learns a text, and data digits are none")
         self.refused(2, [*swarm, "--model", "cnn", "--profile", "exact/1"], "use compute_profile tolerant")
         self.refused(2, [*swarm, "--model", "mlp", "--profile", "exact"], "--profile must be exact/1 or tolerant")
         self.refused(2, [*swarm, "--model", "graph:" + str(self.text("no.graph"))], "no.graph: line 1: ")

@@ -23,6 +23,9 @@ OSTRAKA = os.environ["OSTRAKA"]
 DEADLINE_S = 150
 HAS_TORCH = (Path(OSTRAKA).parent / "libostraka_torch.so").exists()
 ID_DIGITS = 64
+# A model of 7,664 parameters, and what it learns.
+TINY_GPT = ["--model", "gpt", "--layers", 1, "--width", 16, "--heads", 2, "--context", 16, "--batch-size", 4]
+TINY_TEXT = "Nobody vouches for anybody here. "
 
 # A test that takes long beside others of its kind: `make soak` sets OSTRAKA_SOAK.
 in_soak = unittest.skipUnless(os.environ.get("OSTRAKA_SOAK"), "runs in make soak")

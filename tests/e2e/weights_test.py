@@ -4,10 +4,7 @@ import struct
 
 import harness
 import safetensors_file
-from harness import TestCase, expect_ok, run
-
-GPT = ["--model", "gpt", "--layers", 1, "--width", 16, "--heads", 2, "--context", 16, "--batch-size", 4]
-TEXT = "Nobody vouches for anybody here. "
+from harness import TINY_GPT, TINY_TEXT, TestCase, expect_ok, run
 
 
 def write_as_others_do(path, tensors, extra=False):
@@ -29,8 +26,8 @@ class WeightsTest(TestCase):
     def setUp(self):
         super().setUp()
         self.text = self.folder / "text"
-        self.text.write_text(TEXT * 300)
-        self.options = [*GPT, "--data", f"text:{self.text}"]
+        self.text.write_text(TINY_TEXT * 300)
+        self.options = [*TINY_GPT, "--data", f"text:{self.text}"]
 
     def swarm(self, name, *options):
         ended = run("swarm", "--json", "--out", self.folder / name, *self.options, *options)
