@@ -89,6 +89,13 @@ class RefusalsTest(TestCase):
         self.refused(2, ["node", toy.manifest, "--key", toy.key(0), "--data-dir", self.folder / "toy0", "--device",
                          "cuda:0"], "only gradients of runs with compute_profile exact/1 are computed on a device")
 
+    def test_a_swarm_that_cannot_have_its_devices_starts_no_node(self):
+        out = self.folder / "out"
+        swarm = ["swarm", "--out", out, "--device"]
+        self.refused(2, [*swarm, "cpu,gpu"], "no device 'gpu': give cpu, auto, opencl:N or cuda:N")
+        self.refused(2, [*swarm, "cuda:0", "--model", "toy"], "only gradients of runs with compute_profile exact/1")
+        self.assertFalse(out.exists())
+
     def test_the_child_is_no_command(self):
         ended = subprocess.run([OSTRAKA, "device-host", "list"], capture_output=True, text=True, timeout=60)
         self.assertEqual(ended.returncode, 3)

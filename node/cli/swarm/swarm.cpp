@@ -145,6 +145,9 @@ class Swarm {
     ASSIGN_OR_RETURN(
         train::TrainerOptions trainer_options,
         config::TrainerOptionsOf(manifest, {.data = DataSourceText(), .evaluate_on = evaluate_on}));
+    for (const std::string& device : options_.devices) {
+      RETURN_IF_ERROR(config::TrainerOptionsOf(manifest, {.device = device}).status());
+    }
     ASSIGN_OR_RETURN(const train::GraphFiles graph, GraphFilesOf(options_.manifest));
     trainer_options.graph = graph.text;
     trainer_options.constants = graph.constants;
