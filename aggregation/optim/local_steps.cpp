@@ -5,7 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "aggregation/optim/optimizer.h"
 #include "node/base/check.h"
 
 namespace ostraka::aggregation {
@@ -34,6 +33,32 @@ double BlockwiseNorm(std::span<const float> gradient, const simd::Kernels& kerne
   return std::sqrt(sum);
 }
 
+OptimizerStep InnerUpdate(const LocalSteps& plan, std::uint64_t done) {
+  return {.optimizer = Optimizer::kAdamW,
+          .rate = RateOfStep(plan, done),
+          .decay = static_cast<float>(plan.weight_decay),
+          .clip_norm = plan.clip_norm,
+          .beta1 = plan.beta1,
+          .beta2 = plan.beta2,
+          .epsilon = plan.epsilon,
+          .updates = done + 1};
+}
+
+void TakeLocalStep(const LocalSteps& plan, std::uint64_t done, std::span<float> gradient,
+                   std::span<float> y, std::span<float> first, std::span<float> second,
+                   const simd::Kernels& kernels) {
+  ZeroNonFinite(gradient);
+  const float factor = GradientClipFactor(BlockwiseNorm(gradient, kernels), plan.clip_norm);
+  const std::array<std::span<float>, 2> moments = {first, second};
+  Update(InnerUpdate(plan, done), factor, gradient, y, moments, kernels);
+}
+
+void MakeDistance(std::span<const float> from, std::span<float> y) {
+  OSTRAKA_CHECK(from.size() == y.size());
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = from[i] - y[i];
+  ZeroNonFinite(y);
+}
+
 LocalDescent::LocalDescent(const LocalSteps& plan, std::span<const float> from)
     : plan_(plan),
       from_(from),
@@ -45,24 +70,12 @@ LocalDescent::LocalDescent(const LocalSteps& plan, std::span<const float> from)
 
 void LocalDescent::Step(std::vector<float>& gradient, const simd::Kernels& kernels) {
   OSTRAKA_CHECK(count_ < plan_.count && gradient.size() == y_.size());
-  ZeroNonFinite(gradient);
-  const OptimizerStep step = {.optimizer = Optimizer::kAdamW,
-                              .rate = RateOfStep(plan_, count_),
-                              .decay = static_cast<float>(plan_.weight_decay),
-                              .clip_norm = plan_.clip_norm,
-                              .beta1 = plan_.beta1,
-                              .beta2 = plan_.beta2,
-                              .epsilon = plan_.epsilon,
-                              .updates = count_ + 1};
-  const float factor = GradientClipFactor(BlockwiseNorm(gradient, kernels), plan_.clip_norm);
-  const std::array<std::span<float>, 2> moments = {std::span(first_), std::span(second_)};
-  Update(step, factor, gradient, y_, moments, kernels);
+  TakeLocalStep(plan_, count_, gradient, y_, first_, second_, kernels);
   ++count_;
 }
 
 std::vector<float> LocalDescent::TakeDistance() {
-  for (std::size_t i = 0; i < y_.size(); ++i) y_[i] = from_[i] - y_[i];
-  ZeroNonFinite(y_);
+  MakeDistance(from_, y_);
   return std::move(y_);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "aggregation/kernels/simd.h"
+#include "aggregation/optim/optimizer.h"
 
 namespace ostraka::aggregation {
 
@@ -39,6 +40,18 @@ inline constexpr std::size_t kNormBlock = 4096;
 // device that computes in double. Infinite where a block's squares leave binary32's range.
 double BlockwiseNorm(std::span<const float> gradient,
                      const simd::Kernels& kernels = simd::BestKernels());
+
+// The update of the local step that `done` others came before. REQUIRES: done < plan.count.
+OptimizerStep InnerUpdate(const LocalSteps& plan, std::uint64_t done);
+
+// One local step of y and its moments, by a gradient at y. Changes `gradient`: its values that are
+// not finite become +0. REQUIRES: all have one size.
+void TakeLocalStep(const LocalSteps& plan, std::uint64_t done, std::span<float> gradient,
+                   std::span<float> y, std::span<float> first, std::span<float> second,
+                   const simd::Kernels& kernels = simd::BestKernels());
+
+// `y` becomes x - y; what is not finite becomes +0. REQUIRES: both have one size.
+void MakeDistance(std::span<const float> from, std::span<float> y);
 
 // One worker's local steps of one step: 12 bytes a parameter.
 class LocalDescent {

@@ -33,20 +33,6 @@ constexpr std::size_t kBlock = 4096;
 
 const Entry& EntryOf(Optimizer optimizer) { return kEntries[static_cast<std::size_t>(optimizer)]; }
 
-simd::AdamFactors FactorsOf(const OptimizerStep& step) {
-  const double left1 = 1.0 - Power(step.beta1, step.updates);
-  const double left2 = 1.0 - Power(step.beta2, step.updates);
-  return {.rate = step.rate,
-          .decay = step.decay,
-          .keep_first = static_cast<float>(step.beta1),
-          .add_first = static_cast<float>(1.0 - step.beta1),
-          .keep_second = static_cast<float>(step.beta2),
-          .add_second = static_cast<float>(1.0 - step.beta2),
-          .correct_first = static_cast<float>(1.0 / left1),
-          .correct_second = static_cast<float>(1.0 / std::sqrt(left2)),
-          .epsilon = static_cast<float>(step.epsilon)};
-}
-
 void UpdateBlock(const OptimizerStep& step, const simd::AdamFactors& factors,
                  std::span<const float> gradient, std::span<float> parameters,
                  std::span<const std::span<float>> slots, std::size_t begin,
@@ -132,6 +118,20 @@ double Power(double b, std::uint64_t n) {
   return result;
 }
 
+simd::AdamFactors AdamFactorsOf(const OptimizerStep& step) {
+  const double left1 = 1.0 - Power(step.beta1, step.updates);
+  const double left2 = 1.0 - Power(step.beta2, step.updates);
+  return {.rate = step.rate,
+          .decay = step.decay,
+          .keep_first = static_cast<float>(step.beta1),
+          .add_first = static_cast<float>(1.0 - step.beta1),
+          .keep_second = static_cast<float>(step.beta2),
+          .add_second = static_cast<float>(1.0 - step.beta2),
+          .correct_first = static_cast<float>(1.0 / left1),
+          .correct_second = static_cast<float>(1.0 / std::sqrt(left2)),
+          .epsilon = static_cast<float>(step.epsilon)};
+}
+
 // A product of two floats is exact in double, so only the sum rounds.
 void SquareSum::Add(std::uint64_t first, std::span<const float> values) {
   const auto add = [this](std::size_t lane, float value) {
@@ -169,7 +169,7 @@ void Update(const OptimizerStep& step, float factor, std::span<const float> grad
   OSTRAKA_CHECK(gradient.size() == parameters.size());
   for (const auto& slot : slots) OSTRAKA_CHECK(slot.size() == parameters.size());
   const simd::AdamFactors factors =
-      HasMoments(step.optimizer) ? FactorsOf(step) : simd::AdamFactors{};
+      HasMoments(step.optimizer) ? AdamFactorsOf(step) : simd::AdamFactors{};
   if (factor == 1.0F) {
     UpdateBlock(step, factors, gradient, parameters, slots, 0, kernels);
     return;
@@ -187,7 +187,7 @@ void MoveTensors(const OptimizerStep& step, const base::TensorLayout& layout,
                  std::span<const std::span<float>> slots, const simd::Kernels& kernels) {
   if (step.optimizer != Optimizer::kLamb) return;
   OSTRAKA_CHECK(base::ElementCount(layout) == parameters.size());
-  simd::AdamFactors factors = FactorsOf(step);
+  simd::AdamFactors factors = AdamFactorsOf(step);
   std::vector<Extent> pieces;
   Extent tensor;
   for (const base::TensorSpec& spec : layout) {

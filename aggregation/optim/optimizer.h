@@ -55,6 +55,9 @@ struct OptimizerStep {
 // In double.
 double Power(double b, std::uint64_t n);
 
+// What a step of kAdamW or kLamb multiplies by.
+simd::AdamFactors AdamFactorsOf(const OptimizerStep& step);
+
 // The sum of squares of a long vector, whose pieces may come in any cut. Element i, counted from
 // the start of the vector, is added in double to lane i mod 16, in ascending order; the lanes are
 // added as in docs/numerics.md, 2. What is left out counts as 0.

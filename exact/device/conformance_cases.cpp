@@ -285,6 +285,33 @@ void AppendBeginnings(std::vector<ConformanceCase>& cases) {
                          {{6, 1}, {4, -0.0F}}, {.floats = {{}}, .integers = {{2, 0}}}));
 }
 
+// Of a sum of w * x, whose gradient is x: in three blocks of the norm, the last one shorter.
+void AppendDescents(std::vector<ConformanceCase>& cases, Values values) {
+  constexpr std::uint64_t kSteps = 3;
+  const std::string shape = Shape({2 * aggregation::kNormBlock + 100});
+  const std::string lines = "parameter w " + shape + " normal 1e+00\ninput x " + shape + "\n%1 " +
+                            shape + " = mul w x\n%2 f32[] = sum %1 axis=0\nloss %2\n";
+  for (const std::uint64_t batches : {1, 3}) {
+    const std::string name = "local steps of " + std::to_string(batches) + " batches";
+    ConformanceCase descent = DrawCase(name, lines, values, 1);
+    Rng rng = Rng(2).Fork(name, static_cast<std::uint64_t>(values));
+    descent.micro_batches.clear();
+    for (std::uint64_t i = 0; i < kSteps * batches; ++i) {
+      descent.micro_batches.push_back(DrawInputs(rng, values, ParseCase(lines)));
+    }
+    // Of ordinary values one gradient is clipped and one is not: the norm is 91, of three 53.
+    descent.local = {.count = kSteps,
+                     .rate = 0.01,
+                     .warmup = 2,
+                     .clip_norm = batches == 1 ? 1.0 : 1000.0,
+                     .beta1 = 0.9,
+                     .beta2 = 0.95,
+                     .epsilon = 1e-25,  // so little that subnormal second moments would count
+                     .weight_decay = 0.1};
+    cases.push_back(std::move(descent));
+  }
+}
+
 }  // namespace
 
 std::vector<InputValues> CaseInputs::values() const {
@@ -313,6 +340,7 @@ std::vector<ConformanceCase> ConformanceCases() {
     cases.push_back(DrawCase("linear of many tiles", LinearOf(140, 13, 150), values, 1));
     cases.back().of_products = true;
   }
+  for (const Values values : kAllValues) AppendDescents(cases, values);
   return cases;
 }
 

@@ -3,6 +3,7 @@
 // The operation cases and graphs with drawn extents, each with ordinary, tiny and wild values, and
 // a few that show one care of numerics.md alone: no padding along a chain, padding of rows by
 // lanes, sums that begin with +0.
+// Local steps with such values follow, as their gradients have them.
 //
 // Thread safety: pure function.
 #pragma once
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/optim/local_steps.h"
 #include "exact/program/program.h"
 #include "exact/run/inputs.h"
 
@@ -31,6 +33,9 @@ struct ConformanceCase {
   std::vector<float> parameters = {};
   std::vector<CaseInputs> micro_batches = {};  // at least one
   bool of_products = false;                    // worth running with each kernel of products
+  // Local steps in place of a gradient, if its count is more than 1: the micro-batches are then
+  // batches of one each, of the first step, of the second and so on, as many of each.
+  aggregation::LocalSteps local = {};
 };
 
 std::vector<ConformanceCase> ConformanceCases();

@@ -16,7 +16,7 @@
 namespace ostraka::exact {
 
 const std::string_view kProgramDigest =
-    "a65f5e8883d2a48e29fd992b42fef0f423a1cc24ba37462aa0b134eb1e577639";
+    "81546ee79d53136d6ae8d9ffd9393592b1ab9ee38698fc70e3f951142cb589bf";
 
 namespace {
 
@@ -79,12 +79,58 @@ std::optional<std::string> Difference(const CaseResult& got, const CaseResult& w
   return std::nullopt;
 }
 
+// Local steps by `runner`, in the words of docs/numerics.md, 10.
+base::StatusOr<CaseResult> DescentOf(const ConformanceCase& each, Runner& runner) {
+  aggregation::LocalDescent descent(each.local, each.parameters);
+  const std::size_t batches = each.micro_batches.size() / each.local.count;
+  CaseResult result;
+  std::vector<float> next(each.parameters.size());
+  for (std::size_t step = 0; step < each.local.count; ++step) {
+    std::vector<float> sum;
+    for (std::size_t batch = 0; batch < batches; ++batch) {
+      const CaseInputs& inputs = each.micro_batches[step * batches + batch];
+      ASSIGN_OR_RETURN(result.loss, runner.Gradient(descent.at(), inputs.values(), next));
+      if (batches > 1) aggregation::ZeroNonFinite(next);
+      if (sum.empty()) {
+        sum = next;
+      } else {
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += next[i];
+      }
+    }
+    if (batches > 1) {
+      const auto share = static_cast<float>(1.0 / static_cast<double>(batches));
+      for (float& value : sum) value *= share;
+    }
+    descent.Step(sum);
+  }
+  result.gradient = descent.TakeDistance();
+  return result;
+}
+
+base::StatusOr<CaseResult> DescentOf(const ConformanceCase& each, DeviceRunner& runner) {
+  const std::size_t batches = each.micro_batches.size() / each.local.count;
+  RETURN_IF_ERROR(runner.BeginDescent(static_cast<std::uint32_t>(batches)));
+  CaseResult result;
+  for (std::size_t step = 0; step < each.local.count; ++step) {
+    for (std::size_t batch = 0; batch < batches; ++batch) {
+      const CaseInputs& inputs = each.micro_batches[step * batches + batch];
+      ASSIGN_OR_RETURN(result.loss, runner.AddGradient(inputs.values()));
+      RETURN_IF_ERROR(runner.EndBatch());
+    }
+    RETURN_IF_ERROR(runner.StepDescent(each.local, step));
+  }
+  ASSIGN_OR_RETURN(result.gradient, runner.ReadParameters());
+  aggregation::MakeDistance(each.parameters, result.gradient);
+  return result;
+}
+
 }  // namespace
 
 base::StatusOr<CaseResult> ResultOf(const ConformanceCase& each, const Kernels& kernels) {
   const aggregation::SerialExecutor one;
   ASSIGN_OR_RETURN(PlannedProgram plan, PlanMemory(each.program, {}, 1));
   Runner runner(std::move(plan), {}, kernels, one);
+  if (each.local.count > 1) return DescentOf(each, runner);
   CaseResult result;
   std::vector<float> next(each.parameters.size());
   for (const CaseInputs& inputs : each.micro_batches) {
@@ -113,6 +159,7 @@ base::StatusOr<CaseResult> ResultOf(const ConformanceCase& each, Device& device,
                    DeviceRunner::Make(std::move(plan), {}, device));
   runner->UseTile(tile);
   RETURN_IF_ERROR(runner->SetParameters(each.parameters));
+  if (each.local.count > 1) return DescentOf(each, *runner);
   CaseResult result;
   for (const CaseInputs& inputs : each.micro_batches) {
     ASSIGN_OR_RETURN(result.loss, runner->AddGradient(inputs.values()));

@@ -23,7 +23,7 @@ namespace ostraka::exact {
 // The digest of every machine and device that may compute exact gradients, as hexadecimal digits.
 extern const std::string_view kProgramDigest;
 
-// The loss of the last micro-batch, and the mean gradient of all.
+// The loss of the last micro-batch, and the mean gradient of all; of local steps how far they went.
 struct CaseResult {
   float loss = 0;
   std::vector<float> gradient;

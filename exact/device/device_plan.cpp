@@ -178,6 +178,7 @@ base::StatusOr<DevicePlan> PlanDevice(Program program, const DeviceLimits& limit
   if (fixed > limits.memory_bytes) return TooLarge("a gradient", fixed, limits.memory_bytes);
   RETURN_IF_ERROR(PlanScratch(plan, limits, limits.memory_bytes - fixed));
   plan.bytes = fixed + plan.scratch_buffers * plan.scratch_elements * kFloatBytes;
+  plan.left = limits.memory_bytes - plan.bytes;
   return plan;
 }
 

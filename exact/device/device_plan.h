@@ -47,6 +47,7 @@ struct DevicePlan {
   std::vector<std::uint32_t> sorted_at = {};  // of each step: where its own begin
   bool adds = false;
   std::uint64_t bytes = 0;  // of all buffers
+  std::uint64_t left = 0;   // bytes of the device's memory that the plan has no use for
 };
 
 // InvalidArgument, with the sizes, if the program does not fit.

@@ -110,6 +110,7 @@ base::Status DeviceRunner::UploadAll(const std::vector<std::vector<float>>& cons
 base::Status DeviceRunner::SetParameters(std::span<const float> parameters) {
   OSTRAKA_CHECK(parameters.size() == plan_.planned.program.parameter_count);
   added_ = 0;
+  batches_ = ended_ = 0;
   has_parameters_ = false;
   for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
     const Slab& slab = plan_.parameters[i];
@@ -131,13 +132,11 @@ base::StatusOr<float> DeviceRunner::AddGradient(std::span<const InputValues> inp
   if (added_ > 0 && !plan_.adds) {
     return base::FailedPrecondition("the plan has no memory for a second gradient");
   }
-  auto loss = AddGradientUnchecked(inputs);
-  if (loss.ok()) {
-    ++added_;
-  } else {
-    added_ = 0;
-    has_parameters_ = false;
+  if (batches_ > 0 && ended_ == batches_) {
+    return base::FailedPrecondition("all batches of the local step have ended");
   }
+  auto loss = Checked(AddGradientUnchecked(inputs));
+  if (loss.ok()) ++added_;
   return loss;
 }
 
@@ -145,50 +144,58 @@ base::StatusOr<float> DeviceRunner::AddGradientUnchecked(std::span<const InputVa
   // The first gradient is the sum until the second one needs its place.
   if (added_ == 1) std::swap(gradient_, sum_);
   ASSIGN_OR_RETURN(const float loss, Run(inputs, plan_.planned.program.steps.size()));
-  if (added_ > 0) RETURN_IF_ERROR(MapSum(Map::kAdd, gradient_, 2, 0));
+  if (added_ > 0) RETURN_IF_ERROR(MapVector(Map::kAdd, sum_, gradient_, 2, 0));
   return loss;
 }
 
 base::Status DeviceRunner::TakeMean(std::span<float> mean) {
   OSTRAKA_CHECK(mean.size() == plan_.planned.program.parameter_count);
   if (added_ == 0) return base::FailedPrecondition("no gradient was added");
-  base::Status status = TakeMeanUnchecked(mean);
+  auto from = Checked(MeanOfAdded());
   added_ = 0;
-  if (!status.ok()) has_parameters_ = false;
-  return status;
+  RETURN_IF_ERROR(from.status());
+  return Checked(Read(**from, 0, mean));
 }
 
-base::Status DeviceRunner::TakeMeanUnchecked(std::span<float> mean) {
-  if (added_ > 1) {
-    RETURN_IF_ERROR(MapSum(Map::kMulScalar, sum_, 1, 1 / static_cast<float>(added_)));
-  }
-  const Vector& from = added_ > 1 ? sum_ : gradient_;
-  for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
-    const Slab& slab = plan_.parameters[i];
-    RETURN_IF_ERROR(
-        device_.Download(from[i], 0, std::as_writable_bytes(mean.subspan(slab.begin, slab.count))));
-  }
-  return base::OkStatus();
+base::StatusOr<const DeviceRunner::Vector*> DeviceRunner::MeanOfAdded() {
+  if (added_ == 1) return &gradient_;
+  RETURN_IF_ERROR(MapVector(Map::kMulScalar, sum_, sum_, 1, 1 / static_cast<float>(added_)));
+  return &sum_;
 }
 
-base::Status DeviceRunner::MapSum(Map map, const Vector& other, std::uint32_t operands,
-                                  float scalar) {
+base::Status DeviceRunner::MapVector(Map map, const Vector& left, const Vector& right,
+                                     std::uint32_t operands, float scalar) {
   const DeviceSite site{.device = device_, .plan = plan_};
   for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
-    RETURN_IF_ERROR(LaunchMap(site, map, {sum_[i]}, {other[i]}, operands, scalar, {sum_[i]},
+    RETURN_IF_ERROR(LaunchMap(site, map, {left[i]}, {right[i]}, operands, scalar, {left[i]},
                               Short(plan_.parameters[i].count)));
   }
   return base::OkStatus();
 }
 
+base::Status DeviceRunner::Read(const Vector& from, std::uint64_t begin, std::span<float> values) {
+  const std::uint64_t end = begin + values.size();
+  for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
+    const Slab& slab = plan_.parameters[i];
+    const std::uint64_t first = std::max(begin, slab.begin);
+    const std::uint64_t last = std::min(end, slab.begin + slab.count);
+    if (first >= last) continue;
+    RETURN_IF_ERROR(
+        device_.Download(from[i], (first - slab.begin) * sizeof(float),
+                         std::as_writable_bytes(values.subspan(first - begin, last - first))));
+  }
+  return base::OkStatus();
+}
+
+base::StatusOr<std::vector<float>> DeviceRunner::ReadAll(const Vector& from) {
+  std::vector<float> values(plan_.planned.program.parameter_count);
+  RETURN_IF_ERROR(Read(from, 0, values));
+  return values;
+}
+
 base::StatusOr<float> DeviceRunner::Loss(std::span<const InputValues> inputs) {
   RETURN_IF_ERROR(CheckReady(inputs));
-  auto loss = Run(inputs, plan_.planned.program.forward_steps);
-  if (!loss.ok()) {
-    added_ = 0;
-    has_parameters_ = false;
-  }
-  return loss;
+  return Checked(Run(inputs, plan_.planned.program.forward_steps));
 }
 
 base::StatusOr<std::vector<float>> DeviceRunner::Logits() {

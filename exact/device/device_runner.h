@@ -5,7 +5,8 @@
 //       that conforms (conformance_program.h), whatever its memory cuts.
 //   D2  parameters go up once, however many micro-batches follow; gradients are added on the device
 //       and come down once.
-//   D3  nothing is allocated on the device after Make, and all of it is given back in the end.
+//   D3  nothing is allocated on the device after Make, but once what local steps need; all of it is
+//       given back in the end.
 //   D4  no integer of an input reads outside of a table: inputs are checked before anything runs.
 //
 // Memory: DevicePlan::bytes on the device; here what one cross_entropy or one embedding needs of
@@ -22,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "aggregation/optim/local_steps.h"
 #include "exact/device/launches.h"
 
 namespace ostraka::exact {
@@ -63,6 +65,29 @@ class DeviceRunner {
   // the graph's parameter count.
   base::Status TakeMean(std::span<float> mean);
 
+  // --- local steps (docs/numerics.md 10) ---
+  // Each begins where the one before ended: gradients are added at y and end in batches, whose mean
+  // moves y. Errors as those of a gradient; FailedPrecondition where they come in another order.
+
+  // The next gradients are of local steps from the parameters, as the mean over `batches`.
+  // InvalidArgument: the device has no room for that; the parameters stay.
+  base::Status BeginDescent(std::uint32_t batches);
+  // The first gradient of a batch, before there is a second.
+  base::StatusOr<std::vector<float>> ReadGradient();
+  // The mean of the gradients added is that of one batch. The sum becomes empty.
+  base::Status EndBatch();
+  // The step that `done` others came before.
+  base::Status StepDescent(const aggregation::LocalSteps& plan, std::uint64_t done);
+  // What the next step begins with; the gradient is there once all its batches have ended.
+  struct DescentState {
+    std::vector<float> gradient;
+    std::vector<float> y;
+    std::vector<float> first;
+    std::vector<float> second;
+  };
+  base::StatusOr<DescentState> ReadDescent();
+  base::StatusOr<std::vector<float>> ReadParameters();
+
   // The loss alone, by the forward steps; the sum stays. Errors as AddGradient.
   base::StatusOr<float> Loss(std::span<const InputValues> inputs);
   // What the loss's cross_entropy was taken of in the last run, row-major; empty if the loss is
@@ -85,9 +110,29 @@ class DeviceRunner {
   base::Status UploadSorted(std::span<const InputValues> inputs);
   base::StatusOr<float> Run(std::span<const InputValues> inputs, std::size_t step_count);
   base::StatusOr<float> AddGradientUnchecked(std::span<const InputValues> inputs);
-  base::Status TakeMeanUnchecked(std::span<float> mean);
-  // sum = map(sum, other) or map(sum, scalar).
-  base::Status MapSum(Map map, const Vector& other, std::uint32_t operands, float scalar);
+  // Where the mean of the gradients added is now. REQUIRES: there are some.
+  base::StatusOr<const Vector*> MeanOfAdded();
+  // left = map(left, right) or map(left, scalar).
+  base::Status MapVector(Map map, const Vector& left, const Vector& right, std::uint32_t operands,
+                         float scalar);
+  // Elements [begin, begin + values.size()).
+  base::Status Read(const Vector& from, std::uint64_t begin, std::span<float> values);
+  base::StatusOr<std::vector<float>> ReadAll(const Vector& from);
+  // After an error nothing on the device counts.
+  template <typename T>
+  T Checked(T result) {
+    if (!result.ok()) {
+      added_ = 0;
+      batches_ = ended_ = 0;
+      has_parameters_ = false;
+    }
+    return result;
+  }
+
+  base::Status AllocateDescent(std::uint32_t batches);
+  base::Status StepDescentUnchecked(const aggregation::LocalSteps& plan, std::uint64_t done);
+  base::StatusOr<double> GradientNorm(const Vector& gradient);
+  const Vector& DescentGradient() const { return batches_ > 1 ? batch_sum_ : *batch_mean_; }
   DeviceSite SiteFor(std::span<const InputValues> inputs) const;
   Tensor InSlabs(const Vector& vector, const std::vector<Slab>& slabs, std::uint64_t offset) const;
 
@@ -108,8 +153,17 @@ class DeviceRunner {
   DeviceBuffer pairs_;
   DeviceBuffer table_;
   DeviceBuffer sorted_;
+  // Of local steps; empty before the first.
+  Vector first_;
+  Vector second_;
+  Vector batch_sum_;      // empty where no step had several batches
+  DeviceBuffer squares_;  // of each block of a gradient
+
   bool has_parameters_ = false;
-  std::size_t added_ = 0;  // gradients
+  std::size_t added_ = 0;               // gradients
+  std::uint32_t batches_ = 0;           // of a local step; 0: no local steps
+  std::uint32_t ended_ = 0;             // batches of the present step; <= batches_
+  const Vector* batch_mean_ = nullptr;  // of the last batch that ended
 };
 
 }  // namespace ostraka::exact

@@ -23,6 +23,9 @@
   K(kRunNorm, run_norm, 128)                                     \
   K(kRunNormBackward, run_norm_backward, 128)                    \
   K(kRunNormColumns, run_norm_columns, 64)                       \
+  K(kRunAddBatch, run_add_batch, 256)                            \
+  K(kRunBlockSquares, run_block_squares, 128)                    \
+  K(kRunAdamW, run_adamw, 256)                                   \
   K(kRunProduct32, run_product_32, 64)                           \
   K(kRunProduct64, run_product_64, 256)                          \
   K(kRunProduct128, run_product_128, 256)

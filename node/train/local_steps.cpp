@@ -60,6 +60,14 @@ base::StatusOr<Worked> WorkOf(Trainer& trainer, const Work& work) {
     ASSIGN_OR_RETURN(std::vector<float> gradient, worker.Mean(work.parameters, 0));
     return Worked{std::move(gradient), worker.batch_loss()};
   }
+  if (!work.again) {
+    const auto seed_of = [&](std::uint64_t step, std::uint32_t batch) {
+      return InnerBatchSeed(work.batch_seed, step, batch);
+    };
+    ASSIGN_OR_RETURN(std::optional<Descended> whole,
+                     trainer.Descend(work.parameters, work.local, work.batches, seed_of));
+    if (whole) return Worked{std::move(whole->distance), whole->first_loss};
+  }
   aggregation::LocalDescent descent(work.local, work.parameters);
   while (descent.count() < work.local.count) {
     ASSIGN_OR_RETURN(std::vector<float> gradient, worker.Mean(descent.at(), descent.count()));

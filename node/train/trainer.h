@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "aggregation/kernels/rows.h"
+#include "aggregation/optim/local_steps.h"
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
@@ -60,6 +61,12 @@ struct EvaluationProgress {
   std::size_t right = 0;
   double loss = 0;  // summed over `targets`
   bool has_logits = true;
+};
+
+// What local steps gave.
+struct Descended {
+  std::vector<float> distance;  // x - y (aggregation/optim/local_steps.h)
+  double first_loss = 0;        // mean loss on the first batch, at x
 };
 
 class Trainer {
@@ -102,6 +109,20 @@ class Trainer {
   virtual base::StatusOr<std::vector<float>> GradientAgain(std::span<const float> parameters,
                                                            const Digest& batch_seed) {
     return Gradient(parameters, batch_seed);
+  }
+
+  // All local steps of `plan` from `from`, each by the mean over `batches` gradients, of which
+  // `seed_of` gives the batch seeds: for a trainer that keeps what lies between two steps where it
+  // computes. nullopt: it cannot, or not now; then they are taken by Gradient, with equal bits
+  // (local_steps.h, WorkOf). Errors as Gradient. REQUIRES: plan.count > 1.
+  using InnerSeedOf = std::function<Digest(std::uint64_t step, std::uint32_t batch)>;
+  virtual base::StatusOr<std::optional<Descended>> Descend(std::span<const float> from,
+                                                           const aggregation::LocalSteps& plan,
+                                                           std::uint32_t batches,
+                                                           const InnerSeedOf& seed_of) {
+    static_cast<void>(from), static_cast<void>(plan), static_cast<void>(batches);
+    static_cast<void>(seed_of);
+    return std::nullopt;
   }
 
   // Nobody needs a result any more: a call that is in progress ends soon, as does each later one,

@@ -5,6 +5,7 @@
 //   device_measure DEVICE conformance        the conformance program, with each kernel of products
 //   device_measure DEVICE product ROWS COLUMNS DEPTH
 //   device_measure DEVICE gpt LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
+//   device_measure DEVICE step LAYERS WIDTH HEADS CONTEXT VOCABULARY BATCH
 // DEVICE: cpu, emulated, opencl:N or cuda:N, and after commas: ptx=FILE, own_division, options=TEXT
 // (of OpenCL's compiler). Exit code: 0 done, 1 bits differ, 2 usage, 3 the device fails.
 #include <algorithm>
@@ -203,6 +204,55 @@ class Measure {
     return kSame;
   }
 
+  // A local step with its moments on the device, and one whose gradient the processor takes.
+  base::StatusOr<Exit> LocalStep(const ModelOptions& options) {
+    constexpr aggregation::LocalSteps kPlan = {.count = 1 << 20,
+                                               .rate = 0.001,
+                                               .clip_norm = 1,
+                                               .beta1 = 0.9,
+                                               .beta2 = 0.95,
+                                               .epsilon = 1e-8};
+    const Model model = MakeModel(options).value();
+    const testing::Problem problem = testing::DrawProblem(model.graph, 1, 0.02F, model.constants);
+    const auto runner = testing::RunnerFor(problem, *device_, Limits());
+    RETURN_IF_ERROR(runner->BeginDescent(1));
+    std::uint64_t steps = 0;
+    ASSIGN_OR_RETURN(const double there, Median([&]() -> base::Status {
+                       RETURN_IF_ERROR(runner->AddGradient(problem.inputs()).status());
+                       RETURN_IF_ERROR(runner->EndBatch());
+                       RETURN_IF_ERROR(runner->StepDescent(kPlan, steps++));
+                       return device_->Finish();
+                     }));
+    ASSIGN_OR_RETURN(const std::vector<float> y, runner->ReadParameters());
+    aggregation::LocalDescent descent(kPlan, problem.parameters);
+    std::vector<float> gradient(problem.parameters.size());
+    const auto step = [&]() -> base::Status {
+      RETURN_IF_ERROR(runner->SetParameters(descent.at()));
+      RETURN_IF_ERROR(runner->AddGradient(problem.inputs()).status());
+      RETURN_IF_ERROR(runner->TakeMean(gradient));
+      descent.Step(gradient);
+      return base::OkStatus();
+    };
+    bool same = false;
+    ASSIGN_OR_RETURN(const double here, Median([&]() -> base::Status {
+                       RETURN_IF_ERROR(step());
+                       const auto at = descent.at();
+                       same = same || (descent.count() == steps &&
+                                       std::equal(y.begin(), y.end(), at.begin(), at.end()));
+                       return base::OkStatus();
+                     }));
+    while (!same && descent.count() < steps) {
+      RETURN_IF_ERROR(step());
+      same = descent.count() == steps && std::equal(y.begin(), y.end(), descent.at().begin());
+    }
+    std::printf(
+        "{\"device\":\"%s\",\"what\":\"local step\",\"parameters\":%zu,\"batch\":%lld,"
+        "\"context\":%lld,\"seconds\":%.6g,\"by_processor\":%.6g,\"same\":%s}\n",
+        name_.c_str(), problem.parameters.size(), static_cast<long long>(options.batch),
+        static_cast<long long>(options.context), there, here, same ? "true" : "false");
+    return same ? kSame : kDiffers;
+  }
+
  private:
   DeviceLimits Limits() const {
     const DeviceTraits& traits = device_->traits();
@@ -235,16 +285,18 @@ base::StatusOr<Exit> Run(const Words& words) {
   const std::string& what = words[1];
   if (what == "digests" && words.size() == 2) return measure.Digests();
   if (what == "product" && words.size() == 5) return measure.Product(count(2), count(3), count(4));
-  if (what == "gpt" && words.size() == 8) {
-    return measure.Gpt({.batch = number(7),
-                        .layers = number(2),
-                        .width = number(3),
-                        .heads = number(4),
-                        .context = number(5),
-                        .vocabulary = number(6),
-                        .base = {}});
-  }
+  const bool is_gpt = words.size() == 8 && (what == "gpt" || what == "step");
+  const ModelOptions gpt = !is_gpt ? ModelOptions{}
+                                   : ModelOptions{.batch = number(7),
+                                                  .layers = number(2),
+                                                  .width = number(3),
+                                                  .heads = number(4),
+                                                  .context = number(5),
+                                                  .vocabulary = number(6),
+                                                  .base = {}};
+  if (is_gpt && what == "gpt") return measure.Gpt(gpt);
   if (device == nullptr) return kUsage;
+  if (is_gpt) return measure.LocalStep(gpt);
   if (what == "cases" && words.size() == 3) return measure.Cases(static_cast<int>(number(2)));
   if (what == "conformance" && words.size() == 2) return measure.Conformance();
   return kUsage;

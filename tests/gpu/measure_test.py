@@ -20,7 +20,7 @@ class MeasureTest(unittest.TestCase):
     def test_bits_and_speed_become_a_table(self):
         text = ""
         for words in (["cpu", "digests"], ["emulated", "cases", 1], ["emulated", "product", 40, 50, 60], ["cpu", "product", 40, 50, 60],
-                      ["emulated", "gpt", 1, 8, 2, 6, 11, 2], ["cpu", "gpt", 1, 8, 2, 6, 11, 2]):
+                      ["emulated", "gpt", 1, 8, 2, 6, 11, 2], ["cpu", "gpt", 1, 8, 2, 6, 11, 2], ["emulated", "step", 1, 8, 2, 6, 11, 2]):
             ended = measured(*words)
             self.assertEqual(ended.returncode, 0, (words, ended.stderr))
             text += ended.stdout
@@ -31,6 +31,8 @@ class MeasureTest(unittest.TestCase):
         self.assertGreater(cases["cases"], 20)
         emulated, by_cpu = [line["digest"] for line in lines if line["what"] == "gpt"]
         self.assertEqual(emulated, by_cpu)
+        [step] = [line for line in lines if line["what"] == "local step"]
+        self.assertTrue(step["same"])
         for line in lines:
             if line["what"] == "product":
                 self.assertGreater(line["tflops"], 0)
@@ -40,6 +42,7 @@ class MeasureTest(unittest.TestCase):
             subprocess.run([sys.executable, HERE / "table.py", path, folder], check=True, capture_output=True)
             table = (pathlib.Path(folder) / "gpu.md").read_text()
             self.assertIn("| product 40 x 50 x 60 | emulated |", table)
+            self.assertIn("| local step of a gpt of ", table)
             self.assertIn("| FAILED | ./device_measure cuda:0 | exit code 3 |", table)
             self.assertEqual(len(json.loads((pathlib.Path(folder) / "gpu.json").read_text())["results"]), len(lines) + 1)
 

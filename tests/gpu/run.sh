@@ -57,6 +57,8 @@ for model in "4 128 4 64 256 8" "6 384 6 128 256 8"; do
   step 30 ./device_measure $fast gpt $model
   step 60 ./device_measure cpu gpt $model
 done
+step 60 ./device_measure $fast step 12 768 12 1024 50257 1
+step 30 ./device_measure $fast step 6 384 6 128 256 8
 
 say PyTorch
 step 120 python3 torch_compare.py
@@ -65,6 +67,9 @@ say "a swarm of processors and a GPU, with a liar on the GPU"
 yes "Nobody vouches for anybody here." | head -3000 > text
 step 120 ./ostraka swarm --json --model gpt --layers 2 --width 64 --heads 4 --context 64 --batch-size 8 --data text:text \
   --peers 5 --byzantine 1 --steps 30 --device cpu,cuda:0
+
+step 120 ./ostraka swarm --json --model gpt --layers 2 --width 64 --heads 4 --context 64 --batch-size 8 --data text:text \
+  --peers 5 --byzantine 1 --steps 30 --inner-steps 4 --part-codec i8 --result-codec i16 --device cpu,cuda:0
 
 say table
 python3 table.py "$lines" "$out" || cat "$lines"

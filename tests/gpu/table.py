@@ -44,6 +44,9 @@ def rows_of(results):
             ratio = f", {each['seconds'] / eager:.2f} of PyTorch float32 eager" if eager and is_small else ""
             yield (f"gradient of a gpt of {each['parameters']} parameters, {each['batch']} x {each['context']} tokens", by,
                    f"{each['seconds'] * 1e3:.1f} ms, {each['tflops']:.2f} TFLOP/s, digest {each['digest']}{ratio}")
+        elif what == "local step":
+            yield (f"local step of a gpt of {each['parameters']} parameters, {each['batch']} x {each['context']} tokens", by,
+                   f"{each['seconds'] * 1e3:.1f} ms; {each['by_processor'] * 1e3:.1f} ms where the processor takes it; equal: {said(each['same'])}")
         elif what == "torch":
             yield f"PyTorch {each['version']} eager, the same gpt, {each['type']}", each["device"], f"{each['seconds'] * 1e3:.1f} ms"
         elif what == "swarm":

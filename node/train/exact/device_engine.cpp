@@ -56,17 +56,19 @@ base::Status CheckProgram(exact::Device& device) {
                                   " computes other bits at one time than at another");
 }
 
+bool SameBits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
 // The gradient of one micro-batch.
 struct Trial {
   std::vector<float> gradient;
   float loss = 0;
   double seconds = 0;
 
-  bool SameBits(const Trial& other) const {
+  bool IsSame(const Trial& other) const {
     return std::bit_cast<std::uint32_t>(loss) == std::bit_cast<std::uint32_t>(other.loss) &&
-           gradient.size() == other.gradient.size() &&
-           std::memcmp(gradient.data(), other.gradient.data(), gradient.size() * sizeof(float)) ==
-               0;
+           SameBits(gradient, other.gradient);
   }
 };
 
@@ -75,6 +77,7 @@ struct OpenDevice {
   std::unique_ptr<exact::Device> device;
   std::unique_ptr<exact::DeviceRunner> runner;  // of `device`
   double check_seconds = 0;                     // of the conformance program
+  bool has_room = true;                         // for moments of local steps
 
   base::StatusOr<Trial> Gradient(std::span<const float> parameters,
                                  std::span<const exact::InputValues> inputs,
@@ -144,6 +147,15 @@ class DeviceEngine final : public GraphEngine {
       if (!is_barred_) Lose(loss.status());
     }
     return cpu_->Mean(parameters, batches, mean);
+  }
+
+  base::StatusOr<std::optional<Descended>> Descend(std::span<const float> parameters,
+                                                   const LocalWork& work) override {
+    if (!IsReady() || !open_->has_room) return std::nullopt;
+    auto descended = DescendOnDevice(parameters, work);
+    if (descended.ok() || IsOfTheCall(descended.status())) return descended;
+    if (!is_barred_) Lose(descended.status());
+    return std::nullopt;
   }
 
   base::Status Losses(std::span<const float> parameters, const MicroBatches& batches,
@@ -230,7 +242,7 @@ class DeviceEngine final : public GraphEngine {
     for (int i = 0; i < 2; ++i) {
       ASSIGN_OR_RETURN(trial, opened.Gradient(parameters, batches.inputs(0), hooks_.now));
     }
-    if (reference_ && !reference_->SameBits(trial)) {
+    if (reference_ && !reference_->IsSame(trial)) {
       return base::FailedPrecondition(opened.device->traits().name +
                                       " gives another gradient of this graph than the processor");
     }
@@ -301,7 +313,7 @@ class DeviceEngine final : public GraphEngine {
   // worth nothing.
   base::StatusOr<double> MeanOnDevice(std::span<const float> parameters,
                                       const MicroBatches& batches, std::span<float> mean) {
-    if (audit_every_ != 0 && gradients_ % audit_every_ == 0) {
+    if (IsAuditDue()) {
       RETURN_IF_ERROR(Audit(parameters, batches, gradients_ / audit_every_ % batches.count));
     }
     exact::DeviceRunner& runner = *open_->runner;
@@ -313,24 +325,101 @@ class DeviceEngine final : public GraphEngine {
       loss += double{more};
     }
     RETURN_IF_ERROR(runner.TakeMean(mean));
-    if (gradients_ % check_every_ == 0) {
-      const base::Status checked = hooks_.check(*open_->device);
-      if (checked.code() == absl::StatusCode::kFailedPrecondition) Bar(checked);
-      RETURN_IF_ERROR(checked);
-    }
+    RETURN_IF_ERROR(CheckAgain(1));
     return loss / static_cast<double>(batches.count);
   }
+
+  // After so many gradients: whether the conformance program is due, and passes.
+  base::Status CheckAgain(std::uint64_t gradients) {
+    if (gradients_ / check_every_ == (gradients_ - gradients) / check_every_) {
+      return base::OkStatus();
+    }
+    const base::Status checked = hooks_.check(*open_->device);
+    if (checked.code() == absl::StatusCode::kFailedPrecondition) Bar(checked);
+    return checked;
+  }
+
+  bool IsAuditDue() const { return audit_every_ != 0 && gradients_ % audit_every_ == 0; }
 
   base::Status Audit(std::span<const float> parameters, const MicroBatches& batches,
                      std::size_t index) {
     ASSIGN_OR_RETURN(const Trial trial,
                      open_->Gradient(parameters, batches.inputs(index), hooks_.now));
-    ASSIGN_OR_RETURN(const Trial wanted, ByProcessor(parameters, batches.inputs(index)));
-    if (trial.SameBits(wanted)) return base::OkStatus();
-    const base::Status differs = base::FailedPrecondition(
-        open_->device->traits().name + " gave another gradient than the processor in an audit");
+    return Compare(trial, parameters, batches.inputs(index));
+  }
+
+  base::Status Compare(const Trial& trial, std::span<const float> parameters,
+                       std::span<const exact::InputValues> inputs) {
+    ASSIGN_OR_RETURN(const Trial wanted, ByProcessor(parameters, inputs));
+    return trial.IsSame(wanted) ? base::OkStatus() : BarFor("gave another gradient");
+  }
+
+  base::Status BarFor(const std::string& what) {
+    const base::Status differs = base::FailedPrecondition(open_->device->traits().name + " " +
+                                                          what + " than the processor in an audit");
     Bar(differs);
     return differs;
+  }
+
+  base::StatusOr<std::optional<Descended>> DescendOnDevice(std::span<const float> parameters,
+                                                           const LocalWork& work) {
+    exact::DeviceRunner& runner = *open_->runner;
+    RETURN_IF_ERROR(runner.SetParameters(parameters));
+    const base::Status begun = runner.BeginDescent(work.batches);
+    if (begun.code() == absl::StatusCode::kInvalidArgument) {
+      Tell(base::MessageOf(begun) + ": the processor takes them, and the device their gradients");
+      open_->has_room = false;
+      return std::nullopt;
+    }
+    RETURN_IF_ERROR(begun);
+    Descended descended;
+    const std::uint64_t before = gradients_;
+    for (std::uint64_t step = 0; step < work.plan.count; ++step) {
+      bool is_audited = false;
+      for (std::uint32_t batch = 0; batch < work.batches; ++batch) {
+        ++gradients_;
+        is_audited = is_audited || IsAuditDue();
+        ASSIGN_OR_RETURN(const double loss, AddBatch(work.batch(step, batch), IsAuditDue()));
+        if (step == 0 && batch == 0) descended.first_loss = loss;
+      }
+      RETURN_IF_ERROR(is_audited ? AuditedStep(work.plan, step)
+                                 : runner.StepDescent(work.plan, step));
+    }
+    ASSIGN_OR_RETURN(descended.distance, runner.ReadParameters());
+    aggregation::MakeDistance(parameters, descended.distance);
+    RETURN_IF_ERROR(CheckAgain(gradients_ - before));
+    return descended;
+  }
+
+  // One batch of a local step; the mean loss of its micro-batches. An audit recomputes the first
+  // one's gradient.
+  base::StatusOr<double> AddBatch(const MicroBatches& batches, bool is_audited) {
+    exact::DeviceRunner& runner = *open_->runner;
+    double loss = 0;
+    for (std::size_t i = 0; i < batches.count; ++i) {
+      if (batches.check_wanted) RETURN_IF_ERROR(batches.check_wanted());
+      ASSIGN_OR_RETURN(const float more, runner.AddGradient(batches.inputs(i)));
+      loss += double{more};
+      if (i > 0 || !is_audited) continue;
+      Trial trial{.loss = more};
+      ASSIGN_OR_RETURN(trial.gradient, runner.ReadGradient());
+      ASSIGN_OR_RETURN(const std::vector<float> y, runner.ReadParameters());
+      RETURN_IF_ERROR(Compare(trial, y, batches.inputs(0)));
+    }
+    RETURN_IF_ERROR(runner.EndBatch());
+    return loss / static_cast<double>(batches.count);
+  }
+
+  // A step from (y, m, v) and the mean gradient, by the device and by the processor.
+  base::Status AuditedStep(const aggregation::LocalSteps& plan, std::uint64_t step) {
+    exact::DeviceRunner& runner = *open_->runner;
+    ASSIGN_OR_RETURN(exact::DeviceRunner::DescentState wanted, runner.ReadDescent());
+    aggregation::TakeLocalStep(plan, step, wanted.gradient, wanted.y, wanted.first, wanted.second);
+    RETURN_IF_ERROR(runner.StepDescent(plan, step));
+    ASSIGN_OR_RETURN(const exact::DeviceRunner::DescentState got, runner.ReadDescent());
+    const bool is_same = SameBits(got.y, wanted.y) && SameBits(got.first, wanted.first) &&
+                         SameBits(got.second, wanted.second);
+    return is_same ? base::OkStatus() : BarFor("took another local step");
   }
 
   base::Status LossesOnDevice(std::span<const float> parameters, const MicroBatches& batches,

@@ -7,7 +7,8 @@
 //       bits for this very graph; both are repeated, and a gradient is given only after them.
 //   V2  an error of the device ends no call: the processor computes, and the device is opened again
 //       later. A device that computed other bits is not used again by this engine.
-//   V3  parameters go to the device once a call, and one vector comes back.
+//   V3  parameters go to the device once a call, and one vector comes back; local steps are one
+//       call, if the device has room for their moments.
 // May not know: drivers, and what a gradient is used for.
 // Memory: the processor's engine; on the device DevicePlan::bytes. A call that audits has one more
 // vector of parameters.

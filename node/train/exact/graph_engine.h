@@ -35,6 +35,14 @@ struct MicroBatches {
   }
 };
 
+// Local steps (Trainer::Descend).
+struct LocalWork {
+  const aggregation::LocalSteps& plan;
+  std::uint32_t batches = 1;  // of each step
+  // One of them, which lives until the next call.
+  std::function<MicroBatches(std::uint64_t step, std::uint32_t batch)> batch;
+};
+
 class GraphEngine {
  public:
   virtual ~GraphEngine() = default;
@@ -51,6 +59,13 @@ class GraphEngine {
   // undefined. REQUIRES: parameters and mean have the graph's parameter count; count > 0.
   virtual base::StatusOr<double> Mean(std::span<const float> parameters,
                                       const MicroBatches& batches, std::span<float> mean) = 0;
+
+  // nullopt: not by this engine, or not now. Errors as Mean. REQUIRES: as Mean.
+  virtual base::StatusOr<std::optional<Descended>> Descend(std::span<const float> parameters,
+                                                           const LocalWork& work) {
+    static_cast<void>(parameters), static_cast<void>(work);
+    return std::nullopt;
+  }
 
   // The mean loss of each micro-batch in turn, with what it was taken of, one row a target: empty
   // if it was taken of no logits. `each` is called before the next one's inputs are asked for.

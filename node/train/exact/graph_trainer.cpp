@@ -79,6 +79,24 @@ class GraphTrainer final : public Trainer {
     return gradient;
   }
 
+  base::StatusOr<std::optional<Descended>> Descend(std::span<const float> from,
+                                                   const aggregation::LocalSteps& plan,
+                                                   std::uint32_t batches,
+                                                   const InnerSeedOf& seed_of) override {
+    const auto row_count = static_cast<std::uint32_t>(data_.training.size());
+    std::vector<std::uint32_t> rows;
+    const LocalWork work{
+        .plan = plan, .batches = batches, .batch = [&](std::uint64_t step, std::uint32_t batch) {
+          rows = DrawBatch(seed_of(step, batch), row_count, batch_size_);
+          return MicroBatchesOf(rows);
+        }};
+    auto descended = engine_->Descend(from, work);
+    if (!descended.ok() || !*descended) return descended;
+    RETURN_IF_ERROR(engine_->AfterGradient());
+    batch_loss_ = (*descended)->first_loss;
+    return descended;
+  }
+
   void Abandon() override { engine_->Abandon(); }
 
   std::string ComputesOn() const override { return engine_->ComputesOn(); }

@@ -58,10 +58,10 @@ TEST(Ptx, IsMadeOfTheText) {
 // Each rounds once, to nearest, and none may be contracted; or it rounds nothing.
 TEST(Ptx, ComputesFloatsByTheseAlone) {
   const std::set<std::string> allowed = {
-      "add.rn.f32",    "sub.rn.f32",    "mul.rn.f32",    "fma.rn.f32",
-      "div.rn.f32",    "sqrt.rn.f32",   "mov.f32",       "selp.f32",
-      "neg.f32",       "abs.f32",       "ld.param.f32",  "ld.global.f32",
-      "st.global.f32", "ld.shared.f32", "st.shared.f32", "ld.shared.v4.f32"};
+      "add.rn.f32",       "sub.rn.f32",      "mul.rn.f32",    "fma.rn.f32",    "div.rn.f32",
+      "sqrt.rn.f32",      "mov.f32",         "selp.f32",      "neg.f32",       "abs.f32",
+      "ld.param.f32",     "ld.global.f32",   "st.global.f32", "ld.shared.f32", "st.shared.f32",
+      "ld.shared.v4.f32", "ld.shared.v2.f32"};
   std::map<std::string, int> found;
   for (const std::string& line : LinesOf(kKernelPtx)) {
     const std::string operation = OperationOf(line);

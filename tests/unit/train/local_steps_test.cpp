@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 // The trainer of write_local_steps.py, which counts its gradients.
-class FakeTrainer final : public Trainer {
+class FakeTrainer : public Trainer {
  public:
   const base::TensorLayout& layout() const override { return layout_; }
   std::vector<float> InitialParameters(const Digest&) const override { return {}; }
@@ -159,6 +159,48 @@ TEST(LocalStepsTest, EndsBetweenTwoGradientsOnceNobodyWantsIt) {
   const auto work = WorkOf(trainer, {start, seed, 1, kFour});
   EXPECT_TRUE(absl::IsCancelled(work.status()));
   EXPECT_EQ(trainer.gradients, 2u);
+}
+
+// Takes local steps as a device does: all at once.
+class DescendingTrainer final : public FakeTrainer {
+ public:
+  base::StatusOr<std::optional<Descended>> Descend(std::span<const float> from,
+                                                   const aggregation::LocalSteps& plan,
+                                                   std::uint32_t batches,
+                                                   const InnerSeedOf& seed_of) override {
+    if (is_full) return std::nullopt;
+    aggregation::LocalDescent descent(plan, from);
+    while (descent.count() < plan.count) {
+      for (std::uint32_t batch = 0; batch < batches; ++batch) {
+        seeds.push_back(seed_of(descent.count(), batch));
+      }
+      std::vector<float> gradient(from.size(), 0.25F);
+      descent.Step(gradient);
+    }
+    return Descended{descent.TakeDistance(), 7.0};
+  }
+
+  bool is_full = false;
+  std::vector<Digest> seeds;
+};
+
+TEST(LocalStepsTest, ATrainerTakesThemItselfIfItCan) {
+  DescendingTrainer trainer;
+  const std::vector<float> start = StartOf(64);
+  const Digest seed = CountingSeed();
+  const auto work = WorkOf(trainer, {start, seed, 2, kFour});
+  EXPECT_EQ(work->batch_loss, 7.0);
+  EXPECT_EQ(trainer.gradients, 0u);
+  ASSERT_EQ(trainer.seeds.size(), 8u);
+  EXPECT_EQ(trainer.seeds[5], InnerBatchSeed(seed, 2, 1));
+  ASSERT_TRUE(WorkOf(trainer, {start, seed, 2, kFour, /*again=*/true}).ok());
+  EXPECT_EQ(trainer.again, 8u) << "a second computation is not the device's";
+  ASSERT_TRUE(WorkOf(trainer, {start, seed, 2}).ok());
+  EXPECT_EQ(trainer.seeds.size(), 8u) << "no local steps";
+  trainer.is_full = true;
+  FakeTrainer other;
+  EXPECT_EQ(WorkOf(trainer, {start, seed, 2, kFour})->values,
+            WorkOf(other, {start, seed, 2, kFour})->values);
 }
 
 TEST(LocalStepsTest, AFailureOfOneIsThatOfAll) {

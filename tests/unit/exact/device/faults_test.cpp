@@ -101,6 +101,49 @@ base::Status Compute(const Problem& problem, Device& device, std::vector<float>&
   return runner->TakeMean(mean);
 }
 
+// Two local steps of two batches.
+base::Status Descend(const Problem& problem, DeviceRunner& runner, std::vector<float>& end) {
+  RETURN_IF_ERROR(runner.BeginDescent(2));
+  for (std::uint64_t step = 0; step < 2; ++step) {
+    for (int batch = 0; batch < 2; ++batch) {
+      RETURN_IF_ERROR(runner.AddGradient(problem.inputs()).status());
+      RETURN_IF_ERROR(runner.EndBatch());
+    }
+    RETURN_IF_ERROR(
+        runner.StepDescent({.count = 2, .rate = 0.1, .clip_norm = 1, .epsilon = 1}, step));
+  }
+  ASSIGN_OR_RETURN(end, runner.ReadParameters());
+  return base::OkStatus();
+}
+
+TEST(Faults, EachCallThatFailsEndsLocalSteps) {
+  const Problem problem = TinyGpt();
+  for (const Call call : {Call::kAllocate, Call::kDownload, Call::kLaunch}) {
+    int failures = 0;
+    for (int at = 0;; ++at) {
+      FaultyDevice device(call, at);
+      {
+        auto runner = DeviceRunner::Make(PlanDevice(Differentiate(problem.graph), kRoomy).value(),
+                                         problem.constants, device);
+        if (!runner.ok()) continue;
+        ASSERT_TRUE((*runner)->SetParameters(problem.parameters).ok());
+        std::vector<float> end;
+        const base::Status status = Descend(problem, **runner, end);
+        EXPECT_EQ(status.ok(), !device.has_failed());
+        if (status.ok()) break;
+        ++failures;
+        EXPECT_FALSE((*runner)->EndBatch().ok()) << "a batch after an error";
+        // Memory that is full leaves the parameters.
+        const bool is_full = status.code() == absl::StatusCode::kInvalidArgument;
+        EXPECT_EQ(is_full, call == Call::kAllocate);
+        EXPECT_FALSE((*runner)->ReadDescent().ok());
+      }
+      EXPECT_EQ(device.held(), 0U) << "buffers left";
+    }
+    EXPECT_GT(failures, 3) << static_cast<int>(call);
+  }
+}
+
 TEST(Faults, EachCallThatFailsEndsInAStatus) {
   const Problem problem = TinyGpt();
   std::vector<float> wanted(problem.parameters.size());

@@ -40,6 +40,10 @@ bool IsLeftOut(float begin) {
 #define CANONICAL(a) (IsNan(a) && chosen != Spoil::kNanAsItComes ? FloatOf(0x7fc00000u) : (a))
 #define CHAIN_STEPS(left, tile) \
   ((left) < (tile) && chosen != Spoil::kChainsPadded ? (left) : (tile))
+#define FINITE(a) \
+  ((BitsOf(a) & 0x7f800000u) != 0x7f800000u || chosen == Spoil::kInfinityKept ? (a) : 0.0f)
+#define NORMAL(a) \
+  ((BitsOf(a) & 0x7f800000u) != 0u || chosen == Spoil::kMomentsSubnormal ? (a) : 0.0f)
 #define PADDED(count) (chosen == Spoil::kRowsNotPadded ? (count) : ((count) + 15u) / 16u * 16u)
 #include "exact/device/emulation.inc"
 

@@ -15,6 +15,8 @@ enum class Spoil {
   kFmaInTwoRoundings,
   kSumsFromTheFirst,  // of their elements, not from +0
   kRowsNotPadded,     // to whole lanes
+  kInfinityKept,      // in a gradient of local steps
+  kMomentsSubnormal,  // as they are stored
 };
 
 // The choice holds until the next call, for all devices that have these kernels.

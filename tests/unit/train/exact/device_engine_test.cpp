@@ -7,11 +7,13 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "aggregation/kernels/rows.h"
+#include "exact/device/device_plan.h"
 #include "exact/device/emulated_device.h"
 #include "exact/graph/graph_text.h"
 #include "exact/kernels/kernels.h"
@@ -20,6 +22,7 @@
 #include "exact/run/runner.h"
 #include "node/train/exact/exact_trainer.h"
 #include "node/train/exact/graph_file.h"
+#include "node/train/local_steps.h"
 #include "node/train/tokens/tokens.h"
 
 namespace ostraka::train::device_engine_test {
@@ -181,6 +184,43 @@ class DeviceEngineTest : public ::testing::Test {
     return by_processor_ - before;
   }
 
+  static aggregation::LocalSteps Steps(std::uint64_t steps = 2) {
+    return {.count = steps,
+            .rate = 0.01,
+            .warmup = 1,
+            .clip_norm = 0.5,
+            .beta1 = 0.9,
+            .beta2 = 0.99,
+            .epsilon = 1e-8,
+            .weight_decay = 0.1};
+  }
+
+  LocalWork Work(const aggregation::LocalSteps& plan) {
+    return {.plan = plan, .batches = 2, .batch = [this](std::uint64_t step, std::uint32_t batch) {
+              MicroBatches later = batches_;
+              later.inputs = [this, step, batch](std::size_t index) {
+                return batches_.inputs((step + batch + index) % 6);
+              };
+              return later;
+            }};
+  }
+
+  std::vector<float> DistanceByProcessor(const aggregation::LocalSteps& plan) {
+    Processor processor(program_, unused_);
+    aggregation::LocalDescent descent(plan, parameters_);
+    const LocalWork work = Work(plan);
+    while (descent.count() < plan.count) {
+      std::vector<float> sum(parameters_.size());
+      std::vector<float> next(parameters_.size());
+      const std::vector<float> y(descent.at().begin(), descent.at().end());
+      EXPECT_TRUE(processor.Mean(y, work.batch(descent.count(), 0), sum).ok());
+      EXPECT_TRUE(processor.Mean(y, work.batch(descent.count(), 1), next).ok());
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = (sum[i] + next[i]) * 0.5F;
+      descent.Step(sum);
+    }
+    return descent.TakeDistance();
+  }
+
   // With this clock everything takes equally long: a gradient in 20 is audited, and the conformance
   // program runs after one in 100.
   double seconds_ = 0;
@@ -329,6 +369,89 @@ TEST_F(DeviceEngineTest, EndsWhereNobodyWantsTheGradient) {
   EXPECT_THAT(Lines(*engine), IsEmpty()) << "nothing is wrong with the device";
 }
 
+TEST_F(DeviceEngineTest, TakesLocalStepsOnTheDevice) {
+  const auto engine = Make();
+  ASSERT_TRUE(Prepare(*engine).ok());
+  Lines(*engine);
+  const aggregation::LocalSteps plan = Steps();
+  const std::vector<float> wanted = DistanceByProcessor(plan);
+  for (int i = 0; i < 30; ++i) {
+    const auto descended = engine->Descend(parameters_, Work(plan));
+    ASSERT_TRUE(descended.ok() && *descended) << descended.status();
+    EXPECT_EQ((*descended)->distance, wanted);
+    EXPECT_EQ((*descended)->first_loss, expected_loss_);
+  }
+  EXPECT_EQ(by_processor_, 30 * 4 / 20 + 1) << "of each audit, and of the choice of the device";
+  EXPECT_THAT(Lines(*engine), IsEmpty());
+}
+
+// Wherever it fails, the gradients that follow are the processor's.
+TEST_F(DeviceEngineTest, LocalStepsOfALostDeviceAreTheCallers) {
+  const aggregation::LocalSteps plan = Steps();
+  int lost = 0;
+  for (;; ++lost) {
+    plan_ = {};
+    const auto engine = Make();
+    ASSERT_TRUE(Prepare(*engine).ok());
+    Lines(*engine);
+    plan_.lose_at = lost;
+    const auto descended = engine->Descend(parameters_, Work(plan));
+    ASSERT_TRUE(descended.ok()) << descended.status();
+    if (*descended) break;
+    EXPECT_THAT(Lines(*engine), ElementsAre(HasSubstr("planned: the device is lost")));
+    EXPECT_EQ(ProcessorGradients(*engine), 3);
+    EXPECT_FALSE(engine->Descend(parameters_, Work(plan))->has_value());
+  }
+  EXPECT_GT(lost, 10);
+}
+
+TEST_F(DeviceEngineTest, BarsADeviceWhoseLocalStepDiffers) {
+  const aggregation::LocalSteps plan = Steps(10);
+  std::set<std::string> told;
+  // The 20th gradient is audited: it is the second of the last step, with losses and norms before.
+  for (int flip_at = 110; flip_at < 150; ++flip_at) {
+    plan_ = {};
+    const auto engine = Make();
+    ASSERT_TRUE(Prepare(*engine).ok());
+    Lines(*engine);
+    plan_.flip_at = flip_at;
+    const auto descended = engine->Descend(parameters_, Work(plan));
+    ASSERT_TRUE(descended.ok());
+    const std::vector<std::string> lines = Lines(*engine);
+    told.insert(lines.begin(), lines.end());
+    if (*descended) continue;
+    EXPECT_EQ(ProcessorGradients(*engine), 3) << "it is not used again";
+  }
+  EXPECT_THAT(told, Contains(HasSubstr("gave another gradient than the processor in an audit")));
+  EXPECT_THAT(told, Contains(HasSubstr("took another local step than the processor in an audit")));
+}
+
+TEST_F(DeviceEngineTest, WithoutRoomForMomentsTheDeviceGivesGradients) {
+  const std::uint64_t bytes =
+      exact::PlanDevice(program_, {.memory_bytes = 1 << 26, .buffer_bytes = 1 << 26})->bytes;
+  const auto engine = Make(true, bytes + 8);
+  ASSERT_TRUE(Prepare(*engine).ok());
+  Lines(*engine);
+  const aggregation::LocalSteps plan = Steps();
+  EXPECT_FALSE(engine->Descend(parameters_, Work(plan))->has_value());
+  EXPECT_THAT(Lines(*engine), ElementsAre(HasSubstr("local steps need")));
+  EXPECT_FALSE(engine->Descend(parameters_, Work(plan))->has_value());
+  EXPECT_THAT(Lines(*engine), IsEmpty());
+  EXPECT_EQ(ProcessorGradients(*engine), 0);
+}
+
+TEST_F(DeviceEngineTest, LocalStepsEndWhereNobodyWantsThem) {
+  const auto engine = Make();
+  ASSERT_TRUE(Prepare(*engine).ok());
+  Lines(*engine);
+  const aggregation::LocalSteps plan = Steps();
+  wanted_ = base::Cancelled("nobody");
+  EXPECT_EQ(engine->Descend(parameters_, Work(plan)).status(), wanted_);
+  wanted_ = base::OkStatus();
+  EXPECT_TRUE(engine->Descend(parameters_, Work(plan))->has_value());
+  EXPECT_THAT(Lines(*engine), IsEmpty());
+}
+
 // The trainer as a node makes it, with the conformance program.
 TEST(DeviceTrainer, GivesTheBitsOfTheProcessor) {
   Plan plan;
@@ -352,6 +475,21 @@ TEST(DeviceTrainer, GivesTheBitsOfTheProcessor) {
             processor->Gradient(parameters, seed).value());
   EXPECT_EQ(device->GradientAgain(parameters, seed).value(),
             processor->Gradient(parameters, seed).value());
+  const aggregation::LocalSteps local = {.count = 3,
+                                         .rate = 0.01,
+                                         .warmup = 2,
+                                         .clip_norm = 1,
+                                         .beta1 = 0.9,
+                                         .beta2 = 0.99,
+                                         .epsilon = 1e-8};
+  for (const bool again : {false, true}) {
+    const auto got = WorkOf(*device, {parameters, seed, 2, local, again}).value();
+    const auto wanted = WorkOf(*processor, {parameters, seed, 2, local}).value();
+    EXPECT_EQ(got.values, wanted.values);
+    EXPECT_EQ(got.batch_loss, again ? got.batch_loss : wanted.batch_loss);
+  }
+  EXPECT_TRUE(device->Descend(parameters, local, 1, [](auto, auto) { return base::Digest{}; })
+                  ->has_value());
   EXPECT_EQ(device->Evaluate(parameters)->loss, processor->Evaluate(parameters)->loss);
   EXPECT_EQ(device->Evaluate(parameters)->value, processor->Evaluate(parameters)->value);
 }
