@@ -6,6 +6,15 @@
 #include "node/os/steady_clock.h"
 
 namespace ostraka::config {
+namespace {
+
+std::string Told(base::Duration duration) {
+  const std::int64_t tenths = duration.ns / 100'000'000;
+  if (tenths < 10) return std::to_string(duration.ns / 1'000'000) + " ms";
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+}  // namespace
 
 base::StatusOr<base::Duration> MeasureLeastWork(const protocol::Manifest& manifest,
                                                 train::Trainer& trainer) {
@@ -20,6 +29,32 @@ base::StatusOr<base::Duration> MeasureLeastWork(const protocol::Manifest& manife
   }
   const protocol::TrainingPlan& plan = manifest.training;
   return gradient * static_cast<std::int64_t>(plan.inner.steps * plan.batches);
+}
+
+base::Status CheckInTime(const protocol::Manifest& manifest, base::Duration least_work,
+                         const std::string& by) {
+  if (least_work <= manifest.part_timeout) return base::OkStatus();
+  return base::FailedPrecondition(
+      "the least work of a step takes this node " + Told(least_work) + " on " + by +
+      ", and nobody waits longer than " + Told(manifest.part_timeout) +
+      " for it, so the run would drop the node: give it more --threads or a GPU (--device), end "
+      "other programs, or join a run whose --work-ms is larger");
+}
+
+std::string PaceText(const protocol::Manifest& manifest) {
+  const protocol::TrainingPlan& plan = manifest.training;
+  const std::uint64_t gradients = plan.inner.steps * plan.batches;
+  std::string text = "a member that does the least work of a step, " +
+                     (gradients == 1 ? "one gradient" : std::to_string(gradients) + " gradients") +
+                     ", within " + Told(protocol::WorkIn(manifest)) + " is never late";
+  if (protocol::BatchesVary(plan)) {
+    text += ", and a faster one does up to " + std::to_string(plan.most_batches) + " batches for " +
+            std::to_string(plan.batches);
+  }
+  // A machine that is r times as fast as the slowest works most_batches / batches / r of the time.
+  const auto used = 10 * plan.most_batches / plan.batches;
+  return text + "; of a machine ten times as fast as the slowest the run uses about " +
+         std::to_string(used) + " %";
 }
 
 }  // namespace ostraka::config

@@ -3,6 +3,8 @@
 // Thread safety: one thread uses the trainer during a call.
 #pragma once
 
+#include <string>
+
 #include "node/base/status.h"
 #include "node/base/time.h"
 #include "node/protocol/ground/manifest.h"
@@ -14,5 +16,13 @@ namespace ostraka::config {
 // errors.
 base::StatusOr<base::Duration> MeasureLeastWork(const protocol::Manifest& manifest,
                                                 train::Trainer& trainer);
+
+// FailedPrecondition if a member that needs so long for its least work would have each part come
+// after its owner has stopped waiting, however slow the others are. `by`: what computes.
+base::Status CheckInTime(const protocol::Manifest& manifest, base::Duration least_work,
+                         const std::string& by);
+
+// Which speeds of machines the run holds together, in a sentence.
+std::string PaceText(const protocol::Manifest& manifest);
 
 }  // namespace ostraka::config

@@ -5,6 +5,7 @@
 
 #include "node/base/check.h"
 #include "node/config/origin.h"
+#include "node/config/run_work.h"
 #include "node/config/training.h"
 #include "node/host/report/recall.h"
 #include "node/os/endpoint.h"
@@ -302,6 +303,10 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   ASSIGN_OR_RETURN(node.restored, node.ledger->Restore());
   // A node that was a member once needs no invite to come back.
   if (node.restored == nullptr) RETURN_IF_ERROR(may_come);
+  if (node.restored == nullptr && options.checks_pace) {
+    ASSIGN_OR_RETURN(const base::Duration work, config::MeasureLeastWork(manifest, *node.trainer));
+    RETURN_IF_ERROR(config::CheckInTime(manifest, work, node.trainer->ComputesOn()));
+  }
   if (node.restored != nullptr) node.history = RecallHistory(options.files.data_dir);
   node.genesis = std::make_shared<const wire::Block>(protocol::GenesisHead(manifest));
   node.coin_seed = crypto::CoinSeed(*options.key, manifest.run_id);

@@ -87,7 +87,9 @@ struct RunOptions {
   bool recompute = false;           // train::TrainerOptions::recompute
   std::string device = "cpu";       // config::LocalTraining::device
   std::uint64_t device_memory = 0;  // config::LocalTraining::device_memory
-  bool unprotected = false;         // plain averaging, nothing checked: for comparison only
+  // A node whose data folder is empty is refused if its work would always come too late.
+  bool checks_pace = false;
+  bool unprotected = false;  // plain averaging, nothing checked: for comparison only
   // Makes the machine, for experiments with one that misbehaves. Null: an honest one. REQUIRES: the
   // machine is fresh, not null.
   std::function<base::StatusOr<std::unique_ptr<protocol::Machine>>(const MachineMaker& honest,

@@ -180,6 +180,17 @@ class ManifestTest(TestCase):
         text.write_text("abcdefgh " * 499)
         self.refused(2, ["run", "check", self.made.manifest, "--data", f"text:{text}"], "text")
 
+    def test_a_node_that_would_always_be_late_comes_to_no_run(self):
+        text = self.folder / "text"
+        text.write_text("abcdefgh " * 500)
+        self.made = harness.Run(self.folder / "slow", model="gpt", options=[
+            "--data", f"text:{text}", "--width", 64, "--context", 64, "--batch-size", 16, "--part-timeout-ms", 1])
+        self.addCleanup(self.made.close)
+        folder = self.folder / "late"
+        self.refused(2, ["node", self.made.manifest, "--key", self.made.key(0), "--data-dir", folder, "--data", f"text:{text}"],
+                     "the least work of a step takes this node", "nobody waits longer than 1 ms", "--threads")
+        self.assertIn("is never late; of a machine ten times as fast", expect_ok("run", "check", self.made.manifest))
+
     def test_a_member_listed_twice(self):
         self.made.replace(self.made.ids[0], self.made.ids[1])
         self.refused_manifest("member " + self.made.ids[1][:16] + " is listed twice")

@@ -210,6 +210,7 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options,
   run.files.graph = GraphFileOf(options.files.graph, options.files.manifest, *run.manifest);
   run.kernels = options.lab.kernels;
   run.threads = options.threads;
+  run.checks_pace = true;
   run.recompute = options.recompute;
   run.device = options.device;
   ASSIGN_OR_RETURN(run.device_memory, BytesOf("--device-memory", options.device_memory));
@@ -253,9 +254,10 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
       "--data-dir", options.files.data_dir,
       "folder of the ledger and the checkpoints (default ~/.local/share/ostraka/<run id>)");
   AddNetworkOptions(command, options.network);
-  OfferChoices(command.add_option("--data", options.files.data,
-                                  "mnist:DIR, cifar10:DIR, text:FILE or tokens:FILE: where the "
-                                  "run's data is on this machine"),
+  OfferChoices(command.add_option(
+                   "--data", options.files.data,
+                   "mnist:DIR, cifar10:DIR, text:FILE, tokens:FILE or examples:FILE: where the "
+                   "run's data is on this machine"),
                train::DataSourceBeginnings());
   command.add_option("--graph", options.files.graph,
                      "the run's graph file, if it trains one (default: the manifest's path and "

@@ -19,6 +19,7 @@
 #include "node/config/manifest_toml.h"
 #include "node/config/origin.h"
 #include "node/config/run_memory.h"
+#include "node/config/run_work.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/exchange.h"
@@ -249,6 +250,7 @@ void PrintSummary(const protocol::Manifest& m, bool json, const Checked& checked
                 std::string(protocol::CodecName(m.codecs.parts)).c_str(),
                 std::string(protocol::CodecName(m.codecs.results)).c_str());
   }
+  std::printf("%s\n", config::PaceText(m).c_str());
   if (dimension > 0) PrintExchange(m, dimension);
   if (checked.memory > 0) {
     std::printf("a member needs about %s of memory (ostraka memory lists what for)\n",
@@ -513,7 +515,8 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
       "check", "check that a node with this manifest can start here (exit code 0); asks no network",
       Check);
   check->add_option("--data", options->data,
-                    "mnist:DIR, cifar10:DIR, text:FILE or tokens:FILE: also check this copy of the "
+                    "mnist:DIR, cifar10:DIR, text:FILE, tokens:FILE or examples:FILE: also check "
+                    "this copy of the "
                     "run's data");
   check->add_option("--graph", options->graph,
                     "the run's graph file (default: the manifest's path and .graph)");
