@@ -11,6 +11,7 @@
 
 #include "node/train/cifar10.h"
 #include "node/train/digits.h"
+#include "node/train/examples_file.h"
 #include "node/train/gzip.h"
 #include "node/train/idx.h"
 #include "node/train/text.h"
@@ -24,7 +25,7 @@ struct KnownData {
   std::string_view place;  // what a source gives after the name: a DIR, a FILE or nothing
   std::string_view scaling;
 };
-constexpr std::array<KnownData, 6> kKnownData = {{
+constexpr std::array<KnownData, 7> kKnownData = {{
     {"toy", "", ""},
     {"digits", "", "2 * p / 16 - 1"},
     {"mnist", "DIR", "2 * p / 255 - 1"},
@@ -32,6 +33,7 @@ constexpr std::array<KnownData, 6> kKnownData = {{
     {"text", "FILE",
      "sqrt(k) * one_hot(s, k) of the last 8 bytes; s is a byte's place among the k that occur"},
     {kTokens, "FILE", "bytes as numbers; target t is token t + 1"},
+    {kExamples, "FILE", "columns by their names; of a column p8 2 * p / 255 - 1"},
 }};
 
 constexpr std::uint32_t kMnistClasses = 10;
@@ -223,6 +225,13 @@ base::StatusOr<Dataset> LoadTokens(const std::string& path, std::uint32_t contex
   return data.ok() ? std::move(data) : file.Named(data.status());
 }
 
+base::StatusOr<Dataset> LoadExamples(const std::string& path) {
+  RETURN_IF_ERROR(CheckIsFile(path));
+  ASSIGN_OR_RETURN(const DataFile file, ReadFile(path, kMaxFileBytes));
+  auto data = ParseExamples(file.bytes);
+  return data.ok() ? std::move(data) : file.Named(data.status());
+}
+
 }  // namespace
 
 std::uint32_t VocabularyOf(const DataSource& source) {
@@ -300,6 +309,7 @@ base::StatusOr<Dataset> LoadDataset(const DataSource& source) {
   }
   if (source.name == "text") return LoadText(source.dir);
   if (source.name == kTokens) return LoadTokens(source.dir, source.context);
+  if (source.name == kExamples) return LoadExamples(source.dir);
   auto data = source.name == "mnist" ? LoadMnist(source.dir) : LoadCifar10(source.dir);
   if (!data.ok()) return data.status();
   data->validation = SplitOff(data->training, data->class_count, kValidationShare);

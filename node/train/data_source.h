@@ -3,9 +3,9 @@
 // Every peer recomputes others' gradients, so all must have equal data. A manifest names its data
 // by an id that includes the hash of the content; each peer says where its own copy is.
 //   id      in a manifest: "digits@<64 hex digits>", "mnist@...", "cifar10@...", "text@...",
-//           "tokens@...", "toy"
+//           "tokens@...", "examples@...", "toy"
 //   source  on a command line: "digits", "mnist:DIR", "cifar10:DIR", "text:FILE", "tokens:FILE",
-//           "toy"
+//           "examples:FILE", "toy"
 //
 // Thread safety: pure functions, except LoadDataset and LoadDatasetOf, which read files.
 #pragma once
@@ -61,6 +61,7 @@ std::string InputScaling(std::string_view name);
 //            with .gz. A tenth of each class of the train files is the validation part.
 //   cifar10  DIR/data_batch_1.bin to data_batch_5.bin and test_batch.bin; also with .gz. A tenth of
 //            each class of the data_batch files is the validation part.
+//   examples a file of at most 1 GiB, or its gzip (node/train/examples_file.h)
 //   text     any file of at most 32 MiB, or its gzip. Its parts: node/train/text.h.
 // NotFound: a file does not exist. InvalidArgument: a file has wrong content. Unavailable: it
 // cannot be read. Each message names the file.

@@ -8,6 +8,7 @@
 #include "crypto/hash.h"
 #include "crypto/merkle.h"
 #include "node/base/check.h"
+#include "node/train/examples_file.h"
 #include "node/train/tokens/tokens.h"
 
 namespace ostraka::train {
@@ -41,6 +42,7 @@ void WriteFeatures(const Dataset& data, std::span<const std::uint8_t> image,
 
 base::Digest HashOf(const Dataset& data) {
   if (data.name == kTokens) return HashOfRecords(data);
+  if (!data.columns.empty()) return HashOfExamples(data);
   crypto::Hasher hasher(crypto::kDomainData);
   for (const std::uint64_t number : {data.shape.channels, data.shape.height, data.shape.width,
                                      data.class_count, std::uint32_t{data.max_value}}) {

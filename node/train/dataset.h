@@ -1,4 +1,5 @@
-// Labelled images, or windows of a text, in memory, split into training, validation and test parts.
+// Labelled images, windows or tokens of a text, or rows of named columns, in memory, split into
+// training, validation and test parts.
 //
 // Values stay bytes as on disk: they take a quarter of the memory of floats, and hash and split do
 // not depend on rounding. Models see the features of WriteFeatures.
@@ -47,6 +48,23 @@ struct Examples {
   void Add(std::span<const std::uint8_t> image, std::uint8_t label);
 };
 
+// Of a row of examples (node/train/examples_file.h).
+enum class ColumnElement : std::uint8_t { kU8, kU16, kU32, kPixel, kFloat };
+struct Column {
+  std::string name;
+  ColumnElement element = ColumnElement::kU8;
+  std::uint32_t bytes = 1;  // of an element
+  std::vector<std::int64_t> shape = {};
+  std::uint64_t count = 1;  // elements
+  std::int32_t lowest = 0;  // of integers
+  std::int32_t bound = 0;   // above all of them
+  std::size_t at = 0;       // where it begins in a row
+
+  bool of_integers() const { return element <= ColumnElement::kU32; }
+  std::size_t row_bytes() const { return count * bytes; }
+  bool operator==(const Column&) const = default;
+};
+
 // The name of data that are records of tokens (node/train/tokens/tokens.h).
 inline constexpr char kTokens[] = "tokens";
 
@@ -58,11 +76,13 @@ struct Dataset {
   ImageShape shape;
   std::uint32_t class_count = 0;
   std::uint8_t max_value = kSymbols;  // of a pixel
+  // Of examples: a row is the bytes of its columns, and has no label. Else there are none.
+  std::vector<Column> columns = {};
   Examples training;
   Examples validation;  // for choosing hyperparameters, never `test`
   Examples test;
-  // Of tokens: a target t is taken for class_count - 1 - t. For attacks that flip labels; no part
-  // of the hash.
+  // Of tokens and examples: a target t is taken for class_count - 1 - t, or in its column for
+  // bound - 1 - t. For attacks that flip labels; no part of the hash.
   bool reversed_targets = false;
 };
 
@@ -79,7 +99,8 @@ void WriteFeatures(const Dataset& data, std::span<const std::uint8_t> image,
 
 // The hash of everything that a gradient or an evaluation depends on: H(kDomainData, channels |
 // height | width | classes | max_value | for training, validation and test: sized values | sized
-// labels), all numbers as u64. Of tokens: HashOfRecords (node/train/tokens/tokens.h).
+// labels), all numbers as u64. Of tokens: HashOfRecords (node/train/tokens/tokens.h). Of
+// examples: HashOfExamples.
 base::Digest HashOf(const Dataset& data);
 
 // InvalidArgument unless `data` have held-out parts, and a batch of so many rows can be drawn.

@@ -12,6 +12,7 @@
 #include "node/train/data_source.h"
 #include "node/train/exact/exact_trainer.h"
 #include "node/train/exact/graph_file.h"
+#include "node/train/examples_file.h"
 #include "node/train/toy_trainer.h"
 #include "node/train/trainer_module.h"
 
@@ -98,6 +99,10 @@ base::Status CheckTrainerNames(const TrainerOptions& options) {
   if ((options.data == kTokens) && options.model != kGraphModel) {
     return base::InvalidArgument("data tokens are for graphs: model " + options.model +
                                  " reads a text as text:FILE");
+  }
+  if (options.data == kExamples && options.model != kGraphModel) {
+    return base::InvalidArgument("data examples are for graphs: say --model graph:FILE, not " +
+                                 options.model);
   }
   if (options.model == kGraphModel && options.data == "text") {
     return base::InvalidArgument("a graph reads a text as tokens: name data tokens");

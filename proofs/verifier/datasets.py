@@ -1,11 +1,12 @@
 """The data of a run by their name in its manifest."""
 import os
 
+import columns
 import images
 import texts
 
 DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../node/train/data/digits.csv")
-NAMES = ("digits", "mnist", "cifar10", "text", "tokens")
+NAMES = ("digits", "mnist", "cifar10", "text", "tokens", "examples")
 
 
 def read(name, place, context):
@@ -18,5 +19,5 @@ def read(name, place, context):
         return images.digits(place or DIGITS)
     if name not in NAMES or not place:
         raise ValueError(f"give the run's data, {name}")
-    readers = {"mnist": images.mnist, "cifar10": images.cifar10, "text": texts.text}
+    readers = {"mnist": images.mnist, "cifar10": images.cifar10, "text": texts.text, "examples": columns.read}
     return texts.records(place, context) if name == "tokens" else readers[name](place)

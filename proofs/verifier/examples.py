@@ -34,7 +34,7 @@ class Dataset:
 
     def __init__(self, name, shape, classes, largest, parts):
         self.name, self.shape, self.classes, self.largest = name, shape, classes, largest
-        self.training = parts[0]
+        self.training, self.count = parts[0], len(parts[0].labels)
         self.features = math.prod(shape) * (classes if largest == SYMBOLS else 1)
         self.hash = self.hash_of_records(parts) if name == "tokens" else self.hash_of_parts(parts)
 

@@ -147,6 +147,7 @@ class Judge:
         self.codec = manifest["aggregation"].get("part_codec", "raw")
         model, _, graph_hash = training["model"].partition("@")
         name, _, data_hash = self.source.partition("@")
+        self.name = name
         self.constants = {}
         if model == "graph":
             self.graph = self.read_graph(graph, graph_hash)
@@ -159,6 +160,10 @@ class Judge:
             raise Missing(f"no exact kernels for model {model}")
         if self.data.hash.hex() != data_hash:
             raise Missing("the data are not those that the manifest names")
+        of_columns = {column.name for column in self.data.columns} if name == "examples" else None
+        if model == "graph" and (not of_columns >= set(self.graph.inputs) if of_columns else
+                                 len(self.graph.inputs) != 2 or "targets" not in self.graph.inputs):
+            raise Missing("the graph has other inputs than the data have for it")
 
     @staticmethod
     def read_graph(path, graph_hash):
@@ -169,7 +174,7 @@ class Judge:
         if hashed("graph/1", text).hex() != graph_hash:
             raise Missing(f"{path} is not the graph that the manifest names")
         graph = graphs.parse(text)
-        if len(graph.inputs) != 2 or "targets" not in graph.inputs or not all(graph.inputs.values()):
+        if not graph.inputs or not all(graph.inputs.values()):
             raise Missing(f"{path} has other inputs than a run has for it")
         return graph
 
@@ -186,11 +191,14 @@ class Judge:
         return next(iter(self.graph.inputs.values()))
 
     def inputs_of(self, rows):
+        if self.name == "examples":
+            columns = self.data.named_inputs(rows)
+            return {name: columns[name].reshape(shape) for name, shape in self.graph.inputs.items()}
         values, targets = self.data.inputs(rows)
         return {name: (targets if name == "targets" else values).reshape(shape) for name, shape in self.graph.inputs.items()}
 
     def gradient(self, parameters, seed):
-        rows = draw_batch(seed, len(self.data.training.labels), self.batch)
+        rows = draw_batch(seed, self.data.count, self.batch)
         micro = self.first_input()[0]
         total = None
         with np.errstate(all="ignore"):

@@ -1,6 +1,7 @@
-"""Texts of any vocabulary as records of tokens for a run: `ostraka.data`. Needs NumPy alone; a tokenizer is the caller's.
+"""Data for a run: `ostraka.data`. Texts of any vocabulary as records of tokens (`pack`, `from_bin`), and rows of any columns
+for graphs of any inputs (`pack_examples`). Needs NumPy alone; a tokenizer is the caller's.
 
-A file is as node/train/tokens/tokens.h has it: one line, then records of context + 1 tokens, of which the last `context`
+A file of tokens is as node/train/tokens/tokens.h has it: one line, then records of context + 1 tokens, of which the last `context`
 are the targets of the first. The first eight tenths of all tokens train, the next tenth is for validation and the last for
 tests, each of these two with at most 256 records at equal distances, as `ostraka data pack` cuts a text.
 """
@@ -9,12 +10,13 @@ import os
 import sys
 import time
 
-__all__ = ["from_bin", "pack"]
+__all__ = ["from_bin", "mask", "pack", "pack_examples"]
 
 # NumPy is imported where it is needed: the module is, too, where a wheel is built without it.
 MOST_HELD_OUT = 256
 MOST_CONTEXT = 1 << 16
 MOST_OF_TWO_BYTES = 1 << 16
+MOST_HELD_OUT_ROWS = 2048
 BLOCK = 1 << 20  # tokens that are read at once
 
 
@@ -62,6 +64,149 @@ def from_bin(path, out, *, vocabulary, context, dtype="u2", overwrite=False):
         for begin in range(0, len(tokens), BLOCK):
             spool.add(tokens[begin:begin + BLOCK].astype(np.int64))
         return spool.finish()
+
+
+def pack_examples(rows, path, *, integers=None, pixels=(), validation=None, test=None, overwrite=False):
+    """Writes rows of named columns to `path`, for `--data examples:PATH`: a graph's input takes the column of its name.
+
+    rows: a dict of arrays (one row for each element of the first axis), or an iterable of dicts, as of the library datasets.
+    All rows have the same keys and shapes. Integers become the smallest of u8, u16 and u32 that holds their range; floats
+    are float32; uint8 arrays named in `pixels` are read as 2 (p / 255) - 1. integers: {column: (lowest, bound)}, where a
+    range is known: lowest is 0, or -1 for targets that are left out of the loss; bound lies above all values (default: what
+    the rows have). validation, test: rows likewise; without them every tenth row, those of the smallest hashes, at most 2048
+    each. Returns a dict: path, columns (their lines), training, validation, test (rows).
+
+    ValueError: rows that differ in their keys or shapes, values out of a range, too few rows. FileExistsError: `path` is there.
+    """
+    if os.path.exists(path) and not overwrite:
+        raise FileExistsError(f"{path} is there: overwrite=True replaces it")
+    parts = [_columns_of(part) for part in (rows, validation, test) if part is not None]
+    if (validation is None) != (test is None):
+        raise ValueError("give both validation= and test=, or neither")
+    lines, fields = _described(parts, dict(integers or {}), set(pixels))
+    tables = [_table(part, fields) for part in parts]
+    if len(tables) == 1:
+        tables = _split(tables[0])
+    if not all(len(table) for table in tables):
+        raise ValueError("too few rows: each of training, validation and test needs one")
+    counts = [len(table) for table in tables]
+    try:
+        with open(f"{path}.new", "wb") as file:
+            file.write(f"ostraka-examples 1 {len(lines)} {' '.join(map(str, counts))}\n".encode())
+            file.write("".join(line + "\n" for line in lines).encode())
+            for table in tables:
+                file.write(table.tobytes())
+        os.replace(f"{path}.new", path)
+    finally:
+        if os.path.exists(f"{path}.new"):
+            os.remove(f"{path}.new")
+    return {"path": os.fspath(path), "columns": lines, **dict(zip(("training", "validation", "test"), counts))}
+
+
+def mask(tokens, *, mask_token, vocabulary, seed, share=0.15, special=(), copies=1):
+    """Masked language modelling, as BERT has it: (inputs, targets), each [copies * rows, positions], int64.
+
+    Of the positions whose token is not in `special`, `share` are targets, all others -1. Of the targets' inputs eight tenths
+    become `mask_token`, one tenth a token drawn from the vocabulary, and one tenth stay. Each copy has other masks; all
+    follow from `seed`. tokens: [rows, positions], integers below `vocabulary`. Source: Devlin et al., BERT, NAACL 2019.
+    """
+    import numpy as np
+    tokens = np.tile(np.asarray(tokens, np.int64), (copies, 1))
+    if tokens.ndim != 2 or tokens.size == 0 or not (0 <= tokens.min() and tokens.max() < vocabulary):
+        raise ValueError(f"tokens must be [rows, positions] of 0 to {vocabulary - 1}")
+    if not 0 < share <= 1 or not 0 <= mask_token < vocabulary:
+        raise ValueError("share must be above 0 and at most 1, and mask_token below the vocabulary")
+    draw = np.random.default_rng(seed)
+    chosen = (draw.random(tokens.shape) < share) & ~np.isin(tokens, list(special))
+    how = draw.random(tokens.shape)
+    inputs = np.where(chosen & (how < 0.8), mask_token, tokens)
+    inputs = np.where(chosen & (how >= 0.9), draw.integers(0, vocabulary, tokens.shape), inputs)
+    return inputs, np.where(chosen, tokens, -1)
+
+
+def _columns_of(rows):
+    """{name: array} of a dict of arrays or of an iterable of dicts."""
+    import numpy as np
+    if not isinstance(rows, dict):
+        rows = list(rows)
+        if not rows:
+            raise ValueError("there are no rows")
+        names = list(rows[0])
+        for i, row in enumerate(rows):
+            if list(row) != names and set(row) != set(names):
+                raise ValueError(f"row {i} has the keys {sorted(row)}, the first one {sorted(names)}")
+        rows = {name: [np.asarray(row[name]) for row in rows] for name in names}
+        for name, values in rows.items():
+            shapes = sorted({value.shape for value in values})
+            if len(shapes) > 1:
+                raise ValueError(f"column {name} has rows of shapes {shapes[0]} and {shapes[1]}: pad them to one length")
+    columns = {name: np.asarray(values) for name, values in rows.items()}
+    sizes = {name: len(values) if values.ndim else None for name, values in columns.items()}
+    if not columns or None in sizes.values() or len(set(sizes.values())) != 1:
+        raise ValueError(f"columns need arrays of equally many rows, not {sizes}")
+    return columns
+
+
+def _described(parts, integers, pixels):
+    """(lines of the columns, [(name, width of an element, lowest, shape)])"""
+    import numpy as np
+    names = list(parts[0])
+    lines, fields = [], []
+    unknown = (set(integers) | pixels) - set(names)
+    if unknown:
+        raise ValueError(f"no column is named {sorted(unknown)[0]}")
+    for name in names:
+        if not name or len(name) > 128 or not all(c.isascii() and (c.isalnum() or c in "_.") for c in name):
+            raise ValueError(f"a column's name has 1 to 128 letters, digits, '_' and '.', not {name!r}")
+        arrays = [part.get(name) for part in parts]
+        if any(array is None or array.shape[1:] != arrays[0].shape[1:] for array in arrays):
+            raise ValueError(f"column {name} differs between the parts")
+        shape = arrays[0].shape[1:]
+        extents = ",".join(map(str, shape))
+        if name in pixels:
+            if any(array.dtype != np.uint8 for array in arrays):
+                raise ValueError(f"column {name}: pixels are uint8")
+            lines.append(f"{name} p8[{extents}]")
+            fields.append((name, np.dtype("u1"), 0, shape))
+        elif all(np.issubdtype(array.dtype, np.integer) or array.dtype == bool for array in arrays):
+            least, most = min(int(array.min()) for array in arrays), max(int(array.max()) for array in arrays)
+            lowest, bound = integers.get(name, (min(least, 0), most + 1))
+            if lowest not in (0, -1) or not lowest < bound < 1 << 31 or least < lowest or most >= bound:
+                raise ValueError(f"column {name} has values from {least} to {most}; integers lie from 0, or -1, to below {bound}")
+            width = next(width for width in ("u1", "<u2", "<u4") if bound - lowest - 1 < 1 << 8 * np.dtype(width).itemsize)
+            lines.append(f"{name} u{8 * np.dtype(width).itemsize}[{extents}] {lowest} {bound}")
+            fields.append((name, np.dtype(width), lowest, shape))
+        elif all(np.issubdtype(array.dtype, np.floating) for array in arrays):
+            with np.errstate(over="ignore"):
+                if not all(np.isfinite(array.astype(np.float32)).all() for array in arrays):
+                    raise ValueError(f"column {name} has values that are no finite float32")
+            lines.append(f"{name} f32[{extents}]")
+            fields.append((name, np.dtype("<f4"), None, shape))
+        else:
+            raise ValueError(f"column {name} has the type {arrays[0].dtype}: integers and floats are written")
+    return lines, fields
+
+
+def _table(columns, fields):
+    """The rows as they stand in the file, one array of bytes each."""
+    import numpy as np
+    pieces = []
+    for name, width, lowest, _ in fields:
+        values = columns[name]
+        values = values.astype(width) if lowest is None else (values.astype(np.int64) - lowest).astype(width)
+        pieces.append(np.ascontiguousarray(values).reshape(len(values), -1).view(np.uint8).reshape(len(values), -1))
+    return np.hstack(pieces)
+
+
+def _split(table):
+    """[training, validation, test] by the rows' hashes: whatever the order of the rows, the same rows are held out."""
+    import hashlib
+    import numpy as np
+    order = sorted(range(len(table)), key=lambda i: (hashlib.blake2b(table[i].tobytes(), digest_size=16).digest(), i))
+    held = min(len(table) // 10, MOST_HELD_OUT_ROWS)
+    taken = np.zeros(len(table), int)
+    taken[order[:held]], taken[order[held:2 * held]] = 1, 2
+    return [table[taken == part] for part in range(3)]
 
 
 def _encoder(tokenizer):

@@ -30,8 +30,11 @@ def data_note(inputs):
         if shape == (batch,) and lowest == -1:
             return (f"--data of labelled images with {math.prod(features)} features and at most {classes} classes "
                     "feeds it")
-    return ("no --data of today feeds it: a run gives two inputs, tokens or features, and a target for each token or "
-            "example")
+    batches = {tuple(shape[:1]) for _, shape, *_ in inputs.values()}
+    if len(batches) != 1 or () in batches:
+        return "no --data feeds it: the first axis of each input must be one number of examples"
+    columns = ", ".join(f"{name} {list(shape[1:])}" for name, (_, shape, *_) in inputs.items())
+    return f"--data examples:FILE of ostraka.data.pack_examples feeds it, with the columns {columns}"
 
 
 def laws_note(drawn):

@@ -1,10 +1,12 @@
-// Any bytes as a file of a data set: IDX images, IDX labels, a CIFAR-10 batch, gzip, a text. The
-// first byte chooses; an accepted file must have everything that the parser promises.
+// Any bytes as a file of a data set: IDX images, IDX labels, a CIFAR-10 batch, gzip, a text,
+// examples. The first byte chooses; an accepted file must have everything that the parser promises.
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "node/base/check.h"
 #include "node/train/cifar10.h"
+#include "node/train/examples_file.h"
 #include "node/train/gzip.h"
 #include "node/train/idx.h"
 #include "node/train/text.h"
@@ -66,12 +68,40 @@ void RunText(base::ByteView bytes) {
   }
 }
 
+void RunExamples(base::ByteView bytes) {
+  const auto data = ParseExamples(bytes);
+  if (!data.ok()) return Refused(data.status());
+  OSTRAKA_CHECK(!data->columns.empty() && data->columns.size() <= kMostColumns);
+  for (const Examples* part : {&data->training, &data->validation, &data->test}) {
+    OSTRAKA_CHECK(part->size() > 0 && part->values.size() == part->size() * part->value_count);
+    for (const Column& column : data->columns) {
+      OSTRAKA_CHECK(column.at + column.row_bytes() <= part->value_count);
+      if (!column.of_integers()) {
+        std::vector<float> values(column.count);
+        ReadFloats(part->image(part->size() - 1), column, values);
+        for (const float value : values) OSTRAKA_CHECK(value - value == 0);
+        continue;
+      }
+      std::vector<std::int32_t> values(column.count);
+      ReadIntegers(part->image(part->size() - 1), column, values);
+      for (const std::int32_t value : values) {
+        OSTRAKA_CHECK(value >= column.lowest && value < column.bound);
+      }
+    }
+  }
+  HashOf(*data);
+}
+
 }  // namespace
 }  // namespace ostraka::train
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const ostraka::base::ByteView bytes(data + 1, size - 1);
+  if (data[0] == 'e') {
+    ostraka::train::RunExamples(bytes);
+    return 0;
+  }
   switch (data[0] % 5) {
     case 0:
       ostraka::train::RunImages(bytes);

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "proofs" / "verifier"))
+import columns  # noqa: E402
 import texts  # noqa: E402  of the second verifier, which shares no code with the module
 
 import ostraka  # noqa: E402
@@ -117,6 +118,102 @@ class PackTest(unittest.TestCase):
         self.assertEqual(self.path.read_text(), "mine")
         ostraka.data.pack(["a bb"] * 40, of_words, self.path, context=2, vocabulary=9, overwrite=True)
         self.expect([1, 2] * 40, 2, 9)
+
+
+
+class PackExamplesTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "rows.examples"
+
+    def read(self):
+        return columns.read(str(self.path))
+
+    def test_columns_come_back(self):
+        draw = np.random.default_rng(1)
+        rows = {"tokens": draw.integers(0, 30_000, (40, 5)), "targets": draw.integers(-1, 3, 40), "big": draw.integers(0, 1 << 30, (40, 1)),
+                "image": draw.integers(0, 256, (40, 3, 2, 2), np.uint8), "weights": draw.standard_normal((40, 2))}
+        held = {name: values[:4] for name, values in rows.items()}
+        made = ostraka.data.pack_examples(rows, self.path, pixels=["image"], integers={"tokens": (0, 30_522), "targets": (-1, 3)},
+                                          validation=held, test=held)
+        self.assertEqual(made["columns"][:2], ["tokens u16[5] 0 30522", "targets u8[] -1 3"])
+        self.assertEqual([line.split()[1] for line in made["columns"][2:]], ["u32[1]", "p8[3,2,2]", "f32[2]"])
+        self.assertEqual((made["training"], made["validation"], made["test"]), (40, 4, 4))
+        found = self.read().named_inputs(list(range(40)))
+        for name in ("tokens", "targets", "big"):
+            np.testing.assert_array_equal(found[name].reshape(rows[name].shape), rows[name])
+        np.testing.assert_array_equal(found["weights"], rows["weights"].astype(np.float32))
+        pixels = np.float32(2) * (rows["image"].astype(np.float32) / np.float32(255)) - np.float32(1)
+        np.testing.assert_array_equal(found["image"].reshape(pixels.shape), pixels)
+
+    def test_a_file_known_to_the_node(self):
+        # tests/unit/train/examples_file_test.cpp reads the same file and has its hash.
+        rows = {"tokens": np.array([[0, 1, 2], [7, 8, 9], [9, 10, 11], [30519, 30520, 30521]]), "targets": np.array([-1, 0, 1, 2]),
+                "pixels": np.array([[0, 255], [128, 255], [255, 255], [51, 255]], np.uint8).reshape(4, 1, 2),
+                "weights": np.array([[1, -1], [2, -2], [-0.0, 0.0], [0.5, -0.5]])}
+        part = lambda begin, end: {name: values[begin:end] for name, values in rows.items()}
+        ostraka.data.pack_examples(part(0, 2), self.path, pixels=["pixels"], integers={"tokens": (0, 30_522), "targets": (-1, 3)},
+                                   validation=part(2, 3), test=part(3, 4))
+        self.assertEqual(self.read().hash.hex(), "3067df6f178f7ddbed175f6eb423e0f1a4ed933be7634f814849acdba9ad129c")
+
+    def test_rows_as_dicts_and_held_out_rows_whatever_their_order(self):
+        rows = [{"x": [i, i + 1], "targets": i % 3} for i in range(100)]
+        made = ostraka.data.pack_examples(iter(rows), self.path)
+        self.assertEqual((made["training"], made["validation"], made["test"]), (80, 10, 10))
+        first = self.path.read_bytes()
+        ostraka.data.pack_examples(rows[::-1], self.path, overwrite=True)
+        begin = first.index(b"3\n", first.index(b"targets")) + 2
+        table = lambda content: np.frombuffer(content, np.uint8, offset=begin).reshape(100, 3).tolist()
+        one, other = table(first), table(self.path.read_bytes())
+        for a, b in ((0, 80), (80, 90), (90, 100)):
+            self.assertEqual(sorted(one[a:b]), sorted(other[a:b]))
+        self.assertNotEqual(one, other)
+
+    def test_what_cannot_be_packed_leaves_nothing(self):
+        def refused(reason, rows, kind=ValueError, **options):
+            with self.assertRaisesRegex(kind, reason):
+                ostraka.data.pack_examples(rows, self.path, **options)
+            self.assertFalse(list(self.path.parent.iterdir()))
+        twenty = np.arange(20)
+        refused("too few rows", {"x": np.arange(9)})
+        refused("there are no rows", [])
+        refused("equally many rows", {"x": twenty, "y": np.arange(3)})
+        refused("equally many rows", {})
+        refused("row 1 has the keys", [{"x": 1}, {"y": 1}])
+        refused("pad them to one length", [{"x": [1]}, {"x": [1, 2]}])
+        refused("values from -2 to 17", {"x": twenty - 2})
+        refused("values from 0 to 19; integers", {"x": twenty}, integers={"x": (0, 19)})
+        refused("no column is named y", {"x": twenty}, integers={"y": (0, 9)})
+        refused("no column is named y", {"x": twenty}, pixels=["y"])
+        refused("pixels are uint8", {"x": twenty}, pixels=["x"])
+        refused("no finite float32", {"x": twenty * 1e38})
+        refused("integers and floats", {"x": twenty.astype(str)})
+        refused("letters, digits", {"x y": twenty})
+        refused("both validation= and test=", {"x": twenty}, test={"x": twenty})
+        refused("differs between the parts", {"x": twenty}, test={"y": twenty}, validation={"x": twenty})
+        self.path.write_text("mine")
+        with self.assertRaisesRegex(FileExistsError, "overwrite=True"):
+            ostraka.data.pack_examples({"x": twenty}, self.path)
+
+    def test_masks_are_those_of_bert(self):
+        tokens = np.tile(np.arange(5, 105), (200, 1))
+        inputs, targets = ostraka.data.mask(tokens, mask_token=3, vocabulary=110, seed=1, special=[5, 6], copies=2)
+        self.assertEqual(inputs.shape, (400, 100))
+        tokens = np.tile(tokens, (2, 1))
+        chosen = targets >= 0
+        self.assertFalse(chosen[:, :2].any())
+        np.testing.assert_array_equal(targets[chosen], tokens[chosen])
+        np.testing.assert_array_equal(inputs[~chosen], tokens[~chosen])
+        self.assertAlmostEqual(chosen[:, 2:].mean(), 0.15, delta=0.01)
+        self.assertAlmostEqual((inputs[chosen] == 3).mean(), 0.8, delta=0.03)
+        self.assertAlmostEqual((inputs[chosen] == tokens[chosen]).mean(), 0.1, delta=0.03)
+        self.assertFalse((targets[:200] == targets[200:]).all(), "each copy has masks of its own")
+        again, _ = ostraka.data.mask(tokens[:200], mask_token=3, vocabulary=110, seed=1, special=[5, 6], copies=2)
+        np.testing.assert_array_equal(inputs, again)
+        for wrong in ({"share": 0}, {"mask_token": 110}, {"vocabulary": 50}):
+            with self.assertRaises(ValueError):
+                ostraka.data.mask(tokens, **{"mask_token": 3, "vocabulary": 110, "seed": 1, **wrong})
 
 
 if __name__ == "__main__":

@@ -242,7 +242,7 @@ class Data(Noted):
         report, _ = self.said(modules.Vit(), (torch.randn(BATCH, 1, 8, 8), torch.randint(0, 10, (BATCH,))))
         self.assertIn("images with 64 features and at most 10 classes", report.data)
         report, _ = self.said(nn.Sequential(nn.Flatten(0), nn.Linear(8, 1)), (torch.randn(2, 4),))
-        self.assertIn("no --data of today feeds it: a run gives two inputs", report.data)
+        self.assertIn("--data examples:FILE of ostraka.data.pack_examples feeds it, with the columns input [4]", report.data)
 
     def test_positions_that_see_their_targets(self):
         report, said = self.said(modules.Bert(), tokens())

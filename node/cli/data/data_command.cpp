@@ -13,6 +13,7 @@
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/train/data_source.h"
+#include "node/train/examples_file.h"
 #include "node/train/tokens/tokenizer_file.h"
 #include "node/train/tokens/tokens.h"
 
@@ -67,13 +68,26 @@ void Print(const train::Dataset& data, const std::optional<Beside>& tokenizer, b
       result["context"] = data.shape.width;
       result["root"] = root;
     }
+    if (!data.columns.empty()) {
+      result.erase("classes");
+      for (const train::Column& column : data.columns) {
+        result["columns"].push_back(train::TextOf(column));
+      }
+    }
     if (tokenizer) result["tokenizer"] = {{"file", tokenizer->path}, {"hash", tokenizer->hash}};
     PrintJson(result);
     return;
   }
-  std::printf("%s\n%zu examples for training, %zu for validation, %zu for tests; %u classes\n",
-              IdOf(data).c_str(), data.training.size(), data.validation.size(), data.test.size(),
-              data.class_count);
+  std::printf("%s\n%zu examples for training, %zu for validation, %zu for tests",
+              IdOf(data).c_str(), data.training.size(), data.validation.size(), data.test.size());
+  if (data.columns.empty()) {
+    std::printf("; %u classes\n", data.class_count);
+  } else {
+    std::printf("; columns:\n");
+    for (const train::Column& column : data.columns) {
+      std::printf("  %s\n", train::TextOf(column).c_str());
+    }
+  }
   if (of_records) {
     std::printf("records of %u tokens under the root %s\n", data.shape.width + 1, root.c_str());
   }
@@ -177,7 +191,8 @@ void AddDataCommand(CLI::App& program, Invocation& invocation) {
   auto* check = command->add_subcommand(
       "check", "read a copy of some data, and name it by its hash as a manifest does");
   OfferChoices(check->add_option("data", options->source,
-                                 "digits, mnist:DIR, cifar10:DIR, text:FILE or tokens:FILE"),
+                                 "digits, mnist:DIR, cifar10:DIR, text:FILE, tokens:FILE or "
+                                 "examples:FILE"),
                train::DataSourceBeginnings())
       ->required();
   check->add_option("--id", options->id, "exit with 1 unless the copy has this name");

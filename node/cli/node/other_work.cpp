@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "node/train/data_source.h"
+#include "node/train/exact/graph_file.h"
+#include "node/train/exact/micro_batch.h"
 #include "node/train/toy_trainer.h"
 #include "node/train/trainer_loader.h"
 #include "sim/attacks/results/other_work.h"
@@ -18,7 +20,15 @@ base::StatusOr<std::unique_ptr<train::Trainer>> MakeFlipped(const train::Trainer
     return train::MakeToyTrainerOver(std::move(problem), options.batch_size);
   }
   ASSIGN_OR_RETURN(train::Dataset data, train::LoadDataFor(options));
-  if (data.name == train::kTokens) {
+  if (!data.columns.empty()) {
+    ASSIGN_OR_RETURN(const exact::Graph graph, train::GraphOf(options.graph));
+    ASSIGN_OR_RETURN(const train::MicroBatch batch, train::MicroBatch::For(graph, data));
+    if (batch.targets().empty()) {
+      return base::InvalidArgument(
+          "attack label_flip needs targets, and the loss of this graph selects by none");
+    }
+    data.reversed_targets = true;
+  } else if (data.name == train::kTokens) {
     data.reversed_targets = true;
   } else {
     sim::FlipLabels(data.training.labels, data.class_count);

@@ -284,11 +284,13 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
                    "exact/1: gradients have equal bits on every machine; tolerant: by libtorch, "
                    "compared within eps_g (default: exact/1, but for cnn and toy)"),
                {protocol::kExact, protocol::kTolerant});
-  OfferChoices(command.add_option(
-                   "--data", t.data,
-                   "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), "
-                   "text:FILE (any file), tokens:FILE (of `data pack`), or toy with model toy"),
-               train::DataSourceBeginnings())
+  OfferChoices(
+      command.add_option(
+          "--data", t.data,
+          "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), "
+          "text:FILE (any file), tokens:FILE (of `data pack`), examples:FILE (rows of named "
+          "columns, for graph:FILE), or toy with model toy"),
+      train::DataSourceBeginnings())
       ->capture_default_str();
   AddSetting(command, setting::kHidden, t.hidden)->capture_default_str();
   AddSetting(command, setting::kBatchSize, options.batch_size,

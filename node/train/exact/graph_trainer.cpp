@@ -135,7 +135,8 @@ class GraphTrainer final : public Trainer {
     const std::size_t first = progress.done;
     std::size_t kept = 0;
     const MicroBatches batches{
-        .count = (rows.size() + batch_.size() - 1) / batch_.size() - first,
+        .count = (rows.size() + (batch_.may_be_partial() ? batch_.size() - 1 : 0)) / batch_.size() -
+                 first,
         .inputs =
             [&](std::size_t index) {
               const auto rest = std::span(rows).subspan((first + index) * batch_.size());

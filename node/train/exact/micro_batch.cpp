@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "node/base/check.h"
 #include "node/train/exact/graph_file.h"
+#include "node/train/examples_file.h"
 #include "node/train/tokens/tokens.h"
 
 namespace ostraka::train {
@@ -53,47 +55,144 @@ base::Status CheckFeatures(const exact::Input& features, const exact::Input& tar
   return CheckTargets(targets, {type.shape.front()}, data);
 }
 
+// The integers by which the loss selects classes; null if the loss is no cross_entropy.
+const exact::Input* SelectedBy(const exact::Graph& graph) {
+  if (graph.loss < graph.declared_count()) return nullptr;
+  const exact::Instruction& last = graph.instructions[graph.loss - graph.declared_count()];
+  return last.op == exact::Op::kCrossEntropy ? graph.InputOf(last.operands[1]) : nullptr;
+}
+
+std::string NamesOf(const std::vector<Column>& columns) {
+  std::string names;
+  for (const Column& column : columns) names += (names.empty() ? "" : ", ") + column.name;
+  return names;
+}
+
+// The column of an input's name, if it has the input's values.
+base::StatusOr<std::size_t> ColumnFor(const exact::Input& input, const Dataset& data) {
+  const auto found = std::find_if(data.columns.begin(), data.columns.end(),
+                                  [&](const Column& each) { return each.name == input.name; });
+  if (found == data.columns.end()) {
+    return Misfit("no column is named " + input.name + "; there are " + NamesOf(data.columns));
+  }
+  const exact::TensorType& type = input.type;
+  const bool of_integers = type.element == exact::Element::kInt;
+  if (type.shape.empty() || of_integers != found->of_integers() ||
+      static_cast<std::uint64_t>(type.count()) !=
+          static_cast<std::uint64_t>(type.shape.front()) * found->count) {
+    return Misfit("its input " + input.name + " is " + exact::TextOf(type) +
+                  ", and the column is '" + TextOf(*found) + "'");
+  }
+  if (of_integers && (input.lowest > found->lowest || input.bound < found->bound)) {
+    return Misfit("its input " + input.name + " must allow " + std::to_string(found->lowest) +
+                  " to " + std::to_string(found->bound - 1));
+  }
+  return static_cast<std::size_t>(found - data.columns.begin());
+}
+
 }  // namespace
 
 base::StatusOr<MicroBatch> MicroBatch::For(const exact::Graph& graph, const Dataset& data) {
+  return data.columns.empty() ? ForTargets(graph, data) : ForColumns(graph, data);
+}
+
+base::StatusOr<MicroBatch> MicroBatch::ForTargets(const exact::Graph& graph, const Dataset& data) {
   const exact::Input* targets = InputNamed(graph, "targets");
   if (graph.inputs.size() != 2 || targets == nullptr) {
-    return Misfit("it needs the input targets and one other");
+    return Misfit(
+        "it needs the input targets and one other; data of other inputs are examples:FILE");
   }
   MicroBatch batch;
-  batch.targets_first_ = targets == &graph.inputs.front();
-  const exact::Input& other = graph.inputs[batch.targets_first_ ? 1 : 0];
-  batch.of_tokens_ = data.name == kTokens;
-  RETURN_IF_ERROR(batch.of_tokens_ ? CheckTokens(other, *targets, data)
-                                   : CheckFeatures(other, *targets, data));
+  batch.targets_ = targets == &graph.inputs.front() ? 0 : 1;
+  batch.other_ = 1 - *batch.targets_;
+  const exact::Input& other = graph.inputs[batch.other_];
+  const bool of_tokens = data.name == kTokens;
+  RETURN_IF_ERROR(of_tokens ? CheckTokens(other, *targets, data)
+                            : CheckFeatures(other, *targets, data));
   batch.size_ = static_cast<std::size_t>(other.type.shape.front());
+  batch.values_.resize(2);
   const auto count = static_cast<std::size_t>(other.type.count());
-  if (batch.of_tokens_) {
-    batch.tokens_.resize(count);
+  if (of_tokens) {
+    batch.values_[batch.other_].integers.resize(count);
   } else {
-    batch.features_.resize(count);
+    batch.values_[batch.other_].floats.resize(count);
   }
-  batch.targets_.resize(static_cast<std::size_t>(targets->type.count()));
+  batch.values_[*batch.targets_].integers.resize(static_cast<std::size_t>(targets->type.count()));
   return batch;
+}
+
+base::StatusOr<MicroBatch> MicroBatch::ForColumns(const exact::Graph& graph, const Dataset& data) {
+  MicroBatch batch;
+  const exact::Input* const selects = SelectedBy(graph);
+  for (const exact::Input& input : graph.inputs) {
+    ASSIGN_OR_RETURN(const std::size_t column, ColumnFor(input, data));
+    const auto examples = static_cast<std::size_t>(input.type.shape.front());
+    if (batch.values_.empty()) batch.size_ = examples;
+    if (examples != batch.size_) {
+      return Misfit("its inputs have " + std::to_string(batch.size_) + " and " +
+                    std::to_string(examples) + " examples");
+    }
+    if (&input == selects) batch.targets_ = batch.values_.size();
+    Values values{.column = column};
+    const auto count = static_cast<std::size_t>(input.type.count());
+    if (input.type.element == exact::Element::kInt) {
+      values.integers.resize(count);
+    } else {
+      values.floats.resize(count);
+    }
+    batch.values_.push_back(std::move(values));
+  }
+  if (batch.values_.empty()) return Misfit("it has no inputs");
+  batch.pads_ = selects != nullptr && selects->lowest == kLeftOut;
+  RETURN_IF_ERROR(batch.CheckHeldOut(data));
+  return batch;
+}
+
+// So that an evaluation is the mean over something.
+base::Status MicroBatch::CheckHeldOut(const Dataset& data) {
+  for (const Examples* part : {&data.validation, &data.test}) {
+    const std::string of = part == &data.test ? "test" : "validation";
+    if (!pads_ && part->size() < size_) {
+      return Misfit("it takes " + std::to_string(size_) + " examples at once, and there are " +
+                    std::to_string(part->size()) + " for " + of);
+    }
+    if (!targets_) continue;
+    std::size_t counted = 0;
+    for (std::uint32_t row = 0; row < part->size() && counted == 0; ++row) {
+      counted = Fill(data, *part, std::vector<std::uint32_t>(pads_ ? 1 : size_, row));
+    }
+    if (counted == 0) return Misfit("no row for " + of + " has a target that is not -1");
+  }
+  return base::OkStatus();
 }
 
 std::size_t MicroBatch::Fill(const Dataset& data, const Examples& examples,
                              std::span<const std::uint32_t> rows) {
-  OSTRAKA_CHECK(rows.size() <= size_);
-  std::fill(features_.begin(), features_.end(), 0.0F);
-  std::fill(tokens_.begin(), tokens_.end(), 0);
-  std::fill(targets_.begin(), targets_.end(), kLeftOut);
-  const std::size_t features = features_.size() / size_;
+  OSTRAKA_CHECK(rows.size() <= size_ && (pads_ || rows.size() == size_));
+  for (Values& values : values_) {
+    std::fill(values.floats.begin(), values.floats.end(), 0.0F);
+    std::fill(values.integers.begin(), values.integers.end(), 0);
+  }
+  if (targets_ && rows.size() < size_) {
+    std::vector<std::int32_t>& targets = values_[*targets_].integers;
+    std::fill(targets.begin(), targets.end(), kLeftOut);
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (of_tokens_) {
+    if (!data.columns.empty()) {
+      FillColumns(data, examples, rows[i], i);
+    } else if (data.name == kTokens) {
       FillRecord(data, examples, rows[i], i);
     } else {
+      std::vector<float>& floats = values_[other_].floats;
+      const std::size_t features = floats.size() / size_;
       WriteFeatures(data, examples.image(rows[i]),
-                    std::span(features_).subspan(i * features, features));
-      targets_[i] = examples.labels[rows[i]];
+                    std::span(floats).subspan(i * features, features));
+      values_[*targets_].integers[i] = examples.labels[rows[i]];
     }
   }
-  return rows.size() * (targets_.size() / size_);
+  if (!targets_) return rows.size();
+  const std::span<const std::int32_t> all = targets();
+  return all.size() - static_cast<std::size_t>(std::count(all.begin(), all.end(), kLeftOut));
 }
 
 void MicroBatch::FillRecord(const Dataset& data, const Examples& examples, std::uint32_t row,
@@ -101,22 +200,49 @@ void MicroBatch::FillRecord(const Dataset& data, const Examples& examples, std::
   const auto target_of = [&data](std::uint32_t token) {
     return static_cast<std::int32_t>(data.reversed_targets ? data.class_count - 1 - token : token);
   };
+  std::vector<std::int32_t>& tokens = values_[other_].integers;
+  std::vector<std::int32_t>& targets = values_[*targets_].integers;
   const std::size_t context = examples.value_count;
   const std::size_t begin = place * context;
   std::uint32_t token = TokenOf(examples, row, 0);
   for (std::size_t t = 0; t < context; ++t) {
-    tokens_[begin + t] = static_cast<std::int32_t>(token);
+    tokens[begin + t] = static_cast<std::int32_t>(token);
     token = TokenOf(examples, row, t + 1);
-    targets_[begin + t] = target_of(token);
+    targets[begin + t] = target_of(token);
+  }
+}
+
+void MicroBatch::FillColumns(const Dataset& data, const Examples& examples, std::uint32_t row,
+                             std::size_t place) {
+  const std::span<const std::uint8_t> bytes = examples.image(row);
+  for (std::size_t k = 0; k < values_.size(); ++k) {
+    Values& values = values_[k];
+    const Column& column = data.columns[values.column];
+    const std::size_t begin = place * column.count;
+    if (!column.of_integers()) {
+      ReadFloats(bytes, column, std::span(values.floats).subspan(begin, column.count));
+      continue;
+    }
+    const auto own = std::span(values.integers).subspan(begin, column.count);
+    ReadIntegers(bytes, column, own);
+    if (!data.reversed_targets || k != targets_) continue;
+    for (std::int32_t& target : own) {
+      if (target != kLeftOut) target = column.bound - 1 - target;
+    }
   }
 }
 
 std::vector<exact::InputValues> MicroBatch::inputs() const {
-  const exact::InputValues first = of_tokens_ ? exact::InputValues{.integers = tokens_}
-                                              : exact::InputValues{.floats = features_};
-  const exact::InputValues targets{.integers = targets_};
-  if (targets_first_) return {targets, first};
-  return {first, targets};
+  std::vector<exact::InputValues> inputs;
+  for (const Values& values : values_) {
+    inputs.push_back({.floats = values.floats, .integers = values.integers});
+  }
+  return inputs;
+}
+
+std::span<const std::int32_t> MicroBatch::targets() const {
+  if (!targets_) return {};
+  return values_[*targets_].integers;
 }
 
 }  // namespace ostraka::train

@@ -1,9 +1,9 @@
 // Examples in the fixed shapes of a graph's inputs.
 //
-// A graph has two inputs. "targets" holds what to predict, with -1 for what is left out of the
-// loss. The other holds what to predict it from:
 //   tokens i32[B,T], targets i32[B,T]     for records of T + 1 tokens: target t is token t + 1
 //   any f32[B,...],  targets i32[B]       for labelled images: the features of dataset.h
+//   any number of [B,...]                 for examples: the column of an input's name, row-major
+// Targets are -1 where they are left out of the loss.
 //
 // Promises: every input has its size, and every integer its range, after each Fill.
 // Memory: one micro-batch.
@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,31 +25,45 @@ namespace ostraka::train {
 
 class MicroBatch {
  public:
-  // InvalidArgument: inputs of `graph` that no example of `data` fits.
+  // InvalidArgument: inputs of `graph` that no example of `data` fits, or too few held-out rows.
   static base::StatusOr<MicroBatch> For(const exact::Graph& graph, const Dataset& data);
 
   std::size_t size() const { return size_; }  // examples
+  // Whether Fill takes fewer examples than size(): those that lack are left out of the loss.
+  bool may_be_partial() const { return pads_; }
 
-  // Takes `rows` of `examples`, a part of `data`; places beyond them are left out of the loss.
-  // Returns the number of targets in the loss. REQUIRES: rows.size() <= size(); rows in range;
-  // `data` is that of For.
+  // Takes `rows` of `examples`, a part of `data`. Returns what its loss is the mean over: targets,
+  // or examples where it has none. REQUIRES: rows.size() is size(), or less if may_be_partial();
+  // rows in range; `data` is that of For.
   std::size_t Fill(const Dataset& data, const Examples& examples,
                    std::span<const std::uint32_t> rows);
 
   std::vector<exact::InputValues> inputs() const;
-  std::span<const std::int32_t> targets() const { return targets_; }
+  // What the loss selects by; empty if it does not.
+  std::span<const std::int32_t> targets() const;
 
  private:
+  // One input of the graph.
+  struct Values {
+    std::vector<float> floats = {};
+    std::vector<std::int32_t> integers = {};
+    std::size_t column = 0;  // of examples
+  };
+
   MicroBatch() = default;
+  static base::StatusOr<MicroBatch> ForTargets(const exact::Graph& graph, const Dataset& data);
+  static base::StatusOr<MicroBatch> ForColumns(const exact::Graph& graph, const Dataset& data);
+  base::Status CheckHeldOut(const Dataset& data);
   void FillRecord(const Dataset& data, const Examples& examples, std::uint32_t row,
                   std::size_t place);
+  void FillColumns(const Dataset& data, const Examples& examples, std::uint32_t row,
+                   std::size_t place);
 
   std::size_t size_ = 0;
-  bool of_tokens_ = false;
-  bool targets_first_ = false;  // the graph's order of inputs
-  std::vector<float> features_;
-  std::vector<std::int32_t> tokens_;
-  std::vector<std::int32_t> targets_;
+  bool pads_ = true;
+  std::vector<Values> values_;          // in the graph's order
+  std::optional<std::size_t> targets_;  // which of them the loss selects by
+  std::size_t other_ = 0;               // of tokens and images: the one that is not targets
 };
 
 }  // namespace ostraka::train

@@ -41,7 +41,7 @@ TEST(TrainerLoader, UnknownNamesListTheKnownOnes) {
   options = {};
   options.data = "digit";
   EXPECT_EQ(MessageOfOneLine(MakeTrainer(options).status(), absl::StatusCode::kInvalidArgument),
-            "unknown data 'digit'; known: toy digits mnist cifar10 text tokens");
+            "unknown data 'digit'; known: toy digits mnist cifar10 text tokens examples");
 }
 
 TEST(TrainerLoader, ToyModelAndToyDataGoTogether) {
@@ -131,7 +131,7 @@ TEST(TrainerLoader, AModuleOfAnotherVersionIsRefused) {
   const auto made = MakeTrainerFrom(kNeedsModule, {FAKE_MODULE_OLD});
   EXPECT_THAT(MessageOfOneLine(made.status(), absl::StatusCode::kFailedPrecondition),
               AllOf(HasSubstr(FAKE_MODULE_OLD), HasSubstr("of another build (module version 0, "
-                                                          "this program has 9)")));
+                                                          "this program has 10)")));
 }
 
 TEST(TrainerLoader, OtherLibrariesAreRefused) {
