@@ -86,7 +86,7 @@ base::Status CheckTraining(const protocol::Manifest& manifest) {
 
 base::Status CheckDimension(std::uint64_t dimension, std::size_t members,
                             const protocol::Manifest& manifest) {
-  constexpr std::uint64_t kLongestCoded = 1 << 22;
+  constexpr std::uint64_t kLongestCoded = 1 << 23;
   const std::uint64_t reachable = protocol::ReachableIn(manifest);
   const std::uint64_t work = reachable - std::min<std::uint64_t>(reachable, manifest.validators);
   const std::uint64_t owners = std::max<std::uint64_t>(work, protocol::kFewestOwners);

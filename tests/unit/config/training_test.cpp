@@ -115,7 +115,7 @@ TEST(TrainingTest, EachMemberNeedsTwoParameters) {
 }
 
 TEST(TrainingTest, AggregatesInCodesAreNotTooLongForTheOwnersOfTheGenesis) {
-  constexpr std::uint64_t kMost = (std::uint64_t{1} << 22) * 7;  // one of the eight validates
+  constexpr std::uint64_t kMost = (std::uint64_t{1} << 23) * 7;  // one of the eight validates
   protocol::Manifest manifest = ManifestOfMembers(8, protocol::Codec::kI16);
   EXPECT_TRUE(CheckDimension(kMost, 8, manifest).ok());
   const base::Status refused = CheckDimension(kMost + 7, 256, manifest);
