@@ -122,6 +122,21 @@ class FinishedTest(TestCase):
             self.assertEqual(report["checkpoint"], str(node / "checkpoints/step-44.safetensors"))
             self.assertEqual([path.name for path in (node / "checkpoints").glob("*.tmp")], [])
 
+    def test_a_folder_of_transformers(self):
+        original = self.folder / "original"
+        original.mkdir()
+        (original / "config.json").write_text("{}")
+        (original / "program.py").write_text("raise SystemExit")
+        exported = export(self.nodes[0], self.folder / "trained", "--hf", original)
+        self.assertEqual(exported["copied"], ["config.json"])
+        self.assertEqual(sorted(path.name for path in (self.folder / "trained").iterdir()), ["config.json", "model.safetensors"])
+        _, tensors = safetensors_file.read(self.folder / "trained/model.safetensors")
+        self.assertEqual([t["name"] for t in exported["tensors"]], list(tensors))
+        self.assertIn("beside the model: config.json", expect_ok("export", self.nodes[0], self.folder / "again", "--hf", original))
+        ended = run("export", self.nodes[0], self.folder / "again", "--hf", original)
+        self.assertEqual((ended.returncode, ended.stderr.count("\n")), (2, 1), ended.stderr)
+        self.assertIn("exists: give another folder", ended.stderr)
+
     def test_a_model_has_names_shapes_and_its_origin(self):
         out = self.folder / "model.safetensors"
         exported = export(self.nodes[0], out)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "node/cli/node/commands.h"
+#include "node/cli/node/hf_folder.h"
 #include "node/cli/options/command_line.h"
 #include "node/cli/terminal/member_names.h"
 #include "node/cli/terminal/new_file.h"
@@ -25,6 +26,7 @@ using store::CheckpointFile;
 struct ExportOptions {
   std::string data_dir;
   std::string out_file;
+  std::string like;  // a folder of transformers; empty: a file is written
   std::optional<std::uint64_t> step;
   bool json = false;
 };
@@ -82,7 +84,7 @@ std::string Metadata(const Checkpoint& checkpoint, const std::string& key) {
 }
 
 void Print(const ExportOptions& options, const Checkpoint& checkpoint, bool sealed,
-           const store::LedgerSummary& summary) {
+           const store::LedgerSummary& summary, const std::optional<HfFolder>& folder) {
   const std::uint64_t parameters = base::ElementCount(checkpoint.layout);
   if (!options.json) {
     const MemberNames names(summary.names);
@@ -92,10 +94,19 @@ void Print(const ExportOptions& options, const Checkpoint& checkpoint, bool seal
                 static_cast<unsigned long long>(checkpoint.step), checkpoint.layout.size(),
                 static_cast<unsigned long long>(parameters), sealed ? ", as the run sealed it" : "",
                 names.Shown(summary.peer).c_str());
+    if (folder && folder->frozen > 0) {
+      std::printf("%zu tensors that the run does not train are those of %s\n", folder->frozen,
+                  PrintableLine(options.like).c_str());
+    }
+    if (folder) {
+      std::string copied;
+      for (const std::string& file : folder->copied) copied += " " + file;
+      std::printf("beside the model:%s\n", PrintableLine(copied).c_str());
+    }
     return;
   }
   nlohmann::json tensors = nlohmann::json::array();
-  for (const base::TensorSpec& tensor : checkpoint.layout) {
+  for (const base::TensorSpec& tensor : folder ? folder->layout : checkpoint.layout) {
     tensors.push_back({{"name", tensor.name}, {"shape", tensor.shape}});
   }
   nlohmann::json result = {{"file", options.out_file},
@@ -106,6 +117,7 @@ void Print(const ExportOptions& options, const Checkpoint& checkpoint, bool seal
   for (const char* key : {"run_id", "model", "data", "inputs", "state_root"}) {
     result[key] = Metadata(checkpoint, key);
   }
+  if (folder) result["copied"] = folder->copied;
   PrintJson(result);
 }
 
@@ -118,12 +130,15 @@ base::Status Export(const ExportOptions& options) {
                                  " belongs to another run than the ledger beside it: move it away");
   }
   ASSIGN_OR_RETURN(const bool sealed, IsSealed(ledger, checkpoint));
-  const base::Status written = store::WriteModel(options.out_file, checkpoint);
-  if (!written.ok()) {
+  std::optional<HfFolder> folder;
+  if (!options.like.empty()) {
+    ASSIGN_OR_RETURN(folder, WriteHfFolder(checkpoint, options.like, options.out_file));
+  } else if (const base::Status written = store::WriteModel(options.out_file, checkpoint);
+             !written.ok()) {
     return base::MakeStatus(written.code(),
                             base::MessageOf(written) + ": give another path for the model");
   }
-  Print(options, checkpoint, sealed, summary);
+  Print(options, checkpoint, sealed, summary, folder);
   return base::OkStatus();
 }
 
@@ -135,8 +150,12 @@ void AddExportCommand(CLI::App& program, Invocation& invocation) {
   auto options = std::make_shared<ExportOptions>();
   command->add_option("dir", options->data_dir, "the node's data folder (the node may be running)")
       ->required();
-  WritesTo(command->add_option("file", options->out_file, "the safetensors file to write"))
+  WritesTo(command->add_option("file", options->out_file,
+                               "the safetensors file to write, with --hf the folder"))
       ->required();
+  command->add_option("--hf", options->like,
+                      "the folder of the library transformers that the model came from "
+                      "(config.json, tokenizer): write a folder like it, for from_pretrained");
   command->add_option("--step", options->step,
                       "export the state after this step (default: the newest)");
   command->add_flag("--json", options->json, "print one JSON object");
