@@ -68,6 +68,7 @@ LAYERS = [
     ("node/net/link/", 11, "link"),
     ("node/net/mesh/", 12, "mesh"),
     ("node/net/udp/", 11, "udp"),
+    ("node/net/fetch/", 11, "fetch"),
     ("node/net/portmap/", 12, "portmap"),
     ("node/net/reach/", 13, "reach"),
     ("node/store/", 11, "store"),
@@ -106,9 +107,9 @@ HOST = members_under("node/host/")
 SIMULATOR = members_under("sim/") - COMPARE
 # (who, whom, why): no include between them, though the layers would allow it.
 STRANGERS = [
-    ({"records", "link", "mesh", "udp", "portmap", "reach", "store", "http", "config"} | HOST, SIMULATOR | COMPARE,
+    ({"records", "link", "mesh", "udp", "fetch", "portmap", "reach", "store", "http", "config"} | HOST, SIMULATOR | COMPARE,
      "the node and the simulator are two drivers of one machine, and neither knows the other"),
-    (({"records", "link", "mesh", "udp", "portmap", "reach", "store", "http"} | HOST) - {"host"}, {"train", "config"},
+    (({"records", "link", "mesh", "udp", "fetch", "portmap", "reach", "store", "http"} | HOST) - {"host"}, {"train", "config"},
      "models, data and manifests become a run in node/host/prepared_run.cpp alone"),
     (({"store"} | HOST) - {"host"}, {"member"}, "a driver knows a machine by its seam"),
     (SIMULATOR, {"os"}, "it runs in virtual time"),
@@ -117,7 +118,7 @@ STRANGERS = [
      "the parts of a Seal are its own: seal.h is the contract"),
     ({"step", "member"}, {"trainer"}, "a machine asks for a gradient by a job, and knows no trainer"),
     ({"python"}, members_under("node/cli/"), "the module and the command are two front ends of one library"),
-    ({"os", "records", "link", "mesh", "udp", "portmap", "reach", "http"},
+    ({"os", "records", "link", "mesh", "udp", "fetch", "portmap", "reach", "http"},
      {"ground", "seal", "rules", "sync", "watch", "mail", "lasting", "step", "member", "trainer"},
      "it carries bytes and knows no protocol"),
 ]
