@@ -5,7 +5,7 @@ Rules, attacks, graphs and export are compiled for one CPython each, and are in 
 import sys
 
 __version__ = "@VERSION@"
-_COMPILED = frozenset(["Graph", "Memory", "Pipeline", "State", "aggregate", "attack", "attacks", "export",
+_COMPILED = frozenset(["Graph", "Memory", "Pipeline", "State", "aggregate", "attack", "attacks", "devices", "export",
                        "list_attacks", "list_pre", "list_rules", "mix", "rules"])
 
 

@@ -47,7 +47,9 @@ class NumbersTest(TestCase):
         for path, name, _ in OPTIONS:
             for plain, written in (("8", "+08"), ("10", "010")):
                 with self.subTest(command=path, option=name, value=written):
-                    self.assertEqual(self.outcome(path, name, written), self.outcome(path, name, plain))
+                    # Where 8 is too large the line has the number as it was written, but for its sign.
+                    said = self.outcome(path, name, written).replace(f"Value {written.lstrip('+')} ", f"Value {plain} ")
+                    self.assertEqual(said, self.outcome(path, name, plain))
 
     def test_other_notations_are_refused(self):
         for path, name, kind in OPTIONS:
