@@ -85,6 +85,19 @@ base::Status Sizes::JudgeStep(const protocol::StepDone& done) const {
   return base::OkStatus();
 }
 
+// Members that are Byzantine, or honest ones that a fault hits or that are too slow, and that did
+// not send.
+std::size_t Sizes::FaultsWithout(const std::vector<base::PeerId>& senders) const {
+  std::size_t faults = 0;
+  for (const base::PeerId& member : before_.block().members) {
+    const auto peer = roster_.IndexOf(member);
+    if (!peer) continue;
+    const bool sent = std::find(senders.begin(), senders.end(), member) != senders.end();
+    if (!roster_.IsHonest(*peer) || (roster_.IsUnlucky(*peer) && !sent)) ++faults;
+  }
+  return faults;
+}
+
 base::Status Sizes::JudgeColumn(const wire::Block& block, std::size_t column,
                                 const protocol::PartRange& range, const Seen& seen) const {
   const auto result = seen.results.find(block.result_roots[column]);
@@ -101,6 +114,7 @@ base::Status Sizes::JudgeColumn(const wire::Block& block, std::size_t column,
   const double share = (static_cast<double>(senders.size() - honest) + 0.25) /
                        static_cast<double>(std::max<std::size_t>(honest, 1));
   if (honest == 0 || share >= 1) {
+    if (FaultsWithout(senders) > before_.block().thresholds.t_s) return base::OkStatus();
     return base::FailedPrecondition(ColumnOf(block, column) + " is applied, and of " +
                                     std::to_string(senders.size()) + " senders only " +
                                     std::to_string(honest) + " are known to be honest");

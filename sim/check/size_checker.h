@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "node/protocol/ground/manifest.h"
 #include "sim/check/sealed_tip.h"
@@ -39,6 +40,7 @@ class Sizes final : public Checker, public StepObserver {
     std::map<base::Digest, protocol::SharedBlob> results;      // by root
   };
   base::Status JudgeStep(const protocol::StepDone& done) const;
+  std::size_t FaultsWithout(const std::vector<base::PeerId>& senders) const;
   base::Status JudgeColumn(const wire::Block& block, std::size_t column,
                            const protocol::PartRange& range, const Seen& seen) const;
 
