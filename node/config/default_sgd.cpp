@@ -22,7 +22,7 @@ struct Row {
   SgdSettings settings;
 };
 
-constexpr std::array<Row, 17> kRows = {{
+constexpr std::array<Row, 18> kRows = {{
     {"toy", "toy", {1.0, 0}},
     {"softmax", "digits", {1.0, 0}},
     {"softmax", "mnist", {0.03, 0.9}},
@@ -40,6 +40,7 @@ constexpr std::array<Row, 17> kRows = {{
     // Graphs differ. These serve a small gpt (docs/training.md), and perceptrons on images.
     {"graph", "tokens", {0.1, 0.9}},
     {"graph", "examples", {0.1, 0.9}},
+    {"graph", "stream", {0.1, 0.9}},
     {"graph", "digits", {0.3, 0}},
     {"graph", "mnist", {0.03, 0.9}},
     {"graph", "cifar10", {0.01, 0.9}},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "node/config/stream_access.h"
 #include "node/device/device_list.h"
 #include "node/device/hosted_device.h"
 #include "node/os/thread_executor.h"
@@ -10,6 +11,7 @@
 #include "node/train/data_source.h"
 #include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
+#include "node/train/stream/stream_index.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::config {
@@ -63,6 +65,9 @@ base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest&
       return base::InvalidArgument("--data " + local.data + ": the run trains on " + id.name);
     }
     options.data_dir = source.dir;
+    if (source.name == train::kStream) {
+      options.stream = local.stream ? local.stream : StreamAccessOf({});
+    }
   }
   if (local.graph.empty()) return options;
   if (model.name != train::kGraphModel) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,12 +17,14 @@ namespace ostraka::config {
 
 // What a machine chooses for itself.
 struct LocalTraining {
-  std::string data = {};       // where the run's data are here (train::ParseDataSource), or empty
-  std::string graph = {};      // where the run's graph file is here, or empty
-  std::string kernels = {};    // of exact gradients; empty: the widest
-  std::size_t threads = 1;     // of exact gradients
-  bool recompute = false;      // TrainerOptions::recompute
-  std::string device = "cpu";  // of exact gradients: cpu, auto, or one of node/device
+  std::string data = {};  // where the run's data are here (train::ParseDataSource), or empty
+  // Of data that are fetched; null: from public addresses and folders, and nothing is kept.
+  std::shared_ptr<const train::StreamAccess> stream = nullptr;
+  std::string graph = {};           // where the run's graph file is here, or empty
+  std::string kernels = {};         // of exact gradients; empty: the widest
+  std::size_t threads = 1;          // of exact gradients
+  bool recompute = false;           // TrainerOptions::recompute
+  std::string device = "cpu";       // of exact gradients: cpu, auto, or one of node/device
   std::uint64_t device_memory = 0;  // bytes that they may take there; 0: most of it
   train::HeldOut evaluate_on = train::HeldOut::kTest;
 };

@@ -219,6 +219,7 @@ store::CheckpointWriterOptions StatesOf(const RunOptions& options,
 
 base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const RunOptions& options) {
   return config::TrainerOptionsOf(*options.manifest, {.data = options.files.data,
+                                                      .stream = options.files.stream,
                                                       .graph = options.files.graph,
                                                       .kernels = options.kernels,
                                                       .threads = options.threads,

@@ -27,7 +27,8 @@ struct RunFiles {
   std::string data_dir;  // for this run and key alone
   // Folders in which this user's processes lock the key (node/store/key_lock.h).
   std::vector<std::string> lock_folders;
-  std::string data;    // where this computer keeps the run's data (node/config/training.h)
+  std::string data;  // where this computer keeps the run's data (node/config/training.h)
+  std::shared_ptr<const train::StreamAccess> stream = nullptr;  // config::LocalTraining::stream
   std::string graph;   // and the run's graph file, if it trains one
   std::string origin;  // file of the state that the run goes on from, if it does
 };

@@ -14,6 +14,7 @@
 #include "node/train/examples_file.h"
 #include "node/train/gzip.h"
 #include "node/train/idx.h"
+#include "node/train/stream/stream_index.h"
 #include "node/train/text.h"
 #include "node/train/tokens/tokens.h"
 
@@ -25,7 +26,7 @@ struct KnownData {
   std::string_view place;  // what a source gives after the name: a DIR, a FILE or nothing
   std::string_view scaling;
 };
-constexpr std::array<KnownData, 7> kKnownData = {{
+constexpr std::array<KnownData, 8> kKnownData = {{
     {"toy", "", ""},
     {"digits", "", "2 * p / 16 - 1"},
     {"mnist", "DIR", "2 * p / 255 - 1"},
@@ -34,6 +35,7 @@ constexpr std::array<KnownData, 7> kKnownData = {{
      "sqrt(k) * one_hot(s, k) of the last 8 bytes; s is a byte's place among the k that occur"},
     {kTokens, "FILE", "bytes as numbers; target t is token t + 1"},
     {kExamples, "FILE", "columns by their names; of a column p8 2 * p / 255 - 1"},
+    {kStream, "PLACE", "columns by their names; of a column p8 2 * p / 255 - 1"},
 }};
 
 constexpr std::uint32_t kMnistClasses = 10;
@@ -232,6 +234,10 @@ base::StatusOr<Dataset> LoadExamples(const std::string& path) {
   return data.ok() ? std::move(data) : file.Named(data.status());
 }
 
+base::StatusOr<Dataset> LoadStream(const DataSource& source, const base::Digest& hash) {
+  return OpenStream(source.dir, source.access ? *source.access : StreamAccess{}, hash);
+}
+
 }  // namespace
 
 std::uint32_t VocabularyOf(const DataSource& source) {
@@ -310,6 +316,7 @@ base::StatusOr<Dataset> LoadDataset(const DataSource& source) {
   if (source.name == "text") return LoadText(source.dir);
   if (source.name == kTokens) return LoadTokens(source.dir, source.context);
   if (source.name == kExamples) return LoadExamples(source.dir);
+  if (source.name == kStream) return LoadStream(source, {});
   auto data = source.name == "mnist" ? LoadMnist(source.dir) : LoadCifar10(source.dir);
   if (!data.ok()) return data.status();
   data->validation = SplitOff(data->training, data->class_count, kValidationShare);
@@ -332,6 +339,8 @@ base::StatusOr<Dataset> LoadTextBy(const Tokenizer& tokenizer, const std::string
 }
 
 base::StatusOr<Dataset> LoadDatasetOf(const DataSource& source, const base::Digest& hash) {
+  // What is cached is found by its hash, and no place is asked for it.
+  if (source.name == kStream && !source.dir.empty()) return LoadStream(source, hash);
   ASSIGN_OR_RETURN(Dataset data, LoadDataset(source));
   if (hash.is_zero()) return data;
   const base::Digest mine = HashOf(data);

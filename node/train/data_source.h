@@ -3,14 +3,15 @@
 // Every peer recomputes others' gradients, so all must have equal data. A manifest names its data
 // by an id that includes the hash of the content; each peer says where its own copy is.
 //   id      in a manifest: "digits@<64 hex digits>", "mnist@...", "cifar10@...", "text@...",
-//           "tokens@...", "examples@...", "toy"
+//           "tokens@...", "examples@...", "stream@...", "toy"
 //   source  on a command line: "digits", "mnist:DIR", "cifar10:DIR", "text:FILE", "tokens:FILE",
-//           "examples:FILE", "toy"
+//           "examples:FILE", "stream:PLACE", "toy"
 //
 // Thread safety: pure functions, except LoadDataset and LoadDatasetOf, which read files.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/train/dataset.h"
+#include "node/train/stream/open_stream.h"
 #include "node/train/tokens/tokenizer.h"
 
 namespace ostraka::train {
@@ -37,6 +39,7 @@ struct DataSource {
   std::string name;
   std::string dir;            // or the text's file; empty for data that the program contains
   std::uint32_t context = 0;  // tokens: positions of a record, for a text that is not packed
+  std::shared_ptr<const StreamAccess> access = nullptr;  // stream; null: folders alone
 
   bool operator==(const DataSource&) const = default;
 };
@@ -61,6 +64,7 @@ std::string InputScaling(std::string_view name);
 //            with .gz. A tenth of each class of the train files is the validation part.
 //   cifar10  DIR/data_batch_1.bin to data_batch_5.bin and test_batch.bin; also with .gz. A tenth of
 //            each class of the data_batch files is the validation part.
+//   stream   folders, or addresses by the source's access (node/train/stream/stream_index.h)
 //   examples a file of at most 1 GiB, or its gzip (node/train/examples_file.h)
 //   text     any file of at most 32 MiB, or its gzip. Its parts: node/train/text.h.
 // NotFound: a file does not exist. InvalidArgument: a file has wrong content. Unavailable: it

@@ -41,6 +41,7 @@ void WriteFeatures(const Dataset& data, std::span<const std::uint8_t> image,
 }
 
 base::Digest HashOf(const Dataset& data) {
+  if (data.training.store) return data.training.store->DataHash();
   if (data.name == kTokens) return HashOfRecords(data);
   if (!data.columns.empty()) return HashOfExamples(data);
   crypto::Hasher hasher(crypto::kDomainData);

@@ -9,6 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,8 +29,37 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
+// Training rows that lie elsewhere, and come when they are needed (node/train/stream).
+//
+// Thread safety: one thread; Abandon from any.
+class RowStore {
+ public:
+  virtual ~RowStore() = default;
+
+  virtual std::size_t size() const = 0;
+  virtual base::Digest DataHash() const = 0;  // HashOf the data set
+  // The rows of a batch, a function of the arguments alone. REQUIRES: batch_size <= size().
+  virtual std::vector<std::uint32_t> Draw(const base::Digest& batch_seed,
+                                          std::uint32_t batch_size) const = 0;
+
+  // These rows will be loaded soon: what is missing may be fetched meanwhile.
+  virtual void Expect(std::span<const std::uint32_t> rows) = 0;
+  // Waits until the rows are here; row() has them until the next call. `check_wanted` is asked
+  // while it waits, and ends it. FailedPrecondition: nobody has them. Unavailable: abandoned.
+  using CheckWanted = std::function<base::Status()>;
+  virtual base::Status Load(std::span<const std::uint32_t> rows,
+                            const CheckWanted& check_wanted) = 0;
+  // REQUIRES: the row was loaded last.
+  virtual std::span<const std::uint8_t> row(std::uint32_t index) const = 0;
+
+  // Load ends soon, now and later.
+  virtual void Abandon() = 0;
+  // News for people since the last call. Any thread.
+  virtual std::vector<std::string> TakeNotices() = 0;
+};
+
 // INVARIANT: values.size() == size() * value_count * value_bytes, labels.size() == size() *
-// value_bytes.
+// value_bytes; or both are empty, and the rows are the store's.
 struct Examples {
   std::uint32_t value_count = 0;     // of one image
   std::vector<std::uint8_t> values;  // one image after another: channel by channel, row by row
@@ -36,8 +67,11 @@ struct Examples {
   // Of each value and label: 1, and of tokens of larger vocabularies 2 or 4, little-endian.
   std::uint32_t value_bytes = 1;
 
-  std::size_t size() const { return labels.size() / value_bytes; }
+  std::shared_ptr<RowStore> store = nullptr;
+
+  std::size_t size() const { return store ? store->size() : labels.size() / value_bytes; }
   std::span<const std::uint8_t> image(std::size_t index) const {
+    if (store) return store->row(static_cast<std::uint32_t>(index));
     const std::size_t bytes = std::size_t{value_count} * value_bytes;
     return std::span(values).subspan(index * bytes, bytes);
   }

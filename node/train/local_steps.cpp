@@ -9,6 +9,12 @@
 namespace ostraka::train {
 namespace {
 
+// Of a gradient alone it is the worker's own.
+Digest SeedOf(const Work& work, std::uint64_t step, std::uint32_t batch) {
+  const bool is_alone = work.local.count == 1 && work.batches == 1;
+  return is_alone ? work.batch_seed : InnerBatchSeed(work.batch_seed, step, batch);
+}
+
 class Worker {
  public:
   Worker(Trainer& trainer, const Work& work) : trainer_(trainer), work_(work) {}
@@ -37,8 +43,7 @@ class Worker {
   base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters, std::uint64_t step,
                                               std::uint32_t batch) {
     RETURN_IF_ERROR(trainer_.CheckWanted());
-    const bool is_alone = work_.local.count == 1 && work_.batches == 1;
-    const Digest seed = is_alone ? work_.batch_seed : InnerBatchSeed(work_.batch_seed, step, batch);
+    const Digest seed = SeedOf(work_, step, batch);
     ASSIGN_OR_RETURN(std::vector<float> gradient, work_.again
                                                       ? trainer_.GradientAgain(parameters, seed)
                                                       : trainer_.Gradient(parameters, seed));
@@ -55,6 +60,11 @@ class Worker {
 
 base::StatusOr<Worked> WorkOf(Trainer& trainer, const Work& work) {
   if (work.local.MoveNothing()) return Worked{std::vector<float>(work.parameters.size()), {}};
+  for (std::uint64_t step = 0; step < work.local.count; ++step) {
+    for (std::uint32_t batch = 0; batch < work.batches; ++batch) {
+      trainer.Expect(SeedOf(work, step, batch));
+    }
+  }
   Worker worker(trainer, work);
   if (work.local.count == 1) {
     ASSIGN_OR_RETURN(std::vector<float> gradient, worker.Mean(work.parameters, 0));

@@ -32,6 +32,8 @@ class DeviceSource;  // exact/device/device_source.h
 
 namespace ostraka::train {
 
+struct StreamAccess;  // node/train/stream/open_stream.h
+
 using base::Digest;
 
 // Data that no gradient sees. Choose hyperparameters by `validation`. `test` is for the final
@@ -125,6 +127,9 @@ class Trainer {
     return std::nullopt;
   }
 
+  // The gradient on this batch comes soon: a trainer that fetches rows may begin to.
+  virtual void Expect(const Digest& batch_seed) { static_cast<void>(batch_seed); }
+
   // Nobody needs a result any more: a call that is in progress ends soon, as does each later one,
   // with Unavailable. A trainer that cannot do that ends what it has begun.
   virtual void Abandon() {}
@@ -179,6 +184,7 @@ struct TrainerOptions {
   bool exact = false;           // by the kernels of exact/; else by libtorch
 
   std::string data_dir = {};  // mnist, cifar10: the folder of their files; text, tokens: the file
+  std::shared_ptr<const StreamAccess> stream = nullptr;  // stream: DataSource::access
   HeldOut evaluate_on = HeldOut::kTest;
   std::string kernels = {};  // exact: LevelName of the kernels; empty: the widest of this machine
   // exact: the threads of a gradient, which change no bit; `executor` has as many. Null: one.

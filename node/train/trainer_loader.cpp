@@ -13,6 +13,7 @@
 #include "node/train/exact/exact_trainer.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/examples_file.h"
+#include "node/train/stream/stream_index.h"
 #include "node/train/toy_trainer.h"
 #include "node/train/trainer_module.h"
 
@@ -100,9 +101,9 @@ base::Status CheckTrainerNames(const TrainerOptions& options) {
     return base::InvalidArgument("data tokens are for graphs: model " + options.model +
                                  " reads a text as text:FILE");
   }
-  if (options.data == kExamples && options.model != kGraphModel) {
-    return base::InvalidArgument("data examples are for graphs: say --model graph:FILE, not " +
-                                 options.model);
+  if ((options.data == kExamples || options.data == kStream) && options.model != kGraphModel) {
+    return base::InvalidArgument("data " + options.data +
+                                 " are for graphs: say --model graph:FILE, not " + options.model);
   }
   if (options.model == kGraphModel && options.data == "text") {
     return base::InvalidArgument("a graph reads a text as tokens: name data tokens");
@@ -116,7 +117,7 @@ base::Status CheckTrainerNames(const TrainerOptions& options) {
 }
 
 base::StatusOr<Dataset> LoadDataFor(const TrainerOptions& options) {
-  DataSource source{.name = options.data, .dir = options.data_dir};
+  DataSource source{.name = options.data, .dir = options.data_dir, .access = options.stream};
   if (options.data == kTokens) {
     ASSIGN_OR_RETURN(const exact::Graph graph, GraphOf(options.graph));
     ASSIGN_OR_RETURN(source.context, ContextOf(graph));

@@ -6,7 +6,7 @@ import images
 import texts
 
 DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../node/train/data/digits.csv")
-NAMES = ("digits", "mnist", "cifar10", "text", "tokens", "examples")
+NAMES = ("digits", "mnist", "cifar10", "text", "tokens", "examples", "stream")
 
 
 def read(name, place, context):
@@ -19,5 +19,6 @@ def read(name, place, context):
         return images.digits(place or DIGITS)
     if name not in NAMES or not place:
         raise ValueError(f"give the run's data, {name}")
-    readers = {"mnist": images.mnist, "cifar10": images.cifar10, "text": texts.text, "examples": columns.read}
+    readers = {"mnist": images.mnist, "cifar10": images.cifar10, "text": texts.text, "examples": columns.read,
+               "stream": columns.Stream}
     return texts.records(place, context) if name == "tokens" else readers[name](place)

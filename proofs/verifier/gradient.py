@@ -68,12 +68,27 @@ class Stream:
         return value % bound
 
 
+def distinct(stream, bound, count):
+    """So many different numbers below a bound, ascending."""
+    drawn = set()
+    for last in range(bound - count, bound):
+        number = stream.below(last + 1)
+        drawn.add(last if number in drawn else number)
+    return sorted(drawn)
+
+
 def draw_batch(seed, count, size):
-    stream, rows = Stream("batch rows", seed), set()
-    for last in range(count - size, count):
-        row = stream.below(last + 1)
-        rows.add(last if row in rows else row)
-    return sorted(rows)
+    return distinct(Stream("batch rows", seed), count, size)
+
+
+def draw_from_chunks(seed, chunks, chunk_rows, size):
+    """Of few chunks: their rows are at most four times as many, where a batch has a quarter of a chunk's or more."""
+    count = max(1, min(4 * size // chunk_rows, chunks, size))
+    stream, rows = Stream("batch chunks", seed), []
+    for place, chunk in enumerate(distinct(stream, chunks, count)):
+        own = size // count + (1 if place < size % count else 0)
+        rows += [chunk * chunk_rows + row for row in distinct(stream, chunk_rows, own)]
+    return rows
 
 
 def parameters_root(values):
@@ -160,9 +175,13 @@ class Judge:
             raise Missing(f"no exact kernels for model {model}")
         if self.data.hash.hex() != data_hash:
             raise Missing("the data are not those that the manifest names")
-        of_columns = {column.name for column in self.data.columns} if name == "examples" else None
-        if model == "graph" and (not of_columns >= set(self.graph.inputs) if of_columns else
-                                 len(self.graph.inputs) != 2 or "targets" not in self.graph.inputs):
+        if name in ("examples", "stream"):
+            known = {column.name for column in self.data.columns}
+            known |= {"targets"} if "tokens" in known else set()
+            fits = known >= set(self.graph.inputs)
+        else:
+            fits = len(self.graph.inputs) == 2 and "targets" in self.graph.inputs
+        if model == "graph" and not fits:
             raise Missing("the graph has other inputs than the data have for it")
 
     @staticmethod
@@ -190,15 +209,26 @@ class Judge:
     def first_input(self):
         return next(iter(self.graph.inputs.values()))
 
+    @staticmethod
+    def column_for(columns, name, shape):
+        """A column tokens of one more than an input takes stands for both inputs of a text."""
+        records = columns.get("tokens")
+        if name in ("tokens", "targets") and "targets" not in columns and len(shape) == 2 and records.shape[1] == shape[1] + 1:
+            return records[:, 1:] if name == "targets" else records[:, :-1]
+        return columns[name]
+
     def inputs_of(self, rows):
-        if self.name == "examples":
+        if self.name in ("examples", "stream"):
             columns = self.data.named_inputs(rows)
-            return {name: columns[name].reshape(shape) for name, shape in self.graph.inputs.items()}
+            return {name: self.column_for(columns, name, shape).reshape(shape) for name, shape in self.graph.inputs.items()}
         values, targets = self.data.inputs(rows)
         return {name: (targets if name == "targets" else values).reshape(shape) for name, shape in self.graph.inputs.items()}
 
     def gradient(self, parameters, seed):
-        rows = draw_batch(seed, self.data.count, self.batch)
+        if self.name == "stream":
+            rows = draw_from_chunks(seed, self.data.chunks, self.data.chunk_rows, self.batch)
+        else:
+            rows = draw_batch(seed, self.data.count, self.batch)
         micro = self.first_input()[0]
         total = None
         with np.errstate(all="ignore"):

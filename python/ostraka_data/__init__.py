@@ -1,5 +1,5 @@
 """Data for a run: `ostraka.data`. Texts of any vocabulary as records of tokens (`pack`, `from_bin`), and rows of any columns
-for graphs of any inputs (`pack_examples`). Needs NumPy alone; a tokenizer is the caller's.
+for graphs of any inputs (`pack_examples`), or in chunks that members fetch as they need them (`pack_stream`). Needs NumPy alone; a tokenizer is the caller's.
 
 A file of tokens is as node/train/tokens/tokens.h has it: one line, then records of context + 1 tokens, of which the last `context`
 are the targets of the first. The first eight tenths of all tokens train, the next tenth is for validation and the last for
@@ -10,13 +10,14 @@ import os
 import sys
 import time
 
-__all__ = ["from_bin", "mask", "pack", "pack_examples"]
+__all__ = ["from_bin", "mask", "pack", "pack_examples", "pack_stream", "token_rows"]
 
 # NumPy is imported where it is needed: the module is, too, where a wheel is built without it.
 MOST_HELD_OUT = 256
 MOST_CONTEXT = 1 << 16
 MOST_OF_TWO_BYTES = 1 << 16
 MOST_HELD_OUT_ROWS = 2048
+STREAM_INDEX = "stream.index"
 BLOCK = 1 << 20  # tokens that are read at once
 
 
@@ -101,6 +102,132 @@ def pack_examples(rows, path, *, integers=None, pixels=(), validation=None, test
         if os.path.exists(f"{path}.new"):
             os.remove(f"{path}.new")
     return {"path": os.fspath(path), "columns": lines, **dict(zip(("training", "validation", "test"), counts))}
+
+
+def pack_stream(rows, folder, *, integers=None, pixels=(), validation=None, test=None, chunk_bytes=256 << 10, file_chunks=16384,
+                shuffle=65_536, seed=0, overwrite=False):
+    """Writes rows of named columns to `folder` as chunks, for `--data stream:FOLDER` or, put on a server, stream:https://...
+
+    rows: an iterable of dicts, of which only `shuffle` are in memory. A batch takes its rows from few chunks, so they are
+    written in an order that `seed` draws among so many; 1: as they come. integers: {column: (lowest, bound)} of each column
+    of integers (no default, as not all rows are seen at first). pixels, columns: as `pack_examples`. validation, test: rows
+    likewise; without them one row in a hundred, by hashes, is held out for either, at most 256 for each. chunk_bytes: of a
+    chunk, 1 to 8 MiB at most; file_chunks: of a file. Returns a dict: folder, columns, training, validation, test (rows),
+    chunks, chunk_rows. What training rows are left after whole chunks is not written.
+
+    ValueError: as `pack_examples`; fewer rows than a chunk has. FileExistsError: `folder` holds data.
+    """
+    import numpy as np
+    import hashlib
+    folder = os.fspath(folder)
+    if os.path.exists(os.path.join(folder, STREAM_INDEX)) and not overwrite:
+        raise FileExistsError(f"{folder} holds data: overwrite=True replaces them")
+    if (validation is None) != (test is None):
+        raise ValueError("give both validation= and test=, or neither")
+    if not 1 <= chunk_bytes <= 8 << 20 or file_chunks < 1 or shuffle < 1:
+        raise ValueError("chunk_bytes must be 1 to 8 MiB, file_chunks and shuffle at least 1")
+    rows = iter(rows)
+    first = next(rows, None)
+    if first is None:
+        raise ValueError("there are no rows")
+    integers = dict(integers or {})
+    for name, value in first.items():
+        if name not in integers and name not in pixels and np.issubdtype(np.asarray(value).dtype, np.integer):
+            raise ValueError(f"say the range of column {name}: integers={{{name!r}: (lowest, bound)}}")
+    lines, fields = _described([_columns_of([first])], integers, set(pixels))
+
+    def encoded(row):
+        columns = _columns_of([row])
+        if set(row) != set(first) or _described([columns], integers, set(pixels))[0] != lines:
+            raise ValueError(f"a row has other columns or shapes than the first: {sorted(row)}")
+        return _table(columns, fields)[0].tobytes()
+
+    width = len(encoded(first))
+    chunk_rows = max(chunk_bytes // width, 1)
+    held_out = [[encoded(row) for row in part] for part in (validation, test)] if test is not None else [[], []]
+    draw = np.random.default_rng(seed)
+    os.makedirs(folder, exist_ok=True)
+    with _ChunkWriter(folder, chunk_rows, file_chunks) as writer:
+        buffer = []
+        for row in itertools.chain([first], rows):
+            row = encoded(row)
+            if test is None:
+                place = int.from_bytes(hashlib.blake2b(row, digest_size=8).digest(), "little") % 100
+                if place < 2 and len(held_out[place]) < MOST_HELD_OUT:
+                    held_out[place].append(row)
+                    continue
+            if len(buffer) < shuffle:
+                buffer.append(row)
+                continue
+            at = int(draw.integers(shuffle))
+            buffer[at], row = row, buffer[at]
+            writer.add(row)
+        for at in draw.permutation(len(buffer)) if shuffle > 1 else range(len(buffer)):
+            writer.add(buffer[at])
+        if not writer.leaves or not all(held_out):
+            raise ValueError(f"too few rows: a chunk has {chunk_rows}, and validation and test need rows, too (chunk_bytes=, validation=, test=)")
+        counts = [len(writer.leaves) * chunk_rows, *map(len, held_out)]
+        head = f"ostraka-stream 1 {len(lines)} {' '.join(map(str, counts))} {chunk_rows} {file_chunks}\n"
+        head += "".join(line + "\n" for line in lines)
+        writer.finish(head.encode() + b"".join(itertools.chain(*held_out)) + b"".join(writer.leaves))
+    return {"folder": folder, "columns": lines, **dict(zip(("training", "validation", "test"), counts)), "chunks": len(writer.leaves),
+            "chunk_rows": chunk_rows}
+
+
+def token_rows(texts, tokenizer, *, context, end=None):
+    """Rows {"tokens": context + 1 ids} of texts, one after another, for `pack_stream(..., integers={"tokens": (0, vocabulary)})`.
+
+    A graph with inputs tokens and targets of `context` positions takes both from it. tokenizer, end: as `pack`.
+    """
+    import numpy as np
+    encode, _, its_end = _encoder(tokenizer)
+    end = its_end if end is None else end
+    left = []
+    for text in texts:
+        left.extend(encode(text))
+        if end is not None:
+            left.append(end)
+        while len(left) > context:
+            yield {"tokens": np.asarray(left[:context + 1], np.int64)}
+            del left[:context]
+
+
+class _ChunkWriter:
+    """Rows as chunks of a folder; the index comes last, so a folder without one is not whole."""
+
+    def __init__(self, folder, chunk_rows, file_chunks):
+        self.folder, self.chunk_rows, self.file_chunks = folder, chunk_rows, file_chunks
+        self.rows, self.leaves, self.file = [], [], None
+
+    def __enter__(self):
+        index = os.path.join(self.folder, STREAM_INDEX)
+        if os.path.exists(index):
+            os.remove(index)
+        return self
+
+    def __exit__(self, *_):
+        if self.file:
+            self.file.close()
+
+    def add(self, row):
+        import hashlib
+        self.rows.append(row)
+        if len(self.rows) < self.chunk_rows:
+            return
+        chunk = b"".join(self.rows)
+        self.rows = []
+        if len(self.leaves) % self.file_chunks == 0:
+            if self.file:
+                self.file.close()
+            self.file = open(os.path.join(self.folder, f"stream.{len(self.leaves) // self.file_chunks:05}"), "wb")
+        self.file.write(chunk)
+        self.leaves.append(hashlib.blake2b(chunk, digest_size=32, person=b"merkle.leaf/1").digest())
+
+    def finish(self, index):
+        path = os.path.join(self.folder, STREAM_INDEX)
+        with open(f"{path}.new", "wb") as file:
+            file.write(index)
+        os.replace(f"{path}.new", path)
 
 
 def mask(tokens, *, mask_token, vocabulary, seed, share=0.15, special=(), copies=1):

@@ -1,14 +1,17 @@
 // Any bytes as a file of a data set: IDX images, IDX labels, a CIFAR-10 batch, gzip, a text,
-// examples. The first byte chooses; an accepted file must have everything that the parser promises.
+// examples, an index of streamed data. The first byte chooses; an accepted file must have
+// everything that the parser promises.
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "node/base/check.h"
 #include "node/train/cifar10.h"
+#include "node/train/columns.h"
 #include "node/train/examples_file.h"
 #include "node/train/gzip.h"
 #include "node/train/idx.h"
+#include "node/train/stream/stream_index.h"
 #include "node/train/text.h"
 
 namespace ostraka::train {
@@ -92,6 +95,16 @@ void RunExamples(base::ByteView bytes) {
   HashOf(*data);
 }
 
+void RunStreamIndex(base::ByteView bytes) {
+  const auto index = ParseStreamIndex(bytes);
+  if (!index.ok()) return Refused(index.status());
+  OSTRAKA_CHECK(index->chunk_bytes() > 0 && index->chunk_bytes() <= kMostChunkBytes);
+  OSTRAKA_CHECK(!index->leaves.empty() && index->training() > 0);
+  OSTRAKA_CHECK(!index->FileOf(index->leaves.size() - 1).empty());
+  OSTRAKA_CHECK(!CheckChunk(*index, 0, bytes).ok());
+  HashOfStream(*index);
+}
+
 }  // namespace
 }  // namespace ostraka::train
 
@@ -100,6 +113,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const ostraka::base::ByteView bytes(data + 1, size - 1);
   if (data[0] == 'e') {
     ostraka::train::RunExamples(bytes);
+    return 0;
+  }
+  if (data[0] == 's') {
+    ostraka::train::RunStreamIndex(bytes);
     return 0;
   }
   switch (data[0] % 5) {

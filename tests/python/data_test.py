@@ -196,6 +196,41 @@ class PackExamplesTest(unittest.TestCase):
         with self.assertRaisesRegex(FileExistsError, "overwrite=True"):
             ostraka.data.pack_examples({"x": twenty}, self.path)
 
+    def test_chunks_come_back(self):
+        folder = self.path.parent / "chunks"
+        draw = np.random.default_rng(1)
+        rows = [{"x": draw.integers(0, 300, 4), "targets": i % 3, "w": np.float32(i)} for i in range(1000)]
+        ranges = {"x": (0, 300), "targets": (-1, 3)}
+        made = ostraka.data.pack_stream(iter(rows), folder, integers=ranges, chunk_bytes=300, file_chunks=7, shuffle=50)
+        self.assertEqual(made["columns"], ["x u16[4] 0 300", "targets u8[] -1 3", "w f32[]"])
+        self.assertEqual(made["chunk_rows"], 300 // 13)
+        self.assertEqual(made["training"], made["chunks"] * made["chunk_rows"])
+        self.assertTrue(made["validation"] and made["test"])
+        read = columns.Stream(str(folder))
+        self.assertEqual((read.count, read.chunks), (made["training"], made["chunks"]))
+        found = read.named_inputs(range(read.count))
+        places = found["w"].reshape(-1).astype(int)
+        self.assertEqual(len(set(places.tolist())), read.count)
+        self.assertGreater(np.abs(places - np.arange(read.count)).max(), 20, "their order is drawn")
+        for name in ("x", "targets"):
+            np.testing.assert_array_equal(found[name].reshape(read.count, -1), np.array([rows[i][name] for i in places]).reshape(read.count, -1))
+        self.assertEqual(sorted(path.name for path in folder.iterdir()),
+                         ["stream.%05d" % i for i in range((made["chunks"] + 6) // 7)] + ["stream.index"])
+        again = ostraka.data.pack_stream(iter(rows), self.path.parent / "again", integers=ranges, chunk_bytes=300, file_chunks=7, shuffle=50)
+        self.assertEqual(columns.Stream(again["folder"]).hash, read.hash)
+        for wrong, reason in (({}, "say the range of column x"), ({"integers": {**ranges, "x": (0, 100)}}, "column x has values"),
+                              ({"integers": ranges, "chunk_bytes": 1 << 20}, "too few rows"), ({"integers": ranges, "shuffle": 0}, "shuffle")):
+            with self.assertRaisesRegex(ValueError, reason):
+                ostraka.data.pack_stream(iter(rows), self.path.parent / "wrong", **wrong)
+        with self.assertRaisesRegex(ValueError, "other columns"):
+            ostraka.data.pack_stream([rows[0], {"x": [1, 2, 3, 4]}], self.path.parent / "wrong", integers=ranges)
+        with self.assertRaisesRegex(FileExistsError, "holds data"):
+            ostraka.data.pack_stream(iter(rows), folder, integers=ranges)
+
+    def test_rows_of_tokens_overlap_by_one(self):
+        rows = [row["tokens"].tolist() for row in ostraka.data.token_rows(["a bb ccc"] * 4, of_words, context=5, end=9)]
+        self.assertEqual(rows, [[1, 2, 3, 9, 1, 2], [2, 3, 9, 1, 2, 3], [3, 9, 1, 2, 3, 9]])
+
     def test_masks_are_those_of_bert(self):
         tokens = np.tile(np.arange(5, 105), (200, 1))
         inputs, targets = ostraka.data.mask(tokens, mask_token=3, vocabulary=110, seed=1, special=[5, 6], copies=2)

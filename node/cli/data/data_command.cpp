@@ -12,8 +12,9 @@
 #include "node/cli/options/choices.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
+#include "node/config/stream_access.h"
+#include "node/train/columns.h"
 #include "node/train/data_source.h"
-#include "node/train/examples_file.h"
 #include "node/train/tokens/tokenizer_file.h"
 #include "node/train/tokens/tokens.h"
 
@@ -27,7 +28,8 @@ struct DataOptions {
   std::optional<std::uint32_t> context;
   std::string tokenizer;  // of a text; empty: its bytes are the tokens
   std::string out;
-  std::string id;  // that a copy must have; empty: any
+  std::string id;              // that a copy must have; empty: any
+  bool allow_private = false;  // config::StreamSettings
   bool json = false;
 };
 
@@ -149,6 +151,7 @@ base::StatusOr<ExitCode> Check(const DataOptions& options) {
     return base::InvalidArgument("--context is of tokens: name the text as tokens:FILE");
   }
   source.context = options.context.value_or(kDefaultContext);
+  source.access = config::StreamAccessOf({.allow_private = options.allow_private});
   ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));
   RETURN_IF_ERROR(CheckContext(options, data));
   ASSIGN_OR_RETURN(const std::optional<Beside> tokenizer, FindBeside(source));
@@ -192,9 +195,11 @@ void AddDataCommand(CLI::App& program, Invocation& invocation) {
       "check", "read a copy of some data, and name it by its hash as a manifest does");
   OfferChoices(check->add_option("data", options->source,
                                  "digits, mnist:DIR, cifar10:DIR, text:FILE, tokens:FILE or "
-                                 "examples:FILE"),
+                                 "examples:FILE, stream:PLACE"),
                train::DataSourceBeginnings())
       ->required();
+  check->add_flag("--allow-private-sources", options->allow_private,
+                  "look at a stream on addresses of this machine and of private networks, too");
   check->add_option("--id", options->id, "exit with 1 unless the copy has this name");
   AddContext(*check, *options);
   check->footer("Example: ostraka data check tokens:book.tokens");

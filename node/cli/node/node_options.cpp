@@ -19,12 +19,14 @@
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_answers.h"
 #include "node/config/manifest_toml.h"
+#include "node/config/stream_access.h"
 #include "node/config/training.h"
 #include "node/device/device_list.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/invite.h"
 #include "node/protocol/ground/reach.h"
 #include "node/train/data_source.h"
+#include "node/train/stream/stream_index.h"
 #include "sim/attacks/registry.h"
 
 namespace ostraka::cli {
@@ -188,6 +190,23 @@ void AddNetworkOptions(CLI::App& command, NodeNetworkOptions& options) {
 
 }  // namespace
 
+namespace {
+
+// Null for data that are not fetched.
+base::StatusOr<std::shared_ptr<const train::StreamAccess>> StreamOf(const NodeFileOptions& files) {
+  if (!files.data.starts_with(std::string(train::kStream) + ":")) return nullptr;
+  config::StreamSettings settings{.cache_root = files.data_cache_dir,
+                                  .allow_private = files.allow_private_sources};
+  ASSIGN_OR_RETURN(settings.cache_bytes, BytesOf("--data-cache", files.data_cache));
+  if (settings.cache_root.empty()) {
+    ASSIGN_OR_RETURN(settings.cache_root, DefaultDataRoot());
+    settings.cache_root += "/data-cache";
+  }
+  return config::StreamAccessOf(settings);
+}
+
+}  // namespace
+
 base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options,
                                               std::shared_ptr<const crypto::SigningKey> unlocked) {
   host::RunOptions run;
@@ -207,6 +226,7 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options,
   RETURN_IF_ERROR(TakeInvite(options.files.invite, run));
   run.files.lock_folders = LockFolders(options.files.key);
   run.files.data = options.files.data;
+  ASSIGN_OR_RETURN(run.files.stream, StreamOf(options.files));
   run.files.graph = GraphFileOf(options.files.graph, options.files.manifest, *run.manifest);
   run.kernels = options.lab.kernels;
   run.threads = options.threads;
@@ -254,11 +274,20 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
       "--data-dir", options.files.data_dir,
       "folder of the ledger and the checkpoints (default ~/.local/share/ostraka/<run id>)");
   AddNetworkOptions(command, options.network);
-  OfferChoices(command.add_option(
-                   "--data", options.files.data,
-                   "mnist:DIR, cifar10:DIR, text:FILE, tokens:FILE or examples:FILE: where the "
-                   "run's data is on this machine"),
-               train::DataSourceBeginnings());
+  OfferChoices(
+      command.add_option(
+          "--data", options.files.data,
+          "mnist:DIR, cifar10:DIR, text:FILE, tokens:FILE or examples:FILE: where the "
+          "run's data is on this machine; stream:PLACE,...: folders or https:// addresses"),
+      train::DataSourceBeginnings());
+  command
+      .add_option("--data-cache", options.files.data_cache,
+                  "of a stream, keep so many bytes of what was fetched; 0: nothing")
+      ->capture_default_str();
+  WritesTo(command.add_option("--data-cache-dir", options.files.data_cache_dir,
+                              "where (default: ~/.local/share/ostraka/data-cache)"));
+  command.add_flag("--allow-private-sources", options.files.allow_private_sources,
+                   "fetch a stream from addresses of this machine and of private networks, too");
   command.add_option("--graph", options.files.graph,
                      "the run's graph file, if it trains one (default: the manifest's path and "
                      ".graph)");

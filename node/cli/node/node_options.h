@@ -27,9 +27,12 @@ struct NodeFileOptions {
   std::string invite;  // a link or a file; empty: the key needs none
   PassphraseOptions passphrase;
   std::string data_dir;
-  std::string data;    // this node's copy of the run's data
-  std::string graph;   // and of its graph file; empty: beside the manifest
-  std::string origin;  // file of the state that the run begins with
+  std::string data;                    // this node's copy of the run's data
+  std::string data_cache = "2G";       // bytes of what is fetched of it
+  std::string data_cache_dir;          // empty: in DefaultDataRoot()
+  bool allow_private_sources = false;  // config::StreamSettings::allow_private
+  std::string graph;                   // and of its graph file; empty: beside the manifest
+  std::string origin;                  // file of the state that the run begins with
 };
 
 struct NodeNetworkOptions {

@@ -11,6 +11,7 @@
 #include "node/base/suggest.h"
 #include "node/cli/options/choices.h"
 #include "node/cli/options/update_choices.h"
+#include "node/config/stream_access.h"
 #include "node/config/training.h"
 #include "node/protocol/ground/setting.h"
 #include "node/train/data_source.h"
@@ -289,7 +290,7 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
           "--data", t.data,
           "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), "
           "text:FILE (any file), tokens:FILE (of `data pack`), examples:FILE (rows of named "
-          "columns, for graph:FILE), or toy with model toy"),
+          "columns, for graph:FILE), stream:PLACE (such rows in chunks), or toy with model toy"),
       train::DataSourceBeginnings())
       ->capture_default_str();
   AddSetting(command, setting::kHidden, t.hidden)->capture_default_str();
@@ -347,6 +348,7 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   ASSIGN_OR_RETURN(const config::UpdateWishes wishes, WishesOf(options));
   config::SetUpdate(wishes, model, id.name, plan);
   if (id.name != "toy") {
+    source.access = config::StreamAccessOf({});
     ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));
     id.hash = train::HashOf(data);
   }

@@ -379,7 +379,9 @@ class DeviceEngine final : public GraphEngine {
       for (std::uint32_t batch = 0; batch < work.batches; ++batch) {
         ++gradients_;
         is_audited = is_audited || IsAuditDue();
-        ASSIGN_OR_RETURN(const double loss, AddBatch(work.batch(step, batch), IsAuditDue()));
+        const auto batches = work.batch(step, batch);
+        if (!batches.ok()) return batches.status();
+        ASSIGN_OR_RETURN(const double loss, AddBatch(*batches, IsAuditDue()));
         if (step == 0 && batch == 0) descended.first_loss = loss;
       }
       RETURN_IF_ERROR(is_audited ? AuditedStep(work.plan, step)

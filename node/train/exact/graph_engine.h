@@ -39,8 +39,8 @@ struct MicroBatches {
 struct LocalWork {
   const aggregation::LocalSteps& plan;
   std::uint32_t batches = 1;  // of each step
-  // One of them, which lives until the next call.
-  std::function<MicroBatches(std::uint64_t step, std::uint32_t batch)> batch;
+  // One of them, which lives until the next call; an error of it ends the work.
+  std::function<base::StatusOr<MicroBatches>(std::uint64_t step, std::uint32_t batch)> batch;
 };
 
 class GraphEngine {

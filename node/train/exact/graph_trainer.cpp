@@ -1,6 +1,7 @@
 #include "node/train/exact/graph_trainer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -17,6 +18,8 @@
 
 namespace ostraka::train {
 namespace {
+
+constexpr auto kLongestFirstFetch = std::chrono::minutes(2);
 
 class GraphTrainer final : public Trainer {
  public:
@@ -48,8 +51,7 @@ class GraphTrainer final : public Trainer {
 
   base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
                                               const Digest& batch_seed) override {
-    const auto row_count = static_cast<std::uint32_t>(data_.training.size());
-    return GradientOfRows(parameters, DrawBatch(batch_seed, row_count, batch_size_));
+    return GradientOfRows(parameters, RowsOf(batch_seed));
   }
 
   std::optional<double> BatchLoss() const override { return batch_loss_; }
@@ -57,10 +59,8 @@ class GraphTrainer final : public Trainer {
   base::StatusOr<std::vector<float>> GradientAgain(std::span<const float> parameters,
                                                    const Digest& batch_seed) override {
     const std::unique_ptr<GraphEngine> other = engine_->Other();
-    const auto row_count = static_cast<std::uint32_t>(data_.training.size());
     double loss = 0;
-    return Mean(parameters, DrawBatch(batch_seed, row_count, batch_size_),
-                other == nullptr ? *engine_ : *other, loss);
+    return Mean(parameters, RowsOf(batch_seed), other == nullptr ? *engine_ : *other, loss);
   }
 
   base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
@@ -83,11 +83,13 @@ class GraphTrainer final : public Trainer {
                                                    const aggregation::LocalSteps& plan,
                                                    std::uint32_t batches,
                                                    const InnerSeedOf& seed_of) override {
-    const auto row_count = static_cast<std::uint32_t>(data_.training.size());
     std::vector<std::uint32_t> rows;
     const LocalWork work{
-        .plan = plan, .batches = batches, .batch = [&](std::uint64_t step, std::uint32_t batch) {
-          rows = DrawBatch(seed_of(step, batch), row_count, batch_size_);
+        .plan = plan,
+        .batches = batches,
+        .batch = [&](std::uint64_t step, std::uint32_t batch) -> base::StatusOr<MicroBatches> {
+          rows = RowsOf(seed_of(step, batch));
+          RETURN_IF_ERROR(Load(rows, [this] { return CheckWanted(); }));
           return MicroBatchesOf(rows);
         }};
     auto descended = engine_->Descend(from, work);
@@ -97,10 +99,24 @@ class GraphTrainer final : public Trainer {
     return descended;
   }
 
-  void Abandon() override { engine_->Abandon(); }
+  void Expect(const Digest& batch_seed) override {
+    if (data_.training.store) data_.training.store->Expect(RowsOf(batch_seed));
+  }
+
+  void Abandon() override {
+    engine_->Abandon();
+    if (data_.training.store) data_.training.store->Abandon();
+  }
 
   std::string ComputesOn() const override { return engine_->ComputesOn(); }
-  std::vector<TrainerNotice> TakeNotices() override { return engine_->TakeNotices(); }
+  std::vector<TrainerNotice> TakeNotices() override {
+    std::vector<TrainerNotice> notices = engine_->TakeNotices();
+    if (!data_.training.store) return notices;
+    for (std::string& line : data_.training.store->TakeNotices()) {
+      notices.push_back({std::move(line), /*is_trouble=*/true});
+    }
+    return notices;
+  }
 
   // With the first rows, at parameters as a run may begin with.
   base::Status Prepare() {
@@ -108,6 +124,14 @@ class GraphTrainer final : public Trainer {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       rows[i] = static_cast<std::uint32_t>(i % data_.training.size());
     }
+    const auto begin = std::chrono::steady_clock::now();
+    RETURN_IF_ERROR(Load(rows, [begin] {
+      return std::chrono::steady_clock::now() - begin < kLongestFirstFetch
+                 ? base::OkStatus()
+                 : base::Unavailable(
+                       "the first rows of the data did not come within two minutes: "
+                       "is the network there?");
+    }));
     return engine_->Prepare(InitialParameters(Digest{}), MicroBatchesOf(rows));
   }
 
@@ -169,6 +193,7 @@ class GraphTrainer final : public Trainer {
   base::StatusOr<std::vector<float>> Mean(std::span<const float> parameters,
                                           std::span<const std::uint32_t> rows, GraphEngine& engine,
                                           double& loss) {
+    RETURN_IF_ERROR(Load(rows, [this] { return CheckWanted(); }));
     std::vector<float> mean(parameters.size());
     const auto mean_loss = engine.Mean(parameters, MicroBatchesOf(rows), mean);
     RETURN_IF_ERROR(engine_->AfterGradient());
@@ -177,7 +202,17 @@ class GraphTrainer final : public Trainer {
     return mean;
   }
 
-  // `rows` outlive it.
+  // Of a batch.
+  std::vector<std::uint32_t> RowsOf(const Digest& batch_seed) const {
+    if (data_.training.store) return data_.training.store->Draw(batch_seed, batch_size_);
+    return DrawBatch(batch_seed, static_cast<std::uint32_t>(data_.training.size()), batch_size_);
+  }
+
+  base::Status Load(std::span<const std::uint32_t> rows, const RowStore::CheckWanted& check) {
+    return data_.training.store ? data_.training.store->Load(rows, check) : base::OkStatus();
+  }
+
+  // `rows` are loaded, and outlive it.
   MicroBatches MicroBatchesOf(std::span<const std::uint32_t> rows) {
     return {.count = rows.size() / batch_.size(),
             .inputs =

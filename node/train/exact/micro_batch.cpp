@@ -1,12 +1,14 @@
 #include "node/train/exact/micro_batch.h"
+#include "node/train/columns.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "node/base/check.h"
 #include "node/train/exact/graph_file.h"
-#include "node/train/examples_file.h"
 #include "node/train/tokens/tokens.h"
 
 namespace ostraka::train {
@@ -68,11 +70,35 @@ std::string NamesOf(const std::vector<Column>& columns) {
   return names;
 }
 
-// The column of an input's name, if it has the input's values.
-base::StatusOr<std::size_t> ColumnFor(const exact::Input& input, const Dataset& data) {
+const Column* Named(const Dataset& data, std::string_view name) {
   const auto found = std::find_if(data.columns.begin(), data.columns.end(),
-                                  [&](const Column& each) { return each.name == input.name; });
-  if (found == data.columns.end()) {
+                                  [&](const Column& each) { return each.name == name; });
+  return found == data.columns.end() ? nullptr : &*found;
+}
+
+// A column tokens of one more than the input takes, where no column is named targets: its first
+// elements are the tokens, and its last ones the targets.
+std::optional<Column> OfRecords(const exact::Input& input, const Dataset& data) {
+  const Column* const records = Named(data, "tokens");
+  const bool is_target = input.name == "targets";
+  const exact::TensorType& type = input.type;
+  if (records == nullptr || Named(data, "targets") != nullptr || type.shape.size() != 2 ||
+      (!is_target && input.name != "tokens") || !records->of_integers() ||
+      records->count != static_cast<std::uint64_t>(type.shape[1]) + 1) {
+    return std::nullopt;
+  }
+  Column part = *records;
+  part.shape = {type.shape[1]};
+  --part.count;
+  if (is_target) part.at += part.bytes;
+  return part;
+}
+
+// What an input takes of a row, if it has the input's values.
+base::StatusOr<Column> ColumnFor(const exact::Input& input, const Dataset& data) {
+  const std::optional<Column> of_records = OfRecords(input, data);
+  const Column* const found = of_records ? &*of_records : Named(data, input.name);
+  if (found == nullptr) {
     return Misfit("no column is named " + input.name + "; there are " + NamesOf(data.columns));
   }
   const exact::TensorType& type = input.type;
@@ -87,7 +113,7 @@ base::StatusOr<std::size_t> ColumnFor(const exact::Input& input, const Dataset& 
     return Misfit("its input " + input.name + " must allow " + std::to_string(found->lowest) +
                   " to " + std::to_string(found->bound - 1));
   }
-  return static_cast<std::size_t>(found - data.columns.begin());
+  return *found;
 }
 
 }  // namespace
@@ -125,7 +151,7 @@ base::StatusOr<MicroBatch> MicroBatch::ForColumns(const exact::Graph& graph, con
   MicroBatch batch;
   const exact::Input* const selects = SelectedBy(graph);
   for (const exact::Input& input : graph.inputs) {
-    ASSIGN_OR_RETURN(const std::size_t column, ColumnFor(input, data));
+    ASSIGN_OR_RETURN(Column column, ColumnFor(input, data));
     const auto examples = static_cast<std::size_t>(input.type.shape.front());
     if (batch.values_.empty()) batch.size_ = examples;
     if (examples != batch.size_) {
@@ -133,7 +159,7 @@ base::StatusOr<MicroBatch> MicroBatch::ForColumns(const exact::Graph& graph, con
                     std::to_string(examples) + " examples");
     }
     if (&input == selects) batch.targets_ = batch.values_.size();
-    Values values{.column = column};
+    Values values{.column = std::move(column)};
     const auto count = static_cast<std::size_t>(input.type.count());
     if (input.type.element == exact::Element::kInt) {
       values.integers.resize(count);
@@ -217,7 +243,7 @@ void MicroBatch::FillColumns(const Dataset& data, const Examples& examples, std:
   const std::span<const std::uint8_t> bytes = examples.image(row);
   for (std::size_t k = 0; k < values_.size(); ++k) {
     Values& values = values_[k];
-    const Column& column = data.columns[values.column];
+    const Column& column = values.column;
     const std::size_t begin = place * column.count;
     if (!column.of_integers()) {
       ReadFloats(bytes, column, std::span(values.floats).subspan(begin, column.count));

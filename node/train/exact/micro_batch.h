@@ -2,7 +2,8 @@
 //
 //   tokens i32[B,T], targets i32[B,T]     for records of T + 1 tokens: target t is token t + 1
 //   any f32[B,...],  targets i32[B]       for labelled images: the features of dataset.h
-//   any number of [B,...]                 for examples: the column of an input's name, row-major
+//   any number of [B,...]                 for examples: the column of an input's name, row-major;
+//                                         a column tokens of T + 1 stands for both inputs of a text
 // Targets are -1 where they are left out of the loss.
 //
 // Promises: every input has its size, and every integer its range, after each Fill.
@@ -47,7 +48,7 @@ class MicroBatch {
   struct Values {
     std::vector<float> floats = {};
     std::vector<std::int32_t> integers = {};
-    std::size_t column = 0;  // of examples
+    Column column = {};  // of examples: what of a row it has
   };
 
   MicroBatch() = default;

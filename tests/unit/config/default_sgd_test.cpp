@@ -20,14 +20,15 @@ double Reach(const SgdSettings& settings) { return settings.rate / (1 - settings
 TEST(DefaultSgdTest, EveryPairThatTrainsHasOne) {
   std::size_t pairs = 0;
   for (const char* model : {"toy", "softmax", "mlp", "cnn", "graph"}) {
-    for (const char* data : {"toy", "digits", "mnist", "cifar10", "text", "tokens", "examples"}) {
+    for (const char* data :
+         {"toy", "digits", "mnist", "cifar10", "text", "tokens", "examples", "stream"}) {
       const bool exact = DefaultProfile(model) == protocol::kExact;
       if (!train::CheckTrainerNames({.model = model, .data = data, .exact = exact}).ok()) continue;
       ++pairs;
       EXPECT_GT(Default(model, data).rate, 0) << model << " on " << data;
     }
   }
-  EXPECT_EQ(pairs, 17u);
+  EXPECT_EQ(pairs, 18u);
 }
 
 TEST(DefaultSgdTest, ALinearLayerOfMoreInputsTakesSmallerSteps) {

@@ -64,7 +64,7 @@ TEST(DataId, WithoutItsHashItIsRefused) {
     EXPECT_THAT(base::MessageOf(id.status()), AllOf(HasSubstr(text), HasSubstr("run init")));
   }
   EXPECT_EQ(base::MessageOf(ParseDataId("imagenet@" + hex).status()),
-            "unknown data 'imagenet'; known: toy digits mnist cifar10 text tokens examples");
+            "unknown data 'imagenet'; known: toy digits mnist cifar10 text tokens examples stream");
 }
 
 TEST(DataSource, IsANameWithAFolderForDataInFiles) {

@@ -1,4 +1,5 @@
 #include "node/train/examples_file.h"
+#include "node/train/columns.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -41,7 +41,7 @@ TEST(TrainerLoader, UnknownNamesListTheKnownOnes) {
   options = {};
   options.data = "digit";
   EXPECT_EQ(MessageOfOneLine(MakeTrainer(options).status(), absl::StatusCode::kInvalidArgument),
-            "unknown data 'digit'; known: toy digits mnist cifar10 text tokens examples");
+            "unknown data 'digit'; known: toy digits mnist cifar10 text tokens examples stream");
 }
 
 TEST(TrainerLoader, ToyModelAndToyDataGoTogether) {

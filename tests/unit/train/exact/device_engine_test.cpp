@@ -213,8 +213,8 @@ class DeviceEngineTest : public ::testing::Test {
       std::vector<float> sum(parameters_.size());
       std::vector<float> next(parameters_.size());
       const std::vector<float> y(descent.at().begin(), descent.at().end());
-      EXPECT_TRUE(processor.Mean(y, work.batch(descent.count(), 0), sum).ok());
-      EXPECT_TRUE(processor.Mean(y, work.batch(descent.count(), 1), next).ok());
+      EXPECT_TRUE(processor.Mean(y, work.batch(descent.count(), 0).value(), sum).ok());
+      EXPECT_TRUE(processor.Mean(y, work.batch(descent.count(), 1).value(), next).ok());
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = (sum[i] + next[i]) * 0.5F;
       descent.Step(sum);
     }

@@ -1,0 +1,17 @@
+#include "node/config/stream_access.h"
+
+#include "node/net/fetch/https_reader.h"
+
+namespace ostraka::config {
+
+std::shared_ptr<const train::StreamAccess> StreamAccessOf(const StreamSettings& settings) {
+  auto access = std::make_shared<train::StreamAccess>();
+  access->open = [allow_private = settings.allow_private](const std::string& place) {
+    return net::OpenHttps(place, {.allow_private = allow_private});
+  };
+  access->cache_root = settings.cache_root;
+  access->cache_bytes = settings.cache_bytes;
+  return access;
+}
+
+}  // namespace ostraka::config

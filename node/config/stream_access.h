@@ -1,0 +1,24 @@
+// How this machine reaches data that are fetched in chunks.
+//
+// Thread safety: pure function.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "node/train/stream/open_stream.h"
+
+namespace ostraka::config {
+
+struct StreamSettings {
+  std::string cache_root = {};    // a folder; empty: nothing is kept
+  std::uint64_t cache_bytes = 0;  // of each run's data
+  // Addresses of this machine and of private networks, too. Attack: an address in a stranger's
+  // manifest would make the node ask its owner's router, or a cloud's metadata.
+  bool allow_private = false;
+};
+
+std::shared_ptr<const train::StreamAccess> StreamAccessOf(const StreamSettings& settings);
+
+}  // namespace ostraka::config

@@ -1,0 +1,170 @@
+"""Data in chunks: nodes fetch what their batches draw, from folders and servers, keep it, and name a server that lies."""
+import collections
+import hashlib
+import http.server
+import json
+import random
+import re
+import signal
+import socketserver
+import struct
+import threading
+import unittest
+
+import harness
+from harness import TestCase, expect_ok, run
+
+GRAPH = """ostraka-graph 1
+parameter words f32[40,8] normal 1e-01
+parameter head.weight f32[4,8] normal 1e-01
+input question i32[4,5] 0 40
+input targets i32[4] 0 4
+%1 f32[4,5,8] = embedding words question
+%2 f32[4,8] = sum %1 axis=1
+%3 f32[4,4] = linear %2 head.weight
+%4 f32[] = cross_entropy %3 targets
+loss %4
+"""
+CHUNKS, CHUNK_ROWS, FILE_CHUNKS = 60, 16, 25
+
+
+def leaf(content):
+    return hashlib.blake2b(content, digest_size=32, person=b"merkle.leaf/1").digest()
+
+
+def write_stream(folder):
+    """The class of a row is that of its first word modulo 4, as are all its words."""
+    draw = random.Random(5)
+
+    def row():
+        target = draw.randrange(4)
+        return struct.pack("<6B", *(draw.randrange(10) * 4 + target for _ in range(5)), target)
+
+    folder.mkdir()
+    index = f"ostraka-stream 1 2 {CHUNKS * CHUNK_ROWS} 40 40 {CHUNK_ROWS} {FILE_CHUNKS}\nquestion u8[5] 0 40\ntargets u8[] 0 4\n".encode()
+    index += b"".join(row() for _ in range(80))
+    files = collections.defaultdict(bytes)
+    for chunk in range(CHUNKS):
+        content = b"".join(row() for _ in range(CHUNK_ROWS))
+        files[f"stream.{chunk // FILE_CHUNKS:05}"] += content
+        index += leaf(content)
+    for name, content in {**files, "stream.index": index}.items():
+        (folder / name).write_bytes(content)
+
+
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    """Serves ranges of a folder's files below /NAME/; below /liar/ one bit of each range is wrong. Knows what each NAME was asked for."""
+
+    daemon_threads = True
+
+    def __init__(self, folder):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.folder, self.asked, self.lock = folder, collections.defaultdict(list), threading.Lock()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def url(self, name):
+        return f"http://127.0.0.1:{self.server_address[1]}/{name}/"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        _, name, file = self.path.split("/")
+        try:
+            content = (self.server.folder / file).read_bytes()
+        except OSError:
+            self.send_error(404)
+            return
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        begin, end = (int(wanted[1]), int(wanted[2]) + 1) if wanted else (0, len(content))
+        with self.server.lock:
+            self.server.asked[name].append((file, begin))
+        piece = content[begin:end]
+        if name == "liar" and file != "stream.index":
+            piece = bytes([piece[0] ^ 1]) + piece[1:]
+        self.send_response(206 if wanted else 200)
+        self.send_header("Content-Length", str(len(piece)))
+        if wanted:
+            self.send_header("Content-Range", f"bytes {begin}-{begin + len(piece) - 1}/{len(content)}")
+        self.end_headers()
+        self.wfile.write(piece)
+
+    def log_message(self, *_):
+        pass
+
+
+class StreamTest(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.data = self.folder / "data"
+        write_stream(self.data)
+        self.graph = self.folder / "questions.graph"
+        self.graph.write_text(GRAPH)
+        self.server = Server(self.data)
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+
+    def start(self, made, index, places, *options):
+        return self.running(made.start(index, "--data", f"stream:{places}", "--allow-private-sources", "--data-cache-dir",
+                                       self.folder / f"cache{index}", *options))
+
+    def chunks_asked(self, name):
+        return [each for each in self.server.asked[name] if each[0] != "stream.index"]
+
+    def test_nodes_fetch_keep_and_name_a_liar(self):
+        made = self.make_run(count=4, steps=60, model=f"graph:{self.graph}", options=[
+            "--data", f"stream:{self.data}", "--batch-size", 8, "--learning-rate", 0.5, "--validators", 1])
+        nodes = [self.start(made, 0, self.data),
+                 self.start(made, 1, self.server.url("one")),
+                 self.start(made, 2, self.server.url("liar") + "," + self.server.url("honest")),
+                 self.start(made, 3, self.server.url("three"))]
+        nodes[3].wait_for_event(event="step", step=20)
+        before = set(self.chunks_asked("three"))
+        nodes[3].signal(signal.SIGKILL)
+        nodes[3].finish()
+        nodes[3] = self.start(made, 3, self.server.url("three"))
+        reports = []
+        for node in nodes:
+            self.assertEqual(node.finish(), 0, node.text["stderr"])
+            reports.append(node.report())
+        self.assertEqual(len({report["state_root"] for report in reports}), 1)
+        self.assertGreater(reports[0]["metric"]["value"], 0.9)
+        self.assertFalse([report["removals"] for report in reports if report.get("removals")])
+        for name in ("one", "three", "honest"):
+            asked = self.chunks_asked(name)
+            self.assertTrue(asked)
+            self.assertEqual(len(asked), len(set(asked)), f"{name} was asked twice for a chunk")
+        self.assertTrue(before)
+        self.assertEqual(len(self.chunks_asked("liar")), 1)
+        self.assertIn("liar/: chunk", nodes[2].text["stderr"])
+        self.assertIn("it is not asked again", nodes[2].text["stderr"])
+
+    def test_other_data_and_places_are_refused_in_one_line(self):
+        made = self.make_run(model=f"graph:{self.graph}", options=["--data", f"stream:{self.data}"])
+        index = self.data / "stream.index"
+        content = bytearray(index.read_bytes())
+        node = ["node", made.manifest, "--key", made.key(0), "--data-dir", self.folder / "node", "--data-cache-dir", self.folder / "cache"]
+        self.refused(2, [*node, "--data", f"stream:{self.server.url('a')}"], "--allow-private-sources")
+        self.refused(2, [*node, "--data", "stream:https://user:secret@example.org/"], "password")
+        self.refused(3, [*node, "--data", f"stream:{self.folder / 'none'}"], "cannot be read")
+        content[-1] ^= 1
+        index.write_bytes(content)
+        self.refused(2, [*node, "--data", f"stream:{self.data}"], "give a place that has those of the other members")
+        self.refused(2, ["data", "check", f"stream:{self.server.url('a')}"], "--allow-private-sources")
+        shown = json.loads(expect_ok("data", "check", f"stream:{self.server.url('a')}", "--allow-private-sources", "--json"))
+        self.assertEqual((shown["training"], shown["columns"]), (CHUNKS * CHUNK_ROWS, ["question u8[5] 0 40", "targets u8[] 0 4"]))
+        index.write_bytes(b"garbage")
+        self.refused(2, ["data", "check", f"stream:{self.data}"], "is no index of streamed data")
+
+    def test_a_swarm_learns_from_a_folder(self):
+        ended = run("swarm", "--json", "--peers", 5, "--byzantine", 1, "--attack", "sign_flip", "--model", f"graph:{self.graph}", "--data",
+                    f"stream:{self.data}", "--batch-size", 8, "--learning-rate", 0.5, "--steps", 60, "--out", self.folder / "out")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        result = json.loads(ended.stdout)
+        self.assertTrue(result["state_roots_equal"])
+        self.assertGreater(result["metric"]["value"], 0.9)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

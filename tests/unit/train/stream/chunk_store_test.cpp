@@ -1,0 +1,218 @@
+// Chunks from sources that fail, lie and come back.
+#include "node/train/stream/chunk_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <thread>
+
+#include "node/train/batch.h"
+#include "node/train/exact/exact_trainer.h"
+#include "node/train/exact/graph_file.h"
+#include "node/train/stream/open_stream.h"
+#include "tests/unit/os/temp_folder.h"
+#include "tests/unit/train/stream/stream_files.h"
+
+namespace ostraka::train::chunk_store_test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::MemoryReader;
+using testing::SourceLog;
+using testing::StreamFiles;
+using testing::StreamRow;
+
+constexpr std::uint32_t kChunks = 20;
+constexpr std::uint32_t kRows = 8;
+
+class ChunkStoreTest : public os::TempFolderTest {
+ protected:
+  std::shared_ptr<RowStore> Make(int sources, std::uint64_t cache_bytes = 0) {
+    std::vector<std::unique_ptr<base::RangeReader>> readers;
+    for (int i = 0; i < sources; ++i) {
+      readers.push_back(
+          std::make_unique<MemoryReader>(files_, logs_[i], "source " + std::to_string(i)));
+    }
+    return FetchChunks(ParseStreamIndex(files_.at(kIndexFile)).value(), std::move(readers),
+                       ChunkCache::Open(dir_ + "/cache", cache_bytes).value());
+  }
+  int reads() const { return logs_[0].reads + logs_[1].reads; }
+
+  std::map<std::string, base::Bytes> files_ = StreamFiles(kChunks, kRows, 6);
+  SourceLog logs_[2];
+};
+
+void ExpectRows(RowStore& store, const std::vector<std::uint32_t>& rows) {
+  ASSERT_TRUE(store.Load(rows, nullptr).ok());
+  for (const std::uint32_t row : rows) {
+    const auto bytes = store.row(row);
+    EXPECT_EQ(base::Bytes(bytes.begin(), bytes.end()), StreamRow(row));
+  }
+}
+
+TEST_F(ChunkStoreTest, GivesEachRow) {
+  const auto store = Make(2);
+  EXPECT_EQ(store->size(), kChunks * kRows);
+  std::vector<std::uint32_t> all(kChunks * kRows);
+  std::iota(all.begin(), all.end(), 0U);
+  ExpectRows(*store, all);
+  EXPECT_EQ(reads(), static_cast<int>(kChunks)) << "each chunk once, whoever gave it";
+  ExpectRows(*store, {3, 100});
+  EXPECT_EQ(reads(), static_cast<int>(kChunks)) << "they are in memory";
+}
+
+TEST_F(ChunkStoreTest, FetchesWhatIsExpected) {
+  const auto store = Make(1);
+  store->Expect(std::vector<std::uint32_t>{1, 2, 90});
+  while (logs_[0].reads < 2) std::this_thread::yield();
+  ExpectRows(*store, {1, 2, 90});
+  EXPECT_EQ(reads(), 2);
+}
+
+TEST_F(ChunkStoreTest, ALyingSourceIsNamedAndLeft) {
+  logs_[0].lies = true;
+  logs_[1].fails = 1;  // so the liar is asked while this one waits
+  const auto store = Make(2);
+  ExpectRows(*store, {5, 100});
+  EXPECT_EQ(logs_[0].reads, 1);
+  EXPECT_THAT(store->TakeNotices(), Contains(::testing::AllOf(HasSubstr("source 0: chunk"),
+                                                              HasSubstr("not asked again"))));
+}
+
+TEST_F(ChunkStoreTest, WithoutAnHonestSourceSaysSo) {
+  logs_[0].lies = true;
+  const auto store = Make(1);
+  const base::Status status = store->Load(std::vector<std::uint32_t>{5}, nullptr);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(base::MessageOf(status), HasSubstr("no other source of the data is left"));
+  EXPECT_EQ(store->Load(std::vector<std::uint32_t>{5}, nullptr), status);
+}
+
+TEST_F(ChunkStoreTest, AsksASourceAgainThatDidNotAnswer) {
+  logs_[0].fails = 1;
+  const auto store = Make(1);
+  ExpectRows(*store, {5});
+  EXPECT_EQ(reads(), 2);
+  const auto notices = store->TakeNotices();
+  EXPECT_THAT(notices, Contains(HasSubstr("no answer: source 0 is asked again")));
+  EXPECT_THAT(notices, Contains(HasSubstr("data come from source 0 again")));
+}
+
+TEST_F(ChunkStoreTest, EndsWhereTheRowsAreNotWanted) {
+  logs_[0].fails = 1 << 20;
+  const auto store = Make(1);
+  const auto unwanted = [] { return base::Cancelled("nobody"); };
+  EXPECT_EQ(store->Load(std::vector<std::uint32_t>{5}, unwanted), unwanted());
+  store->Abandon();
+  EXPECT_EQ(store->Load(std::vector<std::uint32_t>{5}, nullptr).code(),
+            absl::StatusCode::kUnavailable);
+}
+
+TEST_F(ChunkStoreTest, WhatTheCacheHasIsNotFetchedAgain) {
+  std::vector<std::uint32_t> all(kChunks * kRows);
+  std::iota(all.begin(), all.end(), 0U);
+  ExpectRows(*Make(1, 1 << 20), all);
+  EXPECT_EQ(reads(), static_cast<int>(kChunks));
+  ExpectRows(*Make(1, 1 << 20), all);
+  EXPECT_EQ(reads(), static_cast<int>(kChunks)) << "as after a kill";
+  // One chunk of the cache is damaged: it alone comes anew.
+  std::filesystem::resize_file(dir_ + "/cache/7", 3);
+  ExpectRows(*Make(1, 1 << 20), all);
+  EXPECT_EQ(reads(), static_cast<int>(kChunks) + 1);
+}
+
+constexpr char kGraph[] =
+    "ostraka-graph 1\n"
+    "parameter a f32[201,3] normal 1e-01\n"
+    "input x i32[2,2] 0 201\n"
+    "input targets i32[2] 0 3\n"
+    "%1 f32[2,2,3] = embedding a x\n"
+    "%2 f32[2,3] = sum %1 axis=1\n"
+    "%3 f32[] = cross_entropy %2 targets\n"
+    "loss %3\n";
+
+class StreamedTrainerTest : public ChunkStoreTest {
+ protected:
+  void WriteFolder(const std::string& folder) {
+    std::filesystem::create_directories(folder);
+    for (const auto& [name, bytes] : files_) {
+      std::ofstream(folder + "/" + name, std::ios::binary)
+          .write(reinterpret_cast<const char*>(bytes.data()),
+                 static_cast<std::streamsize>(bytes.size()));
+    }
+  }
+  static std::unique_ptr<Trainer> Trained(Dataset data) {
+    TrainerOptions options{.model = std::string(kGraphModel), .batch_size = 6, .exact = true};
+    options.graph = kGraph;
+    return MakeExactTrainer(options, std::move(data)).value();
+  }
+};
+
+TEST_F(StreamedTrainerTest, GivesTheGradientOfTheRowsThatTheSeedDraws) {
+  WriteFolder(dir_ + "/data");
+  const Dataset streamed = OpenStream(dir_ + "/data", {}, {}).value();
+  const auto trainer = Trained(streamed);
+  // The same rows in memory.
+  Dataset whole = streamed;
+  whole.training.store = nullptr;
+  for (std::uint32_t i = 0; i < kChunks * kRows; ++i) {
+    const base::Bytes row = StreamRow(i);
+    whole.training.values.insert(whole.training.values.end(), row.begin(), row.end());
+    whole.training.labels.push_back(0);
+  }
+  const auto in_memory = Trained(whole);
+  const std::vector<float> x = trainer->InitialParameters({});
+  for (std::uint8_t i = 0; i < 10; ++i) {
+    base::Digest seed;
+    seed.bytes[3] = i;
+    trainer->Expect(seed);
+    EXPECT_EQ(trainer->Gradient(x, seed).value(),
+              in_memory->GradientOfRows(x, DrawFromChunks(seed, kChunks, kRows, 6)).value());
+  }
+  EXPECT_EQ(trainer->Evaluate(x)->loss, in_memory->Evaluate(x)->loss);
+  EXPECT_THAT(trainer->TakeNotices(), IsEmpty());
+}
+
+TEST_F(StreamedTrainerTest, OtherDataAreRefusedBeforeTheyAreUsed) {
+  WriteFolder(dir_ + "/data");
+  const base::Digest hash = HashOf(OpenStream(dir_ + "/data", {}, {}).value());
+  EXPECT_TRUE(OpenStream(dir_ + "/data", {}, hash).ok());
+  files_ = StreamFiles(kChunks, kRows + 1, 6);
+  WriteFolder(dir_ + "/other");
+  const auto refused = OpenStream(dir_ + "/other", {}, hash);
+  EXPECT_THAT(base::MessageOf(refused.status()),
+              HasSubstr("give a place that has those of the other members"));
+  // Beside a good place the wrong one is left.
+  const Dataset data = OpenStream(dir_ + "/other," + dir_ + "/data", {}, hash).value();
+  EXPECT_THAT(data.training.store->TakeNotices(), Contains(HasSubstr("/other has")));
+  EXPECT_TRUE(data.training.store->Load(std::vector<std::uint32_t>{3}, nullptr).ok());
+}
+
+TEST_F(StreamedTrainerTest, AnAddressNeedsWhoOpensIt) {
+  EXPECT_THAT(base::MessageOf(OpenStream("https://example.org/a", {}, {}).status()),
+              HasSubstr("can only be read from a folder here"));
+  StreamAccess access{.open =
+                          [this](const std::string& place) {
+                            EXPECT_EQ(place, "https://example.org/a");
+                            return std::make_unique<MemoryReader>(files_, logs_[0], place);
+                          },
+                      .cache_root = dir_ + "/kept",
+                      .cache_bytes = 1 << 20};
+  const Dataset data = OpenStream("https://example.org/a", access, {}).value();
+  const base::Digest hash = HashOf(data);
+  ASSERT_TRUE(data.training.store->Load(std::vector<std::uint32_t>{3}, nullptr).ok());
+  const int reads = logs_[0].reads;
+  EXPECT_EQ(reads, 2) << "the index and a chunk";
+  logs_[0].fails = 1 << 20;
+  const Dataset again = OpenStream("https://example.org/a", access, hash).value();
+  ASSERT_TRUE(again.training.store->Load(std::vector<std::uint32_t>{4}, nullptr).ok());
+  EXPECT_EQ(logs_[0].reads, reads) << "both are kept";
+}
+
+}  // namespace
+}  // namespace ostraka::train::chunk_store_test
