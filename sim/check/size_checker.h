@@ -40,7 +40,7 @@ class Sizes final : public Checker, public StepObserver {
     std::map<base::Digest, protocol::SharedBlob> results;      // by root
   };
   base::Status JudgeStep(const protocol::StepDone& done) const;
-  std::size_t FaultsWithout(const std::vector<base::PeerId>& senders) const;
+  bool BearsTooFew(const std::vector<base::PeerId>& senders) const;
   base::Status JudgeColumn(const wire::Block& block, std::size_t column,
                            const protocol::PartRange& range, const Seen& seen) const;
 

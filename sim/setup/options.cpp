@@ -149,14 +149,16 @@ base::StatusOr<SimOptions> ParseOptions(std::string_view text) {
 
 namespace {
 
-// The members that stay must bear the Byzantine ones.
+// The members that stay must bear the Byzantine ones, also once the run has dropped its stragglers
+// [swarm seed 223839432829609: two of sixteen leave, one is too slow, and 13 do not bear six].
 base::Status CheckLeaves(const SimOptions& options) {
   if (options.leaves == 0 && options.attackers_leave == 0) return base::OkStatus();
   RETURN_IF_ERROR(Require(!options.unprotected,
                           "an unprotected run has no members that leave: make leaves and "
                           "attackers_leave 0"));
   const std::uint32_t honest = options.peers - options.byzantine;
-  const std::uint32_t stay = options.leaves < honest ? options.peers - options.leaves : 0;
+  const std::uint32_t gone = options.leaves + options.waits.stragglers;
+  const std::uint32_t stay = gone < honest ? options.peers - gone : 0;
   const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
   // A peer that is down counts as a fault. Peers crash one after the other, but one that loses its
   // disk signs nothing until blocks admit it, so several may be out at once.
@@ -167,8 +169,8 @@ base::Status CheckLeaves(const SimOptions& options) {
   const bool enough = stay >= 3 && borne >= faults;
   return Require(options.leaves == 0 || enough,
                  std::to_string(options.leaves) + " of " + std::to_string(options.peers) +
-                     " peers leave, and those that stay do not bear " + std::to_string(faults) +
-                     " faults: give fewer leaves");
+                     " peers leave, and those that stay in time do not bear " +
+                     std::to_string(faults) + " faults: give fewer leaves");
 }
 
 // The genesis members and the intruders must bear all that are Byzantine, whoever else comes. Of

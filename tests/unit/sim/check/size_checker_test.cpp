@@ -86,6 +86,8 @@ class SizesBesideAStragglerTest : public SizesTest {
 };
 TEST_F(SizesBesideAStragglerTest, CountsItAsAFaultWhereItDidNotSend) {
   EXPECT_TRUE(Apply({0, 3}, {0, 1}).ok());
+}
+TEST_F(SizesBesideAStragglerTest, IsHonestWhereItSent) {
   EXPECT_THAT(Fault(Apply({1, 3}, {0, 1})), HasSubstr("only 1 are known to be honest"));
 }
 
