@@ -1,5 +1,7 @@
 // HTTPS: whom the reader believes.
-#include <cstdlib>
+#include <unistd.h>
+
+#include <cstdio>
 #include <fstream>
 
 #include "tests/unit/net/fetch/fetch_fixture.h"
