@@ -136,7 +136,7 @@ class StreamTest(TestCase):
             self.assertTrue(asked)
             self.assertEqual(len(asked), len(set(asked)), f"{name} was asked twice for a chunk")
         self.assertTrue(before)
-        self.assertEqual(len(self.chunks_asked("liar")), 1)
+        self.assertLessEqual(len(self.chunks_asked("liar")), 4, "each of its connections once")
         self.assertIn("liar/: chunk", nodes[2].text["stderr"])
         self.assertIn("it is not asked again", nodes[2].text["stderr"])
 

@@ -35,17 +35,19 @@ std::vector<std::uint64_t> ChunksOf(std::span<const std::uint32_t> rows, std::ui
 
 class ChunkStore final : public RowStore {
  public:
-  ChunkStore(StreamIndex index, std::vector<std::unique_ptr<base::RangeReader>> sources,
-             ChunkCache cache, std::vector<std::string> notices)
+  ChunkStore(StreamIndex index, std::vector<Source> sources, ChunkCache cache,
+             std::vector<std::string> notices)
       : index_(std::move(index)),
         hash_(HashOfStream(index_)),
         sources_(std::move(sources)),
         cache_(std::move(cache)),
-        sources_left_(sources_.size()),
         notices_(std::move(notices)) {
     OSTRAKA_CHECK(!sources_.empty());
-    for (const auto& source : sources_) {
-      fetchers_.emplace_back([this, &source] { FetchAll(*source); });
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      OSTRAKA_CHECK(!sources_[i].empty());
+      for (const auto& reader : sources_[i]) {
+        fetchers_.emplace_back([this, i, &reader] { FetchAll(i, *reader); });
+      }
     }
   }
 
@@ -143,10 +145,10 @@ class ChunkStore final : public RowStore {
 
   // --- threads of sources ---
 
-  void FetchAll(base::RangeReader& source) {
+  void FetchAll(std::size_t number, base::RangeReader& source) {
     seconds pause{0};
     std::unique_lock lock(mutex_);
-    while (!abandoned_) {
+    while (!abandoned_ && !left_.contains(number)) {
       if (queue_.empty()) {
         changed_.wait(lock);
         continue;
@@ -167,7 +169,7 @@ class ChunkStore final : public RowStore {
       }
       queue_.push_front(chunk);
       changed_.notify_all();
-      if (abandoned_ || IsTheLast(source, bytes.status())) return;
+      if (abandoned_ || IsTheLast(number, source, bytes.status())) return;
       if (pause.count() == 0) {
         Tell(base::MessageOf(bytes.status()) + ": " + source.place() +
              " is asked again, with longer and longer pauses");
@@ -178,13 +180,15 @@ class ChunkStore final : public RowStore {
   }
 
   // Whether the source is not asked again. Under mutex_.
-  bool IsTheLast(const base::RangeReader& source, const base::Status& status) {
+  bool IsTheLast(std::size_t number, const base::RangeReader& source, const base::Status& status) {
     if (status.code() == absl::StatusCode::kFailedPrecondition) {
       failure_ = status;
     } else if (status.code() != absl::StatusCode::kInvalidArgument &&
                status.code() != absl::StatusCode::kNotFound) {
       return false;
-    } else if (--sources_left_ > 0) {
+    } else if (!left_.insert(number).second) {
+      return true;  // another connection has found it
+    } else if (left_.size() < sources_.size()) {
       Tell(source.place() + ": " + base::MessageOf(status) + ": it is not asked again");
     } else {
       failure_ = base::FailedPrecondition(source.place() + ": " + base::MessageOf(status) +
@@ -220,7 +224,7 @@ class ChunkStore final : public RowStore {
 
   const StreamIndex index_;
   const base::Digest hash_;
-  const std::vector<std::unique_ptr<base::RangeReader>> sources_;
+  const std::vector<Source> sources_;
 
   std::mutex cache_mutex_;      // taken before mutex_
   ChunkCache cache_;            // guarded by cache_mutex_
@@ -234,7 +238,7 @@ class ChunkStore final : public RowStore {
   std::map<std::uint64_t, SharedBytes> memory_;  // at most kMostChunkMemory
   std::deque<std::uint64_t> used_;               // the chunks of memory_, the oldest first
   base::Status failure_;                         // no source has the data
-  std::size_t sources_left_;
+  std::set<std::size_t> left_;                   // sources that are not asked again
   std::vector<std::string> notices_;
 
   std::map<std::uint64_t, SharedBytes> loaded_;  // of the last Load; its thread's
@@ -243,8 +247,7 @@ class ChunkStore final : public RowStore {
 
 }  // namespace
 
-std::shared_ptr<RowStore> FetchChunks(StreamIndex index,
-                                      std::vector<std::unique_ptr<base::RangeReader>> sources,
+std::shared_ptr<RowStore> FetchChunks(StreamIndex index, std::vector<Source> sources,
                                       ChunkCache cache, std::vector<std::string> notices) {
   return std::make_shared<ChunkStore>(std::move(index), std::move(sources), std::move(cache),
                                       std::move(notices));

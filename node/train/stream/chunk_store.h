@@ -7,8 +7,9 @@
 //   S3  no chunk is fetched that the cache has.
 // Memory: the chunks of the batch at hand, and others up to kMostChunkMemory.
 // What an attacker can do here: a source learns which chunks this machine asks for, and when. It
-// can send nothing, or garbage, which costs its own connection. Thread safety: as RowStore; a
-// thread for each source.
+// can send nothing, or garbage, which costs its own connections.
+//
+// Thread safety: as RowStore; a thread for each connection.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,11 @@ namespace ostraka::train {
 
 inline constexpr std::size_t kMostChunkMemory = std::size_t{64} << 20;
 
+// One place, by as many readers as chunks may come from it at a time. REQUIRES: at least one.
+using Source = std::vector<std::unique_ptr<base::RangeReader>>;
+
 // `notices` are the first of TakeNotices. REQUIRES: at least one source.
-std::shared_ptr<RowStore> FetchChunks(StreamIndex index,
-                                      std::vector<std::unique_ptr<base::RangeReader>> sources,
+std::shared_ptr<RowStore> FetchChunks(StreamIndex index, std::vector<Source> sources,
                                       ChunkCache cache, std::vector<std::string> notices = {});
 
 }  // namespace ostraka::train

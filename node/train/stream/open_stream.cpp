@@ -11,7 +11,10 @@
 namespace ostraka::train {
 namespace {
 
-using Readers = std::vector<std::unique_ptr<base::RangeReader>>;
+// A request takes a round trip, so one connection brings a chunk in each at most.
+constexpr int kConnections = 4;
+
+using Readers = std::vector<Source>;
 
 // Chunks and the index of one data set.
 struct Cache {
@@ -22,15 +25,18 @@ struct Cache {
 base::StatusOr<Readers> OpenAll(const std::string& text, const StreamAccess& access) {
   Readers readers;
   for (const std::string& place : PlacesIn(text)) {
+    Source& source = readers.emplace_back();
     if (!IsAddress(place)) {
-      readers.push_back(ReadFolder(place));
+      source.push_back(ReadFolder(place));
       continue;
     }
     if (!access.open) {
       return base::InvalidArgument("data " + place + " can only be read from a folder here");
     }
-    ASSIGN_OR_RETURN(std::unique_ptr<base::RangeReader> reader, access.open(place));
-    readers.push_back(std::move(reader));
+    for (int i = 0; i < kConnections; ++i) {
+      ASSIGN_OR_RETURN(std::unique_ptr<base::RangeReader> reader, access.open(place));
+      source.push_back(std::move(reader));
+    }
   }
   if (readers.empty()) return base::InvalidArgument("name a place of the data: stream:PLACE");
   return readers;
@@ -73,7 +79,7 @@ base::StatusOr<StreamIndex> FirstIndex(Readers& readers, const StreamAccess& acc
   }
   base::Status last;
   for (auto reader = readers.begin(); reader != readers.end();) {
-    auto index = IndexFrom(**reader, hash);
+    auto index = IndexFrom(*reader->front(), hash);
     if (index.ok()) return index;
     last = index.status();
     const bool is_away = last.code() == absl::StatusCode::kUnavailable;

@@ -32,11 +32,13 @@ constexpr std::uint32_t kRows = 8;
 
 class ChunkStoreTest : public os::TempFolderTest {
  protected:
-  std::shared_ptr<RowStore> Make(int sources, std::uint64_t cache_bytes = 0) {
-    std::vector<std::unique_ptr<base::RangeReader>> readers;
-    for (int i = 0; i < sources; ++i) {
-      readers.push_back(
-          std::make_unique<MemoryReader>(files_, logs_[i], "source " + std::to_string(i)));
+  std::shared_ptr<RowStore> Make(int sources, std::uint64_t cache_bytes = 0, int connections = 1) {
+    std::vector<Source> readers(static_cast<std::size_t>(sources));
+    for (std::size_t i = 0; i < readers.size(); ++i) {
+      for (int k = 0; k < connections; ++k) {
+        readers[i].push_back(
+            std::make_unique<MemoryReader>(files_, logs_[i], "source " + std::to_string(i)));
+      }
     }
     return FetchChunks(ParseStreamIndex(files_.at(kIndexFile)).value(), std::move(readers),
                        ChunkCache::Open(dir_ + "/cache", cache_bytes).value());
@@ -82,6 +84,25 @@ TEST_F(ChunkStoreTest, ALyingSourceIsNamedAndLeft) {
   EXPECT_EQ(logs_[0].reads, 1);
   EXPECT_THAT(store->TakeNotices(), Contains(::testing::AllOf(HasSubstr("source 0: chunk"),
                                                               HasSubstr("not asked again"))));
+}
+
+TEST_F(ChunkStoreTest, ASourceMayHaveSeveralConnections) {
+  std::vector<std::uint32_t> all(kChunks * kRows);
+  std::iota(all.begin(), all.end(), 0U);
+  ExpectRows(*Make(1, 0, 3), all);
+  EXPECT_EQ(reads(), static_cast<int>(kChunks)) << "each chunk once";
+  logs_[0].reads = 0;
+  logs_[0].lies = true;
+  logs_[1].fails = 3;  // so the liar is asked while these connections wait
+  const auto store = Make(2, 0, 3);
+  ExpectRows(*store, all);
+  EXPECT_GE(logs_[0].reads, 1);
+  EXPECT_LE(logs_[0].reads, 3) << "each of its connections once";
+  int named = 0;
+  for (const std::string& line : store->TakeNotices()) {
+    named += line.find("source 0: chunk") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(named, 1);
 }
 
 TEST_F(ChunkStoreTest, WithoutAnHonestSourceSaysSo) {
