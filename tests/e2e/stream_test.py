@@ -1,5 +1,6 @@
 """Data in chunks: nodes fetch what their batches draw, from folders and servers, keep it, and name a server that lies."""
 import collections
+import contextlib
 import hashlib
 import http.server
 import json
@@ -88,7 +89,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if wanted:
             self.send_header("Content-Range", f"bytes {begin}-{begin + len(piece) - 1}/{len(content)}")
         self.end_headers()
-        self.wfile.write(piece)
+        with contextlib.suppress(ConnectionError):  # a node is killed
+            self.wfile.write(piece)
 
     def log_message(self, *_):
         pass
@@ -131,10 +133,11 @@ class StreamTest(TestCase):
         self.assertEqual(len({report["state_root"] for report in reports}), 1)
         self.assertGreater(reports[0]["metric"]["value"], 0.9)
         self.assertFalse([report["removals"] for report in reports if report.get("removals")])
-        for name in ("one", "three", "honest"):
+        # Of the node that was killed what was under way by its four connections comes again.
+        for name, again in (("one", 0), ("three", 4), ("honest", 0)):
             asked = self.chunks_asked(name)
             self.assertTrue(asked)
-            self.assertEqual(len(asked), len(set(asked)), f"{name} was asked twice for a chunk")
+            self.assertLessEqual(len(asked) - len(set(asked)), again, f"{name} was asked twice for a chunk")
         self.assertTrue(before)
         self.assertLessEqual(len(self.chunks_asked("liar")), 4, "each of its connections once")
         self.assertIn("liar/: chunk", nodes[2].text["stderr"])
