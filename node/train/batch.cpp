@@ -1,22 +1,25 @@
 #include "node/train/batch.h"
 
-#include <set>
-
-#include "crypto/stream.h"
 #include "node/base/check.h"
 
 namespace ostraka::train {
 
+std::set<std::uint32_t> DrawDistinct(crypto::Stream& stream, std::uint32_t bound,
+                                     std::uint32_t count) {
+  OSTRAKA_CHECK(count <= bound);
+  std::set<std::uint32_t> drawn;
+  for (std::uint64_t last = bound - count; last < bound; ++last) {
+    const auto number = static_cast<std::uint32_t>(stream.Below(last + 1));
+    // On a collision `last` takes the number's place; no earlier draw could have reached `last`.
+    if (!drawn.insert(number).second) drawn.insert(static_cast<std::uint32_t>(last));
+  }
+  return drawn;
+}
+
 std::vector<std::uint32_t> DrawBatch(const base::Digest& batch_seed, std::uint32_t row_count,
                                      std::uint32_t batch_size) {
-  OSTRAKA_CHECK(batch_size <= row_count);
   crypto::Stream stream("batch rows", batch_seed);
-  std::set<std::uint32_t> rows;
-  for (std::uint64_t last = row_count - batch_size; last < row_count; ++last) {
-    const auto row = static_cast<std::uint32_t>(stream.Below(last + 1));
-    // On a collision `last` takes the row's place; no earlier draw could have reached `last`.
-    if (!rows.insert(row).second) rows.insert(static_cast<std::uint32_t>(last));
-  }
+  const std::set<std::uint32_t> rows = DrawDistinct(stream, row_count, batch_size);
   return {rows.begin(), rows.end()};
 }
 

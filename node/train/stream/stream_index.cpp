@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "crypto/merkle.h"
 #include "crypto/stream.h"
 #include "node/base/check.h"
+#include "node/train/batch.h"
 #include "node/train/columns.h"
 
 namespace ostraka::train {
@@ -157,21 +157,6 @@ std::uint32_t ChunksOfBatch(std::uint32_t chunks, std::uint32_t chunk_rows,
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(wanted, 1, std::min(chunks, batch_size)));
 }
-
-namespace {
-
-// `count` distinct numbers below `bound`, as DrawBatch draws rows.
-std::set<std::uint32_t> DrawDistinct(crypto::Stream& stream, std::uint32_t bound,
-                                     std::uint32_t count) {
-  std::set<std::uint32_t> drawn;
-  for (std::uint64_t last = bound - count; last < bound; ++last) {
-    const auto number = static_cast<std::uint32_t>(stream.Below(last + 1));
-    if (!drawn.insert(number).second) drawn.insert(static_cast<std::uint32_t>(last));
-  }
-  return drawn;
-}
-
-}  // namespace
 
 std::vector<std::uint32_t> DrawFromChunks(const base::Digest& batch_seed, std::uint32_t chunks,
                                           std::uint32_t chunk_rows, std::uint32_t batch_size) {
