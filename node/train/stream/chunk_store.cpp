@@ -5,7 +5,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -215,9 +214,11 @@ class ChunkStore final : public RowStore {
   }
 
   std::optional<base::Bytes> FromCache(std::uint64_t chunk) {
-    const std::lock_guard lock(cache_mutex_);
+    std::unique_lock lock(cache_mutex_);
     auto bytes = cache_.Get(chunk, index_.chunk_bytes());
+    lock.unlock();  // the check hashes the chunk, and other connections need the cache meanwhile
     if (!bytes || CheckChunk(index_, chunk, *bytes).ok()) return bytes;
+    lock.lock();
     cache_.Remove(chunk);
     return std::nullopt;
   }
