@@ -194,8 +194,8 @@ void AddDataCommand(CLI::App& program, Invocation& invocation) {
   auto* check = command->add_subcommand(
       "check", "read a copy of some data, and name it by its hash as a manifest does");
   OfferChoices(check->add_option("data", options->source,
-                                 "digits, mnist:DIR, cifar10:DIR, text:FILE, tokens:FILE or "
-                                 "examples:FILE, stream:PLACE"),
+                                 "digits, mnist:DIR, cifar10:DIR, text:FILE, tokens:FILE, "
+                                 "examples:FILE or stream:PLACE"),
                train::DataSourceBeginnings())
       ->required();
   check->add_flag("--allow-private-sources", options->allow_private,

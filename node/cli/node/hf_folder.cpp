@@ -75,10 +75,11 @@ base::Status CopySettings(const std::vector<fs::path>& files, const fs::path& in
   for (const fs::path& file : files) {
     if (!IsSettings(file)) continue;
     std::error_code error;
-    if (fs::file_size(file, error) > kMostBytes || error) {
+    const std::uintmax_t size = fs::file_size(file, error);
+    if (!error && size > kMostBytes) {
       return base::InvalidArgument(file.string() + " is no file of settings: it is too large");
     }
-    fs::copy_file(file, into / file.filename(), error);
+    if (!error) fs::copy_file(file, into / file.filename(), error);
     if (error) return base::Unavailable("cannot copy " + file.string() + ": " + error.message());
     copied.push_back(file.filename().string());
   }

@@ -3,7 +3,7 @@
 //
 // The file `stream.index` is lines, the rows of validation and of test, and a leaf for each chunk:
 //   ostraka-stream 1 COLUMNS TRAINING VALIDATION TEST ROWS CHUNKS
-//   one line for each column (node/train/examples_file.h)
+//   one line for each column (node/train/columns.h)
 // A chunk is ROWS rows, and TRAINING is a multiple of ROWS, so that all chunks are equally long.
 // Chunk c lies in the file `stream.NNNNN`, of the number floor(c / CHUNKS) in at least five digits,
 // from (c mod CHUNKS) times its length on. The leaf of its bytes is that of crypto/merkle.h.
