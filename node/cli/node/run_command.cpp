@@ -514,10 +514,10 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
   auto* check = add_reader(
       "check", "check that a node with this manifest can start here (exit code 0); asks no network",
       Check);
-  check->add_option("--data", options->data,
-                    "mnist:DIR, cifar10:DIR, text:FILE, tokens:FILE or examples:FILE: also check "
-                    "this copy of the "
-                    "run's data");
+  check->add_option(
+      "--data", options->data,
+      "mnist:DIR, cifar10:DIR, text:FILE, tokens:FILE, examples:FILE or stream:PLACE: "
+      "also check this copy of the run's data");
   check->add_option("--graph", options->graph,
                     "the run's graph file (default: the manifest's path and .graph)");
   AddRunRecoverCommand(*command, invocation);
