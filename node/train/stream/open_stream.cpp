@@ -68,19 +68,23 @@ std::string FolderOf(const StreamAccess& access, const base::Digest& hash) {
   return access.cache_root + "/" + hash.Hex();
 }
 
+struct FoundIndex {
+  StreamIndex index;
+  bool is_kept = false;  // it came from the cache
+};
+
 // What a reader that is not the data's gives is told once, and the reader left out.
-base::StatusOr<StreamIndex> FirstIndex(Readers& readers, const StreamAccess& access,
-                                       const base::Digest& hash,
-                                       std::vector<std::string>& notices) {
+base::StatusOr<FoundIndex> FirstIndex(Readers& readers, const StreamAccess& access,
+                                      const base::Digest& hash, std::vector<std::string>& notices) {
   if (!hash.is_zero() && !access.cache_root.empty()) {
     const auto kept = ReadFolder(FolderOf(access, hash));
     auto index = IndexFrom(*kept, hash);
-    if (index.ok()) return index;
+    if (index.ok()) return FoundIndex{*std::move(index), /*is_kept=*/true};
   }
   base::Status last;
   for (auto reader = readers.begin(); reader != readers.end();) {
     auto index = IndexFrom(*reader->front(), hash);
-    if (index.ok()) return index;
+    if (index.ok()) return FoundIndex{*std::move(index)};
     last = index.status();
     const bool is_away = last.code() == absl::StatusCode::kUnavailable;
     if (readers.size() == 1) return last;
@@ -124,7 +128,8 @@ base::StatusOr<Dataset> OpenStream(const std::string& places, const StreamAccess
   const std::vector<std::string> names = PlacesIn(places);
   const bool is_far = std::any_of(names.begin(), names.end(), IsAddress);
   std::vector<std::string> notices;
-  ASSIGN_OR_RETURN(StreamIndex index, FirstIndex(readers, access, hash, notices));
+  ASSIGN_OR_RETURN(FoundIndex found, FirstIndex(readers, access, hash, notices));
+  StreamIndex& index = found.index;
   Dataset data{.name = kStream, .columns = index.columns};
   data.validation = std::move(index.validation);
   data.test = std::move(index.test);
@@ -133,7 +138,7 @@ base::StatusOr<Dataset> OpenStream(const std::string& places, const StreamAccess
   const bool keeps = is_far && !access.cache_root.empty() && access.cache_bytes > 0;
   const std::string folder = keeps ? FolderOf(access, HashOfStream(index)) : "";
   ASSIGN_OR_RETURN(ChunkCache cache, ChunkCache::Open(folder, keeps ? access.cache_bytes : 0));
-  if (keeps) RETURN_IF_ERROR(KeepIndex(index, folder));
+  if (keeps && !found.is_kept) RETURN_IF_ERROR(KeepIndex(index, folder));
   data.training.value_count = index.row_bytes;
   data.training.store =
       FetchChunks(std::move(index), std::move(readers), std::move(cache), std::move(notices));
