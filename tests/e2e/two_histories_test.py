@@ -90,14 +90,21 @@ class TwoHistoriesTest(JoinCase):
         again = self.running(Running("join", self.folder / "newcomer", "--events", *self.copy.peers()))
         self.expect_stop(again)
 
-    def test_a_member_of_one_does_not_go_over_to_the_other(self):
+    def expect_member_to_stay(self, stop):
+        """A member of one copy is ended by that signal, and then reaches the other copy's members alone."""
         self.start_both()
         newcomer = self.join(self.early, "newcomer")
         self.await_membership(newcomer, "newcomer")
-        newcomer.signal(signal.SIGTERM)
+        newcomer.signal(stop)
         newcomer.finish()
         again = self.running(Running("join", self.folder / "newcomer", "--events", *self.copy.peers()))
         self.expect_stop(again)
+
+    def test_who_left_one_does_not_go_over_to_the_other(self):
+        self.expect_member_to_stay(signal.SIGINT)
+
+    def test_who_was_killed_in_a_step_of_one_does_not_go_over_to_the_other(self):
+        self.expect_member_to_stay(signal.SIGKILL)
 
     def test_who_hears_of_both_joins_neither(self):
         self.start_both()

@@ -281,8 +281,16 @@ Arrival Follower::OwnArrival() const {
 // shown again, to members that came later and to those that forgot it.
 void Follower::ShowCredential() {
   const Block& head = core_.chain.head();
-  if (IsKey(head, core_.self)) return;
+  if (IsKey(head, core_.self)) return ShowCredentialAsKey();
   SayRejoin(HeightOf(head), asks_since_ ? wire::BlockDigest(head) : Digest{});
+}
+
+// Members of this run hear its keys without. [Who came in by an invite, was started again and
+// reached only members of a copied run, which did not know its key, waited for ever: nobody
+// answered, so nobody showed it the second history.]
+void Follower::ShowCredentialAsKey() {
+  if (!OwnArrival().voucher || std::exchange(shown_as_key_, true)) return;
+  SayRejoin(HeightOf(core_.chain.head()), Digest{});
 }
 
 Outcome Follower::SendRejoin() {
@@ -394,7 +402,8 @@ void Follower::CheckInvariants() const {
 
 void Follower::HashInto(crypto::Hasher& hasher) const {
   crypto::Feed(hasher, *core_.secrets, catch_up_, replay_, said_barred_, unconfirmed_since_,
-               said_unconfirmed_, judged_, left_step_, must_rejoin_, asks_since_, kept_);
+               said_unconfirmed_, shown_as_key_, judged_, left_step_, must_rejoin_, asks_since_,
+               kept_);
 }
 
 }  // namespace ostraka::protocol

@@ -255,6 +255,7 @@ void PeerMachine::ResumeStep() {
   }
   step_.step().SendResultAgain();
   TakeOwn();
+  follower_.ShowCredentialAsKey();
   components_.voice.AskHeads(components_.chain.head().members,
                              step_.step().number());  // and at each link
 }

@@ -166,14 +166,37 @@ TEST_F(NewcomerTest, WaitsWhileItIsBarred) {
       {.peer = Self(), .drops = 2, .last_drop_step = kStep - 2, .barred_until = kHeight + 20}};
   EXPECT_EQ(AtHead(head).what, Outcome::What::kWait);
   EXPECT_EQ(Observed<Barred>().size(), 1u);
+  for (const wire::Envelope& said : Rejoins()) EXPECT_TRUE(said.entry.is_zero());
+}
+
+// Members of a copy of the run do not know the key, and would not answer.
+TEST_F(NewcomerTest, AKeyOfTheRunShowsItsCredentialOnceAndAsksForNothing) {
+  Block head = HeadBlock();
+  head.standings = {{.peer = Self(), .left_step = kStep - 2}};
+  SetHead(head);
+  follower_.Leave(std::nullopt, true);
+  const auto said = Rejoins();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(said[0].entry.is_zero());
+  EXPECT_TRUE(wire::Decode<wire::Rejoin>(said[0].body)->credential);
+  ++head.step;
+  SetHead(std::move(head));
+  follower_.ShowCredentialAsKey();
   EXPECT_TRUE(Rejoins().empty());
 }
 
-TEST_F(NewcomerTest, WhoMayReturnShowsNoVoucherButItsCredentialDoesNoHarm) {
+// It has shown its credential at that height, and one REJOIN is signed a height.
+TEST_F(NewcomerTest, WhoMayReturnAsksAtTheNextBlock) {
   Block head = HeadBlock();
   head.standings = {{.peer = Self(), .left_step = kStep - 2}};
   EXPECT_EQ(AtHead(head).what, Outcome::What::kWait);
-  EXPECT_EQ(Rejoins().size(), 1u);
+  Show(NextBlock());
+  follower_.Advance();
+  FinishUpdate();
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+  const auto said = Rejoins();
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said.back().entry, wire::BlockDigest(components().chain.head()));
 }
 
 }  // namespace
