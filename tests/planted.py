@@ -254,7 +254,7 @@ def prepare():
     COPY.parent.mkdir(parents=True, exist_ok=True)
     must("git", "clone", "--quiet", str(ROOT), str(COPY))
     os.environ.update(CCACHE_BASEDIR=str(COPY), CCACHE_NOHASHDIR="1")
-    must("cmake", "--preset", "files", "-S", str(COPY), "-B", str(BUILD), "-DOSTRAKA_WITH_TORCH=OFF",
+    must("cmake", "--preset", "dev", "-S", str(COPY), "-B", str(BUILD), "-DOSTRAKA_WITH_TORCH=OFF",
          "-DOSTRAKA_PYTHON=OFF", "--log-level=WARNING")
 
 

@@ -21,8 +21,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "soak"
-FILES = ROOT / "build" / "files"
-OSTRAKA = FILES / "ostraka"
+DEV = ROOT / "build" / "dev"  # as `make test` builds it
+OSTRAKA = DEV / "ostraka"
 SWARMS = 400
 PYTHON = "/usr/bin/python3"  # Debian's: its packages have NaCl, NumPy and the notebooks' kernel
 
@@ -49,8 +49,7 @@ THREADED = ("exact_run_test train_exact_test train_loader_test thread_executor_t
 
 # name: (what it is, commands)
 PARTS = {
-    "files": ("all, compiled file by file", build("files", "all", "soak_programs")),
-    "tests": ("the tests of tests/soak.txt", ctest(FILES, "-L", "soak")),
+    "tests": ("the tests of tests/soak.txt", build("dev", "all", "soak_programs") + ctest(DEV, "-L", "soak")),
     "seeds": (f"{SWARMS} drawn swarms, others for each commit",
               [["python3", "tests/scenario/commit_seeds_test.py", OSTRAKA, str(SWARMS)]]),
     "planted": ("a bug planted for each check: a test of `make test` must fail", [["python3", "tests/planted.py"]]),
@@ -59,6 +58,7 @@ PARTS = {
                   [[PYTHON, "tests/e2e/evidence_mutations.py"], ["python3", "tests/e2e/gradient_proof_test.py"]]),
     "digests": ("equal digests from clang++ -O0 and g++ -O3; `make digests` has all five builds",
                 [["python3", "tests/digests.py", "--jobs", "{jobs}", "clang-O0", "gcc-O3-native"]]),
+    "files": ("each source of a batch compiled alone", [["python3", "tests/alone.py", "-j", "{jobs}", DEV]]),
     "asan": ("unit, property and fuzz tests under the address and undefined sanitizers",
              build("asan", "tests_unit", "tests_property", "fuzzers", "exact_digests") +
              ctest("build/asan", "-LE", "soak|e2e|scenario|sim|model|bench")),
