@@ -8,16 +8,15 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
+# No program names this folder: a batch includes its files by their whole paths.
+add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 find_program(OSTRAKA_CCACHE ccache)
 if(OSTRAKA_CCACHE)
-  # The sloppiness is what precompiled headers need (ccache's manual). Paths below the base are relative, so
-  # that a fresh clone is served from the objects of any other checkout, and no program names this folder (a batch names
-  # its files by their whole paths: preset release, which is shipped, maps them too).
+  # The sloppiness is what precompiled headers need (ccache's manual). Paths below the base are relative, and mapped ones
+  # are not hashed, so that a fresh clone is served from the objects of any other checkout.
   set(CMAKE_C_COMPILER_LAUNCHER ${OSTRAKA_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
     CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS=--param=ggc* ${OSTRAKA_CCACHE})
-else()
-  add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 endif()
 find_program(OSTRAKA_MOLD mold)
 if(OSTRAKA_MOLD)
