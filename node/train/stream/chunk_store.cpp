@@ -200,9 +200,13 @@ class ChunkStore final : public RowStore {
 
   base::StatusOr<base::Bytes> Fetch(base::RangeReader& source, std::uint64_t chunk) {
     if (auto kept = FromCache(chunk)) return *std::move(kept);
-    ASSIGN_OR_RETURN(base::Bytes bytes,
-                     source.Read(index_.FileOf(chunk), index_.OffsetOf(chunk), index_.chunk_bytes(),
-                                 [this] { return abandoned_.load(); }));
+    auto read = source.Read(index_.FileOf(chunk), index_.OffsetOf(chunk), index_.chunk_bytes(),
+                            [this] { return abandoned_.load(); });
+    if (absl::IsFailedPrecondition(read.status())) {
+      // This machine lacks what this source needs, a list of authorities say; the others may do.
+      return base::InvalidArgument(base::MessageOf(read.status()));
+    }
+    ASSIGN_OR_RETURN(base::Bytes bytes, std::move(read));
     RETURN_IF_ERROR(CheckChunk(index_, chunk, bytes));
     const std::lock_guard lock(cache_mutex_);
     const base::Status kept = cache_.Put(chunk, bytes);

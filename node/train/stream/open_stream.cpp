@@ -22,23 +22,38 @@ struct Cache {
   std::string folder;  // empty: nothing is kept
 };
 
-base::StatusOr<Readers> OpenAll(const std::string& text, const StreamAccess& access) {
+base::StatusOr<Source> OpenOne(const std::string& place, const StreamAccess& access) {
+  Source source;
+  if (!IsAddress(place)) {
+    source.push_back(ReadFolder(place));
+    return source;
+  }
+  if (!access.open) {
+    return base::InvalidArgument("data " + place + " can only be read from a folder here");
+  }
+  for (int i = 0; i < kConnections; ++i) {
+    ASSIGN_OR_RETURN(std::unique_ptr<base::RangeReader> reader, access.open(place));
+    source.push_back(std::move(reader));
+  }
+  return source;
+}
+
+// A machine that lacks what one kind of place needs (a library) takes the others, and says so.
+base::StatusOr<Readers> OpenAll(const std::string& text, const StreamAccess& access,
+                                std::vector<std::string>& notices) {
   Readers readers;
+  base::Status last = base::InvalidArgument("name a place of the data: stream:PLACE");
   for (const std::string& place : PlacesIn(text)) {
-    Source& source = readers.emplace_back();
-    if (!IsAddress(place)) {
-      source.push_back(ReadFolder(place));
+    auto source = OpenOne(place, access);
+    if (source.ok()) {
+      readers.push_back(*std::move(source));
       continue;
     }
-    if (!access.open) {
-      return base::InvalidArgument("data " + place + " can only be read from a folder here");
-    }
-    for (int i = 0; i < kConnections; ++i) {
-      ASSIGN_OR_RETURN(std::unique_ptr<base::RangeReader> reader, access.open(place));
-      source.push_back(std::move(reader));
-    }
+    last = source.status();
+    if (!absl::IsFailedPrecondition(last)) return last;
+    notices.push_back(place + ": " + base::MessageOf(last));
   }
-  if (readers.empty()) return base::InvalidArgument("name a place of the data: stream:PLACE");
+  if (readers.empty()) return last;
   return readers;
 }
 
@@ -124,11 +139,17 @@ std::vector<std::string> PlacesIn(const std::string& text) {
 
 base::StatusOr<Dataset> OpenStream(const std::string& places, const StreamAccess& access,
                                    const base::Digest& hash) {
-  ASSIGN_OR_RETURN(Readers readers, OpenAll(places, access));
+  std::vector<std::string> notices;
+  ASSIGN_OR_RETURN(Readers readers, OpenAll(places, access, notices));
   const std::vector<std::string> names = PlacesIn(places);
   const bool is_far = std::any_of(names.begin(), names.end(), IsAddress);
-  std::vector<std::string> notices;
-  ASSIGN_OR_RETURN(FoundIndex found, FirstIndex(readers, access, hash, notices));
+  auto first = FirstIndex(readers, access, hash, notices);
+  if (!first.ok() && !notices.empty()) {
+    std::string all;
+    for (const std::string& notice : notices) all += notice + "; ";
+    return base::MakeStatus(first.status().code(), all + base::MessageOf(first.status()));
+  }
+  ASSIGN_OR_RETURN(FoundIndex found, std::move(first));
   StreamIndex& index = found.index;
   Dataset data{.name = kStream, .columns = index.columns};
   data.validation = std::move(index.validation);

@@ -105,6 +105,18 @@ TEST_F(ChunkStoreTest, ASourceMayHaveSeveralConnections) {
   EXPECT_EQ(named, 1);
 }
 
+TEST_F(ChunkStoreTest, WhatThisMachineCannotReadIsLeftToOthers) {
+  logs_[0].lacks = true;
+  logs_[1].fails = 1;  // so the other is asked while this one waits
+  const auto store = Make(2);
+  ExpectRows(*store, {5, 100});
+  EXPECT_EQ(logs_[0].reads, 1);
+  EXPECT_THAT(store->TakeNotices(), Contains(HasSubstr("source 0: there are no authorities here")));
+  const auto alone = Make(1);
+  EXPECT_THAT(base::MessageOf(alone->Load(std::vector<std::uint32_t>{5}, nullptr)),
+              HasSubstr("no authorities here"));
+}
+
 TEST_F(ChunkStoreTest, WithoutAnHonestSourceSaysSo) {
   logs_[0].lies = true;
   const auto store = Make(1);
@@ -212,6 +224,23 @@ TEST_F(StreamedTrainerTest, OtherDataAreRefusedBeforeTheyAreUsed) {
   const Dataset data = OpenStream(dir_ + "/other," + dir_ + "/data", {}, hash).value();
   EXPECT_THAT(data.training.store->TakeNotices(), Contains(HasSubstr("/other has")));
   EXPECT_TRUE(data.training.store->Load(std::vector<std::uint32_t>{3}, nullptr).ok());
+}
+
+TEST_F(StreamedTrainerTest, AFolderServesWhereAddressesCannotBeOpened) {
+  for (const auto& [name, bytes] : files_) {
+    std::ofstream(dir_ + "/" + name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  }
+  const StreamAccess access{.open = [](const std::string&) {
+    return base::FailedPrecondition("there is no libcurl here");
+  }};
+  const std::string address = "https://example.org/a";
+  EXPECT_EQ(base::MessageOf(OpenStream(address, access, {}).status()), "there is no libcurl here");
+  const Dataset data = OpenStream(address + "," + dir_, access, {}).value();
+  ASSERT_TRUE(data.training.store->Load(std::vector<std::uint32_t>{3}, nullptr).ok());
+  EXPECT_THAT(data.training.store->TakeNotices(),
+              ::testing::ElementsAre(HasSubstr(address + ": there is no libcurl here")));
 }
 
 TEST_F(StreamedTrainerTest, AnAddressNeedsWhoOpensIt) {

@@ -52,8 +52,9 @@ inline std::map<std::string, base::Bytes> StreamFiles(std::uint32_t chunks,
 // What a source did, and what it shall do.
 struct SourceLog {
   std::atomic<int> reads = 0;
-  std::atomic<int> fails = 0;      // the next reads that are Unavailable
-  std::atomic<bool> lies = false;  // one bit of each piece is wrong
+  std::atomic<int> fails = 0;       // the next reads that are Unavailable
+  std::atomic<bool> lies = false;   // one bit of each piece is wrong
+  std::atomic<bool> lacks = false;  // this machine cannot read it
 };
 
 class MemoryReader final : public base::RangeReader {
@@ -67,6 +68,7 @@ class MemoryReader final : public base::RangeReader {
   base::StatusOr<base::Bytes> Read(const std::string& file, std::uint64_t begin, std::uint64_t size,
                                    const Unwanted&) override {
     ++log_.reads;
+    if (log_.lacks) return base::FailedPrecondition("there are no authorities here");
     if (log_.fails > 0) {
       --log_.fails;
       return base::Unavailable("no answer");
