@@ -24,6 +24,7 @@
 #include "node/base/foreign_text.h"
 #include "node/base/suggest.h"
 #include "node/base/toml_text.h"
+#include "node/config/data_places.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/member_name.h"
 #include "node/protocol/ground/setting.h"
@@ -176,6 +177,28 @@ Field KeysField(const Setting& of, std::vector<base::PeerId>& value) {
           }};
 }
 
+Field TextsField(const Setting& of, std::vector<std::string>& value) {
+  return {of,
+          [&value](const toml::node& node) -> Status {
+            const toml::array* array = node.as_array();
+            if (array == nullptr || array->empty()) {
+              return InvalidArgument("must be a list of strings, one at least");
+            }
+            value.clear();
+            for (const toml::node& element : *array) {
+              const auto text = element.value_exact<std::string>();
+              if (!text) return InvalidArgument("must be a list of strings, one at least");
+              value.push_back(*text);
+            }
+            return base::OkStatus();
+          },
+          [&value] {
+            std::string text;
+            for (const std::string& each : value) text += (text.empty() ? "" : ", ") + Quoted(each);
+            return "[" + text + "]";
+          }};
+}
+
 // A word of a list. `find` knows a value by its name, `name_of` is its inverse.
 template <typename Value, typename Values>
 Field WordField(const Setting& of, Value& value, std::optional<Value> (*find)(std::string_view),
@@ -252,6 +275,8 @@ constexpr Setting kWeightsRoot = {
     0,
     setting::kAny,
     13};
+constexpr Setting kPlaces = {"sources", "places",
+                             "where the data can be fetched, by nodes with --sources yes"};
 constexpr Setting kOriginUpdates = {
     "origin", "updates", "steps that the state had seen before this run", "", 0, setting::kAny, 7};
 
@@ -327,6 +352,7 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       CountField(setting::kQuota, m.join.quota),
       CountField(setting::kSeats, m.join.seats),
   };
+  if (!t.data_places.empty()) fields.push_back(TextsField(kPlaces, t.data_places));
   if (m.origin && m.origin->weights) {
     fields.push_back(DigestField(kWeightsRoot, m.origin->state_root));
   } else if (m.origin) {
@@ -406,7 +432,7 @@ Status ReadMembers(const toml::table& root, Manifest& manifest) {
 // `version`: of the file; of an earlier draft of ours, the version before.
 Status ReadSections(const toml::table& root, const std::vector<Field>& fields,
                     std::uint32_t version) {
-  std::vector<std::string> sections = {"members", "origin", "weights"};
+  std::vector<std::string> sections = {"members", "origin", "sources", "weights"};
   std::map<std::string, std::vector<std::string>> keys;
   for (const Field& field : fields) {
     const std::string section(field.of.section);
@@ -472,13 +498,14 @@ base::StatusOr<Manifest> ParseManifest(std::string_view text, Versions versions)
     manifest.origin.emplace();
     manifest.origin->weights = parsed.table().contains("weights");
   }
+  if (parsed.table().contains(kPlaces.section)) manifest.training.data_places.emplace_back();
   const std::uint32_t has_keys_of =
       earlier && *version == wire::kProtocolVersion ? *version - 1 : version.value_or(0);
   RETURN_IF_ERROR(ReadSections(parsed.table(), FieldsOf(manifest, nonce), has_keys_of));
   RETURN_IF_ERROR(ReadMembers(parsed.table(), manifest));
   manifest.run_id = crypto::Hash(crypto::kDomainManifest, base::AsBytes(text));
-  const Status valid =
-      earlier ? protocol::ValidateOfAnyVersion(manifest) : protocol::Validate(manifest);
+  Status valid = earlier ? protocol::ValidateOfAnyVersion(manifest) : protocol::Validate(manifest);
+  if (valid.ok()) valid = CheckDataPlaces(manifest.training);
   if (!valid.ok()) return InvalidArgument("manifest: " + base::MessageOf(valid));
   return manifest;
 }

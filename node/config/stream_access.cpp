@@ -6,8 +6,10 @@ namespace ostraka::config {
 
 std::shared_ptr<const train::StreamAccess> StreamAccessOf(const StreamSettings& settings) {
   auto access = std::make_shared<train::StreamAccess>();
-  access->open = [allow_private = settings.allow_private](const std::string& place) {
-    return net::OpenHttps(place, {.allow_private = allow_private});
+  access->open = [settings](const std::string& place) {
+    const bool allow = settings.of_manifest.contains(place) ? settings.allow_private_of_manifest
+                                                            : settings.allow_private;
+    return net::OpenHttps(place, {.allow_private = allow});
   };
   access->cache_root = settings.cache_root;
   access->cache_bytes = settings.cache_bytes;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "node/train/stream/open_stream.h"
@@ -17,6 +18,9 @@ struct StreamSettings {
   // Addresses of this machine and of private networks, too. Attack: an address in a stranger's
   // manifest would make the node ask its owner's router, or a cloud's metadata.
   bool allow_private = false;
+  // Others decide by `allow_private`, these by theirs: somebody else chose them.
+  std::set<std::string> of_manifest = {};
+  bool allow_private_of_manifest = false;
 };
 
 std::shared_ptr<const train::StreamAccess> StreamAccessOf(const StreamSettings& settings);

@@ -160,6 +160,30 @@ class StreamTest(TestCase):
         index.write_bytes(b"garbage")
         self.refused(2, ["data", "check", f"stream:{self.data}"], "is no index of streamed data")
 
+    def test_what_the_manifest_names_is_fetched_after_its_user_agrees(self):
+        url = self.server.url("named")
+        made = self.make_run(count=4, steps=20, model=f"graph:{self.graph}", options=[
+            "--data", f"stream:{self.data},{url}", "--allow-private-sources", "--batch-size", 8, "--learning-rate", 0.5])
+        self.assertEqual(json.loads(expect_ok("run", "show", made.manifest, "--json"))["sources"], [url])
+        self.assertIn(url, expect_ok("run", "show", made.manifest))
+        node = ["node", made.manifest, "--key", made.key(0), "--data-dir", self.folder / "node", "--data-cache-dir", self.folder / "cache"]
+        self.refused(2, node, url, "--sources yes")
+        self.refused(2, [*node, "--sources", "yes"], "loopback")
+        self.refused(2, [*node, "--sources", "yes", "--allow-private-sources"], "loopback")
+        self.refused(2, [*node, "--sources", "perhaps"], "yes or private")
+        self.assertFalse(self.server.asked, "somebody was asked before the user agreed")
+        agreed = ["--sources", "private", "--data-cache-dir"]
+        nodes = [self.running(made.start(i, *agreed, self.folder / f"cache{i}")) for i in range(3)]
+        nodes.append(self.start(made, 3, self.data))
+        for one in nodes:
+            self.assertEqual(one.finish(), 0, one.text["stderr"])
+        self.assertEqual(len({one.report()["state_root"] for one in nodes}), 1)
+        self.assertTrue(self.chunks_asked("named"))
+        members = [word for i, key in enumerate(made.ids) for word in ("--member", f"{key}@127.0.0.1:{7000 + i}")]
+        shown = json.loads(expect_ok("run", "init", "--out", self.folder / "unnamed.toml", *members, "--model", f"graph:{self.graph}", "--data",
+                                     f"stream:{self.data},{url}", "--allow-private-sources", "--unnamed-sources", "--json"))
+        self.assertNotIn("sources", shown)
+
     def test_a_swarm_learns_from_a_folder(self):
         ended = run("swarm", "--json", "--peers", 5, "--byzantine", 1, "--attack", "sign_flip", "--model", f"graph:{self.graph}", "--data",
                     f"stream:{self.data}", "--batch-size", 8, "--learning-rate", 0.5, "--steps", 60, "--out", self.folder / "out")

@@ -10,6 +10,7 @@
 #include "crypto/merkle.h"
 #include "node/cli/data/commands.h"
 #include "node/cli/options/choices.h"
+#include "node/cli/options/source_options.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/stream_access.h"
@@ -198,8 +199,7 @@ void AddDataCommand(CLI::App& program, Invocation& invocation) {
                                  "examples:FILE or stream:PLACE"),
                train::DataSourceBeginnings())
       ->required();
-  check->add_flag("--allow-private-sources", options->allow_private,
-                  "look at a stream on addresses of this machine and of private networks, too");
+  AddPrivateSources(*check, options->allow_private);
   check->add_option("--id", options->id, "exit with 1 unless the copy has this name");
   AddContext(*check, *options);
   check->footer("Example: ostraka data check tokens:book.tokens");

@@ -28,7 +28,10 @@ base::StatusOr<ExitCode> Join(NodeCommandOptions options) {
   files.key = folder.key;
   if (files.graph.empty()) files.graph = folder.graph;
   if (!options.output.events) {
-    const std::string again = folder.dir + (own_key ? " --key " + folder.key : "");
+    std::string again = folder.dir + (own_key ? " --key " + folder.key : "");
+    if (!files.data.empty()) again += " --data " + files.data;
+    if (files.sources != "no") again += " --sources " + files.sources;
+    if (files.allow_private_sources) again += " --allow-private-sources";
     std::fprintf(stderr,
                  "everything of this node is in %s; `ostraka join %s` starts it again, and if the "
                  "run never lets it in, the folder can be deleted\n",
@@ -65,7 +68,7 @@ void AddJoinCommand(CLI::App& program, Invocation& invocation) {
       "or "
       "is revoked: `ostraka join FOLDER`.\n"
       "Exit codes: as of `ostraka node`; 1 also if the run refuses the key, 2 if the invite is no "
-      "good");
+      "good, or the run's data lie where its manifest says and --sources agrees to nothing");
   command->callback([options, &invocation] {
     invocation.body = [options] {
       const auto code = Join(*options);

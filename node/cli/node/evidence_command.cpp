@@ -13,6 +13,7 @@
 #include "node/cli/node/commands.h"
 #include "node/cli/node/evidence_files.h"
 #include "node/cli/node/gradient_judge.h"
+#include "node/cli/options/source_options.h"
 #include "node/cli/terminal/member_names.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
@@ -264,6 +265,7 @@ void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
                     "DIR/evidence/parameters-STEP.safetensors, or a folder of such files");
     one->add_option("--data", sources.data,
                     "for kind gradient: the run's data, as for `ostraka node`");
+    AddPrivateSources(*one, sources.allow_private_sources);
     one->add_option("--graph", sources.graph,
                     "for kind gradient: the run's graph file (default: beside the manifest)");
   };

@@ -7,6 +7,7 @@
 #include "node/cli/options/invite_link.h"
 #include "node/config/honest_root.h"
 #include "node/config/manifest_toml.h"
+#include "node/config/stream_access.h"
 #include "node/protocol/ground/known_run.h"
 #include "node/store/checkpoint.h"
 #include "node/train/trainer_loader.h"
@@ -76,8 +77,12 @@ base::StatusOr<std::unique_ptr<train::Trainer>> GradientJudge::MakeTrainer() con
   const std::string beside = sources_.manifest + ".graph";
   std::error_code error;
   if (graph.empty() && std::filesystem::exists(beside, error)) graph = beside;
-  ASSIGN_OR_RETURN(const train::TrainerOptions options,
-                   config::TrainerOptionsOf(*manifest_, {.data = sources_.data, .graph = graph}));
+  ASSIGN_OR_RETURN(
+      const train::TrainerOptions options,
+      config::TrainerOptionsOf(*manifest_, {.data = sources_.data,
+                                            .stream = config::StreamAccessOf(
+                                                {.allow_private = sources_.allow_private_sources}),
+                                            .graph = graph}));
   return train::MakeTrainer(options);
 }
 

@@ -25,7 +25,8 @@ class GradientJudge {
     std::string anchor;  // a link, or a file or folder with one: has a manifest and perhaps a block
     // Parameters of the step, or a folder with parameters-<step>.safetensors for each.
     std::string state;
-    std::string data;   // as of `ostraka node --data`
+    std::string data;  // as of `ostraka node --data`
+    bool allow_private_sources = false;
     std::string graph;  // as of `ostraka node --graph`
     std::vector<base::Bytes> handovers = {};
   };

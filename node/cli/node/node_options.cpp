@@ -14,10 +14,12 @@
 #include "node/cli/options/invite_link.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/options/peer_addresses.h"
+#include "node/cli/options/source_options.h"
 #include "node/cli/terminal/byte_count.h"
 #include "node/cli/terminal/data_dir.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_answers.h"
+#include "node/config/data_places.h"
 #include "node/config/manifest_toml.h"
 #include "node/config/stream_access.h"
 #include "node/config/training.h"
@@ -192,11 +194,26 @@ void AddNetworkOptions(CLI::App& command, NodeNetworkOptions& options) {
 
 namespace {
 
-// Null for data that are not fetched.
-base::StatusOr<std::shared_ptr<const train::StreamAccess>> StreamOf(const NodeFileOptions& files) {
-  if (!files.data.starts_with(std::string(train::kStream) + ":")) return nullptr;
-  config::StreamSettings settings{.cache_root = files.data_cache_dir,
-                                  .allow_private = files.allow_private_sources};
+base::StatusOr<config::Agreement> AgreementOf(const NodeFileOptions& files) {
+  const auto agreement = config::FindAgreement(files.sources);
+  if (agreement) return *agreement;
+  return base::InvalidArgument("--sources must be no, yes or private");
+}
+
+// Null unless `data` are fetched.
+base::StatusOr<std::shared_ptr<const train::StreamAccess>> StreamOf(
+    const NodeFileOptions& files, const std::string& data, const protocol::Manifest& manifest,
+    config::Agreement agreement) {
+  if (!data.starts_with(std::string(train::kStream) + ":")) return nullptr;
+  config::StreamSettings settings{
+      .cache_root = files.data_cache_dir,
+      .allow_private = files.allow_private_sources,
+      .allow_private_of_manifest = agreement == config::Agreement::kPrivate};
+  // What the user names, too, is the user's own.
+  for (const std::string& place : manifest.training.data_places) {
+    const std::vector<std::string> own = config::AddressesOf(files.data);
+    if (std::find(own.begin(), own.end(), place) == own.end()) settings.of_manifest.insert(place);
+  }
   ASSIGN_OR_RETURN(settings.cache_bytes, BytesOf("--data-cache", files.data_cache));
   if (settings.cache_root.empty()) {
     ASSIGN_OR_RETURN(settings.cache_root, DefaultDataRoot());
@@ -225,8 +242,11 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options,
   ASSIGN_OR_RETURN(run.files.data_dir, DataDirOf(options.files.data_dir, run.manifest->run_id));
   RETURN_IF_ERROR(TakeInvite(options.files.invite, run));
   run.files.lock_folders = LockFolders(options.files.key);
-  run.files.data = options.files.data;
-  ASSIGN_OR_RETURN(run.files.stream, StreamOf(options.files));
+  ASSIGN_OR_RETURN(const config::Agreement agreement, AgreementOf(options.files));
+  ASSIGN_OR_RETURN(run.files.data,
+                   config::DataToRead(*run.manifest, options.files.data, agreement));
+  ASSIGN_OR_RETURN(run.files.stream,
+                   StreamOf(options.files, run.files.data, *run.manifest, agreement));
   run.files.graph = GraphFileOf(options.files.graph, options.files.manifest, *run.manifest);
   run.kernels = options.lab.kernels;
   run.threads = options.threads;
@@ -281,13 +301,18 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
           "run's data is on this machine; stream:PLACE,...: folders or https:// addresses"),
       train::DataSourceBeginnings());
   command
+  OfferChoices(command.add_option("--sources", options.files.sources,
+                                  "yes: fetch the run's data from the addresses that its manifest "
+                                  "names, too (`ostraka run show` lists them); private: also "
+                                  "where these are of this machine or of private networks"),
+               {"no", "yes", "private"})
+      ->capture_default_str();
       .add_option("--data-cache", options.files.data_cache,
                   "of a stream, keep so many bytes of what was fetched; 0: nothing")
       ->capture_default_str();
   WritesTo(command.add_option("--data-cache-dir", options.files.data_cache_dir,
                               "where (default: ~/.local/share/ostraka/data-cache)"));
-  command.add_flag("--allow-private-sources", options.files.allow_private_sources,
-                   "fetch a stream from addresses of this machine and of private networks, too");
+  AddPrivateSources(command, options.files.allow_private_sources);
   command.add_option("--graph", options.files.graph,
                      "the run's graph file, if it trains one (default: the manifest's path and "
                      ".graph)");

@@ -30,6 +30,7 @@ struct NodeFileOptions {
   std::string data;                    // this node's copy of the run's data
   std::string data_cache = "2G";       // bytes of what is fetched of it
   std::string data_cache_dir;          // empty: in DefaultDataRoot()
+  std::string sources = "no";          // config::Agreement
   bool allow_private_sources = false;  // config::StreamSettings::allow_private
   std::string graph;                   // and of its graph file; empty: beside the manifest
   std::string origin;                  // file of the state that the run begins with

@@ -12,14 +12,17 @@
 #include "node/cli/node/commands.h"
 #include "node/cli/node/join_options.h"
 #include "node/cli/options/manifest_options.h"
+#include "node/cli/options/source_options.h"
 #include "node/cli/terminal/human.h"
 #include "node/cli/terminal/member_names.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
+#include "node/config/data_places.h"
 #include "node/config/manifest_toml.h"
 #include "node/config/origin.h"
 #include "node/config/run_memory.h"
 #include "node/config/run_work.h"
+#include "node/config/stream_access.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/exchange.h"
@@ -42,8 +45,9 @@ struct RunOptions {
   std::string weights;  // a file; empty: drawn parameters
   JoinOptions join;
   std::uint32_t faults = 0;
-  std::string data;   // for check: where the run's data is on this machine
-  std::string graph;  // for check: where its graph file is, if it trains one
+  std::string data;              // for check: where the run's data is on this machine
+  bool unnamed_sources = false;  // for init: the addresses of the data stay out of the manifest
+  std::string graph;             // for check: where its graph file is, if it trains one
   bool json = false;
 };
 
@@ -210,6 +214,7 @@ void PrintSummary(const protocol::Manifest& m, bool json, const Checked& checked
       result["step_bytes"] = {{"sent", exchange.sent_bytes}, {"received", exchange.received_bytes}};
     }
     if (checked.memory > 0) result["memory_bytes"] = checked.memory;
+    if (!m.training.data_places.empty()) result["sources"] = m.training.data_places;
     result["join"] = JoinJson(m);
     if (m.origin && m.origin->weights) {
       result["weights"] = {{"state_root", m.origin->state_root.Hex()}};
@@ -238,6 +243,9 @@ void PrintSummary(const protocol::Manifest& m, bool json, const Checked& checked
               static_cast<unsigned long long>(m.training.steps),
               protocol::UpdateText(m.training).c_str(), spared,
               spared < m.validators ? ", as many as the mode can spare" : "");
+  for (const std::string& place : m.training.data_places) {
+    std::printf("source of the data, for nodes with --sources yes: %s\n", place.c_str());
+  }
   if (m.alarm_validators > spared) {
     std::printf("after an accusation %u validators for %u steps, of which %u train as well\n",
                 m.alarm_validators, m.alarm_steps, m.alarm_validators - spared);
@@ -354,6 +362,10 @@ base::StatusOr<Checked> CheckTrainer(const protocol::Manifest& manifest,
                  config::SumOf(config::MemoryRowsOf(manifest, **trainer))};
 }
 
+std::shared_ptr<const train::StreamAccess> StreamFor(bool allow_private) {
+  return config::StreamAccessOf({.allow_private = allow_private});
+}
+
 base::Status CheckNames(const protocol::Manifest& manifest) {
   RETURN_IF_ERROR(CheckAddresses(manifest));
   for (const protocol::Member& member : manifest.members) {
@@ -376,15 +388,21 @@ base::Status Init(const RunOptions& options) {
             [](const auto& a, const auto& b) { return a.id < b.id; });
   SetAlarm(options.manifest, manifest);
   RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
+  const std::string& data = options.manifest.manifest.training.data;  // as the user wrote it
+  if (!options.unnamed_sources) manifest.training.data_places = config::AddressesOf(data);
+  for (const std::string& place : manifest.training.data_places) {
+    RETURN_IF_ERROR(config::CheckDataPlace(place, options.manifest.allow_private_sources));
+  }
   base::Digest nonce;
   crypto::FillRandom(nonce.bytes);
   std::string text = config::WriteManifest(manifest, nonce);
   ASSIGN_OR_RETURN(protocol::Manifest parsed, config::ParseManifest(text));
-  const std::string& data = options.manifest.manifest.training.data;  // as the user wrote it
   const bool is_elsewhere = data.find(':') != std::string::npos;
   RETURN_IF_ERROR(CheckNames(parsed));
   ASSIGN_OR_RETURN(train::TrainerOptions trainer,
-                   config::TrainerOptionsOf(parsed, {.data = is_elsewhere ? data : ""}));
+                   config::TrainerOptionsOf(
+                       parsed, {.data = is_elsewhere ? data : "",
+                                .stream = StreamFor(options.manifest.allow_private_sources)}));
   ASSIGN_OR_RETURN(const train::GraphFiles graph, GraphFilesOf(options.manifest));
   trainer.graph = graph.text;
   trainer.constants = graph.constants;
@@ -446,6 +464,7 @@ base::Status Check(const RunOptions& options) {
   ASSIGN_OR_RETURN(const train::TrainerOptions trainer,
                    config::TrainerOptionsOf(
                        manifest, {.data = options.data,
+                                  .stream = StreamFor(options.manifest.allow_private_sources),
                                   .graph = GraphFileOf(options.graph, options.file, manifest)}));
   ASSIGN_OR_RETURN(const Checked checked, CheckTrainer(manifest, trainer));
   if (!checked.unchecked.empty()) {
@@ -482,6 +501,10 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
       "--from", options->weights,
       "begin with the trained weights of this safetensors file, whose tensors have the "
       "names and shapes of the model's");
+  init->add_flag("--unnamed-sources", options->unnamed_sources,
+                 "leave the addresses of --data stream:... out of the manifest, where they tell "
+                 "newcomers what to fetch from");
+  AddPrivateSources(*init, options->manifest.allow_private_sources);
   AddJoinOptions(*init, options->join);
   init->add_flag("--json", options->json, "print one JSON object");
   init->footer(
@@ -518,6 +541,7 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
       "--data", options->data,
       "mnist:DIR, cifar10:DIR, text:FILE, tokens:FILE, examples:FILE or stream:PLACE: "
       "also check this copy of the run's data");
+  AddPrivateSources(*check, options->manifest.allow_private_sources);
   check->add_option("--graph", options->graph,
                     "the run's graph file (default: the manifest's path and .graph)");
   AddRunRecoverCommand(*command, invocation);

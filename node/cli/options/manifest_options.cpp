@@ -348,7 +348,7 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   ASSIGN_OR_RETURN(const config::UpdateWishes wishes, WishesOf(options));
   config::SetUpdate(wishes, model, id.name, plan);
   if (id.name != "toy") {
-    source.access = config::StreamAccessOf({});
+    source.access = config::StreamAccessOf({.allow_private = options.allow_private_sources});
     ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));
     id.hash = train::HashOf(data);
   }

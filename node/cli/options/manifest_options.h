@@ -40,6 +40,7 @@ struct ManifestOptions {
   std::optional<std::uint64_t> patience_ms;
   std::optional<std::uint64_t> work_ms;
   std::uint64_t delta_ms = 1000;
+  bool allow_private_sources = false;  // config::StreamSettings::allow_private
 };
 
 void AddManifestOptions(CLI::App& command, ManifestOptions& options);

@@ -289,8 +289,10 @@ class Getter::Impl {
     const bool may =
         parts_.may_connect ? parts_.may_connect(address) : why.empty() || allow_private_;
     if (may) return base::OkStatus();
-    return base::InvalidArgument(leads + std::string(why) +
-                                 ", which sources may have with --allow-private-sources alone");
+    return base::InvalidArgument(
+        leads + std::string(why) +
+        ", which sources may have with --allow-private-sources alone (of a manifest's: "
+        "--sources private)");
   }
 
   const curl::Api api_;

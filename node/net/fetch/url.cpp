@@ -108,7 +108,8 @@ base::StatusOr<SourceUrl> ParseUrl(const std::string& url, const UrlRules& rules
   if (!parsed.https && !(rules.http && NamesLoopback(parsed.host))) {
     return base::InvalidArgument(
         "http:// is not protected against changes on the way, and is read only from a loopback "
-        "address, with --allow-private-sources: take https://");
+        "address, with --allow-private-sources (of a manifest's: --sources private): take "
+        "https://");
   }
   parsed.text = url;
   return parsed;

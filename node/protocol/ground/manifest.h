@@ -69,6 +69,8 @@ struct InnerPlan {
 struct TrainingPlan {
   std::string model = "mlp";
   std::string data = "digits";  // data source id: part of every batch seed
+  // Addresses where data in chunks can be fetched, for members that agree (config/data_places.h).
+  std::vector<std::string> data_places;
   std::uint64_t batch_size = 32;
   // Batches that a worker averages in each gradient: `batches` to `most_batches`, as it says in the
   // step before (docs/numerics.md, 10). At most twice as many: else a validator that computes few

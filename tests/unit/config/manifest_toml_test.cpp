@@ -211,6 +211,7 @@ Manifest AnyManifest() {
 void AssertSamePlan(const protocol::TrainingPlan& a, const protocol::TrainingPlan& b) {
   RC_ASSERT(a.model == b.model);
   RC_ASSERT(a.data == b.data);
+  RC_ASSERT(a.data_places == b.data_places);
   RC_ASSERT(a.data_seed == b.data_seed);
   RC_ASSERT(a.hidden == b.hidden);
   RC_ASSERT(a.batch_size == b.batch_size);
@@ -478,6 +479,27 @@ TEST(ManifestTest, WhoMayComeIn) {
   ExpectRefused(With("moderators = []", "moderators = [\"" + Id(9).Hex() + "\"]"),
                 {"use join.policy invite"});
   ExpectRefused(With("seats = 0", "seats = 5"), {"lets nobody in"});
+}
+
+TEST(ManifestTest, SourcesOfData) {
+  Manifest sample = Sample();
+  sample.training.data = "stream@" + Filled(3).Hex();
+  sample.training.data_places = {"https://a.example/x", "https://b.example/\"y"};
+  const std::string text = WriteManifest(sample, Filled(9));
+  const std::string list = R"(["https://a.example/x", "https://b.example/\"y"])";
+  ASSERT_NE(text.find("[sources]\nplaces = " + list), std::string::npos) << text;
+  const auto with_places = [&](const std::string& other) {
+    std::string changed = text;
+    return changed.replace(changed.find(list), list.size(), other);
+  };
+  const auto read = ParseManifest(with_places(R"(["https://a.example/x", "https://b.example"])"));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->training.data_places,
+            (std::vector<std::string>{"https://a.example/x", "https://b.example"}));
+  ExpectRefused(with_places("[]"), {"sources.places must be a list of strings, one at least"});
+  ExpectRefused(with_places("[7]"), {"sources.places must be a list of strings"});
+  ExpectRefused(with_places(R"(["https://u:secret@a.example"])"), {"password"});
+  ExpectRefused(with_places(R"(["/home/anna/rows"])"), {"https://"});
 }
 
 TEST(ManifestTest, KeysOfListsMayStandInAnyOrder) {
