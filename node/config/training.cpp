@@ -53,6 +53,7 @@ base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest&
                                 .exact = manifest.compute_profile == protocol::kExact,
                                 .evaluate_on = local.evaluate_on,
                                 .kernels = local.kernels,
+                                .sample_tokens = local.sample_tokens,
                                 .recompute = local.recompute};
   if (options.exact && local.threads > 1) {
     options.threads = local.threads;

@@ -24,6 +24,7 @@ struct LocalTraining {
   std::string kernels = {};         // of exact gradients; empty: the widest
   std::size_t threads = 1;          // of exact gradients
   bool recompute = false;           // TrainerOptions::recompute
+  std::size_t sample_tokens = 0;    // TrainerOptions::sample_tokens
   std::string device = "cpu";       // of exact gradients: cpu, auto, or one of node/device
   std::uint64_t device_memory = 0;  // bytes that they may take there; 0: most of it
   train::HeldOut evaluate_on = train::HeldOut::kTest;

@@ -224,6 +224,7 @@ base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const RunOptions& options
                                                       .kernels = options.kernels,
                                                       .threads = options.threads,
                                                       .recompute = options.recompute,
+                                                      .sample_tokens = options.sample_tokens,
                                                       .device = options.device,
                                                       .device_memory = options.device_memory,
                                                       .evaluate_on = options.states.evaluate_on});

@@ -86,6 +86,7 @@ struct RunOptions {
   std::optional<std::uint8_t> compute_percent = {};
   std::size_t threads = 1;          // of an exact gradient
   bool recompute = false;           // train::TrainerOptions::recompute
+  std::size_t sample_tokens = 0;    // likewise
   std::string device = "cpu";       // config::LocalTraining::device
   std::uint64_t device_memory = 0;  // config::LocalTraining::device_memory
   // A node whose data folder is empty is refused if its work would always come too late.

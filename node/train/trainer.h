@@ -43,11 +43,18 @@ inline const char* HeldOutName(HeldOut part) {
   return part == HeldOut::kTest ? "test" : "validation";
 }
 
+// What a model writes, in bytes of any kind: for people.
+struct TextSample {
+  std::string prompt;  // of the held-out data
+  std::string text;    // how the model continues it
+};
+
 struct Evaluation {
   std::string metric;  // "accuracy" or "loss"
   double value = 0;    // of `metric`, on held-out data
   double loss = 0;     // mean loss on held-out data
   HeldOut on = HeldOut::kTest;
+  std::optional<TextSample> sample = std::nullopt;  // of GoOnEvaluating alone
 };
 
 // A line for people.
@@ -150,9 +157,9 @@ class Trainer {
 
   virtual base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) = 0;
 
-  // As Evaluate, from `progress` on, which is its own at first. Cancelled where it is unwanted
-  // (EndWhere), asked between two micro-batches: then it may be gone on with at the same
-  // parameters. A trainer that cannot do that evaluates to the end.
+  // As Evaluate, with a sample, from `progress` on, which is its own at first. Cancelled where it
+  // is unwanted (EndWhere), asked between two micro-batches: then it may be gone on with at the
+  // same parameters. A trainer that cannot do that evaluates to the end.
   virtual base::StatusOr<Evaluation> GoOnEvaluating(std::span<const float> parameters,
                                                     EvaluationProgress& progress) {
     static_cast<void>(progress);
@@ -187,6 +194,8 @@ struct TrainerOptions {
   std::shared_ptr<const StreamAccess> stream = nullptr;  // stream: DataSource::access
   HeldOut evaluate_on = HeldOut::kTest;
   std::string kernels = {};  // exact: LevelName of the kernels; empty: the widest of this machine
+  // graph: tokens that a model of texts writes after an evaluation (Evaluation::sample); 0: none.
+  std::size_t sample_tokens = 0;
   // exact: the threads of a gradient, which change no bit; `executor` has as many. Null: one.
   std::size_t threads = 1;
   std::shared_ptr<const aggregation::Executor> executor = nullptr;

@@ -1,6 +1,7 @@
 """The model of a run continues a text."""
 import json
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -41,6 +42,25 @@ class GenerateTest(TestCase):
         self.assertRegex(again.stderr, r"\Aagain: --seed \d+\n\Z")
         seed = again.stderr.split()[-1]
         self.assertEqual(expect_ok("generate", self.node, "--tokens", 20, "--seed", seed), again.stdout)
+
+    def test_nodes_show_what_the_model_writes(self):
+        text = self.folder / "text"
+        text.write_text(SENTENCE * 300)
+        made = self.make_run(count=3, steps=3000, model="gpt", options=[*GPT[2:], "--data", f"text:{text}"])
+        nodes = [self.running(made.start(i, "--data", f"text:{text}", *(["--sample", 0] if i == 2 else []))) for i in range(3)]
+        sample = nodes[0].wait_for_event(event="evaluation")["sample"]
+        self.assertEqual(set(sample), {"prompt", "text"})
+        self.assertIn(sample["prompt"], SENTENCE * 2)
+        self.assertFalse([c for c in sample["text"] if (c < " " or "\x7f" <= c < "\xa0") and c not in "\n\t"], sample)
+        self.assertNotIn("sample", nodes[2].wait_for_event(event="evaluation"))
+        told = json.loads(expect_ok("status", made.data_dir(0), "--json"))
+        self.assertIn(told["sample"]["prompt"], SENTENCE * 2)
+        self.assertRegex(expect_ok("status", made.data_dir(0)), r'(?m)^writes  "')
+        self.assertNotIn("sample", json.loads(expect_ok("status", made.data_dir(2), "--json")))
+        for node in nodes:
+            node.signal(signal.SIGINT)
+        for node in nodes:
+            node.finish()
 
     def test_what_cannot_speak_is_refused_in_one_line(self):
         graph = self.out / "run.toml.graph"

@@ -16,6 +16,7 @@
 #include "node/config/stream_access.h"
 #include "node/train/columns.h"
 #include "node/train/data_source.h"
+#include "node/train/tokens/speech.h"
 #include "node/train/tokens/tokenizer_file.h"
 #include "node/train/tokens/tokens.h"
 
@@ -38,9 +39,6 @@ std::string IdOf(const train::Dataset& data) {
   return train::TextOf(train::DataId{.name = data.name, .hash = train::HashOf(data)});
 }
 
-// Where the tokenizer of a packed file lies.
-std::string TokenizerBeside(const std::string& packed) { return packed + ".tokenizer.json"; }
-
 // The tokenizer that lies beside the data, if one does.
 struct Beside {
   std::string path;
@@ -48,7 +46,7 @@ struct Beside {
 };
 
 base::StatusOr<std::optional<Beside>> FindBeside(const train::DataSource& source) {
-  const std::string path = TokenizerBeside(source.dir);
+  const std::string path = train::TokenizerBeside(source.dir);
   std::error_code ignored;  // what cannot be examined is not there
   if (source.name != train::kTokens || !std::filesystem::is_regular_file(path, ignored)) {
     return std::nullopt;
@@ -114,7 +112,7 @@ base::Status Write(const std::string& path, const train::Dataset& data) {
 
 // The records, and beside them a copy of the tokenizer, or neither of them.
 base::Status PackByTokenizer(const DataOptions& options) {
-  const std::string copy = TokenizerBeside(options.out);
+  const std::string copy = train::TokenizerBeside(options.out);
   // A long text would be encoded for nothing.
   for (const std::string& path : {options.out, copy}) RETURN_IF_ERROR(CheckIsNew(path));
   ASSIGN_OR_RETURN(const train::TokenizerFile tokenizer,

@@ -1,10 +1,8 @@
 // ostraka generate: a text, continued by the model of a run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -19,6 +17,7 @@
 #include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/exact/text_model.h"
+#include "node/train/tokens/speech.h"
 #include "node/train/tokens/tokenizer_file.h"
 
 namespace ostraka::cli {
@@ -38,7 +37,6 @@ struct GenerateOptions {
   bool json = false;
 };
 
-constexpr std::uint32_t kByteTokens = 256;
 constexpr const char* kBytes = "bytes";
 // Many files beside a run are no runs'.
 constexpr std::size_t kMostGraphs = 64;
@@ -108,82 +106,30 @@ base::StatusOr<Speaker> Open(const GenerateOptions& options) {
   return Speaker{std::move(model), checkpoint.step};
 }
 
-// How a text becomes tokens of the model, and back: by a tokenizer, or each byte is a token.
-class Speech {
- public:
-  static base::StatusOr<Speech> Make(const std::string& tokenizer, std::uint32_t vocabulary) {
-    Speech speech(vocabulary);
-    if (tokenizer == kBytes) return speech;
-    if (tokenizer.empty()) {
-      if (vocabulary <= kByteTokens) return speech;
-      return base::InvalidArgument(
-          "the model has " + std::to_string(vocabulary) +
-          " tokens, more than bytes: give the tokenizer of its data with --tokenizer FILE, or say "
-          "--tokenizer bytes if it was trained on bytes");
-    }
-    ASSIGN_OR_RETURN(train::TokenizerFile file, train::ReadTokenizerFile(tokenizer));
-    speech.tokenizer_ = std::move(file.tokenizer);
-    if (speech.tokenizer_->vocabulary() <= vocabulary) return speech;
-    return base::InvalidArgument(tokenizer + " has " +
-                                 std::to_string(speech.tokenizer_->vocabulary()) +
-                                 " tokens, and the model only " + std::to_string(vocabulary) +
-                                 ": give the tokenizer of its data");
+base::StatusOr<train::Speech> SpeechOf(const std::string& tokenizer, std::uint32_t vocabulary) {
+  if (tokenizer == kBytes) return train::Speech(vocabulary);
+  if (tokenizer.empty()) {
+    if (vocabulary <= train::kByteTokens) return train::Speech(vocabulary);
+    return base::InvalidArgument(
+        "the model has " + std::to_string(vocabulary) +
+        " tokens, more than bytes: give the tokenizer of its data with --tokenizer FILE, or say "
+        "--tokenizer bytes if it was trained on bytes");
   }
-
-  base::StatusOr<std::vector<std::int32_t>> TokensOf(std::string text) const {
-    if (text.empty()) text = "\n";  // a text begins where a line ended
-    if (tokenizer_) {
-      auto ids = tokenizer_->Encode(text);
-      if (ids.ok()) return std::vector<std::int32_t>(ids->begin(), ids->end());
-      return base::InvalidArgument("the prompt " + base::MessageOf(ids.status()));
-    }
-    std::vector<std::int32_t> tokens;
-    for (const char byte : text) {
-      tokens.push_back(static_cast<unsigned char>(byte));
-      if (static_cast<std::uint32_t>(tokens.back()) < vocabulary_) continue;
-      return base::InvalidArgument("the prompt has the byte " + std::to_string(tokens.back()) +
-                                   ", and the model's tokens are 0 to " +
-                                   std::to_string(vocabulary_ - 1));
-    }
-    return tokens;
-  }
-
-  bool Knows(std::size_t token) const {
-    return tokenizer_ ? tokenizer_->Has(static_cast<std::uint32_t>(token)) : token < kByteTokens;
-  }
-
-  // REQUIRES: Knows(token).
-  std::string BytesOf(std::int32_t token) const {
-    if (tokenizer_) {
-      return std::string(tokenizer_->BytesOf(static_cast<std::uint32_t>(token)));
-    }
-    return std::string(1, static_cast<char>(static_cast<unsigned char>(token)));
-  }
-
- private:
-  explicit Speech(std::uint32_t vocabulary) : vocabulary_(vocabulary) {}
-
-  std::uint32_t vocabulary_;
-  std::optional<train::Tokenizer> tokenizer_;  // none: bytes
-};
-
-// A model may have more tokens than its text: no others are drawn.
-base::StatusOr<std::int32_t> DrawKnown(std::vector<float> logits, const Speech& speech,
-                                       const train::Sampling& sampling, base::Rng& rng) {
-  bool any = false;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (!speech.Knows(i)) logits[i] = -std::numeric_limits<float>::infinity();
-    any = any || std::isfinite(logits[i]);
-  }
-  if (any) return train::DrawToken(logits, sampling, rng);
-  return base::InvalidArgument("the model says nothing that is a token: its training failed");
+  ASSIGN_OR_RETURN(train::TokenizerFile file, train::ReadTokenizerFile(tokenizer));
+  auto speech = train::Speech::By(std::move(file.tokenizer), vocabulary);
+  if (speech.ok()) return speech;
+  return base::InvalidArgument(tokenizer + " " + base::MessageOf(speech.status()));
 }
 
 base::Status Generate(const GenerateOptions& options) {
   ASSIGN_OR_RETURN(Speaker speaker, Open(options));
-  ASSIGN_OR_RETURN(const Speech speech,
-                   Speech::Make(options.tokenizer, speaker.model.vocabulary()));
-  ASSIGN_OR_RETURN(std::vector<std::int32_t> tokens, speech.TokensOf(options.prompt));
+  ASSIGN_OR_RETURN(const train::Speech speech,
+                   SpeechOf(options.tokenizer, speaker.model.vocabulary()));
+  auto prompt = speech.TokensOf(options.prompt);
+  if (!prompt.ok()) {
+    return base::InvalidArgument("the prompt " + base::MessageOf(prompt.status()));
+  }
+  std::vector<std::int32_t> tokens = *std::move(prompt);
   std::uint64_t seed = options.seed.value_or(0);
   if (!options.seed) {
     crypto::FillRandom({reinterpret_cast<std::uint8_t*>(&seed), sizeof(seed)});
@@ -193,15 +139,17 @@ base::Status Generate(const GenerateOptions& options) {
   std::string all;
   std::string waits;  // the beginning of a character
   if (!options.json) {
-    std::string_view prompt = options.prompt;
-    std::fputs(PrintableText(prompt, /*whole=*/true).c_str(), stdout);
+    std::string_view begin = options.prompt;
+    std::fputs(PrintableText(begin, /*whole=*/true).c_str(), stdout);
   }
   for (std::uint64_t i = 0; i < options.count; ++i) {
     ASSIGN_OR_RETURN(std::vector<float> logits, speaker.model.LogitsAfter(tokens));
-    ASSIGN_OR_RETURN(const std::int32_t token,
-                     DrawKnown(std::move(logits), speech, options.sampling, rng));
-    tokens.push_back(token);
-    const std::string bytes = speech.BytesOf(token);
+    const auto token = train::DrawKnown(std::move(logits), speech, options.sampling, rng);
+    if (!token) {
+      return base::InvalidArgument("the model says nothing that is a token: its training failed");
+    }
+    tokens.push_back(*token);
+    const std::string bytes = speech.BytesOf(*token);
     all += bytes;
     waits += bytes;
     if (options.json) continue;

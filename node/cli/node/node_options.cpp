@@ -252,6 +252,7 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options,
   run.threads = options.threads;
   run.checks_pace = true;
   run.recompute = options.recompute;
+  run.sample_tokens = options.sample_tokens;
   run.device = options.device;
   ASSIGN_OR_RETURN(run.device_memory, BytesOf("--device-memory", options.device_memory));
   ASSIGN_OR_RETURN(run.compute_percent, ComputePercentOf(options.cpu, *run.manifest));
@@ -300,13 +301,13 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
           "mnist:DIR, cifar10:DIR, text:FILE, tokens:FILE or examples:FILE: where the "
           "run's data is on this machine; stream:PLACE,...: folders or https:// addresses"),
       train::DataSourceBeginnings());
-  command
   OfferChoices(command.add_option("--sources", options.files.sources,
                                   "yes: fetch the run's data from the addresses that its manifest "
                                   "names, too (`ostraka run show` lists them); private: also "
                                   "where these are of this machine or of private networks"),
                {"no", "yes", "private"})
       ->capture_default_str();
+  command
       .add_option("--data-cache", options.files.data_cache,
                   "of a stream, keep so many bytes of what was fetched; 0: nothing")
       ->capture_default_str();
@@ -340,6 +341,11 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
   command
       .add_option("--evaluate-every", options.evaluate_every,
                   "steps between evaluations on held-out data; 0: only at the end")
+      ->capture_default_str();
+  command
+      .add_option("--sample", options.sample_tokens,
+                  "tokens that a model of texts writes after each evaluation, for people; 0: none")
+      ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   AddStateOptions(command, options.states);
   command

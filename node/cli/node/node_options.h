@@ -82,6 +82,7 @@ struct NodeCommandOptions {
   std::string hours;  // "22-7"; empty: all
   std::size_t threads = 1;
   bool recompute = false;
+  std::size_t sample_tokens = 48;
   std::string device = "auto";  // config::LocalTraining::device
   std::string device_memory;    // a byte count; empty: most of it
   NodeOutputOptions output;

@@ -248,6 +248,17 @@ std::string CurveTable(const json& points, bool accuracy) {
                rows);
 }
 
+// What the model wrote at the last evaluation.
+std::string Sample(const View& view) {
+  if (!view.status.contains("sample")) return "";
+  const json& sample = view.status.at("sample");
+  return Tag("figure", "",
+             Tag("pre", "class=\"sample\"",
+                 HtmlLines(sample.at("prompt").get<std::string>()) +
+                     Tag("mark", "", HtmlLines(sample.at("text").get<std::string>()))) +
+                 Tag("figcaption", "", "a held-out text, and how the model continues it"));
+}
+
 std::string LearningSection(const View& view) {
   const json& curve = view.status.at("curve");
   const json& points = curve.at("points");
@@ -269,6 +280,7 @@ std::string LearningSection(const View& view) {
       "learning", "Learning",
       Tag("figure", "",
           CurveChart(curve, CountAt(view.status, "steps")) + Tag("figcaption", "", caption)) +
+          Sample(view) +
           Tag("details", "",
               Tag("summary", "", "The last evaluations in numbers") +
                   CurveTable(points, accuracy)));

@@ -4,9 +4,11 @@
 
 namespace ostraka::cli {
 
-std::string Html(std::string_view text) {
+namespace {
+
+std::string Escaped(std::string_view printable) {
   std::string escaped;
-  for (const char c : PrintableLine(text)) {
+  for (const char c : printable) {
     switch (c) {
       case '&':
         escaped += "&amp;";
@@ -28,6 +30,14 @@ std::string Html(std::string_view text) {
     }
   }
   return escaped;
+}
+
+}  // namespace
+
+std::string Html(std::string_view text) { return Escaped(PrintableLine(text)); }
+
+std::string HtmlLines(std::string_view text) {
+  return Escaped(PrintableText(text, /*whole=*/true));
 }
 
 }  // namespace ostraka::cli

@@ -267,6 +267,8 @@ class Swarm {
                          "--evaluate-every",
                          index == 0 ? std::to_string(options_.evaluate_every) : "0",
                          "--events"};
+    // The page is the first one's.
+    if (index > 0) process.arguments.insert(process.arguments.end(), {"--sample", "0"});
     if (!DataSourceText().empty()) {
       process.arguments.insert(process.arguments.end(), {"--data", DataSourceText()});
     }

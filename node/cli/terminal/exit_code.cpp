@@ -21,7 +21,8 @@ namespace {
 constexpr std::size_t kMaxLineBytes = 1000;
 
 // Number of bytes of the printable character at the begin of `text`; 0 if there is none. Refuses
-// overlong forms of ASCII, which would hide control characters, and C1 controls (U+0080..9F).
+// overlong forms of ASCII, which would hide control characters, C1 controls (U+0080..9F), and what
+// is no character of UTF-8: halves of surrogates, and what is above U+10FFFF.
 std::size_t CharacterLength(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80) return byte(0) >= 0x20 && byte(0) != 0x7f ? 1 : 0;
@@ -32,7 +33,8 @@ std::size_t CharacterLength(std::string_view text) {
   }
   const bool overlong = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xf0 && byte(1) < 0x90);
   const bool control = byte(0) == 0xc2 && byte(1) < 0xa0;
-  return overlong || control ? 0 : length;
+  const bool none = (byte(0) == 0xed && byte(1) >= 0xa0) || (byte(0) == 0xf4 && byte(1) >= 0x90);
+  return overlong || control || none ? 0 : length;
 }
 
 // True if `text` is the beginning of a character, and more bytes may end it.

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "node/base/check.h"
+#include "node/cli/terminal/exit_code.h"
 #include "node/cli/terminal/human.h"
 
 namespace ostraka::cli {
@@ -19,6 +20,14 @@ constexpr double kNewest = 0.1;  // weight of the newest step in the pace
 std::string EvaluationText(const std::string& metric, double value, double loss) {
   const std::string text = "loss " + FourDigits(loss);
   return metric == "loss" ? text : text + ", " + metric + " " + FourDigits(value);
+}
+
+std::string SampleText(std::string_view prompt, std::string_view text) {
+  std::string line = "\"" + PrintableText(prompt, /*whole=*/true) + "\" -> \"" +
+                     PrintableText(text, /*whole=*/true) + "\"";
+  const auto breaks = [](char c) { return c == '\n' || c == '\r' || c == '\t'; };
+  std::replace_if(line.begin(), line.end(), breaks, ' ');
+  return line;
 }
 
 std::string AbsenceText(const AbsenceFacts& facts) {

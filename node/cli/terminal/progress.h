@@ -22,6 +22,9 @@ namespace ostraka::cli {
 // "loss 0.1406, accuracy 0.9120"; the metric of some models is the loss itself.
 std::string EvaluationText(const std::string& metric, double value, double loss);
 
+// "\"ROMEO: but\" -> \" soft, what light\"", on one line that is safe on a terminal.
+std::string SampleText(std::string_view prompt, std::string_view text);
+
 // Of a node that is out of its run for now.
 struct AbsenceFacts {
   std::optional<std::uint64_t> since;       // the step in which it was dropped or left

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "node/cli/terminal/exit_code.h"
 #include "node/host/report/arrivals.h"
 #include "node/protocol/ground/state.h"
 
@@ -105,9 +106,18 @@ json StepEvent(const wire::Block& block, std::optional<double> batch_loss) {
 }
 
 json EvaluationEvent(std::uint64_t step, const train::Evaluation& evaluation) {
-  return {{"event", "evaluation"},       {"step", step},
-          {"metric", evaluation.metric}, {"on", train::HeldOutName(evaluation.on)},
-          {"value", evaluation.value},   {"loss", evaluation.loss}};
+  json event = {{"event", "evaluation"},       {"step", step},
+                {"metric", evaluation.metric}, {"on", train::HeldOutName(evaluation.on)},
+                {"value", evaluation.value},   {"loss", evaluation.loss}};
+  if (evaluation.sample) event["sample"] = SampleJson(*evaluation.sample);
+  return event;
+}
+
+json SampleJson(const train::TextSample& sample) {
+  std::string_view prompt = sample.prompt;
+  std::string_view text = sample.text;
+  return {{"prompt", PrintableText(prompt, /*whole=*/true)},
+          {"text", PrintableText(text, /*whole=*/true)}};
 }
 
 json SuspicionEvent(const protocol::Suspicion& suspicion) {

@@ -36,6 +36,8 @@ nlohmann::  // `batch_loss`: of this node's own batch of that step; nullopt: it 
     json
     StepEvent(const wire::Block& block, std::optional<double> batch_loss = std::nullopt);
 nlohmann::json EvaluationEvent(std::uint64_t step, const train::Evaluation& evaluation);
+// Both texts are safe on a terminal, and UTF-8.
+nlohmann::json SampleJson(const train::TextSample& sample);
 nlohmann::json SuspicionEvent(const protocol::Suspicion& suspicion);
 nlohmann::json RemovalEvent(const wire::Removal& removal);
 nlohmann::json LinksEvent(std::size_t up, std::size_t of);

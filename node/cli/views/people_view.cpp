@@ -73,6 +73,8 @@ class PeopleView final : public NodeEvents {
     const std::string text = EvaluationText(evaluation.metric, evaluation.value, evaluation.loss);
     evaluation_ = text;
     Info(StepOf(step) + text);
+    if (evaluation.sample)
+      Info("it writes: " + SampleText(evaluation.sample->prompt, evaluation.sample->text));
     curve_.Add({step, evaluation.loss, evaluation.value});
     const host::Trend trend = host::TrendOf(curve_.Points());
     if (std::exchange(trend_, trend) == trend || trend == host::Trend::kFine) return;

@@ -95,6 +95,9 @@ void AddLearning(const host::Figures& figures, const NodeStatus& status, const R
                         {"value", status.learning.evaluation->value},
                         {"loss", status.learning.evaluation->loss},
                         {"step", status.learning.evaluated_step}};
+    if (status.learning.evaluation->sample) {
+      result["sample"] = SampleJson(*status.learning.evaluation->sample);
+    }
     result["trend"] = host::TrendName(status.learning.trend);
     if (!status.learning.trouble.empty()) result["trouble"] = status.learning.trouble;
   }

@@ -118,6 +118,11 @@ class Text {
     if (status.contains("computes_on"))
       Line("computes", "on " + status.at("computes_on").get<std::string>());
     if (status.contains("metric")) Line("learns", LossOf(status.at("metric")));
+    if (status.contains("sample")) {
+      const json& sample = status.at("sample");
+      Line("writes", SampleText(sample.at("prompt").get<std::string>(),
+                                sample.at("text").get<std::string>()));
+    }
     if (status.contains("batch")) Line("batch", BatchOf(status.at("batch")));
     if (status.contains("trouble")) Line("TROUBLE", status.at("trouble"));
     if (status.contains("step_costs")) Line("costs", CostsOf(status.at("step_costs")));

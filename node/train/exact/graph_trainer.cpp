@@ -14,17 +14,37 @@
 #include "node/train/batch.h"
 #include "node/train/exact/constants_file.h"
 #include "node/train/exact/graph_file.h"
+#include "node/train/exact/text_sampler.h"
 #include "node/train/initial.h"
+#include "node/train/tokens/tokenizer_file.h"
 
 namespace ostraka::train {
 namespace {
 
 constexpr auto kLongestFirstFetch = std::chrono::minutes(2);
 
+// Enough to read, though the evaluation has fewer micro-batches, of which a token takes one.
+constexpr std::size_t kLeastSample = 16;
+
+// nullopt: samples are not wanted, or nobody knows what the tokens say.
+std::optional<TextSampler> SamplerFor(const GraphTask& task, const TrainerOptions& options) {
+  if (options.sample_tokens == 0 || task.data.name != kTokens) return std::nullopt;
+  const std::uint32_t vocabulary = task.data.class_count;
+  auto file = ReadTokenizerFile(TokenizerBeside(options.data_dir));
+  if (file.ok()) {
+    auto speech = Speech::By(std::move(file->tokenizer), vocabulary);
+    return speech.ok() ? TextSampler::Make(task.graph, *std::move(speech)) : std::nullopt;
+  }
+  if (vocabulary > kByteTokens) return std::nullopt;
+  return TextSampler::Make(task.graph, Speech(vocabulary));
+}
+
 class GraphTrainer final : public Trainer {
  public:
   GraphTrainer(GraphTask task, const TrainerOptions& options, std::unique_ptr<GraphEngine> engine)
-      : data_(std::move(task.data)),
+      : sampler_(SamplerFor(task, options)),
+        sample_tokens_(options.sample_tokens),
+        data_(std::move(task.data)),
         tensors_(std::move(task.graph.parameters)),
         layout_(LayoutOf(tensors_)),
         by_fan_in_(options.model != kGraphModel),
@@ -141,7 +161,11 @@ class GraphTrainer final : public Trainer {
 
   base::StatusOr<Evaluation> GoOnEvaluating(std::span<const float> parameters,
                                             EvaluationProgress& progress) override {
-    return EvaluateFrom(parameters, evaluate_on_, progress, [this] { return CheckWanted(); });
+    const auto wanted = [this] { return CheckWanted(); };
+    ASSIGN_OR_RETURN(Evaluation evaluation,
+                     EvaluateFrom(parameters, evaluate_on_, progress, wanted));
+    if (sampler_) evaluation.sample = Sample(parameters, progress.done, wanted);
+    return evaluation;
   }
 
   base::StatusOr<Evaluation> EvaluateOn(std::span<const float> parameters, HeldOut part) override {
@@ -168,6 +192,7 @@ class GraphTrainer final : public Trainer {
               return batch_.inputs();
             },
         .check_wanted = std::move(check_wanted)};
+    if (batches.count == 0) return EvaluationOf(progress, part);
     RETURN_IF_ERROR(
         engine_->Losses(parameters, batches, [&](float mean, std::span<const float> logits) {
           progress.loss += double{mean} * static_cast<double>(kept);
@@ -176,6 +201,10 @@ class GraphTrainer final : public Trainer {
           if (progress.has_logits) progress.right += RightOnes(logits);
           ++progress.done;
         }));
+    return EvaluationOf(progress, part);
+  }
+
+  static Evaluation EvaluationOf(const EvaluationProgress& progress, HeldOut part) {
     const auto count = static_cast<double>(progress.targets);
     Evaluation evaluation{.metric = "loss",
                           .value = progress.loss / count,
@@ -186,6 +215,17 @@ class GraphTrainer final : public Trainer {
       evaluation.value = static_cast<double>(progress.right) / count;
     }
     return evaluation;
+  }
+
+  // After an evaluation of so many micro-batches.
+  std::optional<TextSample> Sample(std::span<const float> parameters, std::size_t micro_batches,
+                                   const std::function<base::Status()>& check_wanted) {
+    const Examples& examples = evaluate_on_ == HeldOut::kTest ? data_.test : data_.validation;
+    const std::vector<std::uint32_t> first(batch_.size());  // one record, again and again
+    batch_.Fill(data_, examples, first);
+    return sampler_->Continue(*engine_, parameters, batch_.inputs(),
+                              std::min(sample_tokens_, std::max(kLeastSample, micro_batches)),
+                              check_wanted);
   }
 
   // Over the micro-batches of `rows`; `loss` becomes their mean. REQUIRES: rows are in range, and a
@@ -238,6 +278,8 @@ class GraphTrainer final : public Trainer {
     return right;
   }
 
+  std::optional<TextSampler> sampler_;
+  std::size_t sample_tokens_;
   Dataset data_;
   std::vector<exact::Parameter> tensors_;
   base::TensorLayout layout_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -19,9 +20,7 @@ base::Status NoTextModel(const std::string& why) {
 
 }  // namespace
 
-base::StatusOr<TextModel> TextModel::MakeAny(const exact::Graph& graph,
-                                             std::vector<std::vector<float>> constants,
-                                             std::vector<float> parameters) {
+base::StatusOr<TextInputs> TextInputsOf(const exact::Graph& graph) {
   const exact::Input* tokens = InputNamed(graph, "tokens");
   const exact::Input* targets = InputNamed(graph, "targets");
   if (graph.inputs.size() != 2 || tokens == nullptr || targets == nullptr ||
@@ -29,22 +28,31 @@ base::StatusOr<TextModel> TextModel::MakeAny(const exact::Graph& graph,
       targets->type.count() != tokens->type.count() || tokens->lowest > 0 || targets->lowest > 0) {
     return NoTextModel("it does not take tokens and targets of [batch, positions]");
   }
+  return TextInputs{.count = static_cast<std::size_t>(tokens->type.count()),
+                    .context = static_cast<std::size_t>(tokens->type.shape[1]),
+                    .bound = tokens->bound,
+                    .targets_first = targets == &graph.inputs.front()};
+}
+
+base::StatusOr<TextModel> TextModel::MakeAny(const exact::Graph& graph,
+                                             std::vector<std::vector<float>> constants,
+                                             std::vector<float> parameters) {
+  ASSIGN_OR_RETURN(const TextInputs text, TextInputsOf(graph));
   ASSIGN_OR_RETURN(exact::PlannedProgram plan,
                    exact::PlanMemory(exact::Differentiate(graph), {.max_bytes = kMaxPeakBytes}, 1));
   if (!plan.program.logits) return NoTextModel("its loss is of no logits");
-  const auto count = static_cast<std::size_t>(tokens->type.count());
   const std::size_t logits = plan.program.buffers[*plan.program.logits].count;
-  if (logits % count != 0 || logits == 0) {
+  if (logits % text.count != 0 || logits == 0) {
     return NoTextModel("it has not one row of logits for each position");
   }
   TextModel model;
   model.vocabulary_ = static_cast<std::uint32_t>(
-      std::min<std::int64_t>(tokens->bound, static_cast<std::int64_t>(logits / count)));
-  model.context_ = static_cast<std::size_t>(tokens->type.shape[1]);
-  model.targets_first_ = targets == &graph.inputs.front();
+      std::min<std::int64_t>(text.bound, static_cast<std::int64_t>(logits / text.count)));
+  model.context_ = text.context;
+  model.targets_first_ = text.targets_first;
   model.parameters_ = std::move(parameters);
-  model.tokens_.resize(count);
-  model.targets_.resize(count);
+  model.tokens_.resize(text.count);
+  model.targets_.resize(text.count);
   model.executor_ = std::make_unique<aggregation::SerialExecutor>();
   model.runner_ = std::make_unique<exact::Runner>(std::move(plan), std::move(constants),
                                                   exact::BestKernels(), *model.executor_);
@@ -132,6 +140,17 @@ std::int32_t DrawToken(std::span<const float> logits, const Sampling& sampling, 
     if (left < 0) return order[i];
   }
   return order[count - 1];
+}
+
+std::optional<std::int32_t> DrawKnown(std::vector<float> logits, const Speech& speech,
+                                      const Sampling& sampling, base::Rng& rng) {
+  bool any = false;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (!speech.Knows(i)) logits[i] = -std::numeric_limits<float>::infinity();
+    any = any || std::isfinite(logits[i]);
+  }
+  if (!any) return std::nullopt;
+  return DrawToken(logits, sampling, rng);
 }
 
 }  // namespace ostraka::train

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,8 +21,19 @@
 #include "exact/run/runner.h"
 #include "node/base/rng.h"
 #include "node/base/status.h"
+#include "node/train/tokens/speech.h"
 
 namespace ostraka::train {
+
+// The inputs of a graph that takes texts: tokens, and targets of as many positions.
+struct TextInputs {
+  std::size_t count = 0;    // of positions, in all records
+  std::size_t context = 0;  // of positions, in one
+  std::int64_t bound = 0;   // of tokens, above all
+  bool targets_first = false;
+};
+// InvalidArgument: it takes other inputs.
+base::StatusOr<TextInputs> TextInputsOf(const exact::Graph& graph);
 
 class TextModel {
  public:
@@ -75,5 +87,9 @@ struct Sampling {
 };
 // Tokens that are not finite are never drawn. REQUIRES: a finite logit.
 std::int32_t DrawToken(std::span<const float> logits, const Sampling& sampling, base::Rng& rng);
+
+// DrawToken of those that `speech` knows. nullopt: none of these is finite.
+std::optional<std::int32_t> DrawKnown(std::vector<float> logits, const Speech& speech,
+                                      const Sampling& sampling, base::Rng& rng);
 
 }  // namespace ostraka::train

@@ -52,6 +52,7 @@ json Filled(const std::string& text) {
   status["eta_seconds"] = 60;
   status["curve"] = {{"metric", "accuracy"}, {"points", {{9, 1.5, 0.4}, {19, 1.0, 0.8}}}};
   status["batch"] = {{"loss", 2.5}, {"step", 9}};
+  status["sample"] = {{"prompt", text}, {"text", text}};
   status["waits_for"] = {{{"message", text}, {"peer", peer}, {"linked", false}},
                          {{"message", text}, {"peer", other}, {"linked", true}}};
   status["keys"] = json::array({{{"peer", peer},
@@ -95,6 +96,14 @@ json Filled(const std::string& text) {
                                    {"slow", true}}});
   status["state_root"] = {{"step", 10}, {"root", text}};
   return status;
+}
+
+TEST(PageHtmlTest, ASampleKeepsItsLines) {
+  json status = Filled("x");
+  status["sample"] = {{"prompt", "ROMEO:\nBut"}, {"text", std::string(1200, 'y') + "\n<b>"}};
+  const std::string page = PageDocument(status);
+  EXPECT_NE(page.find("ROMEO:\nBut<mark"), std::string::npos);
+  EXPECT_NE(page.find(std::string(1200, 'y') + "\n&lt;b&gt;</mark>"), std::string::npos);
 }
 
 TEST(PageHtmlTest, HostileTextsChangeNoTagAndNoAttribute) {

@@ -29,8 +29,10 @@ TEST(PrintableLineTest, KeepsText) {
 TEST(PrintableLineTest, RemovesControlCharacters) {
   EXPECT_EQ(PrintableLine("a\nb\tc\r\x1b[2J\x7f"), "a?b?c??[2J?");
   EXPECT_EQ(PrintableLine(std::string_view("\0", 1)), "?");
-  EXPECT_EQ(PrintableLine("\xc2\x9b"), "??");                 // C1 control: CSI
-  EXPECT_EQ(PrintableLine("\x9b"), "?");                      // CSI in one byte
+  EXPECT_EQ(PrintableLine("\xc2\x9b"), "??");                           // C1 control: CSI
+  EXPECT_EQ(PrintableLine("\x9b"), "?");                                // CSI in one byte
+  EXPECT_EQ(PrintableLine("\xed\xa0\x80\xf4\x90\x80\x80"), "???????");  // no characters
+  EXPECT_EQ(PrintableLine("\xed\x9f\xbf\xf4\x8f\xbf\xbf"), "\xed\x9f\xbf\xf4\x8f\xbf\xbf");
   EXPECT_EQ(PrintableLine("\xc0\x9b\xe0\x80\x9b"), "?????");  // overlong ESC
   EXPECT_EQ(PrintableLine("\xff\xe2\x82"), "???");            // no UTF-8, and UTF-8 cut short
 }

@@ -59,6 +59,10 @@ TEST(EvaluationTextTest, TheLossComesFirst) {
   EXPECT_EQ(EvaluationText("loss", std::nan(""), std::nan("")), "loss no number");
 }
 
+TEST(SampleTextTest, IsOneSafeLine) {
+  EXPECT_EQ(SampleText("ROMEO:\nbut", "\tsoft \x1b[31m\xff"), "\"ROMEO: but\" -> \" soft ?[31m?\"");
+}
+
 TEST(FitToScreenTest, LeavesOutWholePartsFromTheEnd) {
   const std::string line = "step 60 of 300, loss 0.1406, 24 s left";
   ASSERT_EQ(line.size(), 38u);

@@ -371,6 +371,32 @@ TEST_F(GraphTrainer, AnEvaluationGoesOnWhereItGaveWay) {
   EXPECT_EQ(result->metric, whole.metric);
 }
 
+TEST_F(GraphTrainer, SaysWhatItsModelWritesWhereThatIsWanted) {
+  TrainerOptions options = With(SmallGpt(), 4);
+  const auto silent = Make(options);
+  options.sample_tokens = 20;
+  const auto trainer = Make(options);
+  const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
+  EvaluationProgress progress;
+  const Evaluation evaluation = trainer->GoOnEvaluating(at, progress).value();
+  ASSERT_TRUE(evaluation.sample);
+  EXPECT_FALSE(evaluation.sample->prompt.empty());
+  EXPECT_EQ(evaluation.sample->text.size(), 20u) << "a byte a token";
+  EXPECT_EQ(evaluation.loss, trainer->Evaluate(at)->loss);
+  EXPECT_FALSE(trainer->Evaluate(at)->sample);
+  progress = {};
+  EXPECT_FALSE(silent->GoOnEvaluating(at, progress)->sample);
+
+  // A loss does not wait for a sample that gives way.
+  trainer->EndWhere([] { return true; });
+  progress = {};
+  auto result = trainer->GoOnEvaluating(at, progress);
+  while (absl::IsCancelled(result.status())) result = trainer->GoOnEvaluating(at, progress);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->loss, evaluation.loss);
+  EXPECT_FALSE(result->sample);
+}
+
 TEST_F(GraphTrainer, RecomputingChangesNoBit) {
   exact::ModelOptions model = SmallGpt();
   model.layers = 6;
