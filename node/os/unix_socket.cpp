@@ -16,7 +16,7 @@
 namespace ostraka::os {
 namespace {
 
-constexpr int kBacklog = 16;
+constexpr int kBacklog = 128;
 
 base::Status Refused(const std::string& path, const char* what, int error) {
   return base::Unavailable("socket " + path + " " + what + " (" +
@@ -71,15 +71,20 @@ base::StatusOr<int> ListenOnUnix(const std::string& path) {
   return fd.Release();
 }
 
+// Without SOCK_NONBLOCK it would wait for ever where a process that is stuck has not taken up those
+// before.
 base::StatusOr<int> ConnectToUnix(const std::string& path) {
   const ShortName name(path);
-  Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (name.folder.get() >= 0 && name.fits && fd.get() >= 0 &&
       connect(fd.get(), name.get(), sizeof name.address) == 0) {
     return fd.Release();
   }
   if (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR) {
     return base::NotFound("nobody listens at " + path);
+  }
+  if (errno == EAGAIN) {
+    return base::Unavailable(path + ": takes up no connection: is the node stuck?");
   }
   return Refused(path, "cannot be reached", errno);
 }

@@ -15,7 +15,8 @@ namespace ostraka::os {
 // is there.
 base::StatusOr<int> ListenOnUnix(const std::string& path);
 
-// A connected socket, which the caller must close. NotFound: no process listens there.
+// A connected socket that does not block, which the caller must close. NotFound: no process listens
+// there. Unavailable: it takes up no more connections.
 base::StatusOr<int> ConnectToUnix(const std::string& path);
 
 }  // namespace ostraka::os

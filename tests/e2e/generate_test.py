@@ -1,7 +1,6 @@
 """The model of a run continues a text."""
 import json
 import shutil
-import signal
 import tempfile
 from pathlib import Path
 
@@ -53,14 +52,12 @@ class GenerateTest(TestCase):
         self.assertIn(sample["prompt"], SENTENCE * 2)
         self.assertFalse([c for c in sample["text"] if (c < " " or "\x7f" <= c < "\xa0") and c not in "\n\t"], sample)
         self.assertNotIn("sample", nodes[2].wait_for_event(event="evaluation"))
+        for node in nodes:
+            harness.drain(node)
         told = json.loads(expect_ok("status", made.data_dir(0), "--json"))
         self.assertIn(told["sample"]["prompt"], SENTENCE * 2)
         self.assertRegex(expect_ok("status", made.data_dir(0)), r'(?m)^writes  "')
         self.assertNotIn("sample", json.loads(expect_ok("status", made.data_dir(2), "--json")))
-        for node in nodes:
-            node.signal(signal.SIGINT)
-        for node in nodes:
-            node.finish()
 
     def test_what_cannot_speak_is_refused_in_one_line(self):
         graph = self.out / "run.toml.graph"

@@ -14,6 +14,7 @@ import socket
 import sqlite3
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -53,6 +54,16 @@ def run(*args, timeout=DEADLINE_S, stdout=subprocess.PIPE, **popen):
     return subprocess.CompletedProcess(args, process.returncode,
                                        out.decode(errors="replace") if out is not None else None,
                                        err.decode(errors="replace"))
+
+
+def drain(running):
+    """Reads what it prints from now on, and drops it, however long it runs: one whose events nobody reads stops."""
+    def read(stream):
+        with contextlib.suppress(OSError, ValueError):  # it is closed with the process
+            while os.read(stream.fileno(), 1 << 16):
+                pass
+    for stream in (running.process.stdout, running.process.stderr):
+        threading.Thread(target=read, args=(stream,), daemon=True).start()
 
 
 class Running:

@@ -266,6 +266,8 @@ class NatTest(TestCase):
         self.make(True, 1000000, "--part-timeout-ms", 8000, delta_ms=1000)
         nodes = [self.node(i) for i in range(8)]
         nodes[0].wait_for_event(event="step", step=2)
+        for node in nodes:
+            harness.drain(node)
         self.move(self.names[4], "e0", 5, 55)
         took = self.seconds_until_back(4, "a member that can be dialed")
         router = f"{self.prefix}r6"

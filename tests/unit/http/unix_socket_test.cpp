@@ -42,6 +42,24 @@ TEST_F(HttpTest, AStaleSocketIsReplacedAndNothingElse) {
   EXPECT_TRUE(std::filesystem::is_regular_file(file));
 }
 
+// [`ostraka status` of a node that was stuck hung for ever, once others had asked before.]
+TEST_F(HttpTest, AProcessThatTakesUpNoConnectionIsNotWaitedFor) {
+  const std::string path = root_ + "/s";
+  const auto listening = os::ListenOnUnix(path);
+  ASSERT_TRUE(listening.ok());
+  std::vector<int> taken;
+  base::Status last = base::OkStatus();
+  while (last.ok() && taken.size() < 1000) {
+    const auto connected = os::ConnectToUnix(path);
+    last = connected.status();
+    if (connected.ok()) taken.push_back(*connected);
+  }
+  EXPECT_EQ(last.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(base::MessageOf(last), ::testing::HasSubstr("is the node stuck?"));
+  for (const int fd : taken) close(fd);
+  close(*listening);
+}
+
 TEST_F(HttpTest, MissingFolderIsReported) {
   EXPECT_EQ(os::ListenOnUnix(root_ + "/none/s").status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(os::ConnectToUnix(root_ + "/none/s").status().code(), absl::StatusCode::kNotFound);
