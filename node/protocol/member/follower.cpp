@@ -54,6 +54,7 @@ void Follower::Leave(std::optional<std::uint64_t> step, bool trust_state) {
     catch_up_->OnBlock(core_.self, *std::move(block), crypto::MakeBlob(kept.encoded));
   }
   ShowCredential();
+  ShowCredentialAsKey();
   FollowAll();
 }
 
@@ -281,7 +282,7 @@ Arrival Follower::OwnArrival() const {
 // shown again, to members that came later and to those that forgot it.
 void Follower::ShowCredential() {
   const Block& head = core_.chain.head();
-  if (IsKey(head, core_.self)) return ShowCredentialAsKey();
+  if (IsKey(head, core_.self)) return;
   SayRejoin(HeightOf(head), asks_since_ ? wire::BlockDigest(head) : Digest{});
 }
 
@@ -289,8 +290,8 @@ void Follower::ShowCredential() {
 // reached only members of a copied run, which did not know its key, waited for ever: nobody
 // answered, so nobody showed it the second history.]
 void Follower::ShowCredentialAsKey() {
-  if (!OwnArrival().voucher || std::exchange(shown_as_key_, true)) return;
-  SayRejoin(HeightOf(core_.chain.head()), Digest{});
+  const Block& head = core_.chain.head();
+  if (IsKey(head, core_.self) && OwnArrival().voucher) SayRejoin(HeightOf(head), Digest{});
 }
 
 Outcome Follower::SendRejoin() {
@@ -402,8 +403,7 @@ void Follower::CheckInvariants() const {
 
 void Follower::HashInto(crypto::Hasher& hasher) const {
   crypto::Feed(hasher, *core_.secrets, catch_up_, replay_, said_barred_, unconfirmed_since_,
-               said_unconfirmed_, shown_as_key_, judged_, left_step_, must_rejoin_, asks_since_,
-               kept_);
+               said_unconfirmed_, judged_, left_step_, must_rejoin_, asks_since_, kept_);
 }
 
 }  // namespace ostraka::protocol

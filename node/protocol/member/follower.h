@@ -64,7 +64,7 @@ class Follower {
   // What an earlier process had of a state that it fetched (catch_up.h, C7).
   void GoOnFrom(StateParts kept) { kept_ = std::move(kept); }
   bool MustBeAdmitted() const;
-  // Of a key of the run that came in by an invite: once a process. Nothing for others.
+  // Of a key of the run that came in by an invite, once a height; nothing for others.
   void ShowCredentialAsKey();
 
   // --- away ---
@@ -135,7 +135,6 @@ class Follower {
   // Height from which on it has asked to come in, and was no candidate.
   std::optional<std::uint64_t> unconfirmed_since_;
   bool said_unconfirmed_ = false;  // once a process
-  bool shown_as_key_ = false;      // likewise
   std::uint64_t judged_ = 0;       // height of the last block that RefusalByNewest looked at
   // The step in which this member was muted: it takes no part in it any more.
   std::optional<std::uint64_t> left_step_;
