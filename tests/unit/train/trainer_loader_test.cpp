@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "node/train/trainer_module.h"
 #include "tests/unit/train/digest_of.h"
 
 namespace ostraka::train::trainer_loader_test {
@@ -129,9 +130,11 @@ TEST(TrainerLoader, ErrorOfTheModuleIsReturned) {
 
 TEST(TrainerLoader, AModuleOfAnotherVersionIsRefused) {
   const auto made = MakeTrainerFrom(kNeedsModule, {FAKE_MODULE_OLD});
-  EXPECT_THAT(MessageOfOneLine(made.status(), absl::StatusCode::kFailedPrecondition),
-              AllOf(HasSubstr(FAKE_MODULE_OLD), HasSubstr("of another build (module version 0, "
-                                                          "this program has 10)")));
+  EXPECT_THAT(
+      MessageOfOneLine(made.status(), absl::StatusCode::kFailedPrecondition),
+      AllOf(HasSubstr(FAKE_MODULE_OLD), HasSubstr("of another build (module version 0, "
+                                                  "this program has " +
+                                                  std::to_string(kTrainerModuleVersion) + ")")));
 }
 
 TEST(TrainerLoader, OtherLibrariesAreRefused) {
