@@ -210,8 +210,8 @@ base::StatusOr<std::shared_ptr<const train::StreamAccess>> StreamOf(
       .allow_private = files.allow_private_sources,
       .allow_private_of_manifest = agreement == config::Agreement::kPrivate};
   // What the user names, too, is the user's own.
+  const std::vector<std::string> own = config::AddressesOf(files.data);
   for (const std::string& place : manifest.training.data_places) {
-    const std::vector<std::string> own = config::AddressesOf(files.data);
     if (std::find(own.begin(), own.end(), place) == own.end()) settings.of_manifest.insert(place);
   }
   ASSIGN_OR_RETURN(settings.cache_bytes, BytesOf("--data-cache", files.data_cache));

@@ -192,7 +192,6 @@ class GraphTrainer final : public Trainer {
               return batch_.inputs();
             },
         .check_wanted = std::move(check_wanted)};
-    if (batches.count == 0) return EvaluationOf(progress, part);
     RETURN_IF_ERROR(
         engine_->Losses(parameters, batches, [&](float mean, std::span<const float> logits) {
           progress.loss += double{mean} * static_cast<double>(kept);
@@ -201,10 +200,6 @@ class GraphTrainer final : public Trainer {
           if (progress.has_logits) progress.right += RightOnes(logits);
           ++progress.done;
         }));
-    return EvaluationOf(progress, part);
-  }
-
-  static Evaluation EvaluationOf(const EvaluationProgress& progress, HeldOut part) {
     const auto count = static_cast<double>(progress.targets);
     Evaluation evaluation{.metric = "loss",
                           .value = progress.loss / count,
