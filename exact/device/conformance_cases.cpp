@@ -127,6 +127,22 @@ std::string LinearOf(std::uint64_t rows, std::uint64_t depth, std::uint64_t colu
          " = linear x w b\n" + sum.loss;
 }
 
+std::string NormOf(std::uint64_t rows, std::uint64_t width, bool centered) {
+  const Weighted sum = WeightedSum({rows, width}, 1);
+  return Declared("x", Shape({rows, width})) + Declared("w", Shape({width})) +
+         (centered ? Declared("b", Shape({width})) : "") + sum.declaration + "%1 " +
+         Shape({rows, width}) + (centered ? " = layer_norm x w b" : " = rms_norm x w") +
+         " epsilon=1e-05\n" + sum.loss;
+}
+
+// A sum over the middle axis.
+std::string SumOf(std::uint64_t outer, std::uint64_t count, std::uint64_t inner) {
+  const Weighted sum = WeightedSum({outer, inner}, 2);
+  const std::string shape = Shape({outer, count, inner});
+  return Declared("x", shape) + sum.declaration + "%1 " + shape + " = mul x x\n%2 " +
+         Shape({outer, inner}) + " = sum %1 axis=1\n" + sum.loss;
+}
+
 // Graphs of one operation each, with drawn extents.
 class Drawn {
  public:
@@ -157,11 +173,7 @@ class Drawn {
   }
   std::string Norm(bool centered) {
     const std::uint64_t rows = UpTo(60), width = UpTo(70);
-    const Weighted sum = WeightedSum({rows, width}, 1);
-    return Declared("x", Shape({rows, width})) + Declared("w", Shape({width})) +
-           (centered ? Declared("b", Shape({width})) : "") + sum.declaration + "%1 " +
-           Shape({rows, width}) + (centered ? " = layer_norm x w b" : " = rms_norm x w") +
-           " epsilon=1e-05\n" + sum.loss;
+    return NormOf(rows, width, centered);
   }
   std::string CrossEntropy() {
     const std::uint64_t rows = UpTo(60), width = UpTo(70);
@@ -250,6 +262,15 @@ void AppendChains(std::vector<ConformanceCase>& cases) {
                          {{15, 1}, {15, 0.5F}, {15, -0x1p-149F}, {15, -0x1p-149F}}));
 }
 
+// The gradient of a norm's weight is such a chain over its rows: 64 of them would be a whole stage.
+void AppendColumns(std::vector<ConformanceCase>& cases) {
+  const Weighted norm = WeightedSum({5, 2}, 1);
+  cases.push_back(Chosen("a chain is not padded, rms_norm",
+                         Declared("x", "f32[5,2]") + Declared("w", "f32[2]") + norm.declaration +
+                             "%1 f32[5,2] = rms_norm x w epsilon=1e-05\n" + norm.loss,
+                         {{10, 0x1p-100F}, {2, 1}, {10, -0x1p-100F}}));
+}
+
 // Sums in lanes of a row of 20: each product is -0 by underflow or as -0 times a number, so each
 // lane is -0 unless padding makes it +0. What the sum is subtracted from is -0 and shows its sign.
 void AppendLanes(std::vector<ConformanceCase>& cases) {
@@ -329,6 +350,7 @@ std::vector<ConformanceCase> DrawnCases(std::uint64_t seed) {
 std::vector<ConformanceCase> ConformanceCases() {
   std::vector<ConformanceCase> cases;
   AppendChains(cases);
+  AppendColumns(cases);
   AppendLanes(cases);
   AppendBeginnings(cases);
   for (const Values values : kAllValues) {
@@ -339,6 +361,9 @@ std::vector<ConformanceCase> ConformanceCases() {
     // Several tiles of 128 each way, none of them whole.
     cases.push_back(DrawCase("linear of many tiles", LinearOf(140, 13, 150), values, 1));
     cases.back().of_products = true;
+    // Chains over rows that a device brings in several stages (rows.inc), the last one not whole.
+    cases.push_back(DrawCase("sums of many rows", SumOf(2, 135, 37), values, 1));
+    cases.push_back(DrawCase("layer_norm of many rows", NormOf(135, 37, true), values, 1));
   }
   for (const Values values : kAllValues) AppendDescents(cases, values);
   return cases;

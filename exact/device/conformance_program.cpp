@@ -16,7 +16,7 @@
 namespace ostraka::exact {
 
 const std::string_view kProgramDigest =
-    "81546ee79d53136d6ae8d9ffd9393592b1ab9ee38698fc70e3f951142cb589bf";
+    "6d6365c49cbd9b3728d7c609b55b2779b88141af2cfcd1f9cebb1acc2b20cc48";
 
 namespace {
 

@@ -13,7 +13,7 @@
   K(kRunEmbedding, run_embedding, 256)                           \
   K(kRunEmbeddingBackward, run_embedding_backward, 256)          \
   K(kRunSumLanes, run_sum_lanes, 128)                            \
-  K(kRunSumRows, run_sum_rows, 64)                               \
+  K(kRunSumRows, run_sum_rows, 128)                              \
   K(kRunSoftmax, run_softmax, 128)                               \
   K(kRunSoftmaxBackward, run_softmax_backward, 128)              \
   K(kRunCrossEntropy, run_cross_entropy, 128)                    \
@@ -22,7 +22,7 @@
   K(kRunAttentionRowsBackward, run_attention_rows_backward, 128) \
   K(kRunNorm, run_norm, 128)                                     \
   K(kRunNormBackward, run_norm_backward, 128)                    \
-  K(kRunNormColumns, run_norm_columns, 64)                       \
+  K(kRunNormColumns, run_norm_columns, 128)                      \
   K(kRunAddBatch, run_add_batch, 256)                            \
   K(kRunBlockSquares, run_block_squares, 128)                    \
   K(kRunAdamW, run_adamw, 256)                                   \

@@ -79,6 +79,12 @@ struct DeviceSite {
                        const T&... arguments) const {
     return RunOver(kernel, rows * kLanes, arguments...);
   }
+  // The same with a group for each 32 of `columns` columns (rows.inc).
+  template <typename... T>
+  base::Status RunColumns(const DeviceKernel& kernel, std::uint64_t columns,
+                          const T&... arguments) const {
+    return Run(kernel, (columns + 31) / 32, arguments...);
+  }
 
  private:
   static void Append(std::vector<Argument>& flat, const Tensor& tensor) {

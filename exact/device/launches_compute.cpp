@@ -102,8 +102,8 @@ base::Status LaunchStep(const DeviceSite& site, std::size_t s, const SumStep& su
     return site.RunRows(kRunSumLanes, sum.outer, site.read(step, 0), site.write(step),
                         Short(sum.outer), Short(sum.count));
   }
-  return site.RunOver(kRunSumRows, sum.outer * sum.inner, site.read(step, 0), site.write(step),
-                      Short(sum.outer), Short(sum.count), Short(sum.inner));
+  return site.RunColumns(kRunSumRows, sum.outer * sum.inner, site.read(step, 0), site.write(step),
+                         Short(sum.outer), Short(sum.count), Short(sum.inner));
 }
 
 base::Status LaunchStep(const DeviceSite& site, std::size_t s, const SoftmaxStep& softmax) {
@@ -170,9 +170,10 @@ base::Status LaunchStep(const DeviceSite& site, std::size_t s, const NormBackwar
 base::Status LaunchStep(const DeviceSite& site, std::size_t s, const NormColumnsStep& norm) {
   const Step& step = ComputingStep(site, s);
   const bool centered = step.writes.size() > 1;
-  return site.RunOver(kRunNormColumns, norm.width, site.read(step, 0), site.read(step, 1),
-                      site.read(step, 2), site.write(step, 0), site.write(step, centered ? 1 : 0),
-                      Short(norm.rows), Short(norm.width), std::uint32_t{centered});
+  return site.RunColumns(kRunNormColumns, norm.width, site.read(step, 0), site.read(step, 1),
+                         site.read(step, 2), site.write(step, 0),
+                         site.write(step, centered ? 1 : 0), Short(norm.rows), Short(norm.width),
+                         std::uint32_t{centered});
 }
 
 }  // namespace ostraka::exact

@@ -34,18 +34,18 @@ TEST_P(Spoilt, DeviceIsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     Care, Spoilt,
-    ::testing::Values(
-        Row{"SubnormalsAreKept", Spoil::kSubnormalsFlushed, "a chain is not padded"},
-        Row{"ChainsAreNotPadded", Spoil::kChainsPadded, "a chain is not padded"},
-        Row{"NanIsCanonical", Spoil::kNanAsItComes, ", not 0x7fc00000"},
-        Row{"DivisionRounds", Spoil::kDivisionOff, "a row is padded to lanes, softmax"},
-        Row{"RootsRound", Spoil::kRootOff, "ordinary values"},
-        Row{"FmaRoundsOnce", Spoil::kFmaInTwoRoundings, "a chain is not padded"},
-        Row{"SumsBeginWithZero", Spoil::kSumsFromTheFirst, "a "},
-        Row{"RowsArePadded", Spoil::kRowsNotPadded, "a row is padded to lanes"},
-        Row{"InfinityMovesNothing", Spoil::kInfinityKept, "local steps of 1 batches, wild values"},
-        Row{"SubnormalMomentsEnd", Spoil::kMomentsSubnormal,
-            "local steps of 1 batches, tiny values"}),
+    ::testing::Values(Row{"SubnormalsAreKept", Spoil::kSubnormalsFlushed, "a chain is not padded"},
+                      Row{"ChainsAreNotPadded", Spoil::kChainsPadded, "a chain is not padded"},
+                      Row{"NanIsCanonical", Spoil::kNanAsItComes, ", not 0x7fc00000"},
+                      Row{"DivisionRounds", Spoil::kDivisionOff, "a chain is not padded, rms_norm"},
+                      Row{"RootsRound", Spoil::kRootOff, "a chain is not padded, rms_norm"},
+                      Row{"FmaRoundsOnce", Spoil::kFmaInTwoRoundings, "a chain is not padded"},
+                      Row{"SumsBeginWithZero", Spoil::kSumsFromTheFirst, "a "},
+                      Row{"RowsArePadded", Spoil::kRowsNotPadded, "a row is padded to lanes"},
+                      Row{"InfinityMovesNothing", Spoil::kInfinityKept,
+                          "local steps of 1 batches, wild values"},
+                      Row{"SubnormalMomentsEnd", Spoil::kMomentsSubnormal,
+                          "local steps of 1 batches, tiny values"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 // The cases that were chosen for one care each show it without the drawn ones.
@@ -70,7 +70,7 @@ TEST(Chosen, CasesShowTheirCare) {
     }
     EXPECT_GT(signs, 0U) << each.name;
   }
-  EXPECT_EQ(chosen, 7);
+  EXPECT_EQ(chosen, 8);
 }
 
 // What is not spoilt is equal: no row above fails for another reason than its own.
