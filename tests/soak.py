@@ -60,7 +60,7 @@ PARTS = {
                 [["python3", "tests/digests.py", "--jobs", "{jobs}", "clang-O0", "gcc-O3-native"]]),
     "files": ("each source of a batch compiled alone", [["python3", "tests/alone.py", "-j", "{jobs}", DEV]]),
     "asan": ("unit, property and fuzz tests under the address and undefined sanitizers",
-             build("asan", "tests_unit", "tests_property", "fuzzers", "exact_digests") +
+             build("asan", "tests_unit", "tests_property", "fuzzers", "exact_digests", "device_measure") +
              ctest("build/asan", "-LE", "soak|e2e|scenario|sim|model|bench")),
     "tsan": ("unit tests of what has threads under the thread sanitizer",
              build("tsan", *THREADED) + ctest("build/tsan", "-R", f"^({'|'.join(THREADED)})$")),
