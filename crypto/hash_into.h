@@ -37,8 +37,9 @@ template <typename... Values>
 void Feed(Hasher& hasher, const Values&... values);
 
 inline void HashValue(Hasher& hasher, const Blob& blob) {
-  const auto& [data, root, leaves] = blob;  // the root stands for data, and data for the leaves
-  hasher.Update(root).UpdateU64(data.size());
+  // The root stands for the bytes, wherever they lie, and these for the leaves.
+  const auto& [data, root, leaves, source] = blob;
+  hasher.Update(root).UpdateU64(blob.size());
 }
 
 inline void HashValue(Hasher& hasher, const Signature& signature) { Feed(hasher, signature.bytes); }

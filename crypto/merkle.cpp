@@ -1,6 +1,7 @@
 #include "crypto/merkle.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
@@ -28,6 +29,36 @@ void Fold(std::vector<Digest>& level) {
   if (above > pairs) level[pairs] = level.back();
   level.resize(above);
 }
+
+// A range of a source that is whole in memory.
+class SliceInMemory final : public BulkSource {
+ public:
+  SliceInMemory(std::shared_ptr<const BulkSource> whole, std::uint64_t begin, std::uint64_t size)
+      : whole_(std::move(whole)), begin_(begin), size_(size) {}
+  std::uint64_t size() const override { return size_; }
+  base::Status Read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
+    return whole_->Read(begin_ + offset, out);
+  }
+
+ private:
+  const std::shared_ptr<const BulkSource> whole_;
+  const std::uint64_t begin_;
+  const std::uint64_t size_;
+};
+
+class SourceInMemory final : public BulkSource {
+ public:
+  explicit SourceInMemory(SharedBlob blob) : blob_(std::move(blob)) {}
+  std::uint64_t size() const override { return blob_->data.size(); }
+  base::Status Read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
+    OSTRAKA_CHECK(offset <= size() && out.size() <= size() - offset);
+    std::copy_n(blob_->data.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+    return base::OkStatus();
+  }
+
+ private:
+  const SharedBlob blob_;
+};
 
 }  // namespace
 
@@ -87,6 +118,29 @@ SharedBlob MakeBlob(base::Bytes data) {
   std::vector<Digest> leaves = ChunkLeaves(data);
   const Digest root = MerkleRoot(leaves);
   return std::make_shared<const Blob>(Blob{std::move(data), root, std::move(leaves)});
+}
+
+std::shared_ptr<const BulkSource> BulkSource::Slice(std::uint64_t offset,
+                                                    std::uint64_t size) const {
+  return std::make_shared<const SliceInMemory>(shared_from_this(), offset, size);
+}
+
+std::shared_ptr<const BulkSource> SourceOf(SharedBlob blob) {
+  OSTRAKA_CHECK(blob->source == nullptr);
+  return std::make_shared<const SourceInMemory>(std::move(blob));
+}
+
+SharedBlob InMemory(SharedBlob blob) {
+  if (blob == nullptr || blob->source == nullptr) return blob;
+  auto read = std::make_shared<Blob>(Blob{base::Bytes(blob->size()), blob->root, blob->leaves});
+  OSTRAKA_CHECK(blob->source->Read(0, read->data).ok());
+  return read;
+}
+
+SharedBlob LeftTo(std::shared_ptr<const BulkSource> source, const Blob& blob) {
+  const bool unhashed = blob.leaves.empty() && !blob.root.is_zero();
+  return std::make_shared<const Blob>(
+      Blob{{}, blob.root, unhashed ? ChunkLeaves(blob.data) : blob.leaves, std::move(source)});
 }
 
 }  // namespace ostraka::crypto

@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "crypto/bulk_source.h"
 #include "node/base/bytes.h"
 #include "node/base/ids.h"
 
@@ -52,8 +53,20 @@ struct Blob {
   Digest root;
   // ChunkLeaves(data), so that a transport need not hash again; empty if unknown.
   std::vector<Digest> leaves = {};
+  // If set, these are the bytes, and `data` is empty. Only what is sent or stored may have it: who
+  // looks into a blob reads `data`.
+  std::shared_ptr<const BulkSource> source = nullptr;
+
+  std::uint64_t size() const { return source != nullptr ? source->size() : data.size(); }
 };
 using SharedBlob = std::shared_ptr<const Blob>;
 SharedBlob MakeBlob(base::Bytes data);
+// The bytes of a blob in memory, which it holds. REQUIRES: it has no source.
+std::shared_ptr<const BulkSource> SourceOf(SharedBlob blob);
+// The same blob with its bytes in memory: for stores that are no disks. REQUIRES: its source, if it
+// has one, can be read.
+SharedBlob InMemory(SharedBlob blob);
+// The same blob without its bytes, which `source` has.
+SharedBlob LeftTo(std::shared_ptr<const BulkSource> source, const Blob& blob);
 
 }  // namespace ostraka::crypto

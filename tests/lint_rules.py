@@ -350,6 +350,8 @@ NOT_HASHED = {
     "Post::run_id_": _FIXED,
     "Post::carries_": _FIXED,
     "Components::routes": _FIXED,
+    "Served::state": "the leaves stand for it, and it goes once the store has it",
+    "Served::copy": "what the store says changes nothing that others see",
     "Ration::carried_": "set and cleared within one call",
     "Ration::hosted_": "set and cleared within one call",
     "GuestRation::a_second_": _FIXED,

@@ -18,9 +18,9 @@ std::vector<MemoryRow> MemoryRowsOf(const protocol::Manifest& manifest,
       protocol::MemoryOf(manifest, base::ElementCount(trainer.layout()));
   std::vector<MemoryRow> rows = {
       {"parameters and optimizer, now, updated and on their way to disk", need.states},
-      {"states for members that come or were away", need.served},
+      {"states for members that come or were away, not yet on disk", need.served},
       {"parameters of past steps, to compute a gradient again", need.past},
-      {"aggregates of past steps, for members that were away", need.results},
+      {"aggregates of this step and of those past steps", need.results},
       {"parts of gradients, own and received", need.parts},
       {manifest.training.inner.steps > 1 ? "the gradient and local steps" : "the gradient",
        need.work},

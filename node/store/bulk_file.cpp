@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -23,29 +24,110 @@ bool Before(const Extent& a, const Extent& b) { return a.offset < b.offset; }
 
 }  // namespace
 
-BulkFile::BulkFile(std::string path, int fd, std::vector<Extent> used)
-    : path_(std::move(path)), fd_(fd), taken_(std::move(used)) {}
+// The open file, and who reads it. Closed with the last of them: everything that must be durable
+// was synced, so the result of close does not matter. Thread safety: any thread.
+class BulkFile::File {
+ public:
+  File(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { ::close(fd_); }
 
-BulkFile::BulkFile(BulkFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      fd_(std::exchange(other.fd_, -1)),
-      unsynced_(other.unsynced_),
-      taken_(std::move(other.taken_)),
-      freed_(std::move(other.freed_)) {}
+  const std::string& path() const { return path_; }
+  int fd() const { return fd_; }
 
-BulkFile& BulkFile::operator=(BulkFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(fd_, other.fd_);
-  std::swap(unsynced_, other.unsynced_);
-  std::swap(taken_, other.taken_);
-  std::swap(freed_, other.freed_);
-  return *this;
-}
+  base::Status Read(std::uint64_t at, std::span<std::uint8_t> out) const {
+    while (!out.empty()) {
+      const ssize_t got = ::pread(fd_, out.data(), out.size(), static_cast<off_t>(at));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return Failed(path_, "read", errno);
+      if (got == 0) return base::InvalidArgument(path_ + ": is cut short");
+      out = out.subspan(static_cast<std::size_t>(got));
+      at += static_cast<std::uint64_t>(got);
+    }
+    return base::OkStatus();
+  }
 
-// Everything that must be durable was synced, so the result of close does not matter.
-BulkFile::~BulkFile() {
-  if (fd_ >= 0) ::close(fd_);
-}
+  void Note(Extent extent, std::weak_ptr<const crypto::BulkSource> holder) {
+    const std::lock_guard lock(mutex_);
+    lent_.emplace_back(extent, std::move(holder));
+  }
+  // What of the extent somebody holds, by offset, without overlaps.
+  std::vector<Extent> HeldWithin(Extent whole) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(lent_, [](const auto& each) { return each.second.expired(); });
+    std::vector<Extent> held;
+    for (const auto& [extent, holder] : lent_) {
+      if (whole.offset <= extent.offset && extent.offset < whole.offset + whole.size) {
+        held.push_back(extent);
+      }
+    }
+    std::sort(held.begin(), held.end(), Before);
+    std::vector<Extent> merged;
+    for (const Extent& extent : held) {
+      if (merged.empty() || merged.back().offset + merged.back().size < extent.offset) {
+        merged.push_back(extent);
+      } else {
+        const std::uint64_t end = extent.offset + extent.size;
+        merged.back().size = std::max(merged.back().size, end - merged.back().offset);
+      }
+    }
+    return merged;
+  }
+
+  // The first of these stays.
+  void SetFault(base::Status fault) {
+    const std::lock_guard lock(mutex_);
+    if (fault_.ok()) fault_ = std::move(fault);
+  }
+  base::Status fault() const {
+    const std::lock_guard lock(mutex_);
+    return fault_;
+  }
+
+ private:
+  const std::string path_;
+  const int fd_;
+  mutable std::mutex mutex_;
+  std::vector<std::pair<Extent, std::weak_ptr<const crypto::BulkSource>>> lent_;
+  base::Status fault_;
+};
+
+class BulkFile::Lent final : public crypto::BulkSource {
+ public:
+  Lent(std::shared_ptr<File> file, Extent extent) : file_(std::move(file)), extent_(extent) {}
+  static std::shared_ptr<const crypto::BulkSource> Make(const std::shared_ptr<File>& file,
+                                                        Extent extent) {
+    auto lent = std::make_shared<const Lent>(file, extent);
+    file->Note(extent, lent);
+    return lent;
+  }
+  std::uint64_t size() const override { return extent_.size; }
+  base::Status Read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
+    OSTRAKA_CHECK(offset <= extent_.size && out.size() <= extent_.size - offset);
+    base::Status read = file_->Read(extent_.offset + offset, out);
+    if (!read.ok()) file_->SetFault(read);
+    return read;
+  }
+  std::shared_ptr<const crypto::BulkSource> Slice(std::uint64_t offset,
+                                                  std::uint64_t size) const override {
+    OSTRAKA_CHECK(offset <= extent_.size && size <= extent_.size - offset);
+    return Make(file_, {extent_.offset + offset, size});
+  }
+  base::Status Spoilt() const override {
+    base::Status fault = base::InvalidArgument(
+        file_->path() + ": has other bytes than were written: check the disk's health");
+    file_->SetFault(fault);
+    return fault;
+  }
+
+ private:
+  const std::shared_ptr<File> file_;
+  const Extent extent_;
+};
+
+BulkFile::BulkFile(std::shared_ptr<File> file, std::vector<Extent> used)
+    : file_(std::move(file)), taken_(std::move(used)) {}
 
 base::StatusOr<BulkFile> BulkFile::Open(std::string path, std::vector<Extent> used) {
   std::sort(used.begin(), used.end(), Before);
@@ -59,53 +141,60 @@ base::StatusOr<BulkFile> BulkFile::Open(std::string path, std::vector<Extent> us
     end = extent.offset + extent.size;
   }
   ASSIGN_OR_RETURN(const int fd, os::OpenPrivate(path));
-  return BulkFile(std::move(path), fd, std::move(used));
+  return BulkFile(std::make_shared<File>(std::move(path), fd), std::move(used));
 }
 
-base::StatusOr<Extent> BulkFile::Write(base::ByteView data) {
-  OSTRAKA_CHECK(!data.empty());
-  Extent extent{0, data.size()};
+Extent BulkFile::Take(std::uint64_t size) {
+  OSTRAKA_CHECK(size > 0);
+  Extent extent{0, size};
   auto next = taken_.begin();
   for (; next != taken_.end() && next->offset - extent.offset < extent.size; ++next) {
     extent.offset = next->offset + next->size;
   }
-  std::uint64_t at = extent.offset;
-  while (!data.empty()) {
-    const ssize_t written = ::pwrite(fd_, data.data(), data.size(), static_cast<off_t>(at));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return Failed(path_, "written", errno);
-    data = data.subspan(static_cast<std::size_t>(written));
-    at += static_cast<std::uint64_t>(written);
-  }
-  unsynced_ = true;
   taken_.insert(next, extent);
   return extent;
 }
 
+base::Status BulkFile::Put(Extent extent, std::uint64_t offset, base::ByteView data) {
+  OSTRAKA_CHECK(offset <= extent.size && data.size() <= extent.size - offset);
+  unsynced_ = true;
+  std::uint64_t at = extent.offset + offset;
+  while (!data.empty()) {
+    const ssize_t written = ::pwrite(file_->fd(), data.data(), data.size(), static_cast<off_t>(at));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return Failed(file_->path(), "written", errno);
+    data = data.subspan(static_cast<std::size_t>(written));
+    at += static_cast<std::uint64_t>(written);
+  }
+  return base::OkStatus();
+}
+
 base::Status BulkFile::Sync() {
   if (!std::exchange(unsynced_, false)) return base::OkStatus();
-  return ::fdatasync(fd_) == 0 ? base::OkStatus() : Failed(path_, "made durable", errno);
+  return ::fdatasync(file_->fd()) == 0 ? base::OkStatus()
+                                       : Failed(file_->path(), "made durable", errno);
 }
 
 base::StatusOr<base::Bytes> BulkFile::Read(Extent extent) const {
   // The length comes from a row, which may be damaged too.
-  const off_t length = ::lseek(fd_, 0, SEEK_END);
-  if (length < 0) return Failed(path_, "read", errno);
+  const off_t length = ::lseek(file_->fd(), 0, SEEK_END);
+  if (length < 0) return Failed(file_->path(), "read", errno);
   const auto end = static_cast<std::uint64_t>(length);
   if (extent.size > end || extent.offset > end - extent.size) {
-    return base::InvalidArgument(path_ + ": is cut short");
+    return base::InvalidArgument(file_->path() + ": is cut short");
   }
   base::Bytes data(extent.size);
-  for (std::size_t done = 0; done < data.size();) {
-    const ssize_t got = ::pread(fd_, data.data() + done, data.size() - done,
-                                static_cast<off_t>(extent.offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Failed(path_, "read", errno);
-    if (got == 0) return base::InvalidArgument(path_ + ": is cut short");
-    done += static_cast<std::size_t>(got);
-  }
+  RETURN_IF_ERROR(file_->Read(extent.offset, data));
   return data;
 }
+
+std::shared_ptr<const crypto::BulkSource> BulkFile::Lend(Extent extent) {
+  const auto at = std::lower_bound(taken_.begin(), taken_.end(), extent, Before);
+  OSTRAKA_CHECK(at != taken_.end() && *at == extent && !unsynced_);
+  return Lent::Make(file_, extent);
+}
+
+base::Status BulkFile::fault() const { return file_->fault(); }
 
 void BulkFile::Free(Extent extent) {
   const auto at = std::lower_bound(taken_.begin(), taken_.end(), extent, Before);
@@ -114,12 +203,14 @@ void BulkFile::Free(Extent extent) {
 }
 
 void BulkFile::Reclaim() {
-  for (const Extent& extent : freed_) {
-    const auto at = std::lower_bound(taken_.begin(), taken_.end(), extent, Before);
+  for (const Extent& extent : std::exchange(freed_, {})) {
+    auto at = std::lower_bound(taken_.begin(), taken_.end(), extent, Before);
     OSTRAKA_CHECK(at != taken_.end() && *at == extent);
-    taken_.erase(at);
+    at = taken_.erase(at);
+    const std::vector<Extent> held = file_->HeldWithin(extent);
+    freed_.insert(freed_.end(), held.begin(), held.end());
+    taken_.insert(at, held.begin(), held.end());
   }
-  freed_.clear();
 }
 
 }  // namespace ostraka::store

@@ -10,17 +10,22 @@
 // - Extents in use never overlap. A freed extent is overwritten only after Reclaim, which the
 //   caller calls once the row that named it is durably gone.
 // - After Sync everything written before survives a power cut.
+// - What was lent, or a slice of it, can be read as long as somebody holds it: until then these
+//   bytes stay, whatever was freed and reclaimed, and no others. [A peer that reads one piece of a
+//   state slowly would else keep a model's size, once for each state.]
 //
 // Errors: Unavailable, one line (folder not writable, disk full). InvalidArgument from Read: the
 // file is shorter than its extents.
 //
-// Thread safety: one owner.
+// Thread safety: one owner. What was lent is read by any thread, also when the BulkFile is gone.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "crypto/bulk_source.h"
 #include "node/base/bytes.h"
 #include "node/base/status.h"
 
@@ -41,27 +46,34 @@ class BulkFile {
   // InvalidArgument: extents overlap, or one is empty.
   static base::StatusOr<BulkFile> Open(std::string path, std::vector<Extent> used);
 
-  BulkFile(BulkFile&& other) noexcept;
-  BulkFile& operator=(BulkFile&& other) noexcept;
-  ~BulkFile();
+  BulkFile(BulkFile&&) noexcept = default;
+  BulkFile& operator=(BulkFile&&) noexcept = default;
 
-  // Writes into the first sufficient gap, or at the end. REQUIRES: `data` is not empty.
-  base::StatusOr<Extent> Write(base::ByteView data);
+  // Takes the first sufficient gap, or one at the end. REQUIRES: `size` is not 0.
+  Extent Take(std::uint64_t size);
+  // REQUIRES: `data` ends within the extent.
+  base::Status Put(Extent extent, std::uint64_t offset, base::ByteView data);
   base::Status Sync();
   base::StatusOr<base::Bytes> Read(Extent extent) const;
+  // REQUIRES: `extent` is in use, and its bytes are synced.
+  std::shared_ptr<const crypto::BulkSource> Lend(Extent extent);
+  // The first error that somebody met who read what was lent.
+  base::Status fault() const;
 
   // REQUIRES: `extent` is in use.
   void Free(Extent extent);
   void Reclaim();
 
  private:
-  BulkFile(std::string path, int fd, std::vector<Extent> used);
+  class File;
+  class Lent;
 
-  std::string path_;
-  int fd_ = -1;
+  BulkFile(std::shared_ptr<File> file, std::vector<Extent> used);
+
+  std::shared_ptr<File> file_;
   bool unsynced_ = false;
   std::vector<Extent> taken_;  // in use or not reclaimed; by offset
-  std::vector<Extent> freed_;  // subset of taken_ that Reclaim will free
+  std::vector<Extent> freed_;  // subset of taken_ that Reclaim will free once nobody has it
 };
 
 }  // namespace ostraka::store

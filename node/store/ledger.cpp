@@ -28,6 +28,7 @@ std::size_t SizeOf(const Store& store) {
   std::size_t bytes = 0;
   for (const Record& record : store.records) {
     bytes += sizeof record + record.key.size() + record.value.size();
+    // A source takes no memory of the queue's: it reads what its owner has.
     if (record.blob != nullptr) bytes += record.blob->data.size();
   }
   return bytes;
@@ -268,6 +269,8 @@ std::optional<Ledger::Batch> Ledger::NextBatch() {
 }
 
 base::Status Ledger::Commit(const Batch& batch) {
+  // A disk that spoils what others read spoils what was signed.
+  RETURN_IF_ERROR(bulk_.fault());
   RETURN_IF_ERROR(database_.Execute("BEGIN IMMEDIATE"));
   base::Status status = Apply(batch);
   // Rows must not become durable before the bytes that they name.
@@ -280,6 +283,7 @@ base::Status Ledger::Commit(const Batch& batch) {
     (void)second;
     return status;
   }
+  tables_->TellCopies();
   bulk_.Reclaim();
   return status;
 }

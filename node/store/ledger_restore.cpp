@@ -16,11 +16,15 @@ base::Bytes KeyOfHeight(std::int64_t height) {
                      : protocol::BlockKey(false, static_cast<std::uint64_t>(height - 1));
 }
 
-// The bytes of a row (start, size, root) of states or results, if they match the root.
+// Of a row (start, size, root) of states or results.
+Extent ExtentOf(const sqlite::Statement& row) {
+  return {static_cast<std::uint64_t>(row.Integer(0)), static_cast<std::uint64_t>(row.Integer(1))};
+}
+
+// The bytes of such a row, if they match the root.
 base::StatusOr<crypto::SharedBlob> ReadBulk(const BulkFile& bulk, const sqlite::Statement& row,
                                             const std::string& data_dir) {
-  auto data = bulk.Read(
-      {static_cast<std::uint64_t>(row.Integer(0)), static_cast<std::uint64_t>(row.Integer(1))});
+  auto data = bulk.Read(ExtentOf(row));
   if (data.ok()) {
     crypto::SharedBlob blob = crypto::MakeBlob(*std::move(data));
     if (blob->root.Hex() == row.Text(2)) return blob;
@@ -31,6 +35,12 @@ base::StatusOr<crypto::SharedBlob> ReadBulk(const BulkFile& bulk, const sqlite::
       data_dir + "/" + kBulkFileName +
       ": is damaged, or not the one of this ledger.sqlite: move the data folder away; a node that "
       "starts with an empty one fetches what it needs from the others and asks to come back");
+}
+
+std::shared_ptr<crypto::DiskCopy> CopyAt(BulkFile& bulk, Extent extent) {
+  auto copy = std::make_shared<crypto::DiskCopy>();
+  copy->Set(bulk.Lend(extent));
+  return copy;
 }
 
 base::StatusOr<std::optional<Record>> NewestHandover(sqlite::Database& database) {
@@ -81,7 +91,8 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
   if (has_state) {
     from = state.Integer(3);
     ASSIGN_OR_RETURN(crypto::SharedBlob blob, ReadBulk(bulk_, state, options_.data_dir));
-    restored->state = Record{RecordKind::kState, KeyOfHeight(from), {}, std::move(blob)};
+    restored->state = Record{
+        RecordKind::kState, KeyOfHeight(from), {}, std::move(blob), CopyAt(bulk_, ExtentOf(state))};
   }
   ASSIGN_OR_RETURN(
       sqlite::Statement blocks,
@@ -113,7 +124,8 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
         {RecordKind::kResult,
          protocol::ResultKey(step, static_cast<std::uint32_t>(results.Integer(4))),
          {},
-         std::move(blob)});
+         std::move(blob),
+         CopyAt(bulk_, ExtentOf(results))});
   }
   ASSIGN_OR_RETURN(const std::int64_t member,
                    database_.QueryInteger("SELECT count(*) FROM meta WHERE key = 'member_since'"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
@@ -46,10 +47,30 @@ constexpr std::size_t kSlotPhaseAt = 8;
 constexpr std::size_t kSlotTypeAt = 9;
 constexpr std::size_t kResultKeySize = sizeof(std::uint64_t) + sizeof(std::uint32_t);
 
-bool HasBytes(const Record& record) { return record.blob != nullptr && !record.blob->data.empty(); }
+bool HasBytes(const Record& record) { return record.blob != nullptr && record.blob->size() > 0; }
 
+// REQUIRES: the blob has no source.
 base::Digest RootOf(const crypto::Blob& blob) {
   return blob.root.is_zero() ? crypto::MerkleRootOfData(blob.data) : blob.root;
+}
+
+// Writes the blob into its extent and returns its root. A source is read in pieces, so that it is
+// never whole in memory.
+base::StatusOr<base::Digest> PutBlob(BulkFile& bulk, Extent extent, const crypto::Blob& blob) {
+  if (blob.source == nullptr) {
+    RETURN_IF_ERROR(bulk.Put(extent, 0, blob.data));
+    return RootOf(blob);
+  }
+  constexpr std::uint64_t kPieceBytes = 16 * crypto::kChunkBytes;
+  std::vector<base::Digest> leaves;
+  base::Bytes piece;
+  for (std::uint64_t at = 0; at < extent.size; at += piece.size()) {
+    piece.resize(std::min(kPieceBytes, extent.size - at));
+    RETURN_IF_ERROR(blob.source->Read(at, piece));
+    RETURN_IF_ERROR(bulk.Put(extent, at, piece));
+    for (const base::Digest& leaf : crypto::ChunkLeaves(piece)) leaves.push_back(leaf);
+  }
+  return crypto::MerkleRoot(leaves);
 }
 
 base::Status OwnBug(const std::string& what) {
@@ -117,9 +138,8 @@ base::Status LedgerTables::PrepareStatements() {
       {&statements_->add_said, "INSERT INTO said VALUES (?1, ?2) ON CONFLICT DO NOTHING"},
       // Both tables sort by step, so a deletion visits only the deleted rows.
       {&statements_->forget_said, "DELETE FROM said WHERE slot < ?1"},
-      {&statements_->add_state,
-       "INSERT INTO states VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"},
-      {&statements_->forget_states, "DELETE FROM states WHERE height < ?1 RETURNING start, size"},
+      {&statements_->add_state, "INSERT INTO states VALUES (?1, ?2, ?3, ?4)"},
+      {&statements_->forget_states, "DELETE FROM states WHERE height <= ?1 RETURNING start, size"},
       {&statements_->add_result,
        "INSERT INTO results VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"},
       {&statements_->forget_results, "DELETE FROM results WHERE height < ?1 RETURNING start, size"},
@@ -312,9 +332,9 @@ base::Status LedgerTables::ApplyState(const Record& record) {
     return OwnBug("a state record without its state");
   }
   const std::int64_t height = Signed(BigEndian(record.key));
-  RETURN_IF_ERROR(AddBulk(statements_->add_state.Bind(1, height), 2, *record.blob));
-  statements_->forget_states.Bind(1, height);
-  RETURN_IF_ERROR(ForgetBulk(statements_->forget_states));
+  // One of this height may be another: the member found that its state differed, and fetched it.
+  RETURN_IF_ERROR(ForgetBulk(statements_->forget_states.Bind(1, height)));
+  RETURN_IF_ERROR(AddBulk(statements_->add_state.Bind(1, height), 2, record));
   RETURN_IF_ERROR(ForgetBulk(statements_->forget_parts.Bind(1, height + 1).Bind(2, kNoLimit)));
   statements_->forget_results.Bind(1, height);
   return ForgetBulk(statements_->forget_results);
@@ -332,7 +352,7 @@ base::Status LedgerTables::ApplyResult(const Record& record) {
   RETURN_IF_ERROR(ForgetBulk(forget));
   sqlite::Statement& add = statements_->add_result;
   add.Bind(1, height).Bind(2, part);
-  return AddBulk(add, 3, *record.blob);
+  return AddBulk(add, 3, record);
 }
 
 base::Status LedgerTables::ApplyStatePart(const Record& record) {
@@ -345,15 +365,24 @@ base::Status LedgerTables::ApplyStatePart(const Record& record) {
   RETURN_IF_ERROR(ForgetBulk(forget));
   sqlite::Statement& add = statements_->add_part;
   add.Bind(1, height).Bind(2, Signed(place->second));
-  return AddBulk(add, 3, *record.blob);
+  return AddBulk(add, 3, record);
 }
 
-base::Status LedgerTables::AddBulk(sqlite::Statement& add, int first, const crypto::Blob& blob) {
-  ASSIGN_OR_RETURN(const Extent extent, bulk_.Write(blob.data));
+base::Status LedgerTables::AddBulk(sqlite::Statement& add, int first, const Record& record) {
+  const Extent extent = bulk_.Take(record.blob->size());
+  ASSIGN_OR_RETURN(const base::Digest root, PutBlob(bulk_, extent, *record.blob));
   add.Bind(first, Signed(extent.offset)).Bind(first + 1, Signed(extent.size));
-  RETURN_IF_ERROR(add.Bind(first + 2, RootOf(blob).Hex()).Run());
-  if (database_.changed_rows() == 0) bulk_.Free(extent);  // the key already has a value
+  RETURN_IF_ERROR(add.Bind(first + 2, root.Hex()).Run());
+  if (database_.changed_rows() == 0) {
+    bulk_.Free(extent);  // the key already has a value
+  } else if (record.copy != nullptr) {
+    written_.emplace_back(record.copy, extent);
+  }
   return base::OkStatus();
+}
+
+void LedgerTables::TellCopies() {
+  for (const auto& [copy, extent] : std::exchange(written_, {})) copy->Set(bulk_.Lend(extent));
 }
 
 base::Status LedgerTables::ForgetBulk(sqlite::Statement& forget) {

@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "node/base/bytes.h"
 #include "node/base/status.h"
@@ -39,6 +41,9 @@ class LedgerTables {
 
   base::Status Apply(const protocol::Record& record);
   base::Status ApplyMetric(std::uint64_t step, const std::string& name, double value);
+  // Tells the records that were applied since the last call where they are (Record::copy).
+  // REQUIRES: they are durable, and `bulk` was not reclaimed since.
+  void TellCopies();
 
  private:
   struct Statements;
@@ -55,9 +60,9 @@ class LedgerTables {
   base::Status ApplyState(const protocol::Record& record);
   base::Status ApplyResult(const protocol::Record& record);
   base::Status ApplyStatePart(const protocol::Record& record);
-  // Writes `blob` to `bulk`, binds its place as parameters `first` and following of `add`, and runs
-  // `add`.
-  base::Status AddBulk(sqlite::Statement& add, int first, const crypto::Blob& blob);
+  // Writes the record's blob to `bulk`, binds its place as parameters `first` and following of
+  // `add`, and runs `add`.
+  base::Status AddBulk(sqlite::Statement& add, int first, const protocol::Record& record);
   // Runs `forget` for heights below `height` and frees the extents that it returns.
   base::Status ForgetBulk(sqlite::Statement& forget);
   // Every kPruneEvery steps, prunes records older than keep_steps before `step`.
@@ -69,6 +74,7 @@ class LedgerTables {
   const std::uint64_t keep_steps_;
   const std::unique_ptr<Statements> statements_;
   std::uint64_t pruned_below_ = 0;  // slots of earlier steps are pruned
+  std::vector<std::pair<std::shared_ptr<crypto::DiskCopy>, Extent>> written_;
 };
 
 }  // namespace ostraka::store

@@ -45,7 +45,7 @@ base::Status GuestAnswers::OnAction(std::uint32_t peer, const protocol::Action& 
   }
   if (now_ - given.since >= kAnswerWindow) given = {now_, 0, 0, given.height};
   ++given.answers;
-  given.bytes += send->frame->size() + (send->blob ? send->blob->data.size() : 0);
+  given.bytes += send->frame->size() + (send->blob ? send->blob->size() : 0);
   if (given.answers <= bounds_.answers && given.bytes <= bounds_.bytes) return base::OkStatus();
   return base::FailedPrecondition(
       Named(roster_, peer) + " gave keys that are no members " + std::to_string(given.answers) +

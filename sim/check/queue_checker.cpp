@@ -13,7 +13,7 @@ namespace ostraka::sim {
 namespace {
 
 std::uint64_t SizeOf(const base::SharedBytes& frame, const protocol::SharedBlob& blob) {
-  return frame->size() + (blob ? blob->data.size() : 0);
+  return frame->size() + (blob ? blob->size() : 0);
 }
 
 }  // namespace

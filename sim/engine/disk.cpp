@@ -24,10 +24,13 @@ void Disk::DropBelow(RecordKind kind, const protocol::Bytes& height) {
 }
 
 void Disk::Apply(const protocol::Store& store) {
-  for (const Record& record : store.records) {
+  for (Record record : store.records) {
+    record.blob = crypto::InMemory(std::move(record.blob));
+    if (record.copy != nullptr) record.copy->Set(crypto::SourceOf(record.blob));
     const auto [place, fresh] = records_.try_emplace({record.kind, record.key}, record);
-    const bool last_counts =
-        record.kind == RecordKind::kResult || record.kind == RecordKind::kStatePart;
+    const bool last_counts = record.kind == RecordKind::kResult ||
+                             record.kind == RecordKind::kStatePart ||
+                             record.kind == RecordKind::kState;
     if (last_counts) place->second = record;
     OSTRAKA_CHECK(fresh || SameRecord(place->second, record));
     if (record.kind == RecordKind::kBlock) {

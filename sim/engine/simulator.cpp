@@ -326,6 +326,7 @@ void Simulator::CloseFull(std::uint32_t a, std::uint32_t b) {
 void Simulator::Perform(std::uint32_t from, protocol::Send& send) {
   const std::optional<std::uint32_t> to = IndexOf(send.to);
   if (!to || *to == from) return;  // no such peer: dropped, as on a real network
+  send.blob = crypto::InMemory(std::move(send.blob));
   const std::uint64_t blob_bytes = send.blob ? send.blob->data.size() : 0;
   Network::Message message{send.frame->size(), std::nullopt, std::nullopt};
   if (send.blob) message.blob_bytes = blob_bytes;

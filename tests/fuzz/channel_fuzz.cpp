@@ -229,7 +229,7 @@ class End {
   // Delivers the next record to `to`, which must accept it: both ends are honest.
   void WriteTo(End& to) {
     const bool has_control = queue_.has_control();
-    const SendQueue::Record record = queue_.Next();
+    const SendQueue::Record record = queue_.Next().value();
     Bytes bytes(record.head().begin(), record.head().end());
     bytes.insert(bytes.end(), record.body.begin(), record.body.end());
     OSTRAKA_CHECK(bytes.size() <= kMaxRecordBytes);

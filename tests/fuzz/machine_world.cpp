@@ -255,14 +255,14 @@ void MachineWorld::PerformSend(std::size_t index, const protocol::Send& send) {
   OSTRAKA_CHECK(send.frame->size() <= wire::kMaxFrameBytes);
   if (send.to == members_[index]) return;  // nobody's address, as in a real driver
   Hear(index, send);
-  queue_.push_back(
-      {IndexOf(send.to), protocol::MessageReceived{members_[index], send.frame, send.blob}});
+  queue_.push_back({IndexOf(send.to), protocol::MessageReceived{members_[index], send.frame,
+                                                                crypto::InMemory(send.blob)}});
   TryForge();
 }
 
 void MachineWorld::Hear(std::size_t index, const protocol::Send& send) {
   const bool same_as_last = !heard_.empty() && heard_.back().frame == send.frame;
-  Heard heard{IndexOf(send.to), {}, send.frame, send.blob};
+  Heard heard{IndexOf(send.to), {}, send.frame, crypto::InMemory(send.blob)};
   if (same_as_last) {
     heard.envelope = heard_.back().envelope;
   } else {
@@ -285,7 +285,9 @@ void MachineWorld::Hear(std::size_t index, const protocol::Send& send) {
 void MachineWorld::PerformStore(std::size_t index, const protocol::Store& store) {
   Node& node = nodes_[index];
   std::vector<wire::Slot> slots;
-  for (const protocol::Record& record : store.records) {
+  for (protocol::Record record : store.records) {
+    record.blob = crypto::InMemory(std::move(record.blob));
+    if (record.copy != nullptr) record.copy->Set(crypto::SourceOf(record.blob));
     node.store.insert_or_assign({record.kind, record.key}, record);
     if (record.kind == protocol::RecordKind::kSlot) {
       NoteSlot(index, record);

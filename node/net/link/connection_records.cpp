@@ -150,10 +150,15 @@ void WebSocketConnection::Pump() {
   if (life_.leaving() && writer_.idle()) {
     return Close({Closing::Why::kLocal, *life_.leaving()}, CloseCode::kLeaving);
   }
-  std::optional<SendQueue::Record> record = writer_.Next();
-  if (!record) return;
-  settings_.sending->Charge(record->head().size() + record->body.size());
-  stream_->Write(std::move(*record));
+  base::StatusOr<std::optional<SendQueue::Record>> next = writer_.Next();
+  if (!next.ok()) {
+    return Abort({Closing::Why::kLost,
+                  "cannot be sent what it asked for: " + base::MessageOf(next.status())});
+  }
+  if (!*next) return;
+  SendQueue::Record& record = **next;
+  settings_.sending->Charge(record.head().size() + record.body.size());
+  stream_->Write(std::move(record));
 }
 
 void WebSocketConnection::OnWritten(error_code ec) {

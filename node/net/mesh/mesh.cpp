@@ -56,7 +56,7 @@ void Mesh::Start() {
 void Mesh::Send(const PeerId& to, SharedBytes frame, SharedBlob blob) {
   OSTRAKA_CHECK(frame != nullptr && !frame->empty() && frame->size() <= wire::kMaxFrameBytes);
   if (blob != nullptr) {
-    OSTRAKA_CHECK(blob->data.size() <= options_.max_blob_bytes);
+    OSTRAKA_CHECK(blob->size() <= options_.max_blob_bytes);
     OSTRAKA_CHECK(options_.allow_unhashed || !blob->root.is_zero());
   }
   Connection* const link = LinkOf(to);

@@ -52,8 +52,8 @@ class RecordWriter {
   base::Status TakeCredit(std::uint64_t total) { return queue_.Grant(total); }
 
   // The record to write now. Nullopt: one is being written, nothing waits, or bulk must wait for
-  // credit or for its turn.
-  std::optional<SendQueue::Record> Next();
+  // credit or for its turn. SendQueue::Next's errors.
+  base::StatusOr<std::optional<SendQueue::Record>> Next();
   // The record of Next is written; returns how it is counted. REQUIRES: it was not yet reported.
   Traffic OnWritten();
   // The connection closes: frees the queue.

@@ -10,7 +10,7 @@ namespace ostraka::net {
 namespace {
 
 std::size_t LeafCount(const OutgoingBlob& blob) {
-  return blob.blob().root.is_zero() ? 0 : crypto::ChunkCount(blob.blob().data.size());
+  return blob.blob().root.is_zero() ? 0 : crypto::ChunkCount(blob.blob().size());
 }
 
 SendQueue::Record StartRecord(RecordType type) {
@@ -24,6 +24,7 @@ SendQueue::Record StartRecord(RecordType type) {
 
 const std::vector<base::Digest>& OutgoingBlob::leaves() {
   if (!blob_->leaves.empty()) return blob_->leaves;
+  OSTRAKA_CHECK(blob_->source == nullptr);
   if (!hashed_) leaves_ = crypto::ChunkLeaves(blob_->data);
   hashed_ = true;
   return leaves_;
@@ -45,7 +46,7 @@ base::Status SendQueue::PushControl(base::SharedBytes frame) {
 }
 
 base::Status SendQueue::PushBulk(base::SharedBytes frame, std::shared_ptr<OutgoingBlob> blob) {
-  const std::uint64_t bytes = frame->size() + blob->blob().data.size();
+  const std::uint64_t bytes = frame->size() + blob->blob().size();
   if (bulk_bytes_ + bytes > max_bulk_bytes_) {
     return base::FailedPrecondition("takes our blobs too slowly: more than " +
                                     std::to_string(max_bulk_bytes_) + " bytes wait");
@@ -66,7 +67,8 @@ std::uint64_t SendQueue::NextSize() const {
   if (!bulk.announced) return 1 + kAnnounceHeadBytes + bulk.frame->size();
   const std::size_t leaves = LeafCount(*bulk.blob) - bulk.leaves_sent;
   if (leaves > 0) return 1 + std::min(kLeavesPerRecord, leaves) * base::Digest::kSize;
-  return 1 + std::min(crypto::kChunkBytes, bulk.blob->blob().data.size() - bulk.bytes_sent);
+  return 1 +
+         std::min<std::uint64_t>(crypto::kChunkBytes, bulk.blob->blob().size() - bulk.bytes_sent);
 }
 
 SendQueue::Record SendQueue::RecordOf(RecordType type, base::SharedBytes body) {
@@ -76,7 +78,7 @@ SendQueue::Record SendQueue::RecordOf(RecordType type, base::SharedBytes body) {
   return record;
 }
 
-SendQueue::Record SendQueue::Next(bool may_send_bulk) {
+base::StatusOr<SendQueue::Record> SendQueue::Next(bool may_send_bulk) {
   OSTRAKA_CHECK(has_control() || (may_send_bulk && has_credit()));
   if (!control_.empty()) {
     Control next = std::move(control_.front());
@@ -91,9 +93,9 @@ SendQueue::Record SendQueue::Next(bool may_send_bulk) {
   bulk_sent_ += NextSize();
   OSTRAKA_CHECK(bulk_sent_ <= credit_);  // Q3
   Bulk& bulk = bulk_.front();
-  Record record = NextOf(bulk);
+  ASSIGN_OR_RETURN(Record record, NextOf(bulk));
   if (IsDone(bulk)) {
-    bulk_bytes_ -= bulk.frame->size() + bulk.blob->blob().data.size();
+    bulk_bytes_ -= bulk.frame->size() + bulk.blob->blob().size();
     bulk_.pop_front();
     OSTRAKA_CHECK(!bulk_.empty() || bulk_bytes_ == 0);  // Q1
   }
@@ -113,7 +115,7 @@ void SendQueue::CheckInvariants() const {
   std::uint64_t bulk = 0;
   for (const Control& waiting : control_) control += waiting.body->size();
   for (const Bulk& waiting : bulk_) {
-    bulk += waiting.frame->size() + waiting.blob->blob().data.size();
+    bulk += waiting.frame->size() + waiting.blob->blob().size();
   }
   carried_.CheckInvariants();
   OSTRAKA_CHECK(control == control_bytes_ && bulk == bulk_bytes_);  // Q1
@@ -121,14 +123,14 @@ void SendQueue::CheckInvariants() const {
   OSTRAKA_CHECK(bulk_sent_ <= credit_);                             // Q3
 }
 
-SendQueue::Record SendQueue::NextOf(Bulk& bulk) {
+base::StatusOr<SendQueue::Record> SendQueue::NextOf(Bulk& bulk) {
   const crypto::Blob& blob = bulk.blob->blob();
   if (!bulk.announced) {
     bulk.announced = true;
     Record record = StartRecord(RecordType::kAnnounce);
     std::uint8_t* at = record.head_bytes.data() + 1;
     for (int shift = 0; shift < 64; shift += 8) {
-      *at++ = static_cast<std::uint8_t>(std::uint64_t{blob.data.size()} >> shift);
+      *at++ = static_cast<std::uint8_t>(blob.size() >> shift);
     }
     std::copy(blob.root.bytes.begin(), blob.root.bytes.end(), at);
     record.head_size = 1 + kAnnounceHeadBytes;
@@ -145,10 +147,28 @@ SendQueue::Record SendQueue::NextOf(Bulk& bulk) {
     bulk.leaves_sent += count;
     return record;
   }
-  const std::size_t size = std::min(crypto::kChunkBytes, blob.data.size() - bulk.bytes_sent);
+  return ChunkOf(bulk);
+}
+
+base::StatusOr<SendQueue::Record> SendQueue::ChunkOf(Bulk& bulk) {
+  const crypto::Blob& blob = bulk.blob->blob();
+  const std::size_t at = bulk.bytes_sent;
+  const std::size_t size = std::min<std::uint64_t>(crypto::kChunkBytes, blob.size() - at);
   Record record = StartRecord(RecordType::kChunk);
-  record.body = base::ByteView(blob.data).subspan(bulk.bytes_sent, size);
-  record.owner = bulk.blob;
+  if (blob.source == nullptr) {
+    record.body = base::ByteView(blob.data).subspan(at, size);
+    record.owner = bulk.blob;
+  } else {
+    auto chunk = std::make_shared<base::Bytes>(size);
+    RETURN_IF_ERROR(blob.source->Read(at, *chunk));
+    // The other side would take a spoilt chunk for our lie.
+    if (!blob.root.is_zero() &&
+        crypto::ChunkLeaf(*chunk) != bulk.blob->leaves()[at / crypto::kChunkBytes]) {
+      return blob.source->Spoilt();
+    }
+    record.body = *chunk;
+    record.owner = std::move(chunk);
+  }
   record.is_payload = true;
   bulk.bytes_sent += size;
   return record;
@@ -156,7 +176,7 @@ SendQueue::Record SendQueue::NextOf(Bulk& bulk) {
 
 bool SendQueue::IsDone(const Bulk& bulk) {
   return bulk.announced && bulk.leaves_sent == LeafCount(*bulk.blob) &&
-         bulk.bytes_sent == bulk.blob->blob().data.size();
+         bulk.bytes_sent == bulk.blob->blob().size();
 }
 
 }  // namespace ostraka::net

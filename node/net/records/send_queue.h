@@ -2,7 +2,8 @@
 // at a time, cut into chunks as far as the peer's credit allows (node/net/records/record.h).
 //
 // Promises:
-//   Q1  control_bytes and bulk_bytes are the bytes of what waits, and are zero in an empty queue.
+//   Q1  control_bytes and bulk_bytes are the bytes of what waits, in memory or on a disk, and are
+//       zero in an empty queue.
 //   Q2  A message beyond a limit is not queued. Others than messages always are. What is carried
 //       has a limit of its own, and fills no other.
 //   Q3  The bulk records taken from the queue never exceed the credit of the peer.
@@ -50,7 +51,8 @@ class OutgoingBlob {
  public:
   explicit OutgoingBlob(crypto::SharedBlob blob) : blob_(std::move(blob)) {}
   const crypto::Blob& blob() const { return *blob_; }
-  // The leaves of the blob if it has them; otherwise computed by the first call.
+  // The leaves of the blob if it has them; otherwise computed by the first call. REQUIRES: a blob
+  // with a source has them.
   const std::vector<base::Digest>& leaves();
 
  private:
@@ -105,8 +107,9 @@ class SendQueue {
     return control_.empty() && has_credit() && (carried_.empty() || bulk_is_next_);
   }
   // `may_send_bulk`: if not, another record goes first. REQUIRES: has_control(), or has_credit()
-  // and may_send_bulk.
-  Record Next(bool may_send_bulk = true);
+  // and may_send_bulk. The errors of crypto::BulkSource, of what would be refused as well: its
+  // disk has changed it. Then nothing more may be sent.
+  base::StatusOr<Record> Next(bool may_send_bulk = true);
   // Drops everything that waits and frees its memory.
   void Clear();
 
@@ -128,7 +131,8 @@ class SendQueue {
   static Record RecordOf(RecordType type, base::SharedBytes body);
   // Size of the next bulk record. REQUIRES: !bulk_.empty().
   std::uint64_t NextSize() const;
-  static Record NextOf(Bulk& bulk);
+  static base::StatusOr<Record> NextOf(Bulk& bulk);
+  static base::StatusOr<Record> ChunkOf(Bulk& bulk);
   static bool IsDone(const Bulk& bulk);
 
   const std::size_t max_control_bytes_;

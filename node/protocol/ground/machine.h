@@ -46,7 +46,8 @@ enum class RecordKind : std::uint8_t {
   kBlock = 1,     // key: height, big-endian (genesis 0, else step + 1); value: encoded block
                   // (node/wire/block.h). kSlot records of earlier steps are then superfluous
   kEvidence = 2,  // key: digest of the evidence file; value: the file
-  kState = 3,     // key: height of the block that the state follows; blob: EncodeState (state.h).
+  kState = 3,     // key: height of the block that the state follows; blob: a state as
+                  // stored_state.h has it, which may have a source and no root; the last counts.
                   // Older kState records, and kResult records below that height, are then
                   // superfluous; a member that is one block behind may need those of the height.
                   // So are kStatePart records up to that height
@@ -66,6 +67,8 @@ struct Record {
   Bytes key;
   Bytes value;
   SharedBlob blob = nullptr;  // in place of `value` where the kind says so
+  // Of a state or a result: where the store says that it has the blob. Null: nobody wants to know.
+  std::shared_ptr<crypto::DiskCopy> copy = nullptr;
 };
 
 // The contents of a store that concern this key in this run, for a machine that starts again.

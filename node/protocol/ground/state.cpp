@@ -152,36 +152,4 @@ bool PieceMatches(const StatePiece& piece, base::ByteView bytes,
                     leaves.begin() + static_cast<std::ptrdiff_t>(piece.first_leaf + found.size()));
 }
 
-crypto::SharedBlob EncodeState(const ModelState& state) {
-  const std::uint64_t dimension = state.parameters->size();
-  const std::size_t bytes = dimension * sizeof(float);
-  const std::size_t vectors = 1 + state.slots.size();
-  base::Bytes data(sizeof(dimension) + vectors * bytes);
-  std::memcpy(data.data(), &dimension, sizeof(dimension));
-  for (std::size_t k = 0; k < vectors; ++k) {
-    OSTRAKA_CHECK(VectorOf(state, k)->size() == dimension);
-    std::memcpy(data.data() + sizeof(dimension) + k * bytes, VectorOf(state, k)->data(), bytes);
-  }
-  auto blob = std::make_shared<crypto::Blob>();  // without a root: it is for the own store only
-  blob->data = std::move(data);
-  return blob;
-}
-
-std::optional<ModelState> DecodeState(base::ByteView bytes, std::uint64_t dimension,
-                                      const SlotNames& slots) {
-  std::uint64_t stored = 0;
-  const std::size_t size = dimension * sizeof(float);
-  if (bytes.size() != sizeof(stored) + (1 + slots.size()) * size) return std::nullopt;
-  std::memcpy(&stored, bytes.data(), sizeof(stored));
-  if (stored != dimension) return std::nullopt;
-  const auto vector = [&](std::size_t k) {
-    auto values = std::make_shared<std::vector<float>>(dimension);
-    std::memcpy(values->data(), bytes.data() + sizeof(stored) + k * size, size);
-    return values;
-  };
-  ModelState state{vector(0), {}};
-  for (std::size_t k = 0; k < slots.size(); ++k) state.slots.push_back({slots[k], vector(k + 1)});
-  return state;
-}
-
 }  // namespace ostraka::protocol

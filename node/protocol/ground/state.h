@@ -90,10 +90,4 @@ std::optional<Digest> StateRootOf(const std::vector<Digest>& leaves,
 base::Bytes PieceOf(const ModelState& state, const StatePiece& piece);
 bool PieceMatches(const StatePiece& piece, base::ByteView bytes, const std::vector<Digest>& leaves);
 
-// The whole state as one blob, for this member's own store: u64 d, parameters, the slots.
-crypto::SharedBlob EncodeState(const ModelState& state);
-// Nullopt unless it holds exactly the parameters and `slots`, of `dimension` floats each.
-std::optional<ModelState> DecodeState(base::ByteView bytes, std::uint64_t dimension,
-                                      const SlotNames& slots);
-
 }  // namespace ostraka::protocol

@@ -167,7 +167,7 @@ void Transcript::PutAction(const Action& action) {
                    Put(send.to.view());
                    Put(DigestOf(send.frame).view());
                    if (!send.blob) return Put(std::uint64_t{0});
-                   Put(send.blob->data.size());
+                   Put(send.blob->size());
                    Put(send.blob->root.view());
                  },
                  [this](const SetTimer& timer) {
@@ -187,7 +187,7 @@ void Transcript::PutAction(const Action& action) {
                      Put(static_cast<std::uint64_t>(record.kind));
                      Put(record.key);
                      Put(record.value);
-                     Put(record.blob ? record.blob->data.size() : 0);
+                     Put(record.blob ? record.blob->size() : 0);
                    }
                  },
                  [this](const Observe& observe) { PutObservation(observe.what); },

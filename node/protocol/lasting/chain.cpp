@@ -26,6 +26,21 @@ void Chain::AdvanceHead(SharedBlock head) {
   OSTRAKA_CHECK(head != nullptr);
   OSTRAKA_CHECK(std::is_sorted(head->members.begin(), head->members.end()));  // H1
   head_ = std::move(head);
+  LeaveToStore();
+}
+
+void Chain::LeaveToStore() {
+  for (auto& [step, columns] : results_) {
+    if (step >= head_->step) break;
+    for (auto& [column, kept] : columns) {
+      auto place = kept.copy == nullptr ? nullptr : kept.copy->place();
+      if (place == nullptr || kept.blob->source != nullptr) continue;
+      kept.blob = crypto::LeftTo(std::move(place), *kept.blob);
+    }
+  }
+  for (auto& [step, served] : served_) {
+    if (served.copy != nullptr && served.copy->place() != nullptr) served.state.reset();
+  }
 }
 
 const Chain::ShownHead& Chain::Shown() {
@@ -38,17 +53,22 @@ const Chain::ShownHead& Chain::Shown() {
 }
 
 bool Chain::KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
-  SharedBlob& kept = results_[step][column];
-  if (kept != nullptr && kept->root == blob->root) return false;
-  kept = blob;  // H3
+  Kept& kept = results_[step][column];
+  if (kept.blob != nullptr && kept.blob->root == blob->root) return false;
+  kept = {blob, nullptr};  // H3
   return true;
+}
+
+void Chain::ResultIsStored(std::uint64_t step, std::uint32_t column,
+                           std::shared_ptr<const crypto::DiskCopy> copy) {
+  results_.at(step).at(column).copy = std::move(copy);
 }
 
 SharedBlob Chain::ResultAt(std::uint64_t step, std::uint64_t column) const {
   const auto kept = results_.find(step);
   if (kept == results_.end() || column > UINT32_MAX) return nullptr;
   const auto result = kept->second.find(static_cast<std::uint32_t>(column));
-  return result == kept->second.end() ? nullptr : result->second;
+  return result == kept->second.end() ? nullptr : result->second.blob;
 }
 
 void Chain::ForgetResults(std::uint64_t step) {
@@ -92,7 +112,9 @@ bool Chain::NeedsParameters(std::uint64_t step, const LookRange& looks) const {
 void Chain::TrimPast(const LookRange& looks) {
   for (auto& [step, past] : past_) {
     if (!NeedsParts(step)) past.parts.clear();
-    if (!NeedsParameters(step, looks)) past.parameters = nullptr;
+    if (NeedsParameters(step, looks)) continue;
+    past.parameters = nullptr;
+    for (Column& column : past.columns) column.result = nullptr;
   }
 }
 
@@ -102,10 +124,16 @@ void Chain::ForgetPast() {
 }
 
 void Chain::Serve(std::uint64_t step, std::vector<Digest> leaves) {
-  served_[step] = {state_, std::move(leaves)};
+  // The state at the beginning of a step follows the block of this height.
+  const bool is_stored = stored_.copy != nullptr && stored_.height == step;
+  served_[step] = {state_, std::move(leaves), is_stored ? stored_.copy : nullptr};
   while (served_.size() > kServedStates && served_.begin()->first + kServedSteps < step) {
     served_.erase(served_.begin());
   }
+}
+
+void Chain::StateIsStored(std::shared_ptr<const crypto::DiskCopy> copy) {
+  stored_ = {wire::HeightOf(*head_), std::move(copy)};
 }
 
 const Chain::Served* Chain::ServedAt(std::uint64_t step) const {
@@ -129,7 +157,8 @@ void Chain::CheckInvariants() const {
 }
 
 void Chain::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, head_, state_, recent_, past_, served_);
+  // Nothing of what the store said (H4).
+  crypto::Feed(hasher, head_, state_, recent_, past_, served_, stored_.height);
   for (const auto& [step, columns] : results_) {
     crypto::Feed(hasher, step, columns.size());
     for (const auto& [column, result] : columns) crypto::Feed(hasher, column);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "node/protocol/ground/stored_state.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {
@@ -27,7 +28,7 @@ bool ChainServer::SendFrame(const PeerId& to, const base::SharedBytes& frame) {
 
 void ChainServer::SendBulk(const PeerId& to, const base::SharedBytes& frame,
                            const SharedBlob& blob) {
-  if (Take(to, blob->data.size())) core_.turn.Do(Send{to, frame, blob});
+  if (Take(to, blob->size())) core_.turn.Do(Send{to, frame, blob});
 }
 
 void ChainServer::AnswerHead(const PeerId& to) {
@@ -88,7 +89,7 @@ void ChainServer::AnswerChunk(const PeerId& to, Phase kind, const wire::Chunk& c
 
 bool ChainServer::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column) {
   const SharedBlob result = core_.chain.ResultAt(step, column);
-  if (result == nullptr || !Take(to, result->data.size())) return false;
+  if (result == nullptr || !Take(to, result->size())) return false;
   AnswerChunk(to, kResultChunk, {step, column, column + 1}, result);
   return true;
 }
@@ -96,22 +97,26 @@ bool ChainServer::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64
 void ChainServer::AnswerState(const PeerId& to, std::uint64_t step, std::uint64_t index) {
   const Chain::Served* served = core_.chain.ServedAt(step);
   if (served == nullptr) return;
-  const auto& [state, leaves] = *served;
-  const std::vector<StatePiece> pieces = StatePieces(core_.layout, state.slots.size());
+  const auto& [state, leaves, copy] = *served;
+  const std::size_t slots = core_.chain.state().slots.size();
+  const std::vector<StatePiece> pieces = StatePieces(core_.layout, slots);
   if (index > pieces.size()) return;
   const std::uint64_t size =
       index == 0 ? leaves.size() * sizeof(Digest::bytes)
                  : (pieces[index - 1].end - pieces[index - 1].begin) * sizeof(float);
   if (!Take(to, size)) return;
-  base::Bytes bytes;
+  SharedBlob blob;
   if (index == 0) {
+    base::Bytes bytes;
     for (const Digest& leaf : leaves)
       bytes.insert(bytes.end(), leaf.bytes.begin(), leaf.bytes.end());
+    blob = crypto::MakeBlob(std::move(bytes));
+  } else if (state) {
+    blob = crypto::MakeBlob(PieceOf(*state, pieces[index - 1]));
   } else {
-    bytes = PieceOf(state, pieces[index - 1]);
+    blob = StoredPiece(*copy->place(), base::ElementCount(core_.layout), pieces[index - 1], leaves);
   }
-  AnswerChunk(to, kStateChunk, {step, index, pieces.size() + 1},
-              crypto::MakeBlob(std::move(bytes)));
+  AnswerChunk(to, kStateChunk, {step, index, pieces.size() + 1}, std::move(blob));
 }
 
 }  // namespace ostraka::protocol

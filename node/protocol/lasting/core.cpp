@@ -14,8 +14,11 @@ Core::Core(std::shared_ptr<const Manifest> run, std::shared_ptr<const crypto::Si
       chain(std::make_shared<const Block>(GenesisHead(*manifest)), std::move(state)) {}
 
 void Core::KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
-  if (chain.KeepResult(step, column, blob)) journal.StoreResult(step, column, blob);
+  if (!chain.KeepResult(step, column, blob)) return;
+  chain.ResultIsStored(step, column, journal.StoreResult(step, column, blob));
 }
+
+void Core::StoreState() { chain.StateIsStored(journal.StoreState(chain.head(), chain.state())); }
 
 void Core::CheckInvariants() const {
   journal.CheckInvariants();

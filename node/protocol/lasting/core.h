@@ -55,6 +55,8 @@ struct Core {
   // of before a crash, whose AGG was never said. Nothing if the chain keeps that very result
   // already.
   void KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob);
+  // Stores the state that follows the head.
+  void StoreState();
 
   void CheckInvariants() const;
 };

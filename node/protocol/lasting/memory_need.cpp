@@ -1,6 +1,9 @@
 #include "node/protocol/lasting/memory_need.h"
 
+#include <algorithm>
+
 #include "node/protocol/ground/codec.h"
+#include "node/protocol/ground/stored_state.h"
 #include "node/protocol/lasting/chain.h"
 #include "node/protocol/sync/past_step.h"
 
@@ -16,13 +19,16 @@ MemoryNeed MemoryOf(const Manifest& manifest, std::uint64_t dimension) {
   // batches also their sum.
   const std::uint64_t vectors =
       (plan.inner.steps > 1 ? 4U : 1U) + (plan.most_batches > 1 ? 1U : 0U);
+  // Of so many states that are served, the store has one.
+  const std::uint64_t served = Chain::ServedStates(manifest.state_root_every);
+  const std::uint64_t stride = std::max<std::uint64_t>(kStateEvery / manifest.state_root_every, 1);
   // The case that may open next is about the step before the head's.
   const std::uint64_t past = 2 + LooksIn(manifest).before;
   return {.states = 3 * state,
-          .served = Chain::ServedStates(manifest.state_root_every) * state,
+          .served = (served - served / stride) * state,
           .past = past * vector,
           .parts = 4 * own_parts,  // an owner gets about as much as a worker sends
-          .results = (kPastSteps + 1) * results,
+          .results = (past + 1) * results,
           .work = vectors * vector};
 }
 

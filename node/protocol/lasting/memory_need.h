@@ -12,10 +12,10 @@ namespace ostraka::protocol {
 // Bytes, in a step in which no case is open.
 struct MemoryNeed {
   std::uint64_t states = 0;   // parameters and slots: now, after the update, on their way to disk
-  std::uint64_t served = 0;   // states for those that come or were away (Chain::Serve)
+  std::uint64_t served = 0;   // states for those that come or were away that are not on disk
   std::uint64_t past = 0;     // parameters of past steps, from which gradients are computed again
   std::uint64_t parts = 0;    // own and received, of two steps
-  std::uint64_t results = 0;  // aggregates of kPastSteps steps and this one
+  std::uint64_t results = 0;  // aggregates of this step and of those past steps
   std::uint64_t work = 0;     // the gradient, and what local steps remember
 
   std::uint64_t total() const { return states + served + past + parts + results + work; }

@@ -4,13 +4,27 @@
 #include <utility>
 
 #include "node/base/check.h"
-#include "node/protocol/ground/state.h"
+#include "node/protocol/ground/stored_state.h"
 #include "node/protocol/mail/inbox.h"
 #include "proofs/evidence/evidence.h"
 
 namespace ostraka::protocol {
 
 using wire::MessageType;
+
+namespace {
+
+Record StateRecord(const wire::Block& block, const ModelState& state) {
+  auto blob = std::make_shared<crypto::Blob>();  // without a root: it is for the own store only
+  blob->source = StateSource(state);
+  return {RecordKind::kState,
+          BlockKey(block.genesis, block.step),
+          {},
+          std::move(blob),
+          std::make_shared<crypto::DiskCopy>()};
+}
+
+}  // namespace
 
 std::optional<Journal::Own> Journal::SayAgain(const Draft& draft) {
   if (!signer_.Said(draft.envelope.slot) || draft.blob == nullptr) return std::nullopt;
@@ -110,15 +124,22 @@ void Journal::StoreMembership(const wire::Block& block) {
   StoreOne({RecordKind::kMember, BlockKey(block.genesis, block.step), {}});
 }
 
-void Journal::StoreState(const wire::Block& block, const ModelState& state) {
-  StoreOne({RecordKind::kState, BlockKey(block.genesis, block.step), {}, EncodeState(state)});
+std::shared_ptr<const crypto::DiskCopy> Journal::StoreState(const wire::Block& block,
+                                                            const ModelState& state) {
+  Record record = StateRecord(block, state);
+  auto copy = record.copy;
+  StoreOne(std::move(record));
+  return copy;
 }
 
-void Journal::StoreBlockAndState(const wire::Block& block, const ModelState& state) {
+std::shared_ptr<const crypto::DiskCopy> Journal::StoreBlockAndState(const wire::Block& block,
+                                                                    const ModelState& state) {
+  Record record = StateRecord(block, state);
+  auto copy = record.copy;
   turn_.Do(
       Store{next_store_++,
-            {RecordOf(block.genesis, block.step, wire::EncodeBlock(block)),
-             {RecordKind::kState, BlockKey(block.genesis, block.step), {}, EncodeState(state)}}});
+            {RecordOf(block.genesis, block.step, wire::EncodeBlock(block)), std::move(record)}});
+  return copy;
 }
 
 void Journal::StoreStateParts(std::uint64_t height,
@@ -131,8 +152,12 @@ void Journal::StoreStateParts(std::uint64_t height,
   turn_.Do(Store{next_store_++, std::move(records)});
 }
 
-void Journal::StoreResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
-  StoreOne({RecordKind::kResult, ResultKey(step, column), {}, blob});
+std::shared_ptr<const crypto::DiskCopy> Journal::StoreResult(std::uint64_t step,
+                                                             std::uint32_t column,
+                                                             const SharedBlob& blob) {
+  const auto copy = std::make_shared<crypto::DiskCopy>();
+  StoreOne({RecordKind::kResult, ResultKey(step, column), {}, blob, copy});
+  return copy;
 }
 
 void Journal::StoreEvidence(const Bytes& file) {

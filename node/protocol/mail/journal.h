@@ -82,12 +82,17 @@ class Journal {
   void StoreBlocks(std::vector<Record> blocks);
   // From the block's height on this key signs from this store.
   void StoreMembership(const wire::Block& block);
-  void StoreState(const wire::Block& block, const ModelState& state);
+  // Returns where the store will say that it has the state.
+  std::shared_ptr<const crypto::DiskCopy> StoreState(const wire::Block& block,
+                                                     const ModelState& state);
   // Both or neither are durable: a state whose block is missing cannot be read.
-  void StoreBlockAndState(const wire::Block& block, const ModelState& state);
+  std::shared_ptr<const crypto::DiskCopy> StoreBlockAndState(const wire::Block& block,
+                                                             const ModelState& state);
   // Parts of the state that follows the block of `height`, by number (catch_up.h).
   void StoreStateParts(std::uint64_t height, const std::map<std::uint64_t, SharedBlob>& parts);
-  void StoreResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob);
+  // As StoreState.
+  std::shared_ptr<const crypto::DiskCopy> StoreResult(std::uint64_t step, std::uint32_t column,
+                                                      const SharedBlob& blob);
   void StoreEvidence(const Bytes& file);
   void StoreHandover(const wire::Block& block, const Bytes& file);
   // The first REJOIN of this store is signed in `step`.

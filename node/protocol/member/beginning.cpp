@@ -8,6 +8,7 @@
 #include "node/base/planted.h"
 #include "node/protocol/ground/numbers.h"
 #include "node/protocol/ground/schedule.h"
+#include "node/protocol/ground/stored_state.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {
@@ -153,6 +154,7 @@ base::Status Beginning::RestoreState(const Restored& restored, const Blocks& blo
   });
   if (base_block == blocks.end()) return base::InvalidArgument("the state's block is missing");
   chain.AdvanceHead(base_block->second);
+  chain.StateIsStored(restored.state->copy);
   return base::OkStatus();
 }
 
@@ -167,6 +169,7 @@ base::Status Beginning::RestoreResults(const Restored& restored, const Blocks& b
                          block->second->columns[column] == wire::ColumnFate::kApplied;
     if (applied && !IsResultOf(*block->second, column, *record.blob)) continue;
     core_.chain.KeepResult(step, column, record.blob);
+    core_.chain.ResultIsStored(step, column, record.copy);
   }
   return base::OkStatus();
 }

@@ -10,6 +10,7 @@
 #include "node/protocol/ground/invite.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/schedule.h"
+#include "node/protocol/ground/stored_state.h"
 #include "node/protocol/lasting/chain_server.h"
 #include "node/protocol/mail/timers.h"
 #include "node/protocol/rules/standing.h"
@@ -22,6 +23,9 @@ using wire::MessageType;
 using wire::Phase;
 
 namespace {
+
+// Blocks between two times that a key shows by what invite it came in, while it follows.
+constexpr std::uint64_t kCredentialEvery = 16;
 
 bool Observes(const Arrival& arrival) {
   return arrival.voucher && arrival.voucher->kind == wire::InviteKind::kObserve;
@@ -174,7 +178,7 @@ void Follower::TakeState() {
   chain.SetState(state->second);
   ForgetBefore(HeightOf(chain.head()));
   // The blocks that were taken may begin after this one.
-  core_.journal.StoreBlockAndState(chain.head(), chain.state());
+  chain.StateIsStored(core_.journal.StoreBlockAndState(chain.head(), chain.state()));
   core_.turn.Do(Observe{StepDone{chain.shared_head(), chain.state()}});
   ShowCredential();
 }
@@ -218,7 +222,7 @@ void Follower::OnJob(JobId id, const JobResult& result) {
   chain.SetState(std::get<UpdateResult>(result).state);
   if (!block->joined.empty()) ShowCredential();
   const std::uint64_t height = HeightOf(chain.head());
-  if (height % kStateEvery == 0) core_.journal.StoreState(chain.head(), chain.state());
+  if (StoresState(*core_.manifest, height)) core_.StoreState();
   if (must_rejoin_ && AdmitsThisStore(chain.head())) {
     must_rejoin_ = false;
     core_.journal.StoreMembership(chain.head());
@@ -227,7 +231,7 @@ void Follower::OnJob(JobId id, const JobResult& result) {
   core_.turn.Do(Observe{StepDone{chain.shared_head(), chain.state()}});
   SayHowFar();
   ForgetBefore(height);
-  if (height % kStateEvery == 0) ShowCredential();
+  if (height % kCredentialEvery == 0) ShowCredential();
 }
 
 // Forget messages of steps that are over: REJOINs, and this member's messages of the step that it

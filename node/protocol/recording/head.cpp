@@ -5,7 +5,7 @@
 #include "node/base/tensor_layout.h"
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/roles.h"
-#include "node/protocol/ground/state.h"
+#include "node/protocol/ground/stored_state.h"
 
 namespace ostraka::protocol {
 
@@ -20,7 +20,7 @@ wire::RecordingHead HeadOf(const PeerOptions& options, base::Bytes manifest,
     head.layout.push_back({tensor.name, tensor.shape});
   }
   PeerOptions first = options;
-  head.state = EncodeState(InitialStateOf(first, options.manifest->training.optimizer))->data;
+  head.state = EncodeState(InitialStateOf(first, options.manifest->training.optimizer));
   head.credential = options.credential;
   if (options.anchor != nullptr) head.anchor = wire::EncodeBlock(*options.anchor);
   head.guest_bytes_a_second = options.guest_bytes_a_second;

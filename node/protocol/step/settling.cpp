@@ -10,6 +10,7 @@
 #include "node/base/planted.h"
 #include "node/protocol/ground/numbers.h"
 #include "node/protocol/ground/schedule.h"
+#include "node/protocol/ground/stored_state.h"
 #include "node/protocol/rules/cases.h"
 #include "node/protocol/rules/invite_book.h"
 #include "proofs/evidence/evidence.h"
@@ -204,7 +205,7 @@ Outcome Settling::OnJob(const JobResult& result) {
   if (wire::Trained(core_.chain.head())) core_.turn.Do(Observe{clock_.times});
   core_.turn.Do(
       Observe{StepDone{core_.chain.shared_head(), core_.chain.state(), std::exchange(ruled_, {})}});
-  if (HeightOf(head) % kStateEvery == 0) core_.journal.StoreState(head, core_.chain.state());
+  if (StoresState(*core_.manifest, HeightOf(head))) core_.StoreState();
   ShowHeadToFollowers();
   if (wire::RunIsOver(head)) return Outcome::Finish();
   if (IsMember(head.left, core_.self)) return Outcome::Finish();

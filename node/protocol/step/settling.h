@@ -39,9 +39,6 @@
 
 namespace ostraka::protocol {
 
-// The full state is stored every kStateEvery blocks; the blocks in between store their results.
-inline constexpr std::uint64_t kStateEvery = 16;
-
 class Settling {
  public:
   Settling(Core& core, ChainServer& server, Charges& charges, Reports& reports, Duties& duties,

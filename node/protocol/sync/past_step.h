@@ -1,8 +1,8 @@
 // The record of a past step: it serves to check claims about the step, and to answer requests of
-// members that lack some of it (docs/protocol/step.md: x, ghat, parts and blocks of 16 steps).
+// members that lack some of it (docs/protocol/step.md, "Kept for cases").
 //
-// Memory: the owner keeps kPastSteps of them, each with its aggregates, and of few a model's
-// parameters and the parts of the own column and the exhibits of cases (Chain::TrimPast).
+// Memory: the owner keeps kPastSteps of them, and of few the aggregates, a model's parameters, the
+// parts of the own column and the exhibits of cases (Chain::TrimPast).
 // Everything here was sealed or verified: an attacker adds to it only the one part that a case
 // about it is about.
 //
@@ -48,7 +48,7 @@ struct PastStep {
   SharedVector parameters;
   double tau = 0;
   BatchPlan batches;            // of the step's workers
-  std::vector<Column> columns;  // all; a missing result is null
+  std::vector<Column> columns;  // all; a result that is missing or that no rule needs is null
   std::vector<wire::ColumnFate> fates;
   std::map<PeerId, wire::Commit> commits;             // sealed and well-formed
   std::map<PeerId, base::SharedBytes> commit_frames;  // of workers, as they signed them

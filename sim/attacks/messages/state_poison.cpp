@@ -25,7 +25,7 @@ class StatePoison final : public Editor {
     if (turn.step() < from_step_ || !IsAnswer(action)) return turn.Emit(std::move(action));
     turn.Confess();
     auto& send = std::get<protocol::Send>(action);
-    send.blob = crypto::MakeBlob(Poisoned(send.blob->data));
+    send.blob = crypto::MakeBlob(Poisoned(crypto::InMemory(send.blob)->data));
     turn.Emit(std::move(action));
   }
 
@@ -33,7 +33,7 @@ class StatePoison final : public Editor {
   // True for bulk data that answers a request: a block, a piece of a state, a result.
   bool IsAnswer(const protocol::Action& action) {
     const auto* send = std::get_if<protocol::Send>(&action);
-    if (!send || !send->blob || send->blob->data.empty()) return false;
+    if (!send || !send->blob || send->blob->size() == 0) return false;
     const wire::SignedEnvelope* message = frames_.Open(send->frame);
     return message && wire::IsService(message->envelope.slot.type);
   }

@@ -105,7 +105,7 @@ TEST_F(HandshakeTest, ProvesBothIdsAndThenRecordsFlow) {
   SendQueue queue(1000, 1000);
   ASSERT_TRUE(queue.PushControl(Frame("hello")).ok());
   server_.stream->Read(100);
-  dialer_.stream->Write(queue.Next());
+  dialer_.stream->Write(queue.Next().value());
   ASSERT_TRUE(RunUntil(io_, [this] { return server_.stream->inbox().size() == 6; }));
   EXPECT_TRUE(server_.stream->is_record_complete());
   EXPECT_FALSE(server_.stream->is_text());
@@ -120,7 +120,7 @@ TEST_F(HandshakeTest, ALongRecordIsReadInPiecesThatTheReaderBounds) {
   ASSERT_TRUE(RunUntilBothAreOver());
   SendQueue queue(10'000, 1000);
   ASSERT_TRUE(queue.PushControl(Frame(std::string(5000, 'x'))).ok());
-  dialer_.stream->Write(queue.Next());
+  dialer_.stream->Write(queue.Next().value());
   server_.stream->Read(1000);
   ASSERT_TRUE(RunUntil(io_, [this] { return server_.read > 0; }));
   EXPECT_LE(server_.stream->inbox().size(), 1000u);
@@ -217,8 +217,8 @@ TEST_F(HandshakeTest, OneReadAndOneWriteAtATime) {
   SendQueue queue(1000, 1000);
   ASSERT_TRUE(queue.PushControl(Frame("a")).ok());
   ASSERT_TRUE(queue.PushControl(Frame("b")).ok());
-  dialer_.stream->Write(queue.Next());
-  EXPECT_DEATH(dialer_.stream->Write(queue.Next()), "CHECK failed");
+  dialer_.stream->Write(queue.Next().value());
+  EXPECT_DEATH(dialer_.stream->Write(queue.Next().value()), "CHECK failed");
 }
 
 }  // namespace

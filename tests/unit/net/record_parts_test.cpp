@@ -105,7 +105,7 @@ TEST(Lifecycle, DeliveredMeansReadOrLeftByItself) {
 class RecordWriterTest : public ::testing::Test {
  protected:
   int NextType() {
-    const auto record = writer_.Next();
+    const auto record = writer_.Next().value();
     return record ? record->head()[0] : 0;
   }
 
@@ -131,7 +131,7 @@ TEST_F(RecordWriterTest, WhatIsCarriedWaitsApartAndIsDroppedBeyondItsLimit) {
   ASSERT_TRUE(writer_.QueueMessage(Frame(std::string(1000, 'a')), nullptr).ok());
   EXPECT_FALSE(writer_.QueueMessage(Frame("a"), nullptr).ok());
   const auto next = [this] {
-    const auto record = writer_.Next();
+    const auto record = writer_.Next().value();
     EXPECT_TRUE(record);
     writer_.OnWritten();
     return record ? std::pair<int, int>(record->head()[0], record->body[0]) : std::pair(0, 0);

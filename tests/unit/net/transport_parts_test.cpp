@@ -91,7 +91,7 @@ TEST(HelloRecord, AnyWrongByteThatMattersIsRefused) {
 
 std::vector<int> TypesOf(SendQueue& queue) {
   std::vector<int> types;
-  while (!queue.empty()) types.push_back(queue.Next().head()[0]);
+  while (!queue.empty()) types.push_back(queue.Next().value().head()[0]);
   return types;
 }
 
@@ -106,7 +106,7 @@ TEST(SendQueue, ControlGoesBeforeBulk) {
 TEST(SendQueue, ControlGoesBetweenChunks) {
   SendQueue queue(1000, 1 << 20);
   ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(TestBlob(100'000))).ok());
-  for (int i = 0; i < 3; ++i) queue.Next();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(queue.Next().ok());
   ASSERT_TRUE(queue.PushControl(Frame("a")).ok());
   EXPECT_THAT(TypesOf(queue), ElementsAre(3, 6));
 }
@@ -125,10 +125,10 @@ TEST(SendQueue, WhatIsCarriedGoesWhileBulkMayNot) {
   ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(TestBlob(10))).ok());
   queue.PushCarried(base::PeerId(), Frame("c"));
   queue.PushCarried(base::PeerId(), Frame("c"));
-  EXPECT_EQ(queue.Next(false).head()[0], 3);
+  EXPECT_EQ(queue.Next(false).value().head()[0], 3);
   EXPECT_TRUE(queue.wants_bulk());
-  EXPECT_EQ(queue.Next(false).head()[0], 3);
-  EXPECT_EQ(queue.Next(true).head()[0], 4);
+  EXPECT_EQ(queue.Next(false).value().head()[0], 3);
+  EXPECT_EQ(queue.Next(true).value().head()[0], 4);
 }
 
 TEST(SendQueue, AnEmptyBlobIsOneRecord) {
@@ -142,14 +142,14 @@ TEST(SendQueue, BulkGoesAsFarAsCreditDoes) {
   ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(TestBlob(1 << 20))).ok());
   std::uint64_t sent = 0;
   while (queue.has_credit()) {
-    const SendQueue::Record record = queue.Next();
+    const SendQueue::Record record = queue.Next().value();
     sent += record.head().size() + record.body.size();
   }
   EXPECT_LE(sent, kInitialCredit);
   EXPECT_GT(sent + 1 + crypto::kChunkBytes, kInitialCredit);
   // Control goes all the same.
   ASSERT_TRUE(queue.PushControl(Frame("a")).ok());
-  EXPECT_EQ(queue.Next().head()[0], 3);
+  EXPECT_EQ(queue.Next().value().head()[0], 3);
   EXPECT_FALSE(queue.has_control() || queue.has_credit());
   // To the byte: one less than the next chunk is not enough.
   ASSERT_TRUE(queue.Grant(std::max(kInitialCredit, sent + crypto::kChunkBytes)).ok());
@@ -170,13 +170,76 @@ TEST(SendQueue, LimitsCountWhatWaits) {
   EXPECT_TRUE(queue.PushControl(Frame("12345678")).ok());
   EXPECT_FALSE(queue.PushControl(Frame("123")).ok());
   EXPECT_TRUE(queue.PushControl(Frame("12")).ok());
-  queue.Next();
+  ASSERT_TRUE(queue.Next().ok());
   EXPECT_TRUE(queue.PushControl(Frame("12345678")).ok());
   const auto blob = std::make_shared<OutgoingBlob>(TestBlob(100));
   EXPECT_TRUE(queue.PushBulk(Frame("f"), blob).ok());
   EXPECT_FALSE(queue.PushBulk(Frame("f"), blob).ok());
-  while (!queue.empty()) queue.Next();
+  while (!queue.empty()) ASSERT_TRUE(queue.Next().ok());
   EXPECT_TRUE(queue.PushBulk(Frame("f"), blob).ok());
+}
+
+// A blob whose bytes lie on a disk, which may fail or be changed.
+class Disk final : public crypto::BulkSource {
+ public:
+  explicit Disk(base::Bytes bytes) : bytes_(std::move(bytes)) {}
+  std::uint64_t size() const override { return bytes_.size(); }
+  base::Status Read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
+    if (fails) return base::Unavailable("bulk: cannot be read");
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+    if (changed) out.back() ^= 1;
+    return base::OkStatus();
+  }
+  bool fails = false;
+  bool changed = false;
+
+ private:
+  const base::Bytes bytes_;
+};
+
+struct Left {
+  explicit Left(const crypto::SharedBlob& whole)
+      : disk(std::make_shared<Disk>(whole->data)), blob(crypto::LeftTo(disk, *whole)) {}
+  std::shared_ptr<Disk> disk;
+  crypto::SharedBlob blob;
+};
+
+TEST(SendQueue, ABlobThatIsReadGoesOutAsFromMemory) {
+  for (const std::size_t size : {1u, 65536u, 200'000u}) {
+    const crypto::SharedBlob whole = TestBlob(size);
+    const Left left(whole);
+    SendQueue from_memory(1000, 1 << 20);
+    SendQueue from_disk(1000, 1 << 20);
+    ASSERT_TRUE(from_memory.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(whole)).ok());
+    ASSERT_TRUE(from_disk.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(left.blob)).ok());
+    while (!from_memory.empty()) {
+      const SendQueue::Record wanted = from_memory.Next().value();
+      const SendQueue::Record got = from_disk.Next().value();
+      EXPECT_TRUE(std::ranges::equal(got.head(), wanted.head()));
+      EXPECT_TRUE(std::ranges::equal(got.body, wanted.body));
+      EXPECT_EQ(got.is_payload, wanted.is_payload);
+    }
+    EXPECT_TRUE(from_disk.empty());
+    from_disk.CheckInvariants();
+  }
+}
+
+// The peer would call it a lie.
+TEST(SendQueue, WhatTheDiskChangedOrHasNoMoreIsNotSent) {
+  const Left left(TestBlob(100'000));
+  SendQueue queue(1000, 1 << 20);
+  ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(left.blob)).ok());
+  ASSERT_TRUE(queue.Next().ok());
+  ASSERT_TRUE(queue.Next().ok());
+  left.disk->changed = true;
+  EXPECT_EQ(base::MessageOf(queue.Next().status()), "what was to be sent has changed");
+
+  SendQueue other(1000, 1 << 20);
+  ASSERT_TRUE(other.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(left.blob)).ok());
+  ASSERT_TRUE(other.Next().ok());
+  ASSERT_TRUE(other.Next().ok());
+  left.disk->fails = true;
+  EXPECT_EQ(base::MessageOf(other.Next().status()), "bulk: cannot be read");
 }
 
 // Whatever the queue cuts, the receiver puts together.
@@ -192,7 +255,7 @@ TEST(BlobReceiver, TakesWhatTheQueueCuts) {
     }
     int messages = 0;
     while (!queue.empty()) {
-      const SendQueue::Record record = queue.Next();
+      const SendQueue::Record record = queue.Next().value();
       base::Bytes body(record.head().begin() + 1, record.head().end());
       body.insert(body.end(), record.body.begin(), record.body.end());
       const auto type = static_cast<RecordType>(record.head()[0]);

@@ -25,9 +25,10 @@ class BulkFileTest : public os::TempFolderTest {
     return *std::move(file);
   }
   static Extent MustWrite(BulkFile& file, const Bytes& data) {
-    const auto extent = file.Write(data);
-    EXPECT_TRUE(extent.ok()) << extent.status();
-    return *extent;
+    const Extent extent = file.Take(data.size());
+    const base::Status written = file.Put(extent, 0, data);
+    EXPECT_TRUE(written.ok()) << written;
+    return extent;
   }
 };
 
@@ -90,6 +91,93 @@ TEST_F(BulkFileTest, NeverMixesExtentsAndStopsGrowing) {
     for (const auto& [offset, entry] : model) ASSERT_EQ(*file.Read(entry.first), entry.second);
   }
   EXPECT_LT(std::filesystem::file_size(Path()), 2 * early);
+}
+
+// Whoever reads what was lent may be a slow peer.
+TEST_F(BulkFileTest, WhatWasLentStaysUntilNobodyHasIt) {
+  BulkFile file = MustOpen();
+  const Extent old = MustWrite(file, {1, 2, 3, 4});
+  ASSERT_TRUE(file.Sync().ok());
+  auto first = file.Lend(old);
+  auto second = file.Lend(old);
+  file.Free(old);
+  file.Reclaim();
+  EXPECT_EQ(MustWrite(file, Bytes(4, 9)), (Extent{4, 4}));
+  first.reset();
+  file.Reclaim();
+  EXPECT_EQ(MustWrite(file, Bytes(4, 9)), (Extent{8, 4}));
+
+  Bytes middle(2);
+  EXPECT_EQ(second->size(), 4U);
+  ASSERT_TRUE(second->Read(1, middle).ok());
+  EXPECT_EQ(middle, (Bytes{2, 3}));
+  EXPECT_DEATH(static_cast<void>(second->Read(3, middle)), "CHECK failed");
+
+  second.reset();
+  file.Reclaim();
+  EXPECT_EQ(MustWrite(file, Bytes(4, 9)), old);
+}
+
+// A slow reader of one piece must not keep a model's size on the disk.
+TEST_F(BulkFileTest, OfWhatWasLentOnlySlicesThatAreHeldStay) {
+  BulkFile file = MustOpen();
+  const Extent old = MustWrite(file, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  ASSERT_TRUE(file.Sync().ok());
+  auto whole = file.Lend(old);
+  auto slice = whole->Slice(2, 3);
+  auto within = slice->Slice(1, 2);
+  auto last = whole->Slice(8, 2);
+  file.Free(old);
+  whole.reset();
+  file.Reclaim();
+  EXPECT_EQ(MustWrite(file, Bytes(2, 9)), (Extent{0, 2}));
+  EXPECT_EQ(MustWrite(file, Bytes(3, 9)), (Extent{5, 3}));
+  EXPECT_EQ(MustWrite(file, Bytes(1, 9)), (Extent{10, 1}));
+  Bytes read(2);
+  ASSERT_TRUE(within->Read(0, read).ok());
+  EXPECT_EQ(read, (Bytes{3, 4}));
+  slice.reset();
+  file.Reclaim();
+  EXPECT_EQ(MustWrite(file, Bytes(1, 9)), (Extent{2, 1}));
+  ASSERT_TRUE(within->Read(0, read).ok());
+  EXPECT_EQ(read, (Bytes{3, 4}));
+  within.reset();
+  last.reset();
+  file.Reclaim();
+  EXPECT_EQ(MustWrite(file, Bytes(2, 9)), (Extent{3, 2}));
+  EXPECT_EQ(MustWrite(file, Bytes(2, 9)), (Extent{8, 2}));
+  EXPECT_TRUE(file.fault().ok());
+}
+
+TEST_F(BulkFileTest, ItsOwnerLearnsWhatReadersMeet) {
+  BulkFile file = MustOpen();
+  const Extent extent = MustWrite(file, {1, 2, 3});
+  ASSERT_TRUE(file.Sync().ok());
+  const auto lent = file.Lend(extent);
+  EXPECT_TRUE(file.fault().ok());
+  EXPECT_EQ(base::MessageOf(lent->Slice(1, 2)->Spoilt()),
+            Path() + ": has other bytes than were written: check the disk's health");
+  std::filesystem::resize_file(Path(), 1);
+  Bytes all(3);
+  EXPECT_FALSE(lent->Read(0, all).ok());
+  EXPECT_EQ(base::MessageOf(file.fault()),
+            Path() + ": has other bytes than were written: check the disk's health")
+      << "the first";
+}
+
+TEST_F(BulkFileTest, WhatWasLentIsReadAfterTheFileIsClosed) {
+  std::shared_ptr<const crypto::BulkSource> lent;
+  {
+    BulkFile file = MustOpen();
+    const Extent extent = MustWrite(file, {1, 2, 3});
+    ASSERT_TRUE(file.Sync().ok());
+    lent = file.Lend(extent);
+  }
+  Bytes all(3);
+  ASSERT_TRUE(lent->Read(0, all).ok());
+  EXPECT_EQ(all, (Bytes{1, 2, 3}));
+  std::filesystem::resize_file(Path(), 1);
+  EXPECT_TRUE(absl::IsInvalidArgument(lent->Read(0, all))) << "a status, no signal";
 }
 
 TEST_F(BulkFileTest, ReportsATruncatedFile) {

@@ -205,6 +205,111 @@ TEST_F(LedgerTest, SyncsTheBytesOfAResultToo) {
   EXPECT_EQ(syncs_after(2, result) - first - slot, slot + 1);
 }
 
+base::Bytes ReadAll(const crypto::BulkSource& source) {
+  base::Bytes all(source.size());
+  EXPECT_TRUE(source.Read(0, all).ok());
+  return all;
+}
+
+// A blob that is read piece by piece.
+crypto::SharedBlob InPieces(const base::Bytes& bytes) {
+  auto blob = std::make_shared<crypto::Blob>();
+  blob->source = crypto::SourceOf(crypto::MakeBlob(bytes));
+  return blob;
+}
+
+Record With(RecordKind kind, base::Bytes key, crypto::SharedBlob blob) {
+  return {kind, std::move(key), {}, std::move(blob), std::make_shared<crypto::DiskCopy>()};
+}
+
+// Its owner forgets what it had in memory, and a peer may read it long after the next state took
+// the place of this one.
+TEST_F(LedgerTest, SaysWhereAStateAndAResultAreAndKeepsThemForWhoReadsThem) {
+  base::Bytes state(3 * crypto::kChunkBytes + 5, 1);
+  const Record first = With(RecordKind::kState, protocol::BlockKey(false, 1), InPieces(state));
+  const Record result =
+      With(RecordKind::kResult, protocol::ResultKey(1, 0), crypto::MakeBlob({1, 2, 3}));
+  auto ledger = MustOpen(Options());
+  std::promise<void> stored[3];
+  ledger->Start({.committed =
+                     [&](std::vector<StoreId> ids) {
+                       for (const StoreId id : ids) stored[id].set_value();
+                     },
+                 .failed = [](base::Status status) { ADD_FAILURE() << status; }});
+  const auto store = [&](StoreId id, std::vector<Record> records) {
+    EXPECT_TRUE(ledger->Append(StoreOf(id, std::move(records))).ok());
+    stored[id].get_future().get();
+  };
+  EXPECT_EQ(first.copy->place(), nullptr);
+  store(0, {first, result});
+  ASSERT_NE(first.copy->place(), nullptr);
+  EXPECT_EQ(ReadAll(*first.copy->place()), state);
+  EXPECT_EQ(ReadAll(*result.copy->place()), (base::Bytes{1, 2, 3}));
+
+  // Both are superfluous now, and their places are not taken.
+  const base::Bytes other(state.size(), 2);
+  store(1, {With(RecordKind::kState, protocol::BlockKey(false, 9), crypto::MakeBlob(other))});
+  store(2, {With(RecordKind::kState, protocol::BlockKey(false, 19), crypto::MakeBlob(other))});
+  EXPECT_EQ(ReadAll(*first.copy->place()), state);
+  EXPECT_EQ(ReadAll(*result.copy->place()), (base::Bytes{1, 2, 3}));
+  ASSERT_TRUE(ledger->Close("finished").ok());
+}
+
+// A member that found that its state differed fetches that of the same block.
+TEST_F(LedgerTest, OfTwoStatesOfAHeightTheLastCounts) {
+  const auto state = [](std::uint8_t byte) {
+    return With(RecordKind::kState, protocol::BlockKey(false, 1), crypto::MakeBlob({byte}));
+  };
+  const Record first = state(1);
+  const Record last = state(2);
+  const Record block{RecordKind::kBlock, protocol::BlockKey(false, 1),
+                     wire::EncodeBlock(BlockOf(1))};
+  ASSERT_TRUE(Write({block, first, last}).ok());
+  EXPECT_EQ(ReadAll(*last.copy->place()), (base::Bytes{2}));
+  auto ledger = MustOpen(Options());
+  const auto restored = ledger->Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_EQ((*restored)->state->blob->data, (base::Bytes{2}));
+  EXPECT_EQ(ReadAll(*(*restored)->state->copy->place()), (base::Bytes{2}));
+}
+
+// Who spoils what peers are to get may spoil what was signed.
+TEST_F(LedgerTest, EndsWhenAReaderFindsItsBytesChanged) {
+  auto ledger = MustOpen(Options());
+  std::promise<void> stored;
+  std::promise<std::string> failed;
+  ledger->Start({.committed = [&](std::vector<StoreId>) { stored.set_value(); },
+                 .failed = [&](base::Status why) { failed.set_value(base::MessageOf(why)); }});
+  const Record result =
+      With(RecordKind::kResult, protocol::ResultKey(1, 0), crypto::MakeBlob({1, 2, 3}));
+  ASSERT_TRUE(ledger->Append(StoreOf(1, {result})).ok());
+  stored.get_future().get();
+  EXPECT_FALSE(result.copy->place()->Spoilt().ok());
+  ASSERT_TRUE(ledger->Append(StoreOf(2, {Slot(1, 1)})).ok());
+  EXPECT_THAT(failed.get_future().get(), HasSubstr("has other bytes than were written"));
+}
+
+// What was read in pieces is whole and has its root; what a member kept it can leave to the disk at
+// once when it starts again.
+TEST_F(LedgerTest, RestoresWhatCameInPiecesAndSaysWhereResultsAre) {
+  base::Bytes state(40 * crypto::kChunkBytes + 5);
+  for (std::size_t i = 0; i < state.size(); ++i) state[i] = static_cast<std::uint8_t>(i * i >> 7);
+  ASSERT_TRUE(
+      Write({{RecordKind::kBlock, protocol::BlockKey(false, 1), wire::EncodeBlock(BlockOf(1))},
+             With(RecordKind::kState, protocol::BlockKey(false, 1), InPieces(state)),
+             With(RecordKind::kResult, protocol::ResultKey(2, 0), crypto::MakeBlob({1, 2, 3}))})
+          .ok());
+  auto ledger = MustOpen(Options());
+  const auto restored = ledger->Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_EQ((*restored)->state->blob->data, state);
+  EXPECT_EQ((*restored)->state->blob->root, crypto::MerkleRootOfData(state));
+  ASSERT_EQ((*restored)->results.size(), 1U);
+  const Record& result = (*restored)->results[0];
+  EXPECT_EQ(result.blob->data, (base::Bytes{1, 2, 3}));
+  EXPECT_EQ(ReadAll(*result.copy->place()), (base::Bytes{1, 2, 3}));
+}
+
 TEST_F(LedgerTest, WritesMetricsWithoutAStore) {
   auto ledger = MustOpen(Options());
   ledger->Start({.committed = [](std::vector<StoreId>) {}, .failed = [](base::Status) {}});

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "node/protocol/ground/stored_state.h"
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/states.h"
@@ -182,11 +183,11 @@ TEST_F(StatePiecesTest, EachSlotHasPiecesLeavesAndAPlaceInTheStore) {
   std::swap(exchanged.slots[0].values, exchanged.slots[1].values);
   EXPECT_NE(StateRoot(exchanged, layout_), root);
 
-  const crypto::SharedBlob blob = EncodeState(state);
-  const auto decoded = DecodeState(blob->data, state.parameters->size(), moments);
+  const base::Bytes encoded = EncodeState(state);
+  const auto decoded = DecodeState(encoded, state.parameters->size(), moments);
   ASSERT_TRUE(decoded);
   EXPECT_EQ(StateRoot(*decoded, layout_), root);
-  EXPECT_FALSE(DecodeState(blob->data, state.parameters->size(), kSlots));
+  EXPECT_FALSE(DecodeState(encoded, state.parameters->size(), kSlots));
 }
 
 TEST_F(StatePiecesTest, AnyWrongBitOrLengthIsRefused) {
@@ -225,18 +226,54 @@ TEST_F(StatePiecesTest, OnlyTheTrueLeavesMakeTheRoot) {
 }
 
 TEST_F(StatePiecesTest, TheOwnStoreGivesBackWhatItGot) {
-  const crypto::SharedBlob blob = EncodeState(state_);
-  const auto decoded = DecodeState(blob->data, state_.parameters->size(), kSlots);
+  const base::Bytes encoded = EncodeState(state_);
+  const auto decoded = DecodeState(encoded, state_.parameters->size(), kSlots);
   ASSERT_TRUE(decoded);
   EXPECT_EQ(*decoded->parameters, *state_.parameters);
   EXPECT_EQ(*VelocityOf(*decoded), *VelocityOf(state_));
-  EXPECT_FALSE(DecodeState(blob->data, state_.parameters->size() + 1, kSlots));
-  EXPECT_FALSE(DecodeState(base::ByteView(blob->data).first(blob->data.size() - 1),
+  EXPECT_FALSE(DecodeState(encoded, state_.parameters->size() + 1, kSlots));
+  EXPECT_FALSE(DecodeState(base::ByteView(encoded).first(encoded.size() - 1),
                            state_.parameters->size(), kSlots));
   EXPECT_FALSE(DecodeState({}, 0, kSlots));
-  base::Bytes lying = blob->data;
+  base::Bytes lying = encoded;
   lying[0] ^= 1;
   EXPECT_FALSE(DecodeState(lying, state_.parameters->size(), kSlots));
+}
+
+TEST_F(StatePiecesTest, StoredStateIsReadInAnyPieces) {
+  const base::Bytes whole = EncodeState(state_);
+  const auto source = StateSource(state_);
+  ASSERT_EQ(source->size(), whole.size());
+  for (std::size_t size = 1; size < whole.size(); size = 3 * size + 2) {
+    for (std::size_t at = 0; at + size <= whole.size(); at += 1 + size / 2) {
+      base::Bytes part(size);
+      ASSERT_TRUE(source->Read(at, part).ok());
+      ASSERT_TRUE(
+          std::equal(part.begin(), part.end(), whole.begin() + static_cast<std::ptrdiff_t>(at)))
+          << size << " bytes from " << at;
+      if (at > 2000 && at + 2000 < whole.size()) at += whole.size() / 7;
+    }
+  }
+  base::Bytes beyond(2);
+  EXPECT_DEATH(static_cast<void>(source->Read(whole.size() - 1, beyond)), "CHECK failed");
+}
+
+// A manifest's defaults: each rooted state is stored, so that none has to stay in memory.
+TEST(StoresState, InStepsWithARoot) {
+  const auto stored = [](std::uint64_t roots) {
+    Manifest manifest;
+    manifest.state_root_every = roots;
+    std::vector<std::uint64_t> heights;
+    for (std::uint64_t height = 1; height <= 64; ++height) {
+      if (StoresState(manifest, height)) heights.push_back(height);
+    }
+    return heights;
+  };
+  EXPECT_EQ(stored(10), (std::vector<std::uint64_t>{10, 20, 30, 40, 50, 60}));
+  EXPECT_EQ(stored(1), (std::vector<std::uint64_t>{16, 32, 48, 64}));
+  EXPECT_EQ(stored(5), (std::vector<std::uint64_t>{15, 30, 45, 60}));
+  EXPECT_EQ(stored(16), (std::vector<std::uint64_t>{16, 32, 48, 64}));
+  EXPECT_EQ(stored(20), (std::vector<std::uint64_t>{16, 20, 32, 40, 48, 60, 64}));
 }
 
 }  // namespace

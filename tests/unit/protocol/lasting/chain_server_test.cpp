@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "node/protocol/ground/stored_state.h"
 #include "node/wire/codec.h"
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
@@ -275,6 +276,36 @@ TEST_F(ChainServerTest, StateIsServedAsItsLeavesAndItsPieces) {
     ASSERT_EQ(sends[0].blob->data.size(), leaves.size() * sizeof(Digest));
     EXPECT_EQ(std::memcmp(sends[0].blob->data.data(), leaves.data(), sends[0].blob->data.size()),
               0);
+  }
+}
+
+// Read from the store when it is sent, with the root and leaves that it had in memory.
+TEST_F(ChainServerTest, StateThatTheStoreHasIsServedTheSame) {
+  const auto pieces = StatePieces(kLayout, 1);
+  const auto copy = std::make_shared<crypto::DiskCopy>();
+  chain_.StateIsStored(copy);
+  chain_.Serve(kHead + 1, StateLeaves(chain_.state(), kLayout));
+  std::vector<SharedBlob> from_memory;
+  for (std::uint64_t index = 0; index <= pieces.size(); ++index) {
+    server_->AnswerState(Peer(), kHead + 1, index);
+    from_memory.push_back(Sent().at(0).blob);
+  }
+  copy->Set(StateSource(chain_.state()));
+  chain_.SetState(StateOf(2));
+  Advance(BlockOf(kHead + 1));
+  ASSERT_FALSE(chain_.ServedAt(kHead + 1)->state);
+  for (std::uint64_t index = 0; index <= pieces.size(); ++index) {
+    server_->AnswerState(Peer(), kHead + 1, index);
+    const auto sends = Sent();
+    ASSERT_EQ(sends.size(), 1u) << index;
+    const crypto::Blob& blob = *sends[0].blob;
+    EXPECT_EQ(blob.root, from_memory[index]->root) << index;
+    EXPECT_EQ(blob.leaves, from_memory[index]->leaves) << index;
+    ASSERT_EQ(blob.size(), from_memory[index]->data.size()) << index;
+    if (index == 0) continue;
+    base::Bytes read(blob.size());
+    ASSERT_TRUE(blob.source->Read(0, read).ok());
+    EXPECT_EQ(read, from_memory[index]->data) << index;
   }
 }
 

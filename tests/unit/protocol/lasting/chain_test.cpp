@@ -177,7 +177,80 @@ TEST_F(ChainTest, ServesAsManyStatesAsItSays) {
 TEST_F(ChainTest, ServedStateStaysAsItWas) {
   chain_.Serve(1, {DigestOf(1)});
   chain_.SetState(StateOf(2));
-  EXPECT_EQ(chain_.ServedAt(1)->state.parameters->front(), 1.0F);
+  EXPECT_EQ(chain_.ServedAt(1)->state->parameters->front(), 1.0F);
+}
+
+TEST_F(ChainTest, ResultIsLeftToTheStoreOnceItHasItAndItsStepIsOver) {
+  const SharedBlob result = crypto::MakeBlob({1, 2, 3});
+  const auto copy = std::make_shared<crypto::DiskCopy>();
+  chain_.AdvanceHead(BlockOf(2));
+  chain_.KeepResult(2, 0, result);
+  chain_.ResultIsStored(2, 0, copy);
+  chain_.AdvanceHead(BlockOf(3));
+  EXPECT_EQ(chain_.ResultAt(2, 0), result) << "the disk is slow";
+
+  copy->Set(crypto::SourceOf(result));
+  EXPECT_EQ(chain_.ResultAt(2, 0), result) << "nothing changes before the next block";
+  chain_.KeepResult(3, 0, result);
+  chain_.ResultIsStored(3, 0, copy);
+  chain_.AdvanceHead(BlockOf(4));
+  const SharedBlob left = chain_.ResultAt(2, 0);
+  ASSERT_NE(left, nullptr);
+  EXPECT_TRUE(left->data.empty());
+  EXPECT_EQ(left->source, copy->place());
+  EXPECT_EQ(left->root, result->root);
+  EXPECT_EQ(left->leaves, result->leaves);
+  EXPECT_EQ(left->size(), 3U);
+  chain_.AdvanceHead(BlockOf(4));
+  EXPECT_EQ(chain_.ResultAt(2, 0), left);
+  EXPECT_FALSE(chain_.KeepResult(2, 0, result)) << "it is still that one";
+}
+
+// A blob that came without its leaves would have to be read whole to be sent.
+TEST_F(ChainTest, ResultThatIsLeftHasItsLeaves) {
+  const SharedBlob whole = crypto::MakeBlob({1, 2, 3});
+  const auto copy = std::make_shared<crypto::DiskCopy>();
+  copy->Set(crypto::SourceOf(whole));
+  chain_.KeepResult(2, 0,
+                    std::make_shared<const crypto::Blob>(crypto::Blob{whole->data, whole->root}));
+  chain_.ResultIsStored(2, 0, copy);
+  chain_.AdvanceHead(BlockOf(3));
+  EXPECT_EQ(chain_.ResultAt(2, 0)->leaves, whole->leaves);
+}
+
+TEST_F(ChainTest, NobodyKeepsAResultThatTheStoreHasAndNoRuleNeeds) {
+  auto result = crypto::MakeBlob({1, 2, 3});
+  const std::weak_ptr<const crypto::Blob> bytes = result;
+  const auto copy = std::make_shared<crypto::DiskCopy>();
+  copy->Set(crypto::SourceOf(crypto::MakeBlob({1, 2, 3})));
+  chain_.AdvanceHead(BlockOf(2));
+  chain_.KeepResult(2, 0, result);
+  chain_.ResultIsStored(2, 0, copy);
+  PastStep past;
+  past.columns.resize(1);
+  past.columns[0].result = std::exchange(result, nullptr);
+  chain_.Remember(2, std::move(past));
+  for (std::uint64_t step = 3; step <= 4; ++step) {
+    chain_.AdvanceHead(BlockOf(step));
+    chain_.TrimPast({});
+    EXPECT_EQ(bytes.expired(), step == 4) << step;
+  }
+  EXPECT_EQ(chain_.Past(2)->columns.size(), 1U);
+  EXPECT_NE(chain_.ResultAt(2, 0), nullptr);
+}
+
+TEST_F(ChainTest, StateIsLeftToTheStoreThatHasIt) {
+  const auto copy = std::make_shared<crypto::DiskCopy>();
+  chain_.AdvanceHead(BlockOf(2));
+  chain_.StateIsStored(copy);
+  chain_.Serve(3, {DigestOf(1)});
+  chain_.AdvanceHead(BlockOf(3));
+  chain_.Serve(4, {DigestOf(1)});
+  EXPECT_TRUE(chain_.ServedAt(3)->state) << "not yet durable";
+  copy->Set(crypto::SourceOf(crypto::MakeBlob({1})));
+  chain_.AdvanceHead(BlockOf(4));
+  EXPECT_FALSE(chain_.ServedAt(3)->state);
+  EXPECT_TRUE(chain_.ServedAt(4)->state) << "it was never stored";
 }
 
 TEST_F(ChainTest, ExhibitIsKeptWithItsStep) {

@@ -31,7 +31,6 @@ struct FingerprintProbe {
     EXPECT_FEEDS(chain, results_.begin()->second);
     EXPECT_FEEDS(chain, past_);
     EXPECT_FEEDS(chain, served_);
-    EXPECT_FEEDS(chain, served_.begin()->second.state.slots);
     EXPECT_FEEDS(chain, served_.begin()->second.leaves);
   }
   static void OfCharges() {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 
+#include "node/protocol/ground/stored_state.h"
 #include "tests/unit/protocol/member/member_fixture.h"
 #include "tests/unit/protocol/states.h"
 
@@ -72,14 +73,15 @@ class BeginningTest : public MemberTest {
     return {RecordKind::kResult, ResultKey(step, 0), {}, ResultOf(step)};
   }
   // A store that holds the state after `last`.
+  static SharedBlob StoredBlob(const ModelState& state) {
+    return crypto::MakeBlob(EncodeState(state));
+  }
   static Restored StoreThatEndsWith(const Block& last) {
     Restored store;
     const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, 9.0F);
     store.blocks = {RecordOf(last)};
-    store.state = Record{RecordKind::kState,
-                         BlockKey(false, last.step),
-                         {},
-                         EncodeState(SgdState(numbers, numbers))};
+    store.state = Record{
+        RecordKind::kState, BlockKey(false, last.step), {}, StoredBlob(SgdState(numbers, numbers))};
     store.member = true;
     return store;
   }
@@ -275,7 +277,7 @@ TEST_F(BeginningTest, ReplayBeginsAtTheStoredState) {
   Restored store = StoreWith(kBlocks - 1);
   const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, 9.0F);
   store.state =
-      Record{RecordKind::kState, BlockKey(false, 1), {}, EncodeState(SgdState(numbers, numbers))};
+      Record{RecordKind::kState, BlockKey(false, 1), {}, StoredBlob(SgdState(numbers, numbers))};
   ASSERT_TRUE(beginning_.Restore(store).ok());
   EXPECT_EQ(HeightOf(components().chain.head()), 2u);
   EXPECT_EQ(*components().chain.state().parameters, *numbers);
@@ -347,15 +349,15 @@ TEST_F(BeginningTest, StateOfAnotherSizeIsAStatus) {
   ExpectRefused([](Restored& store) {
     const auto few = std::make_shared<const std::vector<float>>(scene::kFloats - 1, 9.0F);
     store.state =
-        Record{RecordKind::kState, BlockKey(false, 1), {}, EncodeState(SgdState(few, few))};
+        Record{RecordKind::kState, BlockKey(false, 1), {}, StoredBlob(SgdState(few, few))};
   });
 }
 
 TEST_F(BeginningTest, StateWithoutItsBlockIsAStatus) {
   ExpectRefused([](Restored& store) {
     const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, 9.0F);
-    store.state = Record{
-        RecordKind::kState, BlockKey(false, 77), {}, EncodeState(SgdState(numbers, numbers))};
+    store.state =
+        Record{RecordKind::kState, BlockKey(false, 77), {}, StoredBlob(SgdState(numbers, numbers))};
   });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "crypto/set_root.h"
+#include "node/protocol/ground/stored_state.h"
 #include "node/wire/bitmap.h"
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/step/step_fixture.h"
@@ -96,7 +97,10 @@ class ClosingStepTest : public SettlingTest {
 class SixteenthBlockTest : public SettlingTest {
  protected:
   SixteenthBlockTest()
-      : SettlingTest([](Manifest&, Block& head) { head.step = kStateEvery - 2; }) {}
+      : SettlingTest([](Manifest& manifest, Block& head) {
+          manifest.state_root_every = 1;
+          head.step = kStateEvery - 2;
+        }) {}
 };
 
 // --- B1 ---

@@ -292,10 +292,12 @@ bool Cluster::FireNextTimer() {
 
 void Cluster::Perform(std::size_t index, const Action& action) {
   Node& node = nodes_[index];
-  if (const auto* send = std::get_if<Send>(&action)) {
-    CheckSend(node, *send);
-    if (on_send && !on_send(index, *send)) return;
-    Deliver(IndexOf(send->to), index, send->frame, send->blob);
+  if (const auto* sent = std::get_if<Send>(&action)) {
+    Send send = *sent;
+    send.blob = crypto::InMemory(std::move(send.blob));
+    CheckSend(node, send);
+    if (on_send && !on_send(index, send)) return;
+    Deliver(IndexOf(send.to), index, send.frame, send.blob);
   } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
     node.timers[timer->id] = timer->at;
   } else if (const auto* cancel = std::get_if<CancelTimer>(&action)) {
@@ -351,7 +353,11 @@ void Cluster::PerformStore(Node& node, std::size_t index, const Store& store) {
 void Cluster::ReleaseStores(std::size_t index) {
   Node& node = nodes_[index];
   for (auto& [id, records] : node.storing) {
-    for (Record& record : records) KeepRecord(node, std::move(record));
+    for (Record& record : records) {
+      record.blob = crypto::InMemory(std::move(record.blob));
+      if (record.copy != nullptr) record.copy->Set(crypto::SourceOf(record.blob));
+      KeepRecord(node, std::move(record));
+    }
     queue_.push_back({index, Stored{id}});
   }
   node.storing.clear();
@@ -365,7 +371,8 @@ void Cluster::ReleaseJobs(std::size_t index) {
 
 void Cluster::KeepRecord(Node& node, Record record) {
   const auto [at, fresh] = node.durable.try_emplace({record.kind, record.key}, record);
-  if (record.kind == RecordKind::kResult || record.kind == RecordKind::kStatePart) {
+  if (record.kind == RecordKind::kResult || record.kind == RecordKind::kStatePart ||
+      record.kind == RecordKind::kState) {
     at->second = record;  // the last one counts
   }
   EXPECT_TRUE(fresh || record.kind != RecordKind::kSlot) << "a slot was prepared twice";

@@ -359,6 +359,34 @@ TEST(PeerTest, AnotherStateThanTheSealedOneIsReplacedAndNobodyBanned) {
   EXPECT_FALSE(node.back.empty());
 }
 
+// The wrong state of block 16 was stored before step 16 found it out. What it begins with when it
+// is started again is the true one, of the same block.
+TEST(PeerTest, AWrongStateThatWasStoredIsReplacedInTheStore) {
+  Cluster cluster(Steps(40));
+  std::uint64_t updates = 0;
+  cluster.on_job = [&updates](std::size_t node, const JobSpec& spec, JobResult& result) {
+    if (node != kCheat || !std::holds_alternative<UpdateSpec>(spec) || ++updates != 16) return;
+    auto& state = std::get<UpdateResult>(result).state;
+    auto parameters = *state.parameters;
+    parameters[5] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(parameters[5]) ^ (1U << 7));
+    state.parameters = std::make_shared<const std::vector<float>>(std::move(parameters));
+  };
+  cluster.Start();
+  const Cluster::Node& node = cluster.node(kCheat);
+  cluster.RunUntil([&node] { return !node.back.empty(); });
+  ASSERT_EQ(node.away.size(), 1u);
+  EXPECT_EQ(node.away[0].step, 16u);
+  EXPECT_NE(node.away[0].reason.find("DIVERGED"), std::string::npos) << node.away[0].reason;
+  cluster.Kill(kCheat);
+  cluster.Restart(kCheat);
+  cluster.RunToEnd();
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  for (std::size_t i = 1; i < node.away.size(); ++i) {
+    EXPECT_EQ(node.away[i].reason.find("DIVERGED"), std::string::npos) << node.away[i].reason;
+  }
+  EXPECT_EQ(*node.states.back().parameters, *cluster.node(0).states.back().parameters);
+}
+
 // The closing step alone compares the state after the last update.
 TEST(PeerTest, AnotherStateAfterTheLastUpdateIsReplacedBeforeTheEnd) {
   constexpr std::uint64_t kSteps = 7;
