@@ -1,5 +1,6 @@
 """The model of a run continues a text."""
 import json
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -47,16 +48,18 @@ class GenerateTest(TestCase):
         text.write_text(SENTENCE * 300)
         made = self.make_run(count=3, steps=3000, model="gpt", options=[*GPT[2:], "--data", f"text:{text}"])
         nodes = [self.running(made.start(i, "--data", f"text:{text}", *(["--sample", 0] if i == 2 else []))) for i in range(3)]
-        sample = nodes[0].wait_for_event(event="evaluation")["sample"]
+        # An evaluation that gives way to a gradient at once, as on a busy machine, has none.
+        sample = next(event["sample"] for event in iter(lambda: nodes[0].wait_for_event(event="evaluation"), None) if "sample" in event)
         self.assertEqual(set(sample), {"prompt", "text"})
         self.assertIn(sample["prompt"], SENTENCE * 2)
         self.assertFalse([c for c in sample["text"] if (c < " " or "\x7f" <= c < "\xa0") and c not in "\n\t"], sample)
         self.assertNotIn("sample", nodes[2].wait_for_event(event="evaluation"))
         for node in nodes:
             harness.drain(node)
-        told = json.loads(expect_ok("status", made.data_dir(0), "--json"))
-        self.assertIn(told["sample"]["prompt"], SENTENCE * 2)
-        self.assertRegex(expect_ok("status", made.data_dir(0)), r'(?m)^writes  "')
+        status = lambda *options: expect_ok("status", made.data_dir(0), *options)
+        harness.wait_until(lambda: "sample" in json.loads(status("--json")), "a sample in the status")
+        self.assertIn(json.loads(status("--json"))["sample"]["prompt"], SENTENCE * 2)
+        harness.wait_until(lambda: re.search(r'(?m)^writes  "', status()), "a sample in the status for people")
         self.assertNotIn("sample", json.loads(expect_ok("status", made.data_dir(2), "--json")))
 
     def test_what_cannot_speak_is_refused_in_one_line(self):
