@@ -115,8 +115,7 @@ base::StatusOr<std::vector<Extent>> UsedExtents(sqlite::Database& database) {
   while (true) {
     ASSIGN_OR_RETURN(const bool more, row.Step());
     if (!more) return used;
-    used.push_back(
-        {static_cast<std::uint64_t>(row.Integer(0)), static_cast<std::uint64_t>(row.Integer(1))});
+    used.push_back(ExtentOf(row));
   }
 }
 
@@ -269,7 +268,7 @@ std::optional<Ledger::Batch> Ledger::NextBatch() {
 }
 
 base::Status Ledger::Commit(const Batch& batch) {
-  // A disk that spoils what others read spoils what was signed.
+  // A disk that spoils what is to be sent may spoil what was signed.
   RETURN_IF_ERROR(bulk_.fault());
   RETURN_IF_ERROR(database_.Execute("BEGIN IMMEDIATE"));
   base::Status status = Apply(batch);

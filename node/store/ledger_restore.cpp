@@ -16,12 +16,7 @@ base::Bytes KeyOfHeight(std::int64_t height) {
                      : protocol::BlockKey(false, static_cast<std::uint64_t>(height - 1));
 }
 
-// Of a row (start, size, root) of states or results.
-Extent ExtentOf(const sqlite::Statement& row) {
-  return {static_cast<std::uint64_t>(row.Integer(0)), static_cast<std::uint64_t>(row.Integer(1))};
-}
-
-// The bytes of such a row, if they match the root.
+// The bytes of a row (start, size, root) of states or results, if they match the root.
 base::StatusOr<crypto::SharedBlob> ReadBulk(const BulkFile& bulk, const sqlite::Statement& row,
                                             const std::string& data_dir) {
   auto data = bulk.Read(ExtentOf(row));

@@ -110,6 +110,10 @@ struct LedgerTables::Statements {
   sqlite::Statement prune_metrics;
 };
 
+Extent ExtentOf(const sqlite::Statement& row) {
+  return {static_cast<std::uint64_t>(row.Integer(0)), static_cast<std::uint64_t>(row.Integer(1))};
+}
+
 LedgerTables::LedgerTables(sqlite::Database& database, BulkFile& bulk, std::string data_dir,
                            std::uint64_t keep_steps)
     : database_(database),
@@ -389,8 +393,7 @@ base::Status LedgerTables::ForgetBulk(sqlite::Statement& forget) {
   while (true) {
     ASSIGN_OR_RETURN(const bool row, forget.Step());
     if (!row) return base::OkStatus();
-    bulk_.Free({static_cast<std::uint64_t>(forget.Integer(0)),
-                static_cast<std::uint64_t>(forget.Integer(1))});
+    bulk_.Free(ExtentOf(forget));
   }
 }
 

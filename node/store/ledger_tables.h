@@ -30,6 +30,9 @@
 
 namespace ostraka::store {
 
+// Of a row of states, results or parts that begins with its start and size.
+Extent ExtentOf(const sqlite::Statement& row);
+
 class LedgerTables {
  public:
   // REQUIRES: `database` has the tables; it and `bulk` outlive this. `data_dir` appears in
@@ -63,7 +66,7 @@ class LedgerTables {
   // Writes the record's blob to `bulk`, binds its place as parameters `first` and following of
   // `add`, and runs `add`.
   base::Status AddBulk(sqlite::Statement& add, int first, const protocol::Record& record);
-  // Runs `forget` for heights below `height` and frees the extents that it returns.
+  // Runs `forget` and frees the extents that it returns.
   base::Status ForgetBulk(sqlite::Statement& forget);
   // Every kPruneEvery steps, prunes records older than keep_steps before `step`.
   base::Status Prune(std::uint64_t step);
@@ -74,7 +77,7 @@ class LedgerTables {
   const std::uint64_t keep_steps_;
   const std::unique_ptr<Statements> statements_;
   std::uint64_t pruned_below_ = 0;  // slots of earlier steps are pruned
-  std::vector<std::pair<std::shared_ptr<crypto::DiskCopy>, Extent>> written_;
+  std::vector<std::pair<std::shared_ptr<crypto::DiskCopy>, Extent>> written_;  // to be told
 };
 
 }  // namespace ostraka::store

@@ -11,13 +11,13 @@
 //
 // May not know: seals in progress, messages, links, time.
 //
-// Memory: kRecentBlocks encoded blocks; the aggregates of the head's step and the one in progress
-// (a
-//   model's size each); kPastSteps past steps, with the parts of the own column of two of them, and
-//   the model and the aggregates of as many and of those that voters may look at, and of those that
-//   open cases are about. The aggregates of kPastSteps steps and the states of the last rooted
-//   steps (two where these are 2 kLongWay steps apart, and up to 2 kLongWay + 1 where each step has
-//   a root) are in memory until the store has them, and then their hashes are.
+// Memory: kRecentBlocks encoded blocks; the aggregates of the head's step and the one in progress,
+//   a model's size each; kPastSteps past steps, with the parts of the own column of two of them,
+//   and the model and the aggregates of as many, of those that voters may look at, and of those
+//   that open cases are about. The aggregates of kPastSteps steps and the states of the last rooted
+//   steps are in memory until the store has them, and then only their hashes are. So many states
+//   are served: two where rooted steps are 2 kLongWay apart, and up to 2 kLongWay + 1 where each
+//   step has a root.
 //
 // What an attacker can do here: nothing by itself. Only what is sealed, or proven by its hash,
 // comes in.

@@ -93,7 +93,7 @@ TEST_F(BulkFileTest, NeverMixesExtentsAndStopsGrowing) {
   EXPECT_LT(std::filesystem::file_size(Path()), 2 * early);
 }
 
-// Whoever reads what was lent may be a slow peer.
+// A slow peer may read for long what was lent.
 TEST_F(BulkFileTest, WhatWasLentStaysUntilNobodyHasIt) {
   BulkFile file = MustOpen();
   const Extent old = MustWrite(file, {1, 2, 3, 4});

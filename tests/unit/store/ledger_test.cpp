@@ -273,7 +273,7 @@ TEST_F(LedgerTest, OfTwoStatesOfAHeightTheLastCounts) {
   EXPECT_EQ(ReadAll(*(*restored)->state->copy->place()), (base::Bytes{2}));
 }
 
-// Who spoils what peers are to get may spoil what was signed.
+// A disk that spoils what is to be sent may spoil what was signed.
 TEST_F(LedgerTest, EndsWhenAReaderFindsItsBytesChanged) {
   auto ledger = MustOpen(Options());
   std::promise<void> stored;
