@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/protocol/ground/stored_state.h"
 #include "node/protocol/mail/signer.h"
 
 namespace ostraka::sim {
@@ -24,9 +25,8 @@ void Disk::DropBelow(RecordKind kind, const protocol::Bytes& height) {
 }
 
 void Disk::Apply(const protocol::Store& store) {
-  for (Record record : store.records) {
-    record.blob = crypto::InMemory(std::move(record.blob));
-    if (record.copy != nullptr) record.copy->Set(crypto::SourceOf(record.blob));
+  for (const Record& stored : store.records) {
+    const Record record = protocol::HeldInMemory(stored);
     const auto [place, fresh] = records_.try_emplace({record.kind, record.key}, record);
     const bool last_counts = record.kind == RecordKind::kResult ||
                              record.kind == RecordKind::kStatePart ||

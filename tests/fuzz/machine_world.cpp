@@ -6,6 +6,7 @@
 
 #include "aggregation/kernels/rows.h"
 #include "node/base/check.h"
+#include "node/protocol/ground/stored_state.h"
 #include "node/protocol/mail/signer.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
@@ -285,9 +286,8 @@ void MachineWorld::Hear(std::size_t index, const protocol::Send& send) {
 void MachineWorld::PerformStore(std::size_t index, const protocol::Store& store) {
   Node& node = nodes_[index];
   std::vector<wire::Slot> slots;
-  for (protocol::Record record : store.records) {
-    record.blob = crypto::InMemory(std::move(record.blob));
-    if (record.copy != nullptr) record.copy->Set(crypto::SourceOf(record.blob));
+  for (const protocol::Record& stored : store.records) {
+    const protocol::Record record = protocol::HeldInMemory(stored);
     node.store.insert_or_assign({record.kind, record.key}, record);
     if (record.kind == protocol::RecordKind::kSlot) {
       NoteSlot(index, record);

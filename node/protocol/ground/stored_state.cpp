@@ -94,4 +94,10 @@ crypto::SharedBlob StoredPiece(const crypto::BulkSource& stored, std::uint64_t d
   return blob;
 }
 
+Record HeldInMemory(Record record) {
+  record.blob = crypto::InMemory(std::move(record.blob));
+  if (record.copy != nullptr) record.copy->Set(crypto::SourceOf(record.blob));
+  return record;
+}
+
 }  // namespace ostraka::protocol

@@ -1,6 +1,6 @@
 // A model state in a member's own store: u64 d, then the parameters and each slot, d floats each.
 //
-// Thread safety: pure functions.
+// Thread safety: pure functions, but for what HeldInMemory says.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "crypto/merkle.h"
 #include "node/base/bytes.h"
+#include "node/protocol/ground/machine.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/ground/state.h"
 
@@ -36,5 +37,9 @@ std::optional<ModelState> DecodeState(base::ByteView bytes, std::uint64_t dimens
 // those of the state, and the piece is one of its pieces.
 crypto::SharedBlob StoredPiece(const crypto::BulkSource& stored, std::uint64_t dimension,
                                const StatePiece& piece, const std::vector<Digest>& leaves);
+
+// What a store keeps that is no disk, as in simulators: the record with its bytes in memory. It
+// says at once that it has them (Record::copy).
+Record HeldInMemory(Record record);
 
 }  // namespace ostraka::protocol

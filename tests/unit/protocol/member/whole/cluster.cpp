@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/protocol/ground/stored_state.h"
 #include "node/protocol/mail/signer.h"
 #include "node/protocol/recording/head.h"
 #include "node/protocol/recording/recording_machine.h"
@@ -353,11 +354,7 @@ void Cluster::PerformStore(Node& node, std::size_t index, const Store& store) {
 void Cluster::ReleaseStores(std::size_t index) {
   Node& node = nodes_[index];
   for (auto& [id, records] : node.storing) {
-    for (Record& record : records) {
-      record.blob = crypto::InMemory(std::move(record.blob));
-      if (record.copy != nullptr) record.copy->Set(crypto::SourceOf(record.blob));
-      KeepRecord(node, std::move(record));
-    }
+    for (Record& record : records) KeepRecord(node, HeldInMemory(std::move(record)));
     queue_.push_back({index, Stored{id}});
   }
   node.storing.clear();
