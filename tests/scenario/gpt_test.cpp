@@ -94,7 +94,8 @@ TEST(GptRun, ClaimedRootsAreDroppedTwice) {
 // --- the run itself
 
 TEST(GptRun, EqualSeedsAreEqualEventByEvent) {
-  const SimOptions options = Gpt("label_flip", 3);
+  SimOptions options = Gpt("label_flip", 3);
+  if (!InSoak()) options.steps = 20;
   const auto twice = RunSeed(options, /*twice=*/true);
   ASSERT_TRUE(twice.ok()) << twice.status().message();
   EXPECT_TRUE(twice->ok) << twice->failure->message;

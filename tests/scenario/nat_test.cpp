@@ -55,6 +55,7 @@ TEST_P(Carriers, HarmNobody) {
     options.seed = seed;
     RunWithoutHarm(options);
   }
+  if (!InSoak()) return;
   SimOptions options = Behind(7, {16, 7}, "forward", {{"mode", GetParam()}});
   options.steps = 10;
   options.attack_from_step = 1;
