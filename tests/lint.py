@@ -25,6 +25,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
@@ -420,16 +421,54 @@ def check_standard_includes(tree):
                     yield Finding(path, number, "standard-include", f"std::{name} needs <{providers[0]}>")
 
 
-def _precompiled(compiler, version):
-    """Options that begin a compilation with what most headers include; the file is made if need be."""
-    header = CACHE / "common" / "common.h"
+def _precompile(compiler, header, text):
+    """Options that begin a compilation with `text`, from the file `header`, which is made if need be; None: an error."""
     header.parent.mkdir(parents=True, exist_ok=True)
-    text = f"// for {version}\n" + "".join(f"#include <{name}>\n" for name in rules.PRECOMPILED)
-    if not header.with_suffix(".h.gch").exists() or header.read_text() != text:
+    made = header.with_suffix(".h.gch")
+    if not made.exists() or header.read_text() != text:
         header.write_text(text)
-        subprocess.run([*compiler, "-x", "c++-header", header, "-o", header.with_suffix(".h.gch")],
-                       check=True)
+        if subprocess.run([*compiler, "-x", "c++-header", header, "-o", made], check=False,
+                          stderr=subprocess.DEVNULL).returncode != 0:
+            return None
     return ["-include", str(header), "-Winvalid-pch"]
+
+
+def _includes_come_first(tree, path):
+    """No line of code stands before an #include of a file of this project."""
+    quoted = [line for line, _, quoted in tree.includes(path) if quoted]
+    before = tree.code(path).split("\n")[:max(quoted, default=0)]
+    return not any(line.strip() and not line.lstrip().startswith("#") for line in before)
+
+
+# How often a header is parsed in the time in which it is precompiled.
+PRECOMPILING_COSTS = 8
+
+
+def contexts_of(tree, headers):
+    """{header: one that it includes, directly or not}: few headers, which are dear to parse and which many include.
+
+    A header whose includes come first sees the same names whether or not one of them was parsed
+    earlier, and each of them is judged by itself; so it may be compiled behind a precompiled one.
+    """
+    closures = {path: set(_closure(tree, path)) for path in tree.cpp((".h",))}
+    size = {path: sum(len(tree.texts[name]) for name in closure) for path, closure in closures.items()}
+    users = {path: [] for path in closures}
+    for header in headers:
+        for path in closures[header] if _includes_come_first(tree, header) else ():
+            if path in users and header not in closures[path]:
+                users[path].append(header)
+    chosen = {}
+
+    def saved(path):
+        return sum(max(0, size[path] - size.get(chosen.get(header), 0)) for header in users[path])
+    while users:
+        best = max(sorted(users), key=saved)
+        if saved(best) <= PRECOMPILING_COSTS * size[best]:
+            break
+        for header in users.pop(best):
+            if size[best] > size.get(chosen.get(header), 0):
+                chosen[header] = best
+    return chosen
 
 
 def check_headers_alone(tree, root=ROOT, cache=None):
@@ -437,27 +476,14 @@ def check_headers_alone(tree, root=ROOT, cache=None):
     cache = cache or CACHE / "headers"
     cache.mkdir(parents=True, exist_ok=True)
     flags = ["-std=c++20", "-Wall", "-Wextra", "-Wshadow", "-Werror"]
-    compiler = ["g++", *flags]
     version = subprocess.run(["g++", "--version"], capture_output=True, text=True,
                              check=True).stdout.split("\n")[0]
-    compiler += _precompiled(compiler, version)
     generated = next(root.glob("build/*/node/wire/ostraka.capnp.h"), None)
-    compiler += ["-fsyntax-only", "-x", "c++", f"-I{root}", *([f"-I{generated.parent}"] if generated else [])]
+    compiler = ["g++", *flags, f"-I{root}", *([f"-I{generated.parent}"] if generated else [])]
 
-    def check(path):
+    def mark_of(path):
         parts = [part for name in _closure(tree, path) for part in (name, tree.texts[name])]
-        key = hashlib.sha256("\0".join([version, *flags, *rules.PRECOMPILED, *parts]).encode()).hexdigest()
-        mark = cache / key
-        if mark.exists():
-            return None
-        # The second include shows that #pragma once works.
-        done = subprocess.run([*compiler, "-"], input=f'#include "{path}"\n' * 2, check=False,
-                              capture_output=True, text=True)
-        if done.returncode == 0:
-            mark.touch()
-            return None
-        errors = [line for line in done.stderr.split("\n") if "error" in line] + [done.stderr]
-        return Finding(path, 1, "header-alone", f"does not compile alone: {errors[0].strip()}")
+        return cache / hashlib.sha256("\0".join([version, *flags, *rules.PRECOMPILED, *parts]).encode()).hexdigest()
 
     # A header of a source that is never compiled in a batch is proven by that source, which opens with it. Generated
     # headers are there only after a build.
@@ -465,10 +491,33 @@ def check_headers_alone(tree, root=ROOT, cache=None):
                        for path in tree.cpp((".cpp",)) if matches(rules.NEVER_IN_A_BATCH, path)}
     made = {path for path in tree.cpp((".h",)) for _, target, quoted in tree.includes(path)
             if quoted and target == "ostraka.capnp.h"}
-    headers = [path for path in tree.cpp((".h",))
-               if path not in proven_by_build and (generated or not made.intersection(_closure(tree, path)))]
-    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
-        yield from filter(None, pool.map(check, headers))
+    marks = {path: mark_of(path) for path in tree.cpp((".h",))
+             if path not in proven_by_build and (generated or not made.intersection(_closure(tree, path)))}
+    unproven = [path for path, mark in marks.items() if not mark.exists()]
+    if not unproven:
+        return
+    common = f"// for {version}\n" + "".join(f"#include <{name}>\n" for name in rules.PRECOMPILED)
+    plain = _precompile(compiler, CACHE / "common" / "common.h", common)
+    contexts = contexts_of(tree, unproven)
+    shared = sorted(set(contexts.values()))
+    with (tempfile.TemporaryDirectory(dir=cache.parent) as folder,
+          concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool):
+        # One that does not compile is found when it is judged itself.
+        behind = dict(zip(shared, pool.map(
+            lambda path: _precompile(compiler, pathlib.Path(folder) / f"{shared.index(path)}.h",
+                                     common + f'#include "{path}"\n'), shared)))
+
+        def check(path):
+            before = behind.get(contexts.get(path)) or plain or []
+            # The second include shows that #pragma once works.
+            done = subprocess.run([*compiler, *before, "-fsyntax-only", "-x", "c++", "-"],
+                                  input=f'#include "{path}"\n' * 2, check=False, capture_output=True, text=True)
+            if done.returncode == 0:
+                marks[path].touch()
+                return None
+            errors = [line for line in done.stderr.split("\n") if "error" in line] + [done.stderr]
+            return Finding(path, 1, "header-alone", f"does not compile alone: {errors[0].strip()}")
+        yield from filter(None, pool.map(check, unproven))
 
 
 def _closure(tree, path):

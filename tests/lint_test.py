@@ -310,6 +310,21 @@ class Headers(unittest.TestCase):
                  "sim/c.h": "// std::map\n\nstd::map<int, int> C();\n", "sim/c.cpp": "std::map<int, int> d;\n"}
         self.assertEqual(findings(lint.check_standard_includes, files), [("sim/c.h", 3)])
 
+    def test_compiles_headers_behind_what_many_of_them_include(self):
+        hub = "#pragma once\nstruct Hub {};\n" + "// What.\n" * 50
+        user = '#pragma once\n{}#include "sim/hub.h"\ninline {} U{}() {{ return {{}}; }}\n'
+        files = {"sim/hub.h": hub, **{f"sim/u{i}.h": user.format("", "Hub", i) for i in range(12)}}
+        tree = lint.Tree(files)
+        self.assertEqual(lint.contexts_of(tree, list(files)), {f"sim/u{i}.h": "sim/hub.h" for i in range(12)})
+        self.assertEqual(lint.contexts_of(tree, ["sim/hub.h", "sim/u1.h"]), {})  # it would not pay
+        # What another one declares is not there, and code before the includes is read without them.
+        files["sim/u2.h"] = user.format("", "decltype(U1())", 2)
+        files["sim/u3.h"] = user.format("inline Hub Early() { return {}; }\n", "Hub", 3)
+        self.assertNotIn("sim/u3.h", lint.contexts_of(lint.Tree(files), list(files)))
+        self.assertEqual(self.compile(files), ([("sim/u2.h", 1), ("sim/u3.h", 1)], 11))
+        files["sim/hub.h"] = hub.replace("Hub", "Other")
+        self.assertEqual(self.compile(files)[1], 1)
+
     def test_judges_anew_when_an_included_header_changes(self):
         base = {"sim/a.h": "#pragma once\nstruct A {};\n"}
         user = {"sim/b.h": '#pragma once\n#include "sim/a.h"\ninline A B() { return {}; }\n'}
