@@ -95,7 +95,10 @@ TEST(GptRun, ClaimedRootsAreDroppedTwice) {
 
 TEST(GptRun, EqualSeedsAreEqualEventByEvent) {
   SimOptions options = Gpt("label_flip", 3);
-  if (!InSoak()) options.steps = 20;
+  if (!InSoak()) {
+    options.steps = 20;
+    options.await_removal = false;
+  }
   const auto twice = RunSeed(options, /*twice=*/true);
   ASSERT_TRUE(twice.ok()) << twice.status().message();
   EXPECT_TRUE(twice->ok) << twice->failure->message;
