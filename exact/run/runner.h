@@ -34,6 +34,8 @@ class Runner {
   // `constants` has the floats of each constant, of the graph's sizes.
   Runner(PlannedProgram plan, std::vector<std::vector<float>> constants, const Kernels& kernels,
          const Executor& executor);
+  Runner(PlannedProgram, std::vector<std::vector<float>>, const Kernels&,
+         const Executor&&) = delete;
 
   // While `abandoned` is true, a run ends before its next step with Unavailable, which leaves the
   // gradient undefined. It may be shared, and set by any thread.

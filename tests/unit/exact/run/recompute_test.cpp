@@ -20,7 +20,8 @@ using testing::NamedProblem;
 using testing::Problem;
 
 Gradient GradientBy(PlannedProgram plan, const Problem& problem) {
-  Runner runner(std::move(plan), problem.constants, BestKernels(), aggregation::SerialExecutor());
+  const aggregation::SerialExecutor executor;
+  Runner runner(std::move(plan), problem.constants, BestKernels(), executor);
   Gradient result;
   result.values.resize(problem.parameters.size());
   result.loss = runner.Gradient(problem.parameters, problem.inputs(), result.values).value();
