@@ -130,6 +130,7 @@ std::vector<bool> DependsOnParameters(const Graph& graph) {
   std::vector<bool> depends(graph.value_count());
   std::fill_n(depends.begin(), graph.parameters.size(), true);
   for (std::size_t i = 0; i < graph.instructions.size(); ++i) {
+    if (graph.instructions[i].op == Op::kStopGradient) continue;
     const std::vector<ValueId>& operands = graph.instructions[i].operands;
     depends[graph.declared_count() + i] = std::any_of(
         operands.begin(), operands.end(), [&depends](ValueId operand) { return depends[operand]; });

@@ -1,5 +1,5 @@
 // A model as data: the forward pass from a micro-batch to the loss, over the operations of ostraka
-// ops/1 (docs/graph.md), with static shapes. A graph has no operation that reads, writes, loops or
+// ops/2 (docs/graph.md), with static shapes. A graph has no operation that reads, writes, loops or
 // draws, so it carries no code.
 //
 // Tensors are row-major without gaps. Values are numbered: first the declared ones (parameters,
@@ -43,6 +43,7 @@ enum class Op : std::uint8_t {
   kExpand,
   kCat,
   kSlice,
+  kStopGradient,
   // Products.
   kMatmul,
   kLinear,

@@ -229,7 +229,7 @@ class Parser {
     const Operation* operation = FindOperation(words[3]);
     if (operation == nullptr) {
       return base::InvalidArgument(
-          Quoted(words[3]) + " is no operation of ostraka ops/1; there are " + AllOperationNames());
+          Quoted(words[3]) + " is no operation of ostraka ops/2; there are " + AllOperationNames());
     }
     Instruction instruction{.op = operation->op};
     ASSIGN_OR_RETURN(instruction.type, ParseType(words[1]));

@@ -25,6 +25,7 @@ constexpr std::array<Operation, kOpCount> kOperations = {{
     {Op::kExpand, "expand", 1, 1, {}},
     {Op::kCat, "cat", 1, kMaxOperands, kAxisOnly},
     {Op::kSlice, "slice", 1, 1, kRange},
+    {Op::kStopGradient, "stop_gradient", 1, 1, {}},
     {Op::kMatmul, "matmul", 2, 2, {}},
     {Op::kLinear, "linear", 2, 3, {}},
     {Op::kAttention, "attention", 3, 4, kScores},

@@ -1,4 +1,4 @@
-// The operations of ostraka ops/1 as a table: names, operands, attributes.
+// The operations of ostraka ops/2 as a table: names, operands, attributes.
 //
 // Thread safety: immutable table and pure functions.
 #pragma once

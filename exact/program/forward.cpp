@@ -165,7 +165,8 @@ BufferId Lowering::EmitMap(Map map, std::vector<BufferId> reads, std::size_t cou
 void Lowering::Forward(std::size_t index) {
   const Instruction& instruction = graph_.instructions[index];
   const ValueId value = value_of(index);
-  if (instruction.op == Op::kReshape) {  // row-major without gaps: the elements stay where they are
+  // Row-major without gaps: the elements stay where they are.
+  if (instruction.op == Op::kReshape || instruction.op == Op::kStopGradient) {
     buffers_[value] = buffer_of(instruction.operands[0]);
     return;
   }

@@ -143,9 +143,19 @@ class Slice:
         return [whole]
 
 
+class StopGradient:
+    @staticmethod
+    def forward(step, x):
+        return x
+
+    @staticmethod
+    def backward(step, g, y, x):
+        return []
+
+
 MINUS = F32(-1)
 OPERATIONS = {
-    "reshape": Reshape, "permute": Permute, "expand": Expand, "cat": Cat, "slice": Slice,
+    "reshape": Reshape, "stop_gradient": StopGradient, "permute": Permute, "expand": Expand, "cat": Cat, "slice": Slice,
     "add": Elementwise(lambda a, b: a + b, lambda g, y, a, b: (g, g)),
     "sub": Elementwise(lambda a, b: a - b, lambda g, y, a, b: (g, g * MINUS)),
     "mul": Elementwise(lambda a, b: a * b, lambda g, y, a, b: (g * b, g * a)),

@@ -51,7 +51,7 @@ def parse(text):
 
 def instruction_of(words):
     if words[3] not in OPERATIONS:
-        raise BadGraph(f"'{words[3]}' is no operation of ostraka ops/1")
+        raise BadGraph(f"'{words[3]}' is no operation of ostraka ops/2")
     attributes = dict(word.split("=") for word in words[4:] if "=" in word)
     return Instruction(shape_of(words[1]), words[3], [word for word in words[4:] if "=" not in word], attributes)
 
@@ -131,6 +131,6 @@ def backward(graph, values):
 def depends_on_parameters(graph):
     trained = set(graph.parameters)
     for place, step in graph.instructions.items():
-        if trained.intersection(step.operands):
+        if step.name != "stop_gradient" and trained.intersection(step.operands):
             trained.add(place)
     return trained

@@ -1,4 +1,4 @@
-"""Instructions of ostraka ops/1 on values: shapes are inferred, nothing is written that changes nothing."""
+"""Instructions of ostraka ops/2 on values: shapes are inferred, nothing is written that changes nothing."""
 import math
 
 import numpy
@@ -21,6 +21,7 @@ class Emitter:
         self.padded = {}     # of a table's name and its padding row: the table that lookups read
         self._reshaped = {}  # the result of a reshape: what it is of
         self._permuted = {}  # the result of a permute: what it is of, and the order
+        self._trained = {}   # of each instruction: whether a gradient passes from it to a parameter
 
     # What an operand is.
 
@@ -92,6 +93,15 @@ class Emitter:
         result = self.apply("permute", [x], [x.shape[axis] for axis in order], order=order)
         self._permuted[result.name] = x, order
         return result
+
+    def stopped(self, x):
+        """x, as if it depended on no parameter."""
+        trained = self._trained
+        for index in range(len(trained) + 1, self.graph.size() + 1):
+            operation, operands, *_ = self.graph.line(f"%{index}")
+            trained[f"%{index}"] = operation != "stop_gradient" and any(
+                trained.get(operand, operand in self.trained) for operand in operands)
+        return self.apply("stop_gradient", [x], x.shape) if trained.get(x.name, x.name in self.trained) else x
 
     def expand(self, x, shape):
         shape = tuple(shape)

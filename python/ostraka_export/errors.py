@@ -2,7 +2,7 @@
 
 
 class ExportError(ValueError):
-    """One line: the module, its source line, what ostraka ops/1 lacks, and a remedy."""
+    """One line: the module, its source line, what ostraka ops/2 lacks, and a remedy."""
 
 
 class Unsupported(Exception):

@@ -1,4 +1,4 @@
-"""Operators that choose by a comparison. ops/1 compares nothing, but a saturated tanh does, to the bit.
+"""Operators that choose by a comparison. ops/2 compares nothing, but a saturated tanh does, to the bit.
 
 Gradients at the edges of a choice are those of eager PyTorch.
 """
@@ -304,19 +304,3 @@ def cosine_similarity(emit, a, b, dim=1, epsilon=1e-8, *, shape):
         1 if i == dim % len(wide) else extent for i, extent in enumerate(wide)]), wide)
         for x, length in zip((a, b), lengths))
     return emit.reduced("sum", emit.apply("mul", [a, b], wide), [dim], False)
-
-
-FLOOR, SCALE = 2.0 ** -14, 2.0 ** 116
-
-
-def held(emit, x):
-    """x without its gradient, for |x| < 4096, to a few roundings.
-
-    y = rsqrt(x * SCALE) keeps the digits of a positive x, and its gradient is a multiple of y * y * y, which is below
-    half of the smallest subnormal. FLOOR keeps x positive, and the difference is free of it.
-    """
-    def of_one_sign(x):
-        y = emit.unary("rsqrt", emit.scaled(emit.shifted(emit.unary("relu", x), FLOOR), SCALE))
-        root = emit.apply("div", [emit.filled(x.shape, SCALE ** -0.5), y], x.shape)
-        return emit.apply("mul", [root, root], x.shape)
-    return emit.apply("sub", [of_one_sign(x), of_one_sign(emit.scaled(x, -1))], x.shape)

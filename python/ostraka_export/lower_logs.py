@@ -1,4 +1,4 @@
-"""Logarithms, which ops/1 has only inside of cross_entropy: exact scaling by powers of two, and a series.
+"""Logarithms, which ops/2 has only inside of cross_entropy: exact scaling by powers of two, and a series.
 
 log(1 + u) = 2 (z + z^3/3 + z^5/5 + ...) with z = u / (2 + u), which is at most 1/3 for u in [-1/2, 1].
 """

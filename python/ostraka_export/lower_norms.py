@@ -1,4 +1,4 @@
-"""Normalizations over other axes than the last, by the layer_norm of ops/1.
+"""Normalizations over other axes than the last, by the layer_norm of ops/2.
 
 Of batch norm in training, a graph has the statistics of its micro-batch, whose size is fixed. The running ones have no
 part in the gradient: forward's changes of them are left out, and reports name them (Lowering.refuse_state).

@@ -4,7 +4,6 @@ import math
 import torch
 
 from ostraka_export.errors import Unsupported
-from ostraka_export.lower_choices import held
 from ostraka_export.lowering import lowers
 from ostraka_export.values import Integers, Known, Tensor
 
@@ -158,7 +157,7 @@ def take_along_dim(emit, x, index, dim=None, *, shape):
 def with_held_row(emit, table, row):
     """The table whose padding row passes no gradient, as eager PyTorch's lookup: its other uses may train that row."""
     if (table.name, row) not in emit.padded:
-        parts = [held(emit, emit.slice(table, 0, row, row + 1))]
+        parts = [emit.stopped(emit.slice(table, 0, row, row + 1))]
         if row > 0:
             parts.insert(0, emit.slice(table, 0, 0, row))
         if row + 1 < table.shape[0]:

@@ -13,6 +13,11 @@ def view(emit, x, *_, shape, **__):
     return emit.reshape(emit.tensor(x), shape)
 
 
+@lowers("detach")
+def detach(emit, x, *, shape):
+    return x if isinstance(x, Integers) else emit.stopped(emit.tensor(x))
+
+
 @lowers("contiguous", "clone", "alias", "lift_fresh_copy", "lift_fresh", "positive")
 def same(emit, x, *_, shape, **__):
     return x

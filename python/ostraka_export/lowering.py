@@ -1,4 +1,4 @@
-"""The table from operators of PyTorch (torch.ops.aten) to functions that lower them to ostraka ops/1.
+"""The table from operators of PyTorch (torch.ops.aten) to functions that lower them to ostraka ops/2.
 
 A lowering takes an Emitter, the operator's arguments with values for tensors, and `shape`, that of the result
 (None if it has several). It returns a value, or a list of them.
@@ -16,7 +16,6 @@ REMEDIES = {
     "sin": "not written yet for what is computed; of constants it is computed at export",
     "cos": "not written yet for what is computed; of constants it is computed at export",
     "conv_transpose": "not written yet; use an upsampling and a convolution",
-    "detach": "a frozen part needs requires_grad=False, so that it is exported as constants",
     **{name: ORDER for name in ("sort", "topk", "argsort", "argmax", "argmin", "kthvalue", "median")},
     **{name: COMPARED for name in ("gt", "lt", "ge", "le", "eq", "ne")},
     **{name: INTO for name in ("scatter", "index_put", "index_add", "index_copy", "masked_scatter",

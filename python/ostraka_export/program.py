@@ -22,7 +22,7 @@ from ostraka_export.graph_text import GraphText
 from ostraka_export.initial import could_draw, law_of
 from ostraka_export.lowering import LOWERINGS, remedy_of
 from ostraka_export.places import place_of
-from ostraka_export.tracing import STATE, SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
+from ostraka_export.tracing import REGIONS, STATE, SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
 from ostraka_export.values import Integers, Known, LogSoftmax, Tensor
 
 NAMED = re.compile(r"[A-Za-z0-9_.]{1,128}\Z")
@@ -126,6 +126,7 @@ class Lowering:
         of = {id(buffer): name for name, buffer in module.named_buffers()}
         self.names_of_buffers = {name: of.get(id(buffer), name) for name, buffer in traced.named_buffers()}
         self.emit = Emitter(self.graph)
+        self.has_gradients = True  # not between torch.no_grad() and its end
 
     def run(self):
         """Returns the loss's Tensor. ExportError."""
@@ -233,15 +234,20 @@ class Lowering:
         raise AssertionError("a graph of fx ends with its output")
 
     def call(self, graph_module, node, values):
+        name = name_of(node.target)
         region = region_of(graph_module, node)
         if region:
-            inner = placeholders_of(region[0])
-            return self.walk(region[0], {mine: values[given] for mine, given in zip(inner, region[1])})
+            inner, before = placeholders_of(region[0]), self.has_gradients
+            self.has_gradients = node.args[0] if name == REGIONS[0] else before
+            results = self.walk(region[0], {mine: values[given] for mine, given in zip(inner, region[1])})
+            self.has_gradients = before
+            return results
+        if name == "_set_grad_enabled":
+            self.has_gradients = node.args[0]
         arguments, keywords = torch.fx.map_arg((node.args, node.kwargs), lambda x: values[x])
         arguments = list(arguments)
         if node.target is operator.getitem:
             return arguments[0][arguments[1]]
-        name = name_of(node.target)
         if name.startswith(("_assert", "sym_constrain")) or name in SWITCHES:
             return None
         try:
@@ -249,7 +255,8 @@ class Lowering:
                 raise Unsupported(f"{name} changes a tensor in place; write to a new one")
             if has_known_only((arguments, keywords)) and not draws(node.target):
                 return folded(node.target, arguments, keywords)
-            return self.lower(node, name, arguments, keywords_of(keywords))
+            lowered = self.lower(node, name, arguments, keywords_of(keywords))
+            return lowered if self.has_gradients else self.stopped(lowered)
         except Unsupported as error:
             raise ExportError(f"{place_of(node)}: {error}") from None
         except ExportError:
@@ -260,6 +267,11 @@ class Lowering:
         finally:
             self.nodes += [node] * (self.graph.size() - len(self.nodes))
 
+    def stopped(self, value):
+        if isinstance(value, (list, tuple)):
+            return [self.stopped(one) for one in value]
+        return self.emit.stopped(self.emit.tensor(value)) if isinstance(value, (Tensor, LogSoftmax)) else value
+
     def lower(self, node, name, arguments, keywords):
         result = node.meta.get("val")
         shape = tuple(int(extent) for extent in result.shape) if isinstance(result, torch.Tensor) else None
@@ -269,7 +281,7 @@ class Lowering:
             parts = composed_of(node, arguments, keywords)
             if parts is not None:
                 return self.walk(*parts)[0]
-            raise Unsupported(f"{name} is no operation of ostraka ops/1: {remedy_of(name, draws(node.target))}")
+            raise Unsupported(f"{name} is no operation of ostraka ops/2: {remedy_of(name, draws(node.target))}")
         lowered = LOWERINGS[name](self.emit, *arguments, shape=shape, **keywords)
         require_exact(lowered, result)
         return lowered

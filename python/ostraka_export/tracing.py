@@ -53,10 +53,11 @@ def traced(module, example):
     trained = {node for node, spec in zip(placeholders_of(program.graph_module), program.graph_signature.input_specs)
                if spec.kind == torch.export.graph_signature.InputKind.PARAMETER
                and module.get_parameter(spec.target).requires_grad}
-    refuse_regions(program.graph_module, trained, remedy_of_regions(functions))
+    refuse_regions(program.graph_module, trained, hidden_by(functions))
     parts = [part for part in program.graph_module.modules() if isinstance(part, torch.fx.GraphModule)]
     if not any(mutates(node.target) for part in parts for node in part.graph.nodes):
         return program
+    detach_in_regions(program.graph_module)
     try:
         return program.run_decompositions({})  # what changes a view changes its base: only torch knows how
     except Exception as error:
@@ -143,12 +144,15 @@ def why_not(error):
     return f"torch.export cannot trace the module: {first_line(error)}"
 
 
-def remedy_of_regions(functions):
+def hidden_by(functions):
+    """Why no trace shows what has gradients, and what to do; None where it does.
+
+    The forward of the torch.autograd.Functions of these names is traced as one under torch.no_grad.
+    """
     if "CheckpointFunction" in functions:
-        return "give the checkpoint use_reentrant=False"
-    if functions:
-        return f"call the layers without the torch.autograd.Function {', '.join(sorted(functions))}"
-    return "a frozen part needs requires_grad=False, so that it is exported as constants"
+        return "a checkpoint's gradient, which no trace shows: give the checkpoint use_reentrant=False"
+    return ("a gradient of its own, which no trace shows: call the layers without the torch.autograd.Function "
+            f"{', '.join(sorted(functions))}") if functions else None
 
 
 def placeholders_of(graph_module):
@@ -163,8 +167,8 @@ def region_of(graph_module, node):
     return getattr(graph_module, node.args[at].target), node.args[at + 1:]
 
 
-def refuse_regions(graph_module, trained, remedy, gradients=True):
-    """ExportError where trained values are computed without gradients, or anything in another precision.
+def refuse_regions(graph_module, trained, hidden, gradients=True):
+    """ExportError where anything is computed in another precision, or in a region without gradients and `hidden` is a reason.
 
     `trained` has the placeholders that depend on trained parameters. Returns whether an output does.
     """
@@ -180,14 +184,32 @@ def refuse_regions(graph_module, trained, remedy, gradients=True):
             gradients = node.args[0]
         elif region := region_of(graph_module, node):
             inner = {mine for mine, given in zip(placeholders_of(region[0]), region[1]) if given in trained}
-            if refuse_regions(region[0], inner, remedy, node.args[0] if name == REGIONS[0] else gradients):
+            if refuse_regions(region[0], inner, hidden, node.args[0] if name == REGIONS[0] else gradients):
                 trained.add(node)
         elif any(x in trained for x in node.all_input_nodes):
-            if (not gradients or name in ("detach", "detach_")) and has_floats(node):
-                raise ExportError(f"{place_of(node)}: {name} of what is trained, without its gradient (torch.no_grad, "
-                                  f"detach), is not written yet: {remedy}")
+            if hidden and not gradients and has_floats(node):
+                raise ExportError(f"{place_of(node)}: {hidden}")
+            if name == "detach_":
+                raise ExportError(f"{place_of(node)}: detach_ changes a tensor in place; write detach()")
             trained.add(node)
     return False
+
+
+def detach_in_regions(graph_module, gradients=True):
+    """Says by detach what regions without gradients say, as these get lost where operators in place are replaced."""
+    graph = graph_module.graph
+    for node in list(graph.nodes):
+        if region := region_of(graph_module, node):
+            detach_in_regions(region[0], node.args[0] if name_of(node.target) == REGIONS[0] else gradients)
+        elif name_of(node.target) == "_set_grad_enabled":
+            gradients = node.args[0]
+        elif not gradients and node.op == "call_function" and isinstance(node.meta.get("val"), torch.Tensor) and \
+                not mutates(node.target):
+            with graph.inserting_after(node):
+                detached = graph.call_function(torch.ops.aten.detach.default, (node,))
+            detached.meta = dict(node.meta)
+            node.replace_all_uses_with(detached, delete_user_cb=lambda user, own=detached: user is not own)
+    graph_module.recompile()
 
 
 def refuse_autocast(graph_module, node):

@@ -87,7 +87,7 @@ class ModelTest(TestCase):
         path = self.make("softmax")
         text = path.read_text()
         for wrong, reason in [(text + "x\n", "line 9: nothing follows the loss"),
-                              (text.replace("= linear", "= save"), "'save' is no operation of ostraka ops/1"),
+                              (text.replace("= linear", "= save"), "'save' is no operation of ostraka ops/2"),
                               (text.replace("f32[8,10] = linear", "f32[8,11] = linear"), "%1: its type is f32[8,10]"),
                               (text.replace("\n", "\r"), "line 1: does not end in a newline"),
                               ("\n" * 5_000_000, "at most 4194304 bytes")]:

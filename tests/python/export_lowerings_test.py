@@ -307,8 +307,67 @@ class Selection(Lowered):
             parameters["layer.weight"] /= scale
             _, gradients = graph.gradient(parameters, tokens=example[0], targets=example[1])
             self.assertFalse(gradients["table.weight"].any())
-            if scale > 1e-5:  # below, FLOOR leaves 1e-13 of an error, and the layer makes it large
-                self.compare(words, graph, parameters, example)
+            self.compare(words, graph, parameters, example)
+
+
+def sinkhorn(scores, rounds=3, temperature=0.05):
+    """Of n rows of scores for k prototypes: codes that use each prototype alike (Caron et al., NeurIPS 2020)."""
+    codes = torch.exp(scores / temperature).t()
+    codes = codes / codes.sum()
+    for _ in range(rounds):
+        codes = codes / codes.sum(dim=1, keepdim=True) / codes.shape[0]
+        codes = codes / codes.sum(dim=0, keepdim=True) / codes.shape[1]
+    return (codes * codes.shape[1]).t()
+
+
+class Swav(nn.Module):
+    """SwAV's loss of two crops of each image: each predicts the other's code, which passes no gradient."""
+
+    def __init__(self, prototypes=6):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.ReLU(), nn.Flatten(), nn.Linear(128, 16))
+        self.prototypes = nn.Linear(16, prototypes, bias=False)
+
+    def forward(self, first, second):
+        weight = F.normalize(self.prototypes.weight)
+        scores = [F.linear(F.normalize(self.body(crop)), weight) for crop in (first, second)]
+        with torch.no_grad():
+            codes = [sinkhorn(of) for of in scores]
+        return -sum((code * F.log_softmax(score / 0.1, -1)).sum(-1).mean()
+                    for code, score in zip(codes, reversed(scores))) / 2
+
+
+class Stopped(Lowered):
+    def test_by_detach(self):
+        self.each(ROWS, {"one of two uses": lambda x: x * x.detach().tanh(), "of a part": lambda x: x * x[:, :1].detach(),
+                         "of what is stopped": lambda x: x * x.detach().tanh().detach(),
+                         "beside a change in place": lambda x: (x * 2).mul_(3) * x.detach().tanh(),
+                         "all of a part": (lambda x, part: x * part(x).detach(), nn.Linear(8, 8)),
+                         "log_softmax": lambda x: x * F.log_softmax(x, -1).detach()})
+        _, graph = self.expect_equal(Of(lambda x: x + (x * 2).detach() + (x * 2), ROWS), torch.randn(ROWS))
+        self.assertEqual(self.path.read_text().count("stop_gradient"), 1)
+
+    def test_by_no_grad(self):
+        def function(x):
+            with torch.no_grad():
+                y = x.tanh()
+                with torch.enable_grad():
+                    z = x.sigmoid() * y
+                y = y.exp()
+            return x * y + z + x.sigmoid()
+
+        def beside(x, norm):
+            with torch.no_grad():
+                y = (x * 2).mul_(3)
+                z = (norm(x.tanh()) + y).relu_()
+            return x * y + norm(x) * z
+        self.each(ROWS, {"regions": function, "changes in place": (beside, nn.BatchNorm1d(8))})
+
+    def test_swav(self):
+        crops = torch.randn(8, 3, 8, 8), torch.randn(8, 3, 8, 8)
+        self.expect_equal(Swav(), *crops)
+        kept = self.path.read_text()
+        self.assertEqual(kept.count("stop_gradient"), 2)
 
 
 class Layers(Lowered):

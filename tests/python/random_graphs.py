@@ -1,7 +1,7 @@
 """Random graph files over all operations (docs/graph.md): each step has operands among the values above it."""
 import math
 
-UNARY = ["rsqrt", "tanh", "sigmoid", "silu", "gelu", "gelu_tanh", "relu", "softmax"]
+UNARY = ["rsqrt", "tanh", "sigmoid", "silu", "gelu", "gelu_tanh", "relu", "softmax", "stop_gradient"]
 SCALARS = ["0e+00", "1e+00", "-2.5e+00", "3e-01", "7e+04"]
 
 

@@ -77,7 +77,8 @@ class SecondGradientsTest(unittest.TestCase):
         cases = operation_cases()
         self.assertGreater(len(cases), 15)
         named = set(re.findall(r"= (\w+)", "".join(cases.values())))
-        self.assertEqual(named, set(graphs.OPERATIONS))
+        # No slope shows what stops a gradient; random graphs have it.
+        self.assertEqual(named, set(graphs.OPERATIONS) - {"stop_gradient"})
         for name, text in cases.items():
             for seed, wild in enumerate((0, 0, 100, 10, 3)):
                 with self.subTest(name=name, wild=wild):

@@ -66,6 +66,8 @@ Tensor Apply(const Instruction& instruction, const std::vector<Tensor>& a, Masks
       return at::cat(a, attributes.axis);
     case Op::kSlice:
       return a[0].slice(attributes.axis, attributes.begin, attributes.end);
+    case Op::kStopGradient:
+      return a[0].detach();
     case Op::kMatmul:
       return at::matmul(a[0], a[1]);
     case Op::kLinear:

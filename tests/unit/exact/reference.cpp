@@ -63,6 +63,7 @@ class Interpreter {
     const Attributes& attributes = instruction_->attributes;
     switch (instruction_->op) {
       case Op::kReshape:
+      case Op::kStopGradient:
         return a(0);
       case Op::kPermute:
       case Op::kExpand:

@@ -83,7 +83,7 @@ TEST(Graph, WrongTextIsRefusedByLine) {
   ExpectRefused(With("loss %8\n", ""), "without a loss");
   ExpectRefused(With("loss %8", "loss %9"), "line 18: '%9' is no value above");
   ExpectRefused(With("%2 f32", "%3 f32"), "line 11: the next instruction is %2");
-  ExpectRefused(With("= add", "= ad"), "line 11: 'ad' is no operation of ostraka ops/1");
+  ExpectRefused(With("= add", "= ad"), "line 11: 'ad' is no operation of ostraka ops/2");
   ExpectRefused(With("add %1 noise", "add %2 noise"), "line 11: '%2' is no value above");
   ExpectRefused(With("add %1 noise", "add %1"), "line 11: add has another number of operands");
   ExpectRefused(With("epsilon=1e-05", "eps=1e-05"), "expected epsilon=, not 'eps=1e-05'");
@@ -133,14 +133,21 @@ TEST(Graph, ALossWithoutParametersIsRefused) {
       "ostraka-graph 1\nparameter p f32[1] ones\ninput x f32[2]\n%1 f32[] = sum x axis=0\nloss "
       "%1\n",
       "depends on no parameter");
+  ExpectRefused("ostraka-graph 1\nparameter p f32[] ones\n%1 f32[] = stop_gradient p\nloss %1\n",
+                "depends on no parameter");
 }
 
 TEST(Graph, AMaskThatDependsOnAParameterIsRefused) {
-  ExpectRefused(
-      "ostraka-graph 1\nparameter p f32[1,2,1,1] ones\nparameter m f32[2,2] ones\n"
-      "%1 f32[1,2,1,1] = attention p p p m causal=0 scale=1e+00\n"
-      "%2 f32[2] = reshape %1\n%3 f32[] = sum %2 axis=0\nloss %3\n",
-      "masks have no gradient");
+  const auto masked_by = [](const std::string& value) {
+    return "ostraka-graph 1\nparameter p f32[1,2,1,1] ones\nparameter m f32[2,2] ones\n"
+           "%1 f32[2,2] = stop_gradient m\n"
+           "%2 f32[1,2,1,1] = attention p p p " +
+           value +
+           " causal=0 scale=1e+00\n"
+           "%3 f32[2] = reshape %2\n%4 f32[] = sum %3 axis=0\nloss %4\n";
+  };
+  ExpectRefused(masked_by("m"), "masks have no gradient");
+  EXPECT_TRUE(ParseGraph(masked_by("%1")).ok());
 }
 
 TEST(Graph, LimitsHoldBeforeAnythingIsRead) {
@@ -207,6 +214,7 @@ TEST(Infer, EachOperationHasItsRule) {
        "f32[2,2]"},
       {{.op = Op::kSlice, .attributes = {.axis = 1, .begin = 1, .end = 4}}, {f({2, 3})}, "outside"},
       {{.op = Op::kSlice, .attributes = {.axis = 1, .begin = 2, .end = 2}}, {f({2, 3})}, "empty"},
+      {{.op = Op::kStopGradient}, {f({2, 3})}, "f32[2,3]"},
       {{.op = Op::kMatmul}, {f({5, 2, 3}), f({5, 3, 4})}, "f32[5,2,4]"},
       {{.op = Op::kMatmul}, {f({5, 2, 3}), f({4, 3, 4})}, "matmul takes"},
       {{.op = Op::kMatmul}, {f({3}), f({3})}, "matmul takes"},

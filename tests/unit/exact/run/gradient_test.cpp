@@ -119,5 +119,23 @@ INSTANTIATE_TEST_SUITE_P(Gradient, ModelOf,
                          ::testing::Values("gpt", "llama", "albert", "vit", "mlp", "softmax"),
                          [](const auto& each) { return std::string(each.param); });
 
+// What stop_gradient gives is to the gradient what an input of the same values is.
+TEST(StopGradient, PassesNone) {
+  const auto problem_of = [](const std::string& input, const std::string& first) {
+    const auto graph = ParseGraph("ostraka-graph 1\nparameter p f32[6] normal 1e+00\n" + input +
+                                  "%1 f32[6] = " + first +
+                                  "\n%2 f32[6] = tanh %1\n%3 f32[6] = mul p %2\n"
+                                  "%4 f32[] = sum %3 axis=0\nloss %4\n");
+    return DrawProblem(graph.value(), 5);
+  };
+  const Problem stopped = problem_of("", "stop_gradient p");
+  Problem given = problem_of("input x f32[6]\n", "mul_scalar x scalar=1e+00");
+  given.floats = {stopped.parameters};
+  const Gradient found = GradientOf(stopped);
+  EXPECT_EQ(found.values, GradientOf(given).values);
+  EXPECT_EQ(found.loss, GradientOf(given).loss);
+  EXPECT_NE(found.values, GradientOf(problem_of("", "mul_scalar p scalar=1e+00")).values);
+}
+
 }  // namespace
 }  // namespace ostraka::exact::gradient_test
