@@ -22,7 +22,7 @@ from ostraka_export.graph_text import GraphText
 from ostraka_export.initial import could_draw, law_of
 from ostraka_export.lowering import LOWERINGS, remedy_of
 from ostraka_export.places import place_of
-from ostraka_export.tracing import REGIONS, STATE, SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
+from ostraka_export.tracing import STATE, SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
 from ostraka_export.values import Integers, Known, LogSoftmax, Tensor
 
 NAMED = re.compile(r"[A-Za-z0-9_.]{1,128}\Z")
@@ -126,7 +126,6 @@ class Lowering:
         of = {id(buffer): name for name, buffer in module.named_buffers()}
         self.names_of_buffers = {name: of.get(id(buffer), name) for name, buffer in traced.named_buffers()}
         self.emit = Emitter(self.graph)
-        self.has_gradients = True  # not between torch.no_grad() and its end
 
     def run(self):
         """Returns the loss's Tensor. ExportError."""
@@ -234,20 +233,15 @@ class Lowering:
         raise AssertionError("a graph of fx ends with its output")
 
     def call(self, graph_module, node, values):
-        name = name_of(node.target)
         region = region_of(graph_module, node)
         if region:
-            inner, before = placeholders_of(region[0]), self.has_gradients
-            self.has_gradients = node.args[0] if name == REGIONS[0] else before
-            results = self.walk(region[0], {mine: values[given] for mine, given in zip(inner, region[1])})
-            self.has_gradients = before
-            return results
-        if name == "_set_grad_enabled":
-            self.has_gradients = node.args[0]
+            inner = placeholders_of(region[0])
+            return self.walk(region[0], {mine: values[given] for mine, given in zip(inner, region[1])})
         arguments, keywords = torch.fx.map_arg((node.args, node.kwargs), lambda x: values[x])
         arguments = list(arguments)
         if node.target is operator.getitem:
             return arguments[0][arguments[1]]
+        name = name_of(node.target)
         if name.startswith(("_assert", "sym_constrain")) or name in SWITCHES:
             return None
         try:
@@ -255,8 +249,7 @@ class Lowering:
                 raise Unsupported(f"{name} changes a tensor in place; write to a new one")
             if has_known_only((arguments, keywords)) and not draws(node.target):
                 return folded(node.target, arguments, keywords)
-            lowered = self.lower(node, name, arguments, keywords_of(keywords))
-            return lowered if self.has_gradients else self.stopped(lowered)
+            return self.lower(node, name, arguments, keywords_of(keywords))
         except Unsupported as error:
             raise ExportError(f"{place_of(node)}: {error}") from None
         except ExportError:
@@ -266,11 +259,6 @@ class Lowering:
                               f"({type(error).__name__}: {first_line(error)})") from error
         finally:
             self.nodes += [node] * (self.graph.size() - len(self.nodes))
-
-    def stopped(self, value):
-        if isinstance(value, (list, tuple)):
-            return [self.stopped(one) for one in value]
-        return self.emit.stopped(self.emit.tensor(value)) if isinstance(value, (Tensor, LogSoftmax)) else value
 
     def lower(self, node, name, arguments, keywords):
         result = node.meta.get("val")

@@ -2,6 +2,7 @@
 import contextlib
 import io
 import logging
+import operator
 import sys
 import warnings
 
@@ -54,10 +55,10 @@ def traced(module, example):
                if spec.kind == torch.export.graph_signature.InputKind.PARAMETER
                and module.get_parameter(spec.target).requires_grad}
     refuse_regions(program.graph_module, trained, hidden_by(functions))
+    detach_in_regions(program.graph_module)
     parts = [part for part in program.graph_module.modules() if isinstance(part, torch.fx.GraphModule)]
     if not any(mutates(node.target) for part in parts for node in part.graph.nodes):
         return program
-    detach_in_regions(program.graph_module)
     try:
         return program.run_decompositions({})  # what changes a view changes its base: only torch knows how
     except Exception as error:
@@ -196,13 +197,18 @@ def refuse_regions(graph_module, trained, hidden, gradients=True):
 
 
 def detach_in_regions(graph_module, gradients=True):
-    """Says by detach what regions without gradients say, as these get lost where operators in place are replaced."""
+    """Writes a detach behind all that is computed without gradients.
+
+    A lowering then needs no more than the operator, and replacing operators in place loses the regions.
+    """
     graph = graph_module.graph
     for node in list(graph.nodes):
         if region := region_of(graph_module, node):
             detach_in_regions(region[0], node.args[0] if name_of(node.target) == REGIONS[0] else gradients)
         elif name_of(node.target) == "_set_grad_enabled":
             gradients = node.args[0]
+        elif node.target is operator.getitem and region_of(graph_module, node.args[0]):
+            pass  # what a region gives has its gradients or not by the region
         elif not gradients and node.op == "call_function" and isinstance(node.meta.get("val"), torch.Tensor) and \
                 not mutates(node.target):
             with graph.inserting_after(node):

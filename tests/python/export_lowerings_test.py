@@ -359,8 +359,10 @@ class Stopped(Lowered):
         def beside(x, norm):
             with torch.no_grad():
                 y = (x * 2).mul_(3)
+                with torch.enable_grad():
+                    w = x.sigmoid() * y
                 z = (norm(x.tanh()) + y).relu_()
-            return x * y + norm(x) * z
+            return x * y + norm(x) * z + w
         self.each(ROWS, {"regions": function, "changes in place": (beside, nn.BatchNorm1d(8))})
 
     def test_swav(self):
