@@ -422,14 +422,12 @@ def check_standard_includes(tree):
 
 
 def _precompile(compiler, header, text):
-    """Options that begin a compilation with `text`, from the file `header`, which is made if need be; None: an error."""
+    """Options that begin a compilation with `text`, from the file `header`, which is made if need be; CalledProcessError."""
     header.parent.mkdir(parents=True, exist_ok=True)
     made = header.with_suffix(".h.gch")
     if not made.exists() or header.read_text() != text:
         header.write_text(text)
-        if subprocess.run([*compiler, "-x", "c++-header", header, "-o", made], check=False,
-                          stderr=subprocess.DEVNULL).returncode != 0:
-            return None
+        subprocess.run([*compiler, "-x", "c++-header", header, "-o", made], check=True, capture_output=True)
     return ["-include", str(header), "-Winvalid-pch"]
 
 
@@ -502,13 +500,15 @@ def check_headers_alone(tree, root=ROOT, cache=None):
     shared = sorted(set(contexts.values()))
     with (tempfile.TemporaryDirectory(dir=cache.parent) as folder,
           concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool):
-        # One that does not compile is found when it is judged itself.
-        behind = dict(zip(shared, pool.map(
-            lambda path: _precompile(compiler, pathlib.Path(folder) / f"{shared.index(path)}.h",
-                                     common + f'#include "{path}"\n'), shared)))
+        def precompiled(number, path):
+            try:
+                return _precompile(compiler, pathlib.Path(folder) / f"{number}.h", common + f'#include "{path}"\n')
+            except subprocess.CalledProcessError:
+                return plain  # the check of `path` itself reports its errors
+        behind = dict(zip(shared, pool.map(precompiled, range(len(shared)), shared)))
 
         def check(path):
-            before = behind.get(contexts.get(path)) or plain or []
+            before = behind.get(contexts.get(path), plain)
             # The second include shows that #pragma once works.
             done = subprocess.run([*compiler, *before, "-fsyntax-only", "-x", "c++", "-"],
                                   input=f'#include "{path}"\n' * 2, check=False, capture_output=True, text=True)
