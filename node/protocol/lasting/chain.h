@@ -15,9 +15,9 @@
 //   a model's size each; kPastSteps past steps, with the parts of the own column of two of them,
 //   and the model and the aggregates of as many, of those that voters may look at, and of those
 //   that open cases are about. The aggregates of kPastSteps steps and the states of the last rooted
-//   steps are in memory until the store has them, and then only their hashes are. So many states
-//   are served: two where rooted steps are 2 kLongWay apart, and up to 2 kLongWay + 1 where each
-//   step has a root.
+//   steps are in memory until the store has them, and then only their hashes are. The number of
+//   states served is two where rooted steps are 2 kLongWay apart, and up to 2 kLongWay + 1 where
+//   each step has a root.
 //
 // What an attacker can do here: nothing by itself. Only what is sealed, or proven by its hash,
 // comes in.
