@@ -37,8 +37,10 @@ std::string MetadataJson(const SafetensorsMetadata& metadata) {
   return json + "}";
 }
 
-std::string TensorJson(const TensorSpec& tensor, std::uint64_t begin, std::uint64_t end) {
-  std::string json = Quoted(tensor.name) + ":{\"dtype\":\"F32\",\"shape\":[";
+std::string TensorJson(const TensorSpec& tensor, TensorType type, std::uint64_t begin,
+                       std::uint64_t end) {
+  std::string json = Quoted(tensor.name) + ":{\"dtype\":\"" +
+                     (type == TensorType::kF32 ? "F32" : "BF16") + "\",\"shape\":[";
   for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
     if (i > 0) json += ",";
     json += std::to_string(tensor.shape[i]);
@@ -48,14 +50,17 @@ std::string TensorJson(const TensorSpec& tensor, std::uint64_t begin, std::uint6
 
 }  // namespace
 
-std::string SafetensorsHeader(const TensorLayout& layout, const SafetensorsMetadata& metadata) {
+std::string SafetensorsHeader(const TensorLayout& layout, const SafetensorsMetadata& metadata,
+                              std::span<const TensorType> types) {
+  OSTRAKA_CHECK(types.empty() || types.size() == layout.size());
   std::set<std::string> names = {kMetadataName};
   std::string json = "{" + MetadataJson(metadata);
   std::uint64_t begin = 0;
-  for (const TensorSpec& tensor : layout) {
-    OSTRAKA_CHECK(names.insert(tensor.name).second);
-    const std::uint64_t end = begin + sizeof(float) * tensor.element_count();
-    json += "," + TensorJson(tensor, begin, end);
+  for (std::size_t i = 0; i < layout.size(); ++i) {
+    OSTRAKA_CHECK(names.insert(layout[i].name).second);
+    const TensorType type = types.empty() ? TensorType::kF32 : types[i];
+    const std::uint64_t end = begin + BytesOf(type) * layout[i].element_count();
+    json += "," + TensorJson(layout[i], type, begin, end);
     begin = end;
   }
   json += "}";

@@ -5,15 +5,17 @@
 //   {"__metadata__":{"key":"text",...},
 //    "name":{"dtype":"F32","shape":[2,3],"data_offsets":[begin,end]},...}
 //
-// This code writes one form of it: float32 tensors in the given order, without gaps, their bytes
-// aligned to 8, metadata sorted by key. So equal contents have equal bytes, and a reader can be
-// strict.
+// This code writes one form of it: tensors of float32 or bfloat16 in the given order, without gaps,
+// the first aligned to 8 bytes, metadata sorted by key. So equal contents have equal bytes, and a
+// reader can be strict.
 //
 // Thread safety: pure functions.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 
 #include "node/base/tensor_layout.h"
@@ -24,8 +26,14 @@ using SafetensorsMetadata = std::map<std::string, std::string>;
 
 inline constexpr std::size_t kSafetensorsLengthBytes = 8;
 
-// Everything before the tensors' bytes, which are the float vector in the order of `layout`.
+enum class TensorType : std::uint8_t { kF32, kBf16 };
+
+constexpr std::size_t BytesOf(TensorType type) { return type == TensorType::kF32 ? 4 : 2; }
+
+// Everything before the tensors' bytes, which follow in the order of `layout`. `types` has one a
+// tensor; without it all are F32.
 // REQUIRES: tensor names are distinct and not "__metadata__"; all text is UTF-8.
-std::string SafetensorsHeader(const TensorLayout& layout, const SafetensorsMetadata& metadata);
+std::string SafetensorsHeader(const TensorLayout& layout, const SafetensorsMetadata& metadata,
+                              std::span<const TensorType> types = {});
 
 }  // namespace ostraka::base

@@ -202,7 +202,8 @@ class Judge:
         if not self.graph.constants:
             return {}
         shapes = {name: constant.shape for name, constant in self.graph.constants.items()}
-        values = graphs.split(tensors.read(graph_path + ".constants.safetensors", shapes, more=False), shapes)
+        values = graphs.split(tensors.read(graph_path + ".constants.safetensors", shapes, more=False,
+                                           allowed=("F32", "BF16")), shapes)
         graphs.check_constants(self.graph, values)
         return values
 

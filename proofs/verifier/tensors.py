@@ -5,6 +5,7 @@ import struct
 import numpy as np
 
 MAX_HEADER = 16 << 20
+SIZES = {"F32": 4, "BF16": 2}  # bytes of a value
 
 
 class BadTensors(Exception):
@@ -12,38 +13,50 @@ class BadTensors(Exception):
 
 
 def read_header(file, path):
-    """{name: (shape, begin, end)} in the order of the file, which is at its data afterwards."""
+    """{name: (type, shape, begin, end)} in the order of the file, which is at its data afterwards."""
     length = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))[0]
     if length > MAX_HEADER:
         raise BadTensors(f"{path}: its header is longer than it may be")
     try:
         header = json.loads(file.read(length))
         tensors = {name: entry for name, entry in header.items() if name != "__metadata__"}
-        if any(entry["dtype"] != "F32" for entry in tensors.values()):
-            raise BadTensors(f"{path}: its tensors are not float32")
-        return {name: (tuple(entry["shape"]), *entry["data_offsets"]) for name, entry in tensors.items()}
+        return {name: (entry["dtype"], tuple(entry["shape"]), *entry["data_offsets"]) for name, entry in tensors.items()}
     except (ValueError, TypeError, KeyError, AttributeError) as problem:
         raise BadTensors(f"{path}: no safetensors file: {problem}") from None
 
 
-def places(shapes):
-    """As read_header gives it, for tensors of these shapes one after another."""
+def places(shapes, types):
+    """As read_header gives it, for tensors of these shapes and types one after another."""
     found, at = {}, 0
-    for name, shape in shapes.items():
-        end = at + 4 * int(np.prod(shape, dtype=np.int64))
-        found[name] = (tuple(shape), at, end)
+    for (name, shape), kind in zip(shapes.items(), types, strict=True):
+        end = at + SIZES[kind] * int(np.prod(shape, dtype=np.int64))
+        found[name] = (kind, tuple(shape), at, end)
         at = end
     return found, at
 
 
-def read(path, shapes, more):
-    """Tensors of these names and shapes, in this order, as one flat float32 array. `more`: whether others may follow them."""
-    wanted, size = places(shapes)
+def widened(kind, data):
+    """The float32 values of a tensor's bytes: a bfloat16 is the upper half of one."""
+    if kind == "F32":
+        return np.frombuffer(data, "<f4").astype(np.float32)
+    return (np.frombuffer(data, "<u2").astype(np.uint32) << 16).view(np.float32)
+
+
+def read(path, shapes, more, allowed=("F32",)):
+    """Tensors of these names, shapes and allowed types, in this order, as one flat float32 array. `more`: whether others may
+    follow them."""
     with open(path, "rb") as file:
         there = list(read_header(file, path).items())
-        if there[:len(wanted)] != list(wanted.items()) or (len(there) > len(wanted) and not more):
+        types = [entry[0] for _, entry in there[:len(shapes)]]
+        if not set(types) <= set(allowed):
+            raise BadTensors(f"{path}: its tensors are none of {', '.join(allowed)}")
+        if len(types) < len(shapes) or (len(there) > len(shapes) and not more):
+            raise BadTensors(f"{path}: its tensors are not those of the run's model")
+        wanted, size = places(shapes, types)
+        if there[:len(wanted)] != list(wanted.items()):
             raise BadTensors(f"{path}: its tensors are not those of the run's model")
         data = file.read(size)
         if len(data) != size or (not more and file.read(1)):
             raise BadTensors(f"{path}: it is cut short, or longer than it says")
-    return np.frombuffer(data, "<f4").astype(np.float32)
+    return np.concatenate([np.empty(0, np.float32), *(widened(kind, data[begin:end])
+                                                      for kind, _, begin, end in wanted.values())])

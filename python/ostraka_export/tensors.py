@@ -1,22 +1,33 @@
-"""safetensors files of float32, so that nobody needs the package."""
+"""safetensors files of float32 and bfloat16, so that nobody needs the package."""
 import json
 import struct
 
 import numpy
 
 
+def _bytes_of(array):
+    """(type, bytes): as node/train/exact/constants_file.h writes a tensor."""
+    array = numpy.ascontiguousarray(array, dtype="<f4")
+    bits = array.view("<u4")
+    if array.size % 2 == 0 and not (bits & 0xFFFF).any():
+        return "BF16", (bits >> 16).astype("<u2").tobytes()
+    return "F32", array.tobytes()
+
+
 def write_tensors(path, tensors, mode="xb"):
-    """Writes {name: array} in the one form that node/base/safetensors.h has. FileExistsError with mode "xb"."""
-    header, offset = {"__metadata__": {"format": "pt"}}, 0
+    """Writes {name: float32 array} as a graph's constants. FileExistsError with mode "xb"."""
+    header, pieces, offset = {"__metadata__": {"format": "pt"}}, [], 0
     for name, array in tensors.items():
-        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [offset, offset + 4 * array.size]}
-        offset += 4 * array.size
+        kind, data = _bytes_of(array)
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [offset, offset + len(data)]}
+        pieces.append(data)
+        offset += len(data)
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     with open(path, mode) as file:
         file.write(struct.pack("<Q", len(text)) + text)
-        for array in tensors.values():
-            file.write(numpy.ascontiguousarray(array, dtype="<f4").tobytes())
+        for data in pieces:
+            file.write(data)
 
 
 def read_tensors(path):
@@ -32,9 +43,15 @@ def read_tensors(path):
             if name == "__metadata__":
                 continue
             begin, end = entry["data_offsets"]
-            if entry["dtype"] != "F32" or not 0 <= begin <= end <= len(body):
+            if not 0 <= begin <= end <= len(body):
                 raise ValueError(name)
-            tensors[name] = numpy.frombuffer(body[begin:end], dtype="<f4").reshape(entry["shape"])
+            if entry["dtype"] == "BF16":  # the upper half of a float32
+                values = (numpy.frombuffer(body[begin:end], dtype="<u2").astype("<u4") << 16).view("<f4")
+            elif entry["dtype"] == "F32":
+                values = numpy.frombuffer(body[begin:end], dtype="<f4")
+            else:
+                raise ValueError(f"{name} is {entry['dtype']}")
+            tensors[name] = values.reshape(entry["shape"])
         return tensors
     except (ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
-        raise ValueError(f"{path}: no safetensors file of float32 tensors ({error})") from None
+        raise ValueError(f"{path}: no safetensors file of float32 and bfloat16 tensors ({error})") from None

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "node/base/safetensors.h"
+
 namespace ostraka::train::constants_file_test {
 namespace {
 
@@ -43,18 +45,60 @@ TEST(ConstantsTest, WhatIsWrittenIsRead) {
   EXPECT_EQ((*constants)[1], Tensors()[1].values);
 }
 
+// Two bfloat16, among them the least; the second tensor has one value that is none, the third is odd.
+const std::vector<exact::ConstantTensor>& Mixed() {
+  static const std::vector<exact::ConstantTensor> kTensors = {
+      {"base.weight", {1, 2}, {-0.0F, 0x1p-133F}},
+      {"angles", {2}, {1.0F, 1.00390625F}},
+      {"scale", {1}, {0.25F}},
+      {"base.bias", {2, 2}, {0x1.fep127F, -1.5F, 3.140625F, 0.0F}}};
+  return kTensors;
+}
+
+TEST(ConstantsTest, BfloatsTakeHalfTheBytes) {
+  const std::string bytes = ConstantsBytes(Mixed());
+  const std::string data("\x00\x80\x01\x00"                                    // base.weight
+                         "\x00\x00\x80\x3f\x00\x80\x80\x3f"                    // angles
+                         "\x00\x00\x80\x3e"                                    // scale
+                         "\x7f\x7f\xc0\xbf\x49\x40\x00\x00", 4 + 8 + 4 + 8);  // base.bias
+  EXPECT_EQ(bytes.substr(bytes.size() - data.size()), data);
+  EXPECT_THAT(bytes, HasSubstr(R"("base.weight":{"dtype":"BF16","shape":[1,2],"data_offsets":[0,4]})"));
+  EXPECT_THAT(bytes, HasSubstr(R"("angles":{"dtype":"F32","shape":[2],"data_offsets":[4,12]})"));
+  const auto read = ConstantsOf(GraphNaming(Mixed()), bytes);
+  ASSERT_TRUE(read.ok()) << read.status();
+  for (std::size_t i = 0; i < Mixed().size(); ++i) {
+    EXPECT_EQ(exact::HashOfConstant((*read)[i]), exact::HashOfConstant(Mixed()[i].values)) << i;
+  }
+}
+
+// Builds before this one wrote every tensor so.
+TEST(ConstantsTest, AFileOfFloatsAloneIsTheSame) {
+  base::TensorLayout layout;
+  std::string data;
+  for (const exact::ConstantTensor& tensor : Mixed()) {
+    layout.push_back({tensor.name, {tensor.shape.begin(), tensor.shape.end()}});
+    data.append(reinterpret_cast<const char*>(tensor.values.data()), tensor.values.size() * 4);
+  }
+  const std::string bytes = base::SafetensorsHeader(layout, {{"format", "pt"}}) + data;
+  const auto read = ConstantsOf(GraphNaming(Mixed()), bytes);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->back(), Mixed().back().values);
+}
+
 TEST(ConstantsTest, GraphWithoutConstantsTakesWhatever) {
   EXPECT_TRUE(ConstantsOf({}, "").value().empty());
   EXPECT_TRUE(ConstantsOf({}, "bytes of another graph").value().empty());
 }
 
 TEST(ConstantsTest, EveryChangedByteIsRefused) {
-  const exact::Graph graph = GraphNaming(Tensors());
-  const std::string bytes = ConstantsBytes(Tensors());
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::string changed = bytes;
-    changed[i] = static_cast<char>(changed[i] ^ 1);
-    EXPECT_FALSE(ConstantsOf(graph, changed).ok()) << "byte " << i;
+  for (const auto& tensors : {Tensors(), Mixed()}) {
+    const exact::Graph graph = GraphNaming(tensors);
+    const std::string bytes = ConstantsBytes(tensors);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      std::string changed = bytes;
+      changed[i] = static_cast<char>(changed[i] ^ 1);
+      EXPECT_FALSE(ConstantsOf(graph, changed).ok()) << "byte " << i;
+    }
   }
 }
 
@@ -106,9 +150,16 @@ TEST_F(ConstantsFileTest, IsReadBesideTheGraph) {
 }
 
 TEST_F(ConstantsFileTest, AHugeFileIsNotReadToItsEnd) {
-  const std::string bytes = ConstantsBytes(Tensors());
-  Write(bytes + std::string(1'000'000, 'x'));
-  EXPECT_EQ(ReadConstants(graph_file(), GraphNaming(Tensors())).value().size(), bytes.size() + 1);
+  for (const auto& tensors : {Tensors(), Mixed()}) {
+    const exact::Graph graph = GraphNaming(tensors);
+    const std::string bytes = ConstantsBytes(tensors);
+    Write(bytes);
+    EXPECT_EQ(ReadConstants(graph_file(), graph).value(), bytes);
+    Write(bytes + std::string(1'000'000, 'x'));
+    const std::string read = ReadConstants(graph_file(), graph).value();
+    EXPECT_GT(read.size(), bytes.size());
+    EXPECT_LT(read.size(), bytes.size() + 100);
+  }
 }
 
 }  // namespace
