@@ -234,12 +234,21 @@ class Graph {
         parameters.insert(parameters.end(), tensor.begin(), tensor.end());
       }
       for (const exact::Input& input : owner.graph_.inputs) {
+        if (input.is_drawn() && !inputs.contains(input.name.c_str())) {
+          floats.emplace_back(static_cast<std::size_t>(input.type.count()), 1.0F);
+          integers.emplace_back();
+          continue;
+        }
         AddInput(input, Entry(inputs, input.name, "input"));
       }
-      // A misspelt input would be missing too; one too many is a misunderstanding.
-      if (inputs.size() > owner.graph_.inputs.size()) {
-        throw py::value_error("the graph takes " + std::to_string(owner.graph_.inputs.size()) +
-                              " inputs, and " + std::to_string(inputs.size()) + " are given");
+      for (const auto& [name, value] : inputs) {
+        const auto named_so = [text = name.cast<std::string>()](const exact::Input& input) {
+          return input.name == text;
+        };
+        const std::vector<exact::Input>& known = owner.graph_.inputs;
+        if (std::none_of(known.begin(), known.end(), named_so)) {
+          throw py::value_error("the graph has no input " + name.cast<std::string>());
+        }
       }
       for (std::size_t i = 0; i < owner.graph_.inputs.size(); ++i) {
         values.push_back({.floats = floats[i], .integers = integers[i]});
@@ -338,7 +347,8 @@ void AddGraphs(py::module_& module) {
           "(loss, {name: gradient}) at a dict of parameters, on one micro-batch of named inputs. "
           "Arrays and "
           "CPU tensors of the shapes in `parameters` and `inputs`. Threads that share a graph take "
-          "turns. `device` is a name of ostraka.devices(), or 'auto' for the fastest that computes "
+          "turns. An input that is drawn (dropout) is 1 unless it is given. `device` is a name of "
+          "ostraka.devices(), or 'auto' for the fastest that computes "
           "the processor's bits; no bit depends on it. If it fails, the processor computes, and "
           "notices() says so. ValueError if a device that is named cannot be used at all.")
       .def("notices", &Graph::Notices,

@@ -20,7 +20,8 @@ base::Status Refuse(const std::string& name, const std::string& reason) {
 bool IsName(std::string_view name) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-  return !name.empty() && name.size() <= kMaxNameBytes &&
+  // Tensors are stored in safetensors files, where this name is taken.
+  return !name.empty() && name.size() <= kMaxNameBytes && name != "__metadata__" &&
          name.find_first_not_of(kLetters) == std::string_view::npos;
 }
 
@@ -28,7 +29,7 @@ base::Status CheckDeclared(const std::string& name, const TensorType& type,
                            std::set<std::string_view>& names) {
   if (!IsName(name)) {
     return base::InvalidArgument("a name has 1 to " + std::to_string(kMaxNameBytes) +
-                                 " letters, digits, '_' and '.'");
+                                 " letters, digits, '_' and '.', and is not __metadata__");
   }
   if (!names.insert(name).second) return Refuse(name, "is declared twice");
   if (const base::Status status = CheckType(type); !status.ok()) {
@@ -38,6 +39,10 @@ base::Status CheckDeclared(const std::string& name, const TensorType& type,
 }
 
 base::Status CheckInput(const Input& input) {
+  if (input.is_drawn() && (input.type.element != Element::kFloat || !(input.keep > 0) ||
+                           !(input.keep < 1) || !std::isfinite(1 / input.keep))) {
+    return Refuse(input.name, "a drawn input has floats, and keeps more than 0 and less than 1");
+  }
   if (input.type.element == Element::kFloat) return base::OkStatus();
   if (input.lowest < -1 || input.lowest > 0 || input.bound < 1 ||
       input.bound > std::numeric_limits<std::int32_t>::max()) {
@@ -70,6 +75,11 @@ base::Status CheckDeclarations(const Graph& graph) {
   for (const Input& input : graph.inputs) {
     RETURN_IF_ERROR(CheckDeclared(input.name, input.type, names));
     RETURN_IF_ERROR(CheckInput(input));
+  }
+  for (std::size_t i = graph.given_count(); i < graph.inputs.size(); ++i) {
+    if (!graph.inputs[i].is_drawn()) {
+      return Refuse(graph.inputs[i].name, "inputs that are drawn come after those of the data");
+    }
   }
   return base::OkStatus();
 }

@@ -1,5 +1,7 @@
 #include "exact/graph/graph.h"
 
+#include <algorithm>
+
 #include "node/base/check.h"
 
 namespace ostraka::exact {
@@ -33,6 +35,12 @@ std::string Graph::NameOf(ValueId value) const {
   index -= constants.size();
   if (index < inputs.size()) return inputs[index].name;
   return "%" + std::to_string(index - inputs.size() + 1);
+}
+
+std::size_t Graph::given_count() const {
+  const auto drawn = std::find_if(inputs.begin(), inputs.end(),
+                                  [](const Input& input) { return input.is_drawn(); });
+  return static_cast<std::size_t>(drawn - inputs.begin());
 }
 
 const Input* Graph::InputOf(ValueId value) const {

@@ -1,6 +1,6 @@
 // A model as data: the forward pass from a micro-batch to the loss, over the operations of ostraka
 // ops/2 (docs/graph.md), with static shapes. A graph has no operation that reads, writes, loops or
-// draws, so it carries no code.
+// draws, so it carries no code; what is drawn (dropout) is an input.
 //
 // Tensors are row-major without gaps. Values are numbered: first the declared ones (parameters,
 // constants, inputs, in that order), then one for each instruction.
@@ -116,19 +116,23 @@ struct Constant {
   bool operator==(const Constant&) const = default;
 };
 
-// A tensor of a micro-batch. Integers are in [lowest, bound).
+// A tensor of a micro-batch. Integers are in [lowest, bound). A drawn input has floats, each 1 /
+// keep with the probability keep, and else 0: dropout, multiplied in by the graph.
 struct Input {
   std::string name;
   TensorType type = {};
   std::int64_t lowest = 0;
   std::int64_t bound = 0;
+  float keep = 0;  // in (0, 1); 0: the data have it
+
+  bool is_drawn() const { return keep != 0; }
   bool operator==(const Input&) const = default;
 };
 
 struct Graph {
   std::vector<Parameter> parameters;
   std::vector<Constant> constants;
-  std::vector<Input> inputs;
+  std::vector<Input> inputs;  // those that are drawn come last
   std::vector<Instruction> instructions;
   ValueId loss = 0;
 
@@ -143,6 +147,8 @@ struct Graph {
   // REQUIRES: value < value_count().
   bool IsParameter(ValueId value) const { return value < parameters.size(); }
   const Input* InputOf(ValueId value) const;
+  // Of inputs that the data have.
+  std::size_t given_count() const;
   bool operator==(const Graph&) const = default;
 };
 

@@ -189,14 +189,22 @@ class Parser {
 
   base::Status ReadInput(const Words& words) {
     if (words.size() < 3)
-      return base::InvalidArgument("write: input NAME TYPE, and of integers LOWEST BOUND");
+      return base::InvalidArgument(
+          "write: input NAME TYPE, and of integers LOWEST BOUND, of what is drawn keep "
+          "PROBABILITY");
     RETURN_IF_ERROR(Declare(Section::kInputs, words[1]));
     Input input{.name = std::string(words[1])};
     ASSIGN_OR_RETURN(input.type, ParseType(words[2]));
     const bool of_integers = input.type.element == Element::kInt;
-    if (words.size() != (of_integers ? 5U : 3U)) {
+    const bool is_drawn = !of_integers && words.size() == 5 && words[3] == "keep";
+    if (words.size() != (of_integers || is_drawn ? 5U : 3U)) {
       return base::InvalidArgument(
-          "an input of integers has a lowest value and a bound, one of floats has not");
+          "an input of integers has a lowest value and a bound, one that is drawn has keep "
+          "PROBABILITY, and another one of floats has neither");
+    }
+    if (is_drawn) {
+      ASSIGN_OR_RETURN(input.keep, ReadFloat(words[4]));
+      if (!input.is_drawn()) return base::InvalidArgument("keep is more than 0 and less than 1");
     }
     if (of_integers) {
       ASSIGN_OR_RETURN(input.lowest, ReadInteger(words[3]));

@@ -68,6 +68,7 @@ void PrintDeclarations(const Graph& graph, std::string& text) {
     if (input.type.element == Element::kInt) {
       text += " " + std::to_string(input.lowest) + " " + std::to_string(input.bound);
     }
+    if (input.is_drawn()) text += " keep " + FloatText(input.keep);
     text += "\n";
   }
 }

@@ -6,6 +6,7 @@
 //   constant NAME TYPE HASH
 //   input NAME TYPE                          of floats
 //   input NAME TYPE LOWEST BOUND             of integers
+//   input NAME TYPE keep PROBABILITY         of floats that are drawn
 //   %1 TYPE = OPERATION OPERAND... ATTRIBUTE=VALUE...
 //   loss OPERAND
 //

@@ -147,11 +147,12 @@ class Trainer {
   virtual std::vector<TrainerNotice> TakeNotices() { return {}; }
 
   // Gradient on the given rows of the training part, for comparisons in which every worker has its
-  // own data. InvalidArgument: no rows, or a row out of range. FailedPrecondition: this trainer has
-  // no rows.
+  // own data; what the model draws comes from `batch_seed`. InvalidArgument: no rows, or a row out
+  // of range. FailedPrecondition: this trainer has no rows.
   virtual base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
-                                                            std::span<const std::uint32_t> rows) {
-    static_cast<void>(parameters), static_cast<void>(rows);
+                                                            std::span<const std::uint32_t> rows,
+                                                            const Digest& batch_seed) {
+    static_cast<void>(parameters), static_cast<void>(rows), static_cast<void>(batch_seed);
     return base::FailedPrecondition("this trainer's data are drawn, not stored: it has no rows");
   }
 

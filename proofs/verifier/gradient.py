@@ -35,30 +35,37 @@ class Stream:
         self.key = struct.unpack("<8I", hashed("stream/1", sized(label.encode()), key))
         self.block, self.left = 0, b""
 
-    def refill(self):
-        start = (0x61707865, 0x3320646E, 0x79622D32, 0x6B206574) + self.key + (
-            self.block & 0xFFFFFFFF, self.block >> 32, 0, 0)
-        x = list(start)
+    def blocks(self, count):
+        """The bytes of the next blocks, all at once."""
+        number = np.arange(self.block, self.block + count, dtype=np.uint64)
+        self.block += count
+        known = (0x61707865, 0x3320646E, 0x79622D32, 0x6B206574) + self.key
+        start = np.zeros((16, count), np.uint32)
+        start[:12] = np.array(known, np.uint32)[:, None]
+        start[12], start[13] = number & np.uint64(0xFFFFFFFF), number >> np.uint64(32)
+        x = start.copy()
 
         def quarter(a, b, c, d):
             for first, second, third, turn in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
-                x[first] = (x[first] + x[second]) & 0xFFFFFFFF
+                x[first] += x[second]
                 mixed = x[third] ^ x[first]
-                x[third] = (mixed << turn | mixed >> (32 - turn)) & 0xFFFFFFFF
+                x[third] = mixed << np.uint32(turn) | mixed >> np.uint32(32 - turn)
 
         for _ in range(10):
             for i in range(4):
                 quarter(i, 4 + i, 8 + i, 12 + i)
             for i in range(4):
                 quarter(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
-        self.left += struct.pack("<16I", *((a + b) & 0xFFFFFFFF for a, b in zip(x, start)))
-        self.block += 1
+        return (x + start).T.astype("<u4").tobytes()
+
+    def take(self, size):
+        if len(self.left) < size:
+            self.left += self.blocks(max(16, -(-(size - len(self.left)) // 64)))
+        taken, self.left = self.left[:size], self.left[size:]
+        return taken
 
     def next_u64(self):
-        while len(self.left) < 8:
-            self.refill()
-        value, self.left = struct.unpack("<Q", self.left[:8])[0], self.left[8:]
-        return value
+        return struct.unpack("<Q", self.take(8))[0]
 
     def below(self, bound):
         refused = (1 << 64) % bound
@@ -89,6 +96,16 @@ def draw_from_chunks(seed, chunks, chunk_rows, size):
         own = size // count + (1 if place < size % count else 0)
         rows += [chunk * chunk_rows + row for row in distinct(stream, chunk_rows, own)]
     return rows
+
+
+def draw_inputs(seed, index, drawn):
+    """What all peers give to the drawn inputs of a batch's micro-batch (docs/numerics.md, 8): {name: (shape, keep)}."""
+    stream, values = Stream(f"drawn inputs {index}", seed), {}
+    for name, (shape, keep) in drawn.items():
+        numbers = np.frombuffer(stream.take(4 * int(np.prod(shape, dtype=np.int64))), "<u4")
+        kept = numbers < int(float(keep) * 2**32)
+        values[name] = np.where(kept, np.float32(1) / keep, np.float32(0)).astype(np.float32).reshape(shape)
+    return values
 
 
 def parameters_root(values):
@@ -234,7 +251,7 @@ class Judge:
         total = None
         with np.errstate(all="ignore"):
             for at in range(0, len(rows), micro):
-                inputs = self.inputs_of(rows[at:at + micro])
+                inputs = self.inputs_of(rows[at:at + micro]) | draw_inputs(seed, at // micro, self.graph.drawn)
                 _, part = graphs.loss_and_gradient(self.graph, parameters, inputs, self.constants)
                 total = part if total is None else total + part
             if len(rows) > micro:

@@ -9,7 +9,8 @@ from hashing import hashed
 from kernels import F32, canonical
 
 OPERATIONS = elementwise.OPERATIONS | row_operations.OPERATIONS
-Graph = collections.namedtuple("Graph", "parameters constants inputs instructions loss")
+# `inputs` are those that data have; `drawn`: {name: (shape, keep)}
+Graph = collections.namedtuple("Graph", "parameters constants inputs drawn instructions loss")
 Constant = collections.namedtuple("Constant", "shape hash")
 Instruction = collections.namedtuple("Instruction", "shape name operands attributes")
 
@@ -25,7 +26,7 @@ def shape_of(text):
 
 def parse(text):
     """The checks of the format are the node's: the manifest names the file by its hash, which all members trained."""
-    graph, loss = Graph({}, {}, {}, {}, None), None
+    graph, loss = Graph({}, {}, {}, {}, {}, None), None
     try:
         lines = text.decode("ascii").splitlines()
         if lines[0] != "ostraka-graph 1":
@@ -36,6 +37,8 @@ def parse(text):
                 graph.parameters[words[1]] = shape_of(words[2])
             elif words[0] == "constant":
                 graph.constants[words[1]] = Constant(shape_of(words[2]), bytes.fromhex(words[3]))
+            elif words[0] == "input" and words[3:4] == ["keep"]:
+                graph.drawn[words[1]] = shape_of(words[2]), F32(words[4])
             elif words[0] == "input":
                 graph.inputs[words[1]] = shape_of(words[2])
             elif words[0] == "loss":
@@ -60,7 +63,7 @@ def perceptron(model, batch, features, hidden, classes):
     """The models softmax and mlp as graph files (docs/training.md)."""
     sizes = [(features, classes)] if model == "softmax" else [(features, hidden), (hidden, classes)]
     names = ["linear"] if model == "softmax" else ["layers.0", "layers.1"]
-    graph = Graph({}, {}, {"features": (batch, features), "targets": (batch,)}, {}, None)
+    graph = Graph({}, {}, {"features": (batch, features), "targets": (batch,)}, {}, {}, None)
     value = "features"
     for name, (inner, outer) in zip(names, sizes):
         graph.parameters[f"{name}.weight"], graph.parameters[f"{name}.bias"] = (outer, inner), (outer,)

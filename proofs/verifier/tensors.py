@@ -20,7 +20,7 @@ def read_header(file, path):
     try:
         header = json.loads(file.read(length))
         tensors = {name: entry for name, entry in header.items() if name != "__metadata__"}
-        return {name: (entry["dtype"], tuple(entry["shape"]), *entry["data_offsets"]) for name, entry in tensors.items()}
+        return {name: (str(entry["dtype"]), tuple(entry["shape"]), *entry["data_offsets"]) for name, entry in tensors.items()}
     except (ValueError, TypeError, KeyError, AttributeError) as problem:
         raise BadTensors(f"{path}: no safetensors file: {problem}") from None
 

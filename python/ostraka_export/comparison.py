@@ -47,6 +47,26 @@ class WithGradient(torch.nn.Module):
         return Gradients(float(loss.detach()), dict(zip(leaves, of)))
 
 
+class Drops(torch.utils._python_dispatch.TorchDispatchMode):
+    """Eager dropout drops what it is told to: every form of it draws once, in the order of the trace."""
+
+    DRAW = torch.ops.aten.bernoulli_.float, torch.ops.aten.bernoulli.p
+
+    def __init__(self, kept):
+        super().__init__()
+        self.kept = iter(kept)
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if function not in self.DRAW:
+            return function(*args, **(kwargs or {}))
+        kept = next(self.kept, None)
+        keep = args[1] if len(args) > 1 else 0.5  # torch's default, which a trace leaves out
+        if kept is None or kept[0].shape != args[0].shape or abs(kept[1] - keep) > 1e-6:
+            raise ExportError("forward drops more often than its trace, as checkpoints do that compute it again: leave "
+                              "them out, or give check=False and compare by yourself")
+        return args[0].copy_(kept[0]) if function is self.DRAW[0] else kept[0].clone()
+
+
 class Comparison:
     """Of `graph` (ostraka.Graph) with what was traced of a module."""
 
@@ -54,20 +74,26 @@ class Comparison:
         self.graph = graph
         self.traced = lowering.traced
         self.inputs = lowering.graph.inputs
+        self.draws = lowering.graph.drawn
+        self.used = lowering.graph.used
         self.names = {name: lowering.names[id(p)] for name, p in self.traced.named_parameters()}
         self.parameters = {name: p.detach().cpu() for name, p in lowering.emit.trained.items()}
         self.example = [x.detach().cpu() for x in example]
         self.long = OF_A_TERM * longest_sum(lowering.emit)
         self.generator = torch.Generator().manual_seed(1)
+        self.kept = self.drop_anew()
 
     def run(self):
         """ExportError, naming the worst, unless the graph is equal at the example and at another input."""
         try:
             self.eager(self.parameters, self.example)
+        except ExportError:
+            raise
         except Exception as error:
             raise ExportError(f"the module itself fails on the example: {first_line(error)}") from error
         self.refuse_chance()
         compared = self.at("the example", self.parameters, lambda: self.example)
+        self.kept = self.drop_anew()
         compared |= self.at("a drawn input", self.moved(), self.drawn)
         if not compared:
             raise ExportError("the module's loss or a gradient is not finite, so nothing is left to compare with: give "
@@ -80,8 +106,9 @@ class Comparison:
         for seeds in (*SEEDS[1:], *(telling_seeds() if drew else ())):
             again, _ = seeded(seeds, at_example)
             if first.finite() and (chance := worst(again, first, *self.tolerances([], first))):
-                raise ExportError(f"forward draws by chance, from Python's or NumPy's generators ({chance}); nothing "
-                                  "is drawn in an exact graph: leave it out (drop no layers), or export module.eval()")
+                raise ExportError(f"forward draws by chance, from Python's or NumPy's generators ({chance}); of "
+                                  "what is drawn a graph has dropout alone: leave it out (drop no layers), or export "
+                                  "module.eval()")
 
     def at(self, what, parameters, inputs):
         """False if eager PyTorch has nothing finite there."""
@@ -103,7 +130,7 @@ class Comparison:
         if not eager.finite():
             return None
         try:
-            loss, of = self.graph.gradient(parameters, **dict(zip(self.inputs, inputs)))
+            loss, of = self.graph.gradient(parameters, **dict(zip(self.inputs, inputs)), **self.drawn_inputs())
         except ValueError as error:
             return f"the graph has no gradient ({error})"
         mine = Gradients(loss, {name: torch.from_numpy(x) for name, x in of.items()})
@@ -130,8 +157,19 @@ class Comparison:
         tensors = {f"module.{name}": leaves[self.names[name]] if p.requires_grad else change(p.detach().cpu())
                    for name, p in self.traced.named_parameters()}
         tensors |= {f"module.{name}": b.detach().cpu().clone() for name, b in self.traced.named_buffers()}
-        with torch.enable_grad(), torch.random.fork_rng(devices=[]):
+        with torch.enable_grad(), torch.random.fork_rng(devices=[]), Drops(self.kept.values()):
             return torch.func.functional_call(WithGradient(self.traced), tensors, (leaves, [x.clone() for x in inputs]))
+
+    # What is dropped.
+
+    def drop_anew(self):
+        """{name: (1 for what is kept and 0 for what is dropped, the probability to keep)}."""
+        return {name: ((torch.rand(shape, generator=self.generator) < keep).float(), keep)
+                for name, (shape, keep) in self.draws.items()}
+
+    def drawn_inputs(self):
+        """Of those that the graph has."""
+        return {name: self.kept[name][0] / self.kept[name][1] for name in self.used}
 
     # Other points.
 

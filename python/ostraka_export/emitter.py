@@ -5,7 +5,7 @@ import numpy
 import torch
 
 from ostraka_export.errors import Unsupported
-from ostraka_export.values import Integers, Known, LogSoftmax, Tensor
+from ostraka_export.values import Integers, Kept, Known, LogSoftmax, Tensor
 
 LARGEST = float(numpy.finfo(numpy.float32).max)
 MOST_ELEMENTS = 2 ** 31 - 1  # of a tensor (docs/graph.md)
@@ -41,7 +41,7 @@ class Emitter:
         if isinstance(value, Integers):
             raise Unsupported(f"arithmetic with the integer input {value.name} is not written yet: integers only "
                               "select rows of an embedding or classes of a cross_entropy (leave out masks of ones)")
-        if isinstance(value, LogSoftmax):
+        if isinstance(value, (Kept, LogSoftmax)):
             return value.written()
         if value is None:
             raise Unsupported("a second result of an operator (places of the largest, statistics) is not written yet")
@@ -189,6 +189,21 @@ class Emitter:
         if keep:
             result = self.reshape(result, [1 if axis in axes else extent for axis, extent in enumerate(x.shape)])
         return result
+
+    def dropped(self, x, p, shape=None):
+        """Dropout of x with the probability p, by draws of `shape` (that of x, or one that expands to it)."""
+        if p == 1:
+            return self.filled(x.shape, 0)
+        drawn = self.kept(shape or x.shape, 1 - p).drawn
+        return self.apply("mul", [x, self.expand(drawn, x.shape)], x.shape)
+
+    def kept(self, shape, keep):
+        """A draw of 1 with the probability `keep`, else 0, for each element."""
+        if not 0 < numpy.float32(keep) < 1:
+            raise Unsupported(f"dropout that keeps an element with the probability {keep}: more than 0 and less than 1 "
+                              "in float32")
+        drawn = Tensor(self.graph.draw(shape, keep), tuple(shape))
+        return Kept(drawn, keep, lambda: self.scaled(drawn, keep))
 
     # Integers.
 

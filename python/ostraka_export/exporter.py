@@ -19,7 +19,7 @@ from ostraka_export.initial import check_law
 from ostraka_export.objective import Objective, inputs_of, refuse_targets, unwrapped
 from ostraka_export.places import place_of
 from ostraka_export.program import Lowering
-from ostraka_export.run_notes import data_note, laws_note, leak_note
+from ostraka_export.run_notes import data_note, drops_note, laws_note, leak_note
 from ostraka_export.tensors import write_tensors
 from ostraka_export.tracing import traced
 
@@ -138,6 +138,8 @@ def require_limits(lowering, text):
 
 def notes_of(lowering, module, leak):
     notes = [leak] if leak else []
+    if drops := drops_note([lowering.graph.drawn[name][0] for name in lowering.graph.used]):
+        notes.append(drops)
     if lowering.foreign:
         notes.append(laws_note({name: lowering.graph.parameters[name][1] for name in lowering.foreign}))
     if lowering.statistics:

@@ -36,9 +36,11 @@ class GraphText:
         self.parameters = {}  # name: (shape, initial value's text)
         self.constants = {}   # name: little-endian float32 array
         self.inputs = {}      # name: [element, shape, lowest, bound]; bound None until a use gives it
+        self.drawn = {}       # name: (shape, keep), in the order in which forward draws
         self._names_of = {}   # hash and shape of a constant: its name
         self._lines = []      # [operation, operands, attributes, shape]
         self.numbers = {}     # of instructions, set by text(): %before: %after
+        self.used = []        # of `drawn`, what the loss depends on: set by text()
 
     def constant(self, wanted, array):
         """The name of a constant with these values: `wanted`, or that of an equal one that came before."""
@@ -46,12 +48,21 @@ class GraphText:
         key = (digest(FROZEN, array.tobytes()), array.shape)
         if key not in self._names_of:
             name, count = wanted, 1
-            while name in self.constants or name in self.parameters or name in self.inputs:
+            while name in self.constants or name in self.parameters or name in self.inputs or name in self.drawn:
                 count += 1
                 name = f"{wanted}.{count}"
             self._names_of[key] = name
             self.constants[name] = array
         return self._names_of[key]
+
+    def draw(self, shape, keep):
+        """The name of a new drawn input: each element is 1 / keep with this chance, else 0."""
+        number = len(self.drawn) + 1
+        while (name := f"drawn.{number}") in self.constants or name in self.parameters or name in self.inputs or \
+                name in self.drawn:
+            number += 1
+        self.drawn[name] = (tuple(shape), float(keep))
+        return name
 
     def instruction(self, operation, operands, shape, **attributes):
         """Returns the new value's name."""
@@ -74,7 +85,7 @@ class GraphText:
         return self._lines[int(name[1:]) - 1] if name.startswith("%") else None
 
     def text(self, loss):
-        """The canonical text, without instructions and constants that the loss does not depend on."""
+        """The canonical text, without instructions, constants and draws that the loss does not depend on."""
         needed = self._needed(loss)
         number = self.numbers = {}
         body = []
@@ -87,6 +98,7 @@ class GraphText:
             words += [f"{name}={attribute_text(value)}" for name, value in attributes.items()]
             body.append(" ".join(words))
         self.constants = {name: array for name, array in self.constants.items() if name in needed}
+        self.used = [name for name in self.drawn if name in needed]
         return "\n".join(["ostraka-graph 1", *self._declarations(), *body, f"loss {number.get(loss, loss)}"]) + "\n"
 
     def _needed(self, loss):
@@ -107,3 +119,6 @@ class GraphText:
         for name, (element, shape, lowest, bound) in self.inputs.items():
             of_integers = f" {lowest} {bound}" if element == "i32" else ""
             yield f"input {name} {type_text(element, shape)}{of_integers}"
+        for name in self.used:
+            shape, keep = self.drawn[name]
+            yield f"input {name} {type_text('f32', shape)} keep {float_text(keep)}"

@@ -5,7 +5,7 @@ import torch
 
 from ostraka_export.errors import Unsupported
 from ostraka_export.lowering import lowers
-from ostraka_export.values import Known
+from ostraka_export.values import Kept, Known
 
 
 def times(emit, x, alpha):
@@ -53,6 +53,8 @@ def div(emit, a, b, *, shape, rounding_mode=None):
     if rounding_mode is not None:
         raise Unsupported("a division that rounds to integers")
     number = emit.scalar(b)
+    if isinstance(a, Kept) and number == a.keep:
+        return emit.expand(a.drawn, shape)
     if number is not None:
         if number == 0:
             raise Unsupported("a division by zero")
@@ -114,12 +116,27 @@ def gelu(emit, x, *, shape, approximate="none"):
     return emit.unary("gelu_tanh" if approximate == "tanh" else "gelu", emit.tensor(x))
 
 
-@lowers("dropout", "feature_dropout", "native_dropout")
+@lowers("dropout")
 def dropout(emit, x, p, train=True, *, shape):
-    if p > 0 and train:
-        raise Unsupported(f"dropout with p = {p}: nothing is drawn in an exact graph; set p to 0, or export "
-                          "module.eval()")
-    return x
+    return emit.dropped(emit.tensor(x), p) if p > 0 and train else x
+
+
+@lowers("native_dropout")  # what torch makes of dropout beside operators in place
+def native_dropout(emit, x, p, train, *, shape):
+    return [dropout(emit, x, p, train is None or train, shape=x.shape), None]
+
+
+@lowers("bernoulli")
+def bernoulli(emit, x, p=None, *, shape):
+    if p is None:
+        raise Unsupported("bernoulli by a tensor of probabilities; of what is drawn a graph has dropout alone: draw by "
+                          "one number, torch.empty_like(x).bernoulli_(p)")
+    return emit.kept(shape, p)
+
+
+@lowers("feature_dropout")
+def feature_dropout(emit, x, p, train=True, *, shape):
+    return emit.dropped(emit.tensor(x), p, shape[:2] + (1,) * len(shape[2:])) if p > 0 and train else x
 
 
 SWALLOWS = -1e8  # a score that softmax makes zero, whatever is added to it

@@ -72,8 +72,6 @@ def added_mask(values):
 @lowers("scaled_dot_product_attention")
 def attention(emit, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, shape, scale=None,
               enable_gqa=False):
-    if dropout_p > 0:
-        raise Unsupported(f"dropout with p = {dropout_p} in attention; set it to 0, or export module.eval()")
     query, key, value = emit.tensor(query), emit.tensor(key), emit.tensor(value)
     queries, width = query.shape[-2:]
     keys = key.shape[-2]
@@ -82,12 +80,12 @@ def attention(emit, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=
     if attn_mask is not None:
         found = mask_of(attn_mask, queries, keys) if isinstance(attn_mask, Known) else None
         if found is None:
-            return written_attention(emit, query, key, value, attn_mask, scale, shape)
+            return written_attention(emit, query, key, value, attn_mask, scale, dropout_p, shape)
         is_causal, mask = found
-    if value.shape[-1] != key.shape[-1] or (is_causal and queries != keys):
+    if dropout_p > 0 or value.shape[-1] != key.shape[-1] or (is_causal and queries != keys):
         seen = torch.ones(queries, keys, dtype=torch.bool).tril() if is_causal else mask
         seen = None if seen is None else Known(seen)
-        return written_attention(emit, query, key, value, seen, scale, shape)
+        return written_attention(emit, query, key, value, seen, scale, dropout_p, shape)
 
     def positions_first(x):  # [..., H, T, D] to [B, T, H, D]
         lead = x.shape[:-2]
@@ -101,8 +99,8 @@ def attention(emit, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=
     return emit.reshape(emit.permute(result, [0, 2, 1, 3]), shape)
 
 
-def written_attention(emit, query, key, value, mask, scale, shape):
-    """With all scores, for a mask that the instruction does not take: trained, or another one for each head."""
+def written_attention(emit, query, key, value, mask, scale, dropout_p, shape):
+    """With all scores, for what the instruction does not take: dropout, a mask that is trained or another one for each head."""
     groups = query.shape[-3] // key.shape[-3] if len(query.shape) > 2 else 1
     if groups > 1:
         key, value = (repeat_interleave(emit, x, groups, -3, shape=x.shape[:-3] + (query.shape[-3],) + x.shape[-2:])
@@ -116,6 +114,8 @@ def written_attention(emit, query, key, value, mask, scale, shape):
             mask = Known(added_mask(mask.tensor), "mask")
         scores = add(emit, scores, mask, shape=of_all)
     weights = emit.unary("softmax", scores)
+    if dropout_p > 0:
+        weights = emit.dropped(weights, dropout_p)
     return emit.apply("matmul", [weights, emit.expand(value, shape[:-2] + value.shape[-2:])], shape)
 
 

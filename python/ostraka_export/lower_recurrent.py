@@ -69,9 +69,6 @@ def recurrent(kind):
               shape):
         if batch_first is None or not isinstance(has_biases, bool):
             raise Unsupported("packed sequences are not written yet; give all sequences one length")
-        if dropout > 0 and train and layers > 1:
-            raise Unsupported(f"dropout with p = {dropout} between recurrent layers; set it to 0, or export "
-                              "module.eval()")
         states = [emit.tensor(s) for s in (state if kind == "lstm" else [state])]
         x, sides = emit.tensor(x), 2 if bidirectional else 1
         width = states[0].shape[-1]
@@ -93,6 +90,8 @@ def recurrent(kind):
                 outputs.append(stacked(emit, of_side))
                 last.append(end)
             x = emit.cat(outputs, 2)
+            if dropout > 0 and train and layer + 1 < layers:
+                x = emit.dropped(x, dropout)
         ends = [stacked(emit, [end[i] for end in last]) for i in range(len(states))]
         if alone:
             return [emit.reshape(x, (x.shape[0], x.shape[2])), *(emit.reshape(e, (e.shape[0], width)) for e in ends)]

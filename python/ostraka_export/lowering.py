@@ -21,7 +21,7 @@ REMEDIES = {
     **{name: INTO for name in ("scatter", "index_put", "index_add", "index_copy", "masked_scatter",
                                "as_strided_scatter", "diagonal_scatter")},
 }
-DRAWN = "nothing is drawn in an exact graph"
+DRAWN = "of what is drawn a graph has dropout alone"
 
 
 def lowers(*names):

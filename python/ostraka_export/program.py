@@ -23,7 +23,7 @@ from ostraka_export.initial import could_draw, law_of
 from ostraka_export.lowering import LOWERINGS, remedy_of
 from ostraka_export.places import place_of
 from ostraka_export.tracing import STATE, SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
-from ostraka_export.values import Integers, Known, LogSoftmax, Tensor
+from ostraka_export.values import Integers, Kept, Known, LogSoftmax, Tensor
 
 NAMED = re.compile(r"[A-Za-z0-9_.]{1,128}\Z")
 UNSET = ("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted")
@@ -38,8 +38,7 @@ def keywords_of(kwargs):
 def has_known_only(arguments):
     found = []
     torch.utils._pytree.tree_map(lambda x: found.append(x), arguments)
-    return all(isinstance(x, Known) or not isinstance(x, (Tensor, Integers)) and not hasattr(x, "logits")
-               for x in found)
+    return not any(isinstance(x, (Tensor, Integers, Kept, LogSoftmax)) for x in found)
 
 
 def unwrapped(arguments):
@@ -72,7 +71,7 @@ def composed_of(node, arguments, keywords):
             not target.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd):
         return None
     flat, form = torch.utils._pytree.tree_flatten((arguments, keywords))
-    flat = [x.written() if isinstance(x, LogSoftmax) else x for x in flat]
+    flat = [x.written() if isinstance(x, (Kept, LogSoftmax)) else x for x in flat]
     given = [i for i, x in enumerate(flat) if isinstance(x, (Tensor, Known, Integers))]
     nodes = torch.utils._pytree.tree_leaves((node.args, {name: x for name, x in node.kwargs.items()
                                                          if name in keywords}))
@@ -104,7 +103,7 @@ def require_exact(value, traced):
     elif isinstance(value, Integers) and traced.dtype not in (torch.int64, torch.int32):
         raise Unsupported(f"the integer input {value.name} as {traced.dtype}; integers only select rows of an "
                           "embedding or classes of a cross_entropy")
-    elif isinstance(value, (Tensor, LogSoftmax)) and traced.dtype != torch.float32:
+    elif isinstance(value, (Tensor, Kept, LogSoftmax)) and traced.dtype != torch.float32:
         raise Unsupported(f"{traced.dtype} of what depends on inputs or parameters; exact kernels compute in float32: "
                           "export the module with .float(), without casts")
 

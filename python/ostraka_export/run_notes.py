@@ -37,6 +37,15 @@ def data_note(inputs):
     return f"--data examples:FILE of ostraka.data.pack_examples feeds it, with the columns {columns}"
 
 
+def drops_note(drawn):
+    """`drawn`: the shapes of drawn inputs; "" without any."""
+    if not drawn:
+        return ""
+    count = sum(math.prod(shape) for shape in drawn)
+    return (f"what is dropped is drawn from each batch's seed, as inputs of {count} numbers a micro-batch; evaluations "
+            "drop nothing")
+
+
 def laws_note(drawn):
     """`drawn` has the laws of parameters that the laws could not have drawn."""
     laws = ", ".join(f"{name} ({law})" for name, law in list(drawn.items())[:8])

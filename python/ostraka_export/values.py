@@ -31,6 +31,18 @@ class Integers:
 
 
 @dataclasses.dataclass(frozen=True)
+class Kept:
+    """1 with the probability `keep`, else 0, for each element: what dropout draws before it divides by `keep`."""
+    drawn: Tensor  # that quotient, an input of the graph
+    keep: float
+    written: collections.abc.Callable[[], Tensor]
+
+    @property
+    def shape(self):
+        return self.drawn.shape
+
+
+@dataclasses.dataclass(frozen=True)
 class LogSoftmax:
     """log_softmax along the last axis: a negative log likelihood takes its logits, and else it is written out."""
     logits: Tensor

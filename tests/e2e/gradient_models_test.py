@@ -161,5 +161,31 @@ class OtherOperationsOnDigitsTest(WithConstants, ModelProof, TestCase):
         cls.SWARM = [*LIARS, "--model", f"graph:{graph}", "--data", "digits"]
 
 
+DROPPING = """ostraka-graph 1
+parameter table f32[256,16] normal 2e-01
+parameter weight f32[256,16] normal 2e-01
+input tokens i32[2,12] 0 256
+input targets i32[2,12] -1 256
+input drawn.1 f32[2,12,16] keep 7.5e-01
+input drawn.2 f32[2,1,16] keep 3e-01
+%1 f32[2,12,16] = embedding table tokens
+%2 f32[2,12,16] = mul %1 drawn.1
+%3 f32[2,12,16] = expand drawn.2
+%4 f32[2,12,16] = mul %2 %3
+%5 f32[2,12,256] = linear %4 weight
+%6 f32[] = cross_entropy %5 targets
+loss %6
+"""
+
+
+class DropoutOnTextTest(OfGraph, OnBook, TestCase):
+    """Two micro-batches a step, each with draws of its own."""
+
+    @classmethod
+    def model(cls):
+        (cls.base / "dropping.graph").write_text(DROPPING)
+        return ["--model", f"graph:{cls.base / 'dropping.graph'}", "--batch-size", 4]
+
+
 if __name__ == "__main__":
     unittest.main()

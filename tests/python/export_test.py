@@ -207,9 +207,10 @@ class Refused(Case):
             self.assertIn(word, message)
         self.assertFalse(self.path.exists())
 
-    def test_dropout_is_told_with_its_place(self):
-        self.expect_refused(modules.Gpt(dropout=0.1), tokens(), "drop (Dropout)", "modules.py:", "p = 0.1",
-                            "set p to 0, or export module.eval()")
+    def test_other_draws_are_told_with_their_place(self):
+        module = modules.Gpt()
+        module.drop = nn.AlphaDropout(0.1)
+        self.expect_refused(module, tokens(), "drop (AlphaDropout)", "modules.py:", "a graph has dropout alone")
 
     def test_operations_that_are_none_of_ours(self):
         def of(function):
@@ -236,9 +237,8 @@ class Refused(Case):
         for function, words in [
                 (in_bfloat16, ("autocast", "float32")),
                 (with_view(lambda x: x.index_put_((torch.tensor([1]),), x[:1])), ("`(with_view(", "torch.cat")),
-                (noise, ("`noise = lambda", "randn", "nothing is drawn")),
-                (lambda m, t: m.x(t) * torch.bernoulli(torch.full((WIDTH,), 0.9)), ("bernoulli", "nothing is drawn")),
-                (lambda m, t: m.x(t) * F.dropout(torch.ones(WIDTH), 0.1), ("dropout with p = 0.1",)),
+                (noise, ("`noise = lambda", "randn", "dropout alone")),
+                (lambda m, t: m.x(t) * torch.bernoulli(torch.full((WIDTH,), 0.9)), ("bernoulli", "dropout alone")),
                 (lambda m, t: m.x(t) + (m.x(t) * 9).long(), ("torch.int64", "float32")),
                 (lambda m, t: m.x(t) * m.x(t).bool().float(), ("torch.bool", "float32")),
                 (lambda m, t: m.x(t) + m.x(t).type_as(t), ("torch.int64", "float32")),

@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import io
 import os
+import re
 import sys
 import tempfile
 import time
@@ -20,6 +21,7 @@ import ostraka
 import torch
 
 import survey_cases
+from ostraka_export.comparison import Drops
 
 MOST = 2e-6  # between gradients, of the largest
 TIMES = 8    # or so many times what eager PyTorch's float32 is from its float64
@@ -59,7 +61,14 @@ class Eager(torch.nn.Module):
         return loss.detach(), torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
 
 
-def gradients_of(module, names, loss, parameters, inputs):
+def drops_for(graph):
+    """[(name, 1 for what is kept and 0 for what is dropped, the probability to keep)] of the graph's dropouts."""
+    found = re.findall(r"^input (\S+) f32\[([0-9,]*)\] keep (\S+)$", graph.text, re.MULTILINE)
+    return [(name, (torch.rand([int(x) for x in shape.split(",") if x]) < float(keep)).float(), float(keep))
+            for name, shape, keep in found]
+
+
+def gradients_of(module, names, loss, parameters, inputs, drops):
     """(loss, gradients) by eager PyTorch, in the precision of the parameters."""
     kind = next(iter(parameters.values())).dtype
     like = lambda x: x.to(kind) if x.is_floating_point() else x.clone()
@@ -70,8 +79,9 @@ def gradients_of(module, names, loss, parameters, inputs):
     before = torch.get_default_dtype()
     torch.set_default_dtype(kind)  # for what forward makes
     try:
-        value, found = torch.func.functional_call(Eager(module, names, loss), tensors,
-                                                  (leaves, [like(x) for x in inputs]))
+        with Drops([(kept, keep) for _, kept, keep in drops]):
+            value, found = torch.func.functional_call(Eager(module, names, loss), tensors,
+                                                      (leaves, [like(x) for x in inputs]))
     finally:
         torch.set_default_dtype(before)
     return float(value), [torch.zeros_like(leaves[name]) if g is None else g for name, g in zip(leaves, found)]
@@ -88,17 +98,19 @@ def gaps_of(module, graph, example, names, loss):
     """(the graph's, eager PyTorch's in float32) from eager PyTorch in float64, the largest of all points."""
     trained = {name: p.detach() for name, p in module.named_parameters() if p.requires_grad}
     bounds = [int(of.split(" ")[4]) if of.split(" ")[2].startswith("i32") else 0
-              for of in graph.text.splitlines() if of.startswith("input ")]
+              for of in graph.text.splitlines() if of.startswith("input ")]  # drawn ones come last
     mine, eager = 0.0, 0.0
     for point in range(POINTS):
         torch.manual_seed(1000 + point)
         parameters = {name: p * (1 + 0.1 * torch.randn_like(p)) if p.any() else 0.02 * torch.randn_like(p)
                       for name, p in trained.items()}
         inputs = [moved(x, bound) for x, bound in zip(example, bounds)]
-        exact = gradients_of(module, names, loss, {name: p.double() for name, p in parameters.items()}, inputs)
-        value, of = graph.gradient(parameters, **dict(zip(graph.inputs, inputs)))
+        drops = drops_for(graph)
+        exact = gradients_of(module, names, loss, {name: p.double() for name, p in parameters.items()}, inputs, drops)
+        value, of = graph.gradient(parameters, **dict(zip(graph.inputs, inputs)),
+                                   **{name: kept / keep for name, kept, keep in drops})
         mine = max(mine, gap_between((value, [torch.from_numpy(of[name]) for name in parameters]), exact))
-        eager = max(eager, gap_between(gradients_of(module, names, loss, parameters, inputs), exact))
+        eager = max(eager, gap_between(gradients_of(module, names, loss, parameters, inputs, drops), exact))
     return mine, eager
 
 

@@ -9,6 +9,7 @@
 #include "exact/graph/check.h"
 #include "exact/graph/graph_text.h"
 #include "exact/graph/operations.h"
+#include "exact/graph/text_numbers.h"
 #include "exact/program/differentiate.h"
 #include "exact/program/plan.h"
 #include "exact/program/recompute.h"
@@ -52,7 +53,10 @@ json JsonOf(const exact::Graph& graph, const exact::PlannedProgram& plan, const 
     constants.push_back(ListOf(each.name, each.type));
     constants.back()["hash"] = each.hash.Hex();
   }
-  for (const auto& each : graph.inputs) inputs.push_back(ListOf(each.name, each.type));
+  for (const auto& each : graph.inputs) {
+    inputs.push_back(ListOf(each.name, each.type));
+    if (each.is_drawn()) inputs.back()["keep"] = each.keep;
+  }
   return {{"graph", id},
           {"parameter_count", plan.program.parameter_count},
           {"parameters", parameters},
@@ -77,7 +81,8 @@ void Print(const exact::Graph& graph, const exact::PlannedProgram& plan, const s
                 each.hash.Short().c_str());
   }
   for (const exact::Input& each : graph.inputs) {
-    std::printf("input %s %s\n", each.name.c_str(), exact::TextOf(each.type).c_str());
+    std::printf("input %s %s%s\n", each.name.c_str(), exact::TextOf(each.type).c_str(),
+                each.is_drawn() ? (" keep " + exact::FloatText(each.keep)).c_str() : "");
   }
   std::printf("%zu instructions:", graph.instructions.size());
   for (const auto& [name, count] : CountOperations(graph)) {

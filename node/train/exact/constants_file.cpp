@@ -22,7 +22,7 @@ std::string HeaderOf(const base::TensorLayout& layout, const Types& types) {
   return base::SafetensorsHeader(layout, {{"format", "pt"}}, types);
 }
 
-base::TensorLayout LayoutOf(const std::vector<exact::Constant>& constants) {
+base::TensorLayout ConstantLayout(const std::vector<exact::Constant>& constants) {
   base::TensorLayout layout;
   for (const exact::Constant& constant : constants) {
     layout.push_back({constant.name, {constant.type.shape.begin(), constant.type.shape.end()}});
@@ -118,7 +118,7 @@ base::StatusOr<std::string> ReadConstants(const std::string& graph_file,
                           ": cannot be opened: the graph has constants, and they must be there");
   }
   // A header that names BF16 may be longer by its padding, and the tensors are shorter then.
-  std::string bytes(HeaderOf(LayoutOf(graph.constants), {}).size() + kMostPadding +
+  std::string bytes(HeaderOf(ConstantLayout(graph.constants), {}).size() + kMostPadding +
                         FloatCount(graph) * sizeof(float) + 1,
                     '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -136,7 +136,7 @@ base::StatusOr<std::vector<std::vector<float>>> ConstantsOf(const exact::Graph& 
                                     ", and their file is not here: it belongs beside the graph's");
   }
   const Types types = TypesIn(bytes, graph.constants.size());
-  const std::string header = HeaderOf(LayoutOf(graph.constants), types);
+  const std::string header = HeaderOf(ConstantLayout(graph.constants), types);
   std::uint64_t size = header.size();
   for (std::size_t i = 0; i < types.size(); ++i) {
     size += base::BytesOf(types[i]) * static_cast<std::uint64_t>(graph.constants[i].type.count());

@@ -32,8 +32,8 @@ std::string ConstantsBeside(const std::string& graph_file);
 std::string ConstantsBytes(const std::vector<exact::ConstantTensor>& tensors);
 
 // The bytes of the file at ConstantsBeside(graph_file); empty if `graph` has no constants, whatever
-// is there. At most a few bytes more than they may take. NotFound, naming the file: it cannot be opened.
-// Unavailable: it cannot be read.
+// is there. At most a few bytes more than they may take. NotFound, naming the file: it cannot be
+// opened. Unavailable: it cannot be read.
 base::StatusOr<std::string> ReadConstants(const std::string& graph_file, const exact::Graph& graph);
 
 // The floats of each constant of `graph`. InvalidArgument: `bytes` is no such file, or a tensor has

@@ -71,7 +71,7 @@ class GraphTrainer final : public Trainer {
 
   base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
                                               const Digest& batch_seed) override {
-    return GradientOfRows(parameters, RowsOf(batch_seed));
+    return GradientOfRows(parameters, RowsOf(batch_seed), batch_seed);
   }
 
   std::optional<double> BatchLoss() const override { return batch_loss_; }
@@ -80,11 +80,13 @@ class GraphTrainer final : public Trainer {
                                                    const Digest& batch_seed) override {
     const std::unique_ptr<GraphEngine> other = engine_->Other();
     double loss = 0;
-    return Mean(parameters, RowsOf(batch_seed), other == nullptr ? *engine_ : *other, loss);
+    return Mean(parameters, RowsOf(batch_seed), batch_seed, other == nullptr ? *engine_ : *other,
+                loss);
   }
 
   base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
-                                                    std::span<const std::uint32_t> rows) override {
+                                                    std::span<const std::uint32_t> rows,
+                                                    const Digest& batch_seed) override {
     const std::size_t row_count = data_.training.size();
     if (rows.empty() || *std::max_element(rows.begin(), rows.end()) >= row_count) {
       return base::InvalidArgument("a batch needs rows below " + std::to_string(row_count));
@@ -94,7 +96,8 @@ class GraphTrainer final : public Trainer {
                                    std::to_string(batch_.size()) + " rows, the graph's");
     }
     double loss = 0;
-    ASSIGN_OR_RETURN(std::vector<float> gradient, Mean(parameters, rows, *engine_, loss));
+    ASSIGN_OR_RETURN(std::vector<float> gradient,
+                     Mean(parameters, rows, batch_seed, *engine_, loss));
     batch_loss_ = loss;
     return gradient;
   }
@@ -108,9 +111,10 @@ class GraphTrainer final : public Trainer {
         .plan = plan,
         .batches = batches,
         .batch = [&](std::uint64_t step, std::uint32_t batch) -> base::StatusOr<MicroBatches> {
-          rows = RowsOf(seed_of(step, batch));
+          const Digest batch_seed = seed_of(step, batch);
+          rows = RowsOf(batch_seed);
           RETURN_IF_ERROR(Load(rows, [this] { return CheckWanted(); }));
-          return MicroBatchesOf(rows);
+          return MicroBatchesOf(rows, batch_seed);
         }};
     auto descended = engine_->Descend(from, work);
     if (!descended.ok() || !*descended) return descended;
@@ -152,7 +156,7 @@ class GraphTrainer final : public Trainer {
                        "the first rows of the data did not come within two minutes: "
                        "is the network there?");
     }));
-    return engine_->Prepare(InitialParameters(Digest{}), MicroBatchesOf(rows));
+    return engine_->Prepare(InitialParameters(Digest{}), MicroBatchesOf(rows, Digest{}));
   }
 
   base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) override {
@@ -226,11 +230,12 @@ class GraphTrainer final : public Trainer {
   // Over the micro-batches of `rows`; `loss` becomes their mean. REQUIRES: rows are in range, and a
   // multiple of the graph's.
   base::StatusOr<std::vector<float>> Mean(std::span<const float> parameters,
-                                          std::span<const std::uint32_t> rows, GraphEngine& engine,
+                                          std::span<const std::uint32_t> rows,
+                                          const Digest& batch_seed, GraphEngine& engine,
                                           double& loss) {
     RETURN_IF_ERROR(Load(rows, [this] { return CheckWanted(); }));
     std::vector<float> mean(parameters.size());
-    const auto mean_loss = engine.Mean(parameters, MicroBatchesOf(rows), mean);
+    const auto mean_loss = engine.Mean(parameters, MicroBatchesOf(rows, batch_seed), mean);
     RETURN_IF_ERROR(engine_->AfterGradient());
     RETURN_IF_ERROR(mean_loss.status());
     loss = *mean_loss;
@@ -248,12 +253,13 @@ class GraphTrainer final : public Trainer {
   }
 
   // `rows` are loaded, and outlive it.
-  MicroBatches MicroBatchesOf(std::span<const std::uint32_t> rows) {
+  MicroBatches MicroBatchesOf(std::span<const std::uint32_t> rows, const Digest& batch_seed) {
     return {.count = rows.size() / batch_.size(),
             .inputs =
-                [this, rows](std::size_t index) {
+                [this, rows, batch_seed](std::size_t index) {
                   batch_.Fill(data_, data_.training,
                               rows.subspan(index * batch_.size(), batch_.size()));
+                  batch_.Draw(batch_seed, index);
                   return batch_.inputs();
                 },
             .check_wanted = [this] { return CheckWanted(); }};

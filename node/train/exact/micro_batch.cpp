@@ -1,13 +1,16 @@
 #include "node/train/exact/micro_batch.h"
-#include "node/train/columns.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "crypto/stream.h"
 #include "node/base/check.h"
+#include "node/base/little_endian.h"
+#include "node/train/columns.h"
 #include "node/train/exact/graph_file.h"
 #include "node/train/tokens/tokens.h"
 
@@ -119,12 +122,22 @@ base::StatusOr<Column> ColumnFor(const exact::Input& input, const Dataset& data)
 }  // namespace
 
 base::StatusOr<MicroBatch> MicroBatch::For(const exact::Graph& graph, const Dataset& data) {
-  return data.columns.empty() ? ForTargets(graph, data) : ForColumns(graph, data);
+  ASSIGN_OR_RETURN(MicroBatch batch,
+                   data.columns.empty() ? ForTargets(graph, data) : ForColumns(graph, data));
+  batch.AddDrawn(graph);
+  return batch;
+}
+
+void MicroBatch::AddDrawn(const exact::Graph& graph) {
+  for (const exact::Input& input : std::span(graph.inputs).subspan(graph.given_count())) {
+    const auto count = static_cast<std::size_t>(input.type.count());
+    values_.push_back({.keep = input.keep, .count = count});
+  }
 }
 
 base::StatusOr<MicroBatch> MicroBatch::ForTargets(const exact::Graph& graph, const Dataset& data) {
   const exact::Input* targets = InputNamed(graph, "targets");
-  if (graph.inputs.size() != 2 || targets == nullptr) {
+  if (graph.given_count() != 2 || targets == nullptr) {
     return Misfit(
         "it needs the input targets and one other; data of other inputs are examples:FILE");
   }
@@ -150,7 +163,7 @@ base::StatusOr<MicroBatch> MicroBatch::ForTargets(const exact::Graph& graph, con
 base::StatusOr<MicroBatch> MicroBatch::ForColumns(const exact::Graph& graph, const Dataset& data) {
   MicroBatch batch;
   const exact::Input* const selects = SelectedBy(graph);
-  for (const exact::Input& input : graph.inputs) {
+  for (const exact::Input& input : std::span(graph.inputs).first(graph.given_count())) {
     ASSIGN_OR_RETURN(Column column, ColumnFor(input, data));
     const auto examples = static_cast<std::size_t>(input.type.shape.front());
     if (batch.values_.empty()) batch.size_ = examples;
@@ -198,6 +211,7 @@ std::size_t MicroBatch::Fill(const Dataset& data, const Examples& examples,
   for (Values& values : values_) {
     std::fill(values.floats.begin(), values.floats.end(), 0.0F);
     std::fill(values.integers.begin(), values.integers.end(), 0);
+    if (values.keep > 0) values.floats.assign(values.count, 1.0F);
   }
   if (targets_ && rows.size() < size_) {
     std::vector<std::int32_t>& targets = values_[*targets_].integers;
@@ -243,6 +257,7 @@ void MicroBatch::FillColumns(const Dataset& data, const Examples& examples, std:
   const std::span<const std::uint8_t> bytes = examples.image(row);
   for (std::size_t k = 0; k < values_.size(); ++k) {
     Values& values = values_[k];
+    if (values.keep > 0) continue;
     const Column& column = values.column;
     const std::size_t begin = place * column.count;
     if (!column.of_integers()) {
@@ -254,6 +269,28 @@ void MicroBatch::FillColumns(const Dataset& data, const Examples& examples, std:
     if (!data.reversed_targets || k != targets_) continue;
     for (std::int32_t& target : own) {
       if (target != kLeftOut) target = column.bound - 1 - target;
+    }
+  }
+}
+
+// A stream a micro-batch, so that they can be asked for in any order. keep * 2^32 is an integer or,
+// below 2^-9, cut to one: an element is kept with that probability less 2^-32 at most.
+void MicroBatch::Draw(const base::Digest& batch_seed, std::size_t index) {
+  std::optional<crypto::Stream> stream;
+  for (Values& values : values_) {
+    if (!(values.keep > 0)) continue;
+    if (!stream) stream.emplace("drawn inputs " + std::to_string(index), batch_seed);
+    const auto below = static_cast<std::uint64_t>(double{values.keep} * 0x1p32);
+    const float kept = 1.0F / values.keep;
+    std::array<std::uint8_t, 4096> bytes;
+    std::span<float> rest = values.floats;
+    while (!rest.empty()) {
+      const std::size_t count = std::min(rest.size(), bytes.size() / 4);
+      stream->Fill(std::span(bytes).first(4 * count));
+      for (std::size_t i = 0; i < count; ++i) {
+        rest[i] = base::ReadLittleEndian(std::span(bytes).subspan(4 * i, 4)) < below ? kept : 0.0F;
+      }
+      rest = rest.subspan(count);
     }
   }
 }

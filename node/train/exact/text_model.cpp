@@ -23,21 +23,34 @@ base::Status NoTextModel(const std::string& why) {
 base::StatusOr<TextInputs> TextInputsOf(const exact::Graph& graph) {
   const exact::Input* tokens = InputNamed(graph, "tokens");
   const exact::Input* targets = InputNamed(graph, "targets");
-  if (graph.inputs.size() != 2 || tokens == nullptr || targets == nullptr ||
+  if (graph.given_count() != 2 || tokens == nullptr || targets == nullptr || targets->is_drawn() ||
       tokens->type.element != exact::Element::kInt || tokens->type.shape.size() != 2 ||
       targets->type.count() != tokens->type.count() || tokens->lowest > 0 || targets->lowest > 0) {
     return NoTextModel("it does not take tokens and targets of [batch, positions]");
   }
-  return TextInputs{.count = static_cast<std::size_t>(tokens->type.count()),
+  TextInputs inputs{.count = static_cast<std::size_t>(tokens->type.count()),
                     .context = static_cast<std::size_t>(tokens->type.shape[1]),
                     .bound = tokens->bound,
                     .targets_first = targets == &graph.inputs.front()};
+  for (const exact::Input& drawn : std::span(graph.inputs).subspan(2)) {
+    inputs.drawn.push_back(static_cast<std::size_t>(drawn.type.count()));
+  }
+  return inputs;
+}
+
+std::vector<exact::InputValues> TextInputs::With(std::span<const std::int32_t> tokens,
+                                                 std::span<const std::int32_t> targets) {
+  std::vector<exact::InputValues> values = {{{}, tokens}, {{}, targets}};
+  if (targets_first) std::swap(values[0], values[1]);
+  if (!drawn.empty()) ones.resize(*std::max_element(drawn.begin(), drawn.end()), 1.0F);
+  for (const std::size_t own : drawn) values.push_back({.floats = std::span(ones).first(own)});
+  return values;
 }
 
 base::StatusOr<TextModel> TextModel::MakeAny(const exact::Graph& graph,
                                              std::vector<std::vector<float>> constants,
                                              std::vector<float> parameters) {
-  ASSIGN_OR_RETURN(const TextInputs text, TextInputsOf(graph));
+  ASSIGN_OR_RETURN(TextInputs text, TextInputsOf(graph));
   ASSIGN_OR_RETURN(exact::PlannedProgram plan,
                    exact::PlanMemory(exact::Differentiate(graph), {.max_bytes = kMaxPeakBytes}, 1));
   if (!plan.program.logits) return NoTextModel("its loss is of no logits");
@@ -48,11 +61,10 @@ base::StatusOr<TextModel> TextModel::MakeAny(const exact::Graph& graph,
   TextModel model;
   model.vocabulary_ = static_cast<std::uint32_t>(
       std::min<std::int64_t>(text.bound, static_cast<std::int64_t>(logits / text.count)));
-  model.context_ = text.context;
-  model.targets_first_ = text.targets_first;
   model.parameters_ = std::move(parameters);
   model.tokens_.resize(text.count);
   model.targets_.resize(text.count);
+  model.inputs_ = std::move(text);
   model.executor_ = std::make_unique<aggregation::SerialExecutor>();
   model.runner_ = std::make_unique<exact::Runner>(std::move(plan), std::move(constants),
                                                   exact::BestKernels(), *model.executor_);
@@ -86,11 +98,9 @@ base::Status CheckNoLeak(const exact::Graph& graph, std::vector<std::vector<floa
 
 base::StatusOr<std::vector<float>> TextModel::LogitsAfter(std::span<const std::int32_t> tokens) {
   OSTRAKA_CHECK(!tokens.empty());
-  tokens = tokens.last(std::min(tokens.size(), context_));
+  tokens = tokens.last(std::min(tokens.size(), inputs_.context));
   std::copy(tokens.begin(), tokens.end(), tokens_.begin());
-  std::vector<exact::InputValues> inputs = {{{}, tokens_}, {{}, targets_}};
-  if (targets_first_) std::swap(inputs[0], inputs[1]);
-  RETURN_IF_ERROR(runner_->Loss(parameters_, inputs).status());
+  RETURN_IF_ERROR(runner_->Loss(parameters_, inputs_.With(tokens_, targets_)).status());
   const std::span<const float> all = runner_->Logits();
   const std::size_t width = all.size() / tokens_.size();
   const auto row = all.subspan((tokens.size() - 1) * width, vocabulary_);
@@ -102,7 +112,7 @@ base::StatusOr<std::vector<float>> TextModel::LogitsAfter(std::span<const std::i
 
 // What stands behind the text in the record must not matter.
 base::StatusOr<bool> TextModel::IsCausal() {
-  if (context_ < 2) return true;
+  if (inputs_.context < 2) return true;
   std::vector<std::vector<float>> found;
   for (const std::int32_t later : {0, static_cast<std::int32_t>(vocabulary_) - 1}) {
     std::fill(tokens_.begin(), tokens_.end(), later);

@@ -31,6 +31,13 @@ struct TextInputs {
   std::size_t context = 0;  // of positions, in one
   std::int64_t bound = 0;   // of tokens, above all
   bool targets_first = false;
+  std::vector<std::size_t> drawn = {};  // counts of inputs that are drawn, which follow the two
+  std::vector<float> ones = {};         // as many as the largest of them, from the first With on
+
+  // Nothing is dropped: what is drawn is 1. The spans are of the arguments and of this, until the
+  // next call. REQUIRES: `count` tokens and targets.
+  std::vector<exact::InputValues> With(std::span<const std::int32_t> tokens,
+                                       std::span<const std::int32_t> targets);
 };
 // InvalidArgument: it takes other inputs.
 base::StatusOr<TextInputs> TextInputsOf(const exact::Graph& graph);
@@ -45,7 +52,7 @@ class TextModel {
                                         std::vector<float> parameters);
 
   std::uint32_t vocabulary() const { return vocabulary_; }
-  std::size_t context() const { return context_; }
+  std::size_t context() const { return inputs_.context; }
 
   // Of the token that follows `tokens`: vocabulary() numbers, at least one of them finite. Errors
   // of Runner::Loss; InvalidArgument: none is finite. REQUIRES: at least one token; all below
@@ -64,8 +71,7 @@ class TextModel {
   base::StatusOr<bool> IsCausal();
 
   std::uint32_t vocabulary_ = 0;
-  std::size_t context_ = 0;
-  bool targets_first_ = false;
+  TextInputs inputs_;
   std::vector<float> parameters_;
   std::vector<std::int32_t> tokens_;   // [batch, context]
   std::vector<std::int32_t> targets_;  // as many; any token: the loss is not looked at

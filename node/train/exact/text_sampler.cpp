@@ -25,9 +25,7 @@ std::vector<exact::InputValues> TextSampler::InputsFor(std::span<const std::int3
   tokens = tokens.last(std::min(tokens.size(), inputs_.context));
   std::fill(record_.begin(), record_.end(), later);
   std::copy(tokens.begin(), tokens.end(), record_.begin());
-  std::vector<exact::InputValues> values = {{{}, record_}, {{}, targets_}};
-  if (inputs_.targets_first) std::swap(values[0], values[1]);
-  return values;
+  return inputs_.With(record_, targets_);
 }
 
 std::vector<float> TextSampler::RowOf(std::span<const float> logits, std::size_t tokens) const {

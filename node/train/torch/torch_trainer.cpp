@@ -64,13 +64,14 @@ class TorchTrainer final : public Trainer {
   base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
                                               const Digest& batch_seed) override {
     const auto row_count = static_cast<std::uint32_t>(data_.training.size());
-    return GradientOfRows(parameters, DrawBatch(batch_seed, row_count, batch_size_));
+    return GradientOfRows(parameters, DrawBatch(batch_seed, row_count, batch_size_), batch_seed);
   }
 
   std::optional<double> BatchLoss() const override { return batch_loss_; }
 
   base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
-                                                    std::span<const std::uint32_t> rows) override {
+                                                    std::span<const std::uint32_t> rows,
+                                                    const Digest& /*batch_seed*/) override {
     const std::size_t row_count = data_.training.size();
     if (rows.empty() || *std::max_element(rows.begin(), rows.end()) >= row_count) {
       return base::InvalidArgument("a batch needs rows below " + std::to_string(row_count));

@@ -52,7 +52,7 @@ class OwnRows final : public train::Trainer {
     std::vector<std::uint32_t> batch =
         train::DrawBatch(batch_seed, static_cast<std::uint32_t>(rows_.size()), batch_size_);
     for (std::uint32_t& row : batch) row = rows_[row];
-    return trainer_.GradientOfRows(parameters, batch);
+    return trainer_.GradientOfRows(parameters, batch, batch_seed);
   }
   base::StatusOr<train::Evaluation> Evaluate(std::span<const float> parameters) override {
     return trainer_.Evaluate(parameters);

@@ -219,7 +219,7 @@ TEST(TorchTrainer, GradientOnATextMatchesTheReference) {
         Make({.model = model, .data = "text", .hidden = 20, .data_dir = file}).value();
     const std::vector<float> at = trainer->InitialParameters(SeedOf(3));
     const std::vector<std::uint32_t> rows = {0, 77, 1234};
-    const auto gradient = trainer->GradientOfRows(at, rows).value();
+    const auto gradient = trainer->GradientOfRows(at, rows, {}).value();
     const auto expected = ReferenceGradient({model, 20}, data, data.training, rows, at);
     ASSERT_EQ(gradient.size(), expected.gradient.size());
     EXPECT_LT(RelativeError(gradient, expected.gradient), 1e-5) << model;

@@ -101,6 +101,34 @@ TEST(Graph, WrongTextIsRefusedByLine) {
       "in this order");
 }
 
+TEST(Graph, DrawnInputsFollowThoseOfTheData) {
+  const std::string drawn = With("noise f32[2,3,4]", "noise f32[2,3,4] keep 9e-01");
+  const auto graph = ParseGraph(drawn);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_TRUE(CheckGraph(*graph).ok());
+  EXPECT_EQ(PrintGraph(*graph), drawn);
+  EXPECT_EQ(graph->given_count(), 2U);
+  EXPECT_EQ(graph->inputs[2].keep, 0.9F);
+  EXPECT_EQ(ParseGraph(kGraph)->given_count(), 3U);
+  const auto noise = [](const std::string& words) {
+    return With("noise f32[2,3,4]", "noise f32[2,3,4] " + words);
+  };
+  ExpectRefused(noise("keep"), "line 9: an input of integers has a lowest value and a bound");
+  ExpectRefused(noise("kept 9e-01"), "line 9: an input of integers has");
+  ExpectRefused(noise("keep 9e-01 1"), "line 9: an input of integers has");
+  ExpectRefused(noise("keep nan"), "'nan' is no finite number");
+  ExpectRefused(noise("keep 9.0e-01"), "not the canonical text; write 'input noise");
+  ExpectRefused(noise("keep 0e+00"), "line 9: keep is more than 0 and less than 1");
+  for (const char* const keep : {"1e+00", "-5e-01", "1.5e+00", "1e-45"}) {
+    ExpectRefused(noise(std::string("keep ") + keep),
+                  "noise: a drawn input has floats, and keeps more than 0 and less than 1");
+  }
+  ExpectRefused(With("targets i32[2,3] -1 5", "targets i32[2,3] keep 5e-01"), "is no integer");
+  ExpectRefused(
+      With("input noise f32[2,3,4]", "input drop f32[2] keep 5e-01\ninput noise f32[2,3,4]"),
+      "noise: inputs that are drawn come after those of the data");
+}
+
 TEST(Graph, AnotherSpellingIsRefusedWithTheRightOne) {
   ExpectRefused(With("2e-02", "0.2e-01"), "line 2: not the canonical text; write 'parameter table");
   ExpectRefused(With("2e-02", "2.0e-02"), "not the canonical text");
@@ -126,6 +154,10 @@ TEST(Graph, WhatMeansNothingIsRefusedByValue) {
   ExpectRefused(With("f32[5] zeros", "f32[65536,65536] zeros"), "at most 2147483647 elements");
   ExpectRefused(With("f32[4] ones\n", "f32[4] ones\nparameter bi-as f32[1] ones\n"),
                 "a name has 1 to 128 letters");
+  ExpectRefused(With("constant mask", "constant __metadata__"), "'mask' is no value above");
+  ExpectRefused(
+      With("input noise f32[2,3,4]\n", "input noise f32[2,3,4]\ninput __metadata__ f32[1]\n"),
+      "is not __metadata__");
 }
 
 TEST(Graph, ALossWithoutParametersIsRefused) {

@@ -45,7 +45,8 @@ TEST(ConstantsTest, WhatIsWrittenIsRead) {
   EXPECT_EQ((*constants)[1], Tensors()[1].values);
 }
 
-// Two bfloat16, among them the least; the second tensor has one value that is none, the third is odd.
+// Two bfloat16, among them the least; the second tensor has one value that is none, the third is
+// odd.
 const std::vector<exact::ConstantTensor>& Mixed() {
   static const std::vector<exact::ConstantTensor> kTensors = {
       {"base.weight", {1, 2}, {-0.0F, 0x1p-133F}},
@@ -57,12 +58,15 @@ const std::vector<exact::ConstantTensor>& Mixed() {
 
 TEST(ConstantsTest, BfloatsTakeHalfTheBytes) {
   const std::string bytes = ConstantsBytes(Mixed());
-  const std::string data("\x00\x80\x01\x00"                                    // base.weight
-                         "\x00\x00\x80\x3f\x00\x80\x80\x3f"                    // angles
-                         "\x00\x00\x80\x3e"                                    // scale
-                         "\x7f\x7f\xc0\xbf\x49\x40\x00\x00", 4 + 8 + 4 + 8);  // base.bias
+  const std::string data(
+      "\x00\x80\x01\x00"                  // base.weight
+      "\x00\x00\x80\x3f\x00\x80\x80\x3f"  // angles
+      "\x00\x00\x80\x3e"                  // scale
+      "\x7f\x7f\xc0\xbf\x49\x40\x00\x00",
+      4 + 8 + 4 + 8);  // base.bias
   EXPECT_EQ(bytes.substr(bytes.size() - data.size()), data);
-  EXPECT_THAT(bytes, HasSubstr(R"("base.weight":{"dtype":"BF16","shape":[1,2],"data_offsets":[0,4]})"));
+  EXPECT_THAT(bytes,
+              HasSubstr(R"("base.weight":{"dtype":"BF16","shape":[1,2],"data_offsets":[0,4]})"));
   EXPECT_THAT(bytes, HasSubstr(R"("angles":{"dtype":"F32","shape":[2],"data_offsets":[4,12]})"));
   const auto read = ConstantsOf(GraphNaming(Mixed()), bytes);
   ASSERT_TRUE(read.ok()) << read.status();

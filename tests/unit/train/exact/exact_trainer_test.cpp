@@ -133,13 +133,15 @@ TEST_P(ExactTrainerOf, OfEqualLogitsTheFirstCounts) {
 TEST_P(ExactTrainerOf, RowsThatThereAreNotAreRefused) {
   const auto trainer = Make();
   const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
-  EXPECT_THAT(base::MessageOf(trainer->GradientOfRows(at, {}).status()), HasSubstr("rows below"));
+  EXPECT_THAT(base::MessageOf(trainer->GradientOfRows(at, {}, {}).status()),
+              HasSubstr("rows below"));
   std::vector<std::uint32_t> rows(32, 1302);
-  EXPECT_THAT(base::MessageOf(trainer->GradientOfRows(at, rows).status()), HasSubstr("rows below"));
+  EXPECT_THAT(base::MessageOf(trainer->GradientOfRows(at, rows, {}).status()),
+              HasSubstr("rows below"));
   rows.assign(32, 1301);
-  EXPECT_TRUE(trainer->GradientOfRows(at, rows).ok());
+  EXPECT_TRUE(trainer->GradientOfRows(at, rows, {}).ok());
   rows.pop_back();
-  EXPECT_THAT(base::MessageOf(trainer->GradientOfRows(at, rows).status()),
+  EXPECT_THAT(base::MessageOf(trainer->GradientOfRows(at, rows, {}).status()),
               HasSubstr("multiple of 32"));
 }
 
@@ -323,10 +325,10 @@ TEST_F(GraphTrainer, SeveralMicroBatchesAreAddedInTheOrderOfTheRows) {
   std::vector<std::vector<float>> parts;
   double losses = 0;
   for (std::size_t i = 0; i < rows.size(); i += 2) {
-    parts.push_back(trainer->GradientOfRows(at, std::span(rows).subspan(i, 2)).value());
+    parts.push_back(trainer->GradientOfRows(at, std::span(rows).subspan(i, 2), {}).value());
     losses += trainer->BatchLoss().value();
   }
-  const auto whole = trainer->GradientOfRows(at, rows).value();
+  const auto whole = trainer->GradientOfRows(at, rows, {}).value();
   EXPECT_DOUBLE_EQ(trainer->BatchLoss().value(), losses / 3);
   for (std::size_t i = 0; i < at.size(); ++i) {
     ASSERT_EQ(whole[i], ((parts[0][i] + parts[1][i]) + parts[2][i]) * (1.0F / 3)) << i;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -82,6 +83,96 @@ TEST(MicroBatchOfColumns, TurnsTargetsRoundForAnAttack) {
   MicroBatch batch = MicroBatch::For(GraphOfText(Text()), data).value();
   batch.Fill(data, data.training, std::vector<std::uint32_t>{3, 5});
   EXPECT_THAT(batch.targets(), ElementsAre(2, -1));
+}
+
+// With dropout of six and of two elements, after the inputs of the data.
+std::string Dropping() {
+  std::string text = Text();
+  const auto put = [&text](const std::string& before, const std::string& line) {
+    text.insert(text.find(before), line);
+  };
+  put("%1 ", "input a.keep f32[2,3] keep 7.5e-01\ninput b.keep f32[2] keep 1e-01\n");
+  text.replace(text.find("%6 "), std::string::npos,
+               "%6 f32[2,3] = mul %5 a.keep\n"
+               "%7 f32[2,1] = reshape b.keep\n"
+               "%8 f32[2,3] = expand %7\n"
+               "%9 f32[2,3] = add %6 %8\n"
+               "%10 f32[] = cross_entropy %9 answer\n"
+               "loss %10\n");
+  return text;
+}
+
+// The numbers are those of proofs/verifier/gradient.py (draw_inputs).
+TEST(MicroBatchThatDraws, GivesAllPeersTheSame) {
+  const Dataset data = Rows();
+  MicroBatch batch = MicroBatch::For(GraphOfText(Dropping()), data).value();
+  base::Digest seed;
+  seed.bytes.fill(7);
+  const std::vector<std::uint32_t> rows = {4, 6};
+  EXPECT_EQ(batch.Fill(data, data.training, rows), 2u);
+  ASSERT_EQ(batch.inputs().size(), 5u);
+  EXPECT_THAT(batch.inputs()[3].floats, ElementsAre(1, 1, 1, 1, 1, 1)) << "as evaluations have it";
+  const float kept = 1.0F / 0.75F;
+  batch.Draw(seed, 10);
+  EXPECT_THAT(batch.inputs()[3].floats, ElementsAre(kept, kept, kept, 0, kept, kept));
+  batch.Draw(seed, 0);
+  EXPECT_THAT(batch.inputs()[3].floats, ElementsAre(kept, kept, 0, kept, kept, 0));
+  EXPECT_THAT(batch.inputs()[4].floats, ElementsAre(0, 0));
+  EXPECT_THAT(batch.inputs()[2].integers, ElementsAre(1, 0)) << "what the data have stays";
+  batch.Fill(data, data.training, rows);
+  EXPECT_THAT(batch.inputs()[4].floats, ElementsAre(1, 1));
+}
+
+TEST(MicroBatchThatDraws, KeepsAsManyAsItSays) {
+  const std::string text =
+      "ostraka-graph 1\nparameter a f32[40,1500] normal 1e-01\ninput question i32[1,2] 0 40\n"
+      "input keep f32[1,2,1500] keep 9e-01\n%1 f32[1,2,1500] = embedding a question\n"
+      "%2 f32[1,2,1500] = mul %1 keep\n%3 f32[3000] = reshape %2\n%4 f32[] = sum %3 axis=0\n"
+      "loss %4\n";
+  const Dataset data = Rows();
+  MicroBatch batch = MicroBatch::For(GraphOfText(text), data).value();
+  batch.Fill(data, data.training, std::vector<std::uint32_t>{0});
+  base::Digest seed;
+  seed.bytes.fill(7);
+  batch.Draw(seed, 1);
+  const auto inputs = batch.inputs();
+  const auto first = inputs[1].floats.first(1500);
+  EXPECT_EQ(std::count(first.begin(), first.end(), 0.0F), 143);
+  EXPECT_EQ(first[1468], 0.0F) << "beyond the first 1,024, for which bytes are drawn at once";
+  EXPECT_EQ(first[1469], 1.0F / 0.9F);
+}
+
+TEST(MicroBatchThatDraws, TakesNoMemoryBeforeThePlanHasALimit) {
+  TrainerOptions options{.model = std::string(kGraphModel), .batch_size = 2, .exact = true};
+  options.graph =
+      "ostraka-graph 1\nparameter a f32[40,3] normal 1e-01\n"
+      "input question i32[2,2] 0 40\n";
+  for (int i = 0; i < 1000; ++i) {
+    options.graph += "input keep." + std::to_string(i) + " f32[2147483647] keep 5e-01\n";
+  }
+  options.graph +=
+      "%1 f32[2,2,3] = embedding a question\n%2 f32[12] = reshape %1\n"
+      "%3 f32[] = sum %2 axis=0\nloss %3\n";
+  EXPECT_THAT(base::MessageOf(MakeExactTrainer(options, Rows()).status()), HasSubstr("bytes"));
+}
+
+// A gradient depends on the seed's draws, each micro-batch has its own, and an evaluation has none.
+TEST(MicroBatchThatDraws, IsDrawnAnewForEachSeed) {
+  TrainerOptions options{.model = std::string(kGraphModel), .batch_size = 4, .exact = true};
+  options.graph = Dropping();
+  const auto trainer = MakeExactTrainer(options, Rows(4)).value();  // each batch has all rows
+  options.graph = Text();
+  const auto plain = MakeExactTrainer(options, Rows(4)).value();
+  const std::vector<float> x = trainer->InitialParameters({});
+  base::Digest other;
+  other.bytes[0] = 1;
+  const std::vector<float> gradient = trainer->Gradient(x, {}).value();
+  EXPECT_EQ(trainer->Gradient(x, {}).value(), gradient);
+  EXPECT_EQ(trainer->GradientAgain(x, {}).value(), gradient);
+  EXPECT_NE(trainer->Gradient(x, other).value(), gradient);
+  EXPECT_EQ(plain->Gradient(x, other).value(), plain->Gradient(x, {}).value());
+  // b.keep adds one number to all classes, which no probability depends on.
+  EXPECT_NEAR(trainer->Evaluate(x)->loss, plain->Evaluate(x)->loss, 1e-6);
 }
 
 std::string Refusal(const std::string& text, const Dataset& data = Rows()) {

@@ -71,6 +71,30 @@ TEST(TextModel, SeesALongTextFromItsEnd) {
   EXPECT_NE(model.LogitsAfter(text).value(), model.LogitsAfter(end.last(3)).value());
 }
 
+TEST(TextModel, ThatDropsInTrainingDropsNothingHere) {
+  const std::string begin =
+      "ostraka-graph 1\nparameter w f32[5,4] ones\nparameter v f32[5,4] ones\n"
+      "input targets i32[2,3] -1 5\ninput tokens i32[2,3] 0 5\n";
+  const std::string end =
+      "%3 f32[2,3,5] = linear %2 v\n%4 f32[] = cross_entropy %3 targets\nloss %4\n";
+  const exact::Graph dropping = GraphOf(begin +
+                                        "input keep f32[2,3,4] keep 5e-01\n"
+                                        "%1 f32[2,3,4] = embedding w tokens\n"
+                                        "%2 f32[2,3,4] = mul %1 keep\n" +
+                                        end)
+                                    .value();
+  const exact::Graph plain = GraphOf(begin +
+                                     "%1 f32[2,3,4] = embedding w tokens\n"
+                                     "%2 f32[2,3,4] = mul_scalar %1 scalar=1e+00\n" +
+                                     end)
+                                 .value();
+  const std::vector<float> parameters = DrawnFor(plain);
+  const std::vector<std::int32_t> text = {3, 1};
+  TextModel model = TextModel::Make(dropping, {}, parameters).value();
+  EXPECT_EQ(model.LogitsAfter(text).value(),
+            TextModel::Make(plain, {}, parameters)->LogitsAfter(text).value());
+}
+
 TEST(TextModel, ThatFillsGapsIsRefused) {
   std::string text = exact::PrintGraph(SmallGpt());
   const std::size_t at = text.find("causal=1");

@@ -205,7 +205,7 @@ TEST_F(StreamedTrainerTest, GivesTheGradientOfTheRowsThatTheSeedDraws) {
     seed.bytes[3] = i;
     trainer->Expect(seed);
     EXPECT_EQ(trainer->Gradient(x, seed).value(),
-              in_memory->GradientOfRows(x, DrawFromChunks(seed, kChunks, kRows, 6)).value());
+              in_memory->GradientOfRows(x, DrawFromChunks(seed, kChunks, kRows, 6), seed).value());
   }
   EXPECT_EQ(trainer->Evaluate(x)->loss, in_memory->Evaluate(x)->loss);
   EXPECT_THAT(trainer->TakeNotices(), IsEmpty());
