@@ -51,9 +51,14 @@ add_custom_target(fuzzers)  # libFuzzer programs, or those that replay the corpu
 
 # Headers of the standard library, Abseil and the tests' frameworks cost two thirds of a build's time
 # if every file parses them. With OSTRAKA_PCH they are parsed once for libraries (PIC) and once for
-# tests (PIE). A build without it (asan, tidy, ...) shows an include that a file lacks.
+# tests (PIE). A build without it (tidy, ...) shows an include that a file lacks.
 if(OSTRAKA_PCH)
-  add_compile_options(-fpch-preprocess)  # else ccache cannot serve such a compilation
+  # Else ccache cannot serve such a compilation.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    add_compile_options(-fpch-preprocess)
+  else()
+    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+  endif()
   set(OSTRAKA_PCH_HEADERS <algorithm> <array> <cmath> <cstddef> <cstdint> <cstring> <deque> <functional>
     <limits> <map> <memory> <numeric> <optional> <set> <span> <string> <string_view> <tuple>
     <utility> <variant> <vector> <absl/status/status.h> <absl/status/statusor.h> <absl/strings/str_cat.h>)

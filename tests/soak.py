@@ -52,7 +52,8 @@ PARTS = {
     "tests": ("the tests of tests/soak.txt", build("dev", "all", "soak_programs") + ctest(DEV, "-L", "soak")),
     "seeds": (f"{SWARMS} drawn swarms, others for each commit",
               [["python3", "tests/scenario/commit_seeds_test.py", OSTRAKA, str(SWARMS)]]),
-    "planted": ("a bug planted for each check: a test of `make test` must fail", [["python3", "tests/planted.py"]]),
+    "planted": ("half of the bugs planted for each check, by commit (`make planted`: all): a test of `make test` must fail",
+                [["python3", "tests/planted.py", "--half", "{half}"]]),
     "models": ("every model of proofs/, the large ones too", [[PYTHON, "proofs/spin/check.py", "--large"]]),
     "mutations": ("evidence damaged 10,000 times a file",
                   [[PYTHON, "tests/e2e/evidence_mutations.py"], ["python3", "tests/e2e/gradient_proof_test.py"]]),
@@ -100,7 +101,7 @@ def run(part, jobs):
     used = 0.0
     with open(FOLDER / f"{part}.log", "w") as log:
         for command in PARTS[part][1]:
-            filled = [str(word).format(jobs=jobs, more=jobs + 1) for word in command]
+            filled = [str(word).format(jobs=jobs, more=jobs + 1, half=int(source()[0], 16) % 2) for word in command]
             log.write("$ " + " ".join(filled) + "\n")
             log.flush()
             process = subprocess.Popen(filled, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, env=environment)
