@@ -48,7 +48,7 @@ def run(notebook):
 
 class NotebookTest(unittest.TestCase):
     def test_every_notebook_runs_from_the_top(self):
-        self.assertEqual([path.stem for path in NOTEBOOKS], ["compare-two-rules", "watch-a-swarm"])
+        self.assertEqual([path.stem for path in NOTEBOOKS], ["compare-two-rules", "fine-tune-by-streaming", "watch-a-swarm"])
         for path in NOTEBOOKS:
             with self.subTest(path.name):
                 notebook = nbformat.read(path, as_version=4)

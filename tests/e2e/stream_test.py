@@ -193,6 +193,20 @@ class StreamTest(TestCase):
         self.assertTrue(result["state_roots_equal"])
         self.assertGreater(result["metric"]["value"], 0.9)
 
+    def test_a_swarm_fetches_from_addresses(self):
+        """Each node for itself, into a cache of its own."""
+        options = ["swarm", "--json", "--peers", 4, "--byzantine", 0, "--model", f"graph:{self.graph}", "--data",
+                   f"stream:{self.server.url('web')}", "--batch-size", 8, "--steps", 8, "--out", self.folder / "out"]
+        refused = run(*options)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--allow-private-sources", refused.stderr.strip().split("\n")[-1])
+        result = json.loads(expect_ok(*options, "--allow-private-sources", "--data-cache", "64K"))
+        self.assertTrue(result["state_roots_equal"])
+        for i in range(4):
+            kept = [path for path in (self.folder / f"out/node{i}.data-cache").rglob("*") if path.is_file()]
+            self.assertTrue(kept, i)
+        self.assertGreater(len(self.chunks_asked("web")), 8)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

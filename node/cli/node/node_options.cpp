@@ -307,10 +307,7 @@ void AddNodeSettings(CLI::App& command, NodeCommandOptions& options) {
                                   "where these are of this machine or of private networks"),
                {"no", "yes", "private"})
       ->capture_default_str();
-  command
-      .add_option("--data-cache", options.files.data_cache,
-                  "of a stream, keep so many bytes of what was fetched; 0: nothing")
-      ->capture_default_str();
+  AddDataCache(command, options.files.data_cache);
   WritesTo(command.add_option("--data-cache-dir", options.files.data_cache_dir,
                               "where (default: ~/.local/share/ostraka/data-cache)"));
   AddPrivateSources(command, options.files.allow_private_sources);

@@ -9,4 +9,11 @@ void AddPrivateSources(CLI::App& command, bool& allow) {
                    "fetch a stream from addresses of this machine and of private networks, too");
 }
 
+void AddDataCache(CLI::App& command, std::string& cache) {
+  command
+      .add_option("--data-cache", cache,
+                  "of a stream, keep so many bytes of what was fetched; 0: nothing")
+      ->capture_default_str();
+}
+
 }  // namespace ostraka::cli

@@ -1,5 +1,7 @@
-// Which addresses a command may fetch data in chunks from.
+// Which addresses a command may fetch data in chunks from, and what it keeps of them.
 #pragma once
+
+#include <string>
 
 namespace CLI {
 class App;
@@ -9,5 +11,7 @@ namespace ostraka::cli {
 
 // --allow-private-sources: config::StreamSettings::allow_private.
 void AddPrivateSources(CLI::App& command, bool& allow);
+// --data-cache, in bytes.
+void AddDataCache(CLI::App& command, std::string& cache);
 
 }  // namespace ostraka::cli

@@ -26,6 +26,7 @@
 #include "node/cli/terminal/stop_request.h"
 #include "node/config/manifest_toml.h"
 #include "node/config/origin.h"
+#include "node/config/stream_access.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
 #include "node/os/own_program.h"
@@ -142,9 +143,12 @@ class Swarm {
   base::Status Plan() {
     ASSIGN_OR_RETURN(protocol::Manifest manifest, MakeManifest(options_.manifest));
     ASSIGN_OR_RETURN(const train::HeldOut evaluate_on, HeldOutOf(options_.states));
-    ASSIGN_OR_RETURN(
-        train::TrainerOptions trainer_options,
-        config::TrainerOptionsOf(manifest, {.data = DataSourceText(), .evaluate_on = evaluate_on}));
+    ASSIGN_OR_RETURN(train::TrainerOptions trainer_options,
+                     config::TrainerOptionsOf(
+                         manifest, {.data = DataSourceText(),
+                                    .stream = config::StreamAccessOf(
+                                        {.allow_private = options_.manifest.allow_private_sources}),
+                                    .evaluate_on = evaluate_on}));
     for (const std::string& device : options_.devices) {
       RETURN_IF_ERROR(config::TrainerOptionsOf(manifest, {.device = device}).status());
     }
@@ -271,6 +275,13 @@ class Swarm {
     if (index > 0) process.arguments.insert(process.arguments.end(), {"--sample", "0"});
     if (!DataSourceText().empty()) {
       process.arguments.insert(process.arguments.end(), {"--data", DataSourceText()});
+    }
+    // Each node is a machine of its own, which has its own cache.
+    process.arguments.insert(process.arguments.end(),
+                             {"--data-cache", options_.data_cache, "--data-cache-dir",
+                              run_.run_dir + "/" + SwarmNodeName(index) + ".data-cache"});
+    if (options_.manifest.allow_private_sources) {
+      process.arguments.push_back("--allow-private-sources");
     }
     if (!options_.weights.empty()) {
       process.arguments.insert(process.arguments.end(), {"--origin", options_.weights});

@@ -44,6 +44,7 @@ struct SwarmOptions {
   double target = 0;  // value that the metric must reach (a loss: at most this); 0: none
   // What computes their gradients, dealt by turns (node --device); empty: the processor.
   std::vector<std::string> devices;
+  std::string data_cache = "2G";  // of each node (node --data-cache)
   std::string weights;  // a safetensors file that the run begins with; empty: drawn parameters
   std::string out_dir;  // empty: a temporary folder, removed after success
   std::uint64_t evaluate_every = 10;

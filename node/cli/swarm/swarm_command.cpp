@@ -15,6 +15,7 @@
 #include "node/cli/node/evidence_files.h"
 #include "node/cli/options/attack_options.h"
 #include "node/cli/options/choices.h"
+#include "node/cli/options/source_options.h"
 #include "node/cli/swarm/commands.h"
 #include "node/cli/swarm/swarm.h"
 #include "node/cli/terminal/human.h"
@@ -292,6 +293,8 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
       ->capture_default_str();
   command->add_option("--leave", options->leaves, "honest nodes that leave")->capture_default_str();
   AddManifestOptions(*command, options->manifest);
+  AddPrivateSources(*command, options->manifest.allow_private_sources);
+  AddDataCache(*command, options->data_cache);
   command->add_option("--seed", options->seed, "seed of keys, run and initial parameters")
       ->capture_default_str();
   command->add_option("--target", options->target,
