@@ -5,7 +5,7 @@ import numpy
 import torch
 
 from ostraka_export.errors import Unsupported
-from ostraka_export.values import Integers, Kept, Known, LogSoftmax, Tensor
+from ostraka_export.values import Integers, Kept, Known, LogSoftmax, Tensor, Whole
 
 LARGEST = float(numpy.finfo(numpy.float32).max)
 MOST_ELEMENTS = 2 ** 31 - 1  # of a tensor (docs/graph.md)
@@ -19,6 +19,7 @@ class Emitter:
         self.graph = graph
         self.trained = {}    # name: parameter
         self.padded = {}     # of a table's name and its padding row: the table that lookups read
+        self._numbers = {}   # of an integer input's name: its numbers as floats
         self._reshaped = {}  # the result of a reshape: what it is of
         self._permuted = {}  # the result of a permute: what it is of, and the order
         self._trained = {}   # of each instruction: whether a gradient passes from it to a parameter
@@ -39,8 +40,9 @@ class Emitter:
                 raise Unsupported(f"{what} has NaN, or memory that nothing was written to")
             return Tensor(self.graph.constant(value.name or "folded", array), value.shape)
         if isinstance(value, Integers):
-            raise Unsupported(f"arithmetic with the integer input {value.name} is not written yet: integers only "
-                              "select rows of an embedding or classes of a cross_entropy (leave out masks of ones)")
+            return self.numbers(value)
+        if isinstance(value, Whole):
+            return value.tensor
         if isinstance(value, (Kept, LogSoftmax)):
             return value.written()
         if value is None:
@@ -211,7 +213,17 @@ class Emitter:
         """Narrows an input's range to what this use allows."""
         known = self.graph.inputs[integers.name]
         known[2] = lowest if known[2] is None else max(known[2], lowest)
-        known[3] = bound if known[3] is None else min(known[3], bound)
+        if bound is not None:
+            known[3] = bound if known[3] is None else min(known[3], bound)
+
+    def numbers(self, integers):
+        """The integers as floats: rows of a table of all numbers that the input may have."""
+        self.bound(integers, 0, None)
+        shape = self.original(integers)
+        if integers.name not in self._numbers:
+            table = Tensor(self.graph.table(integers.name), ())
+            self._numbers[integers.name] = self.apply("embedding", [table, integers], (*shape, 1))
+        return self.reshape(self._numbers[integers.name], integers.shape)
 
     def original(self, integers):
         """The shape in which the graph has this input."""

@@ -119,12 +119,26 @@ def lowered(module, example, loss, initial):
     objective = Objective(module, loss, keywords)
     law = laws(initial, module)
     lowering = Lowering(traced(objective, example), objective, module, names, law)
-    text = lowering.graph.text(lowering.run().name)
-    for name, (element, _, _, bound) in lowering.graph.inputs.items():
-        if element == "i32" and bound is None:
-            raise ExportError(f"nothing reads the input {name}; leave it out of the example")
+    loss = lowering.run().name
+    bound_by_example(lowering, example)
+    text = lowering.graph.text(loss)
     require_limits(lowering, text)
     return lowering, text.encode(), example
+
+
+def bound_by_example(lowering, example):
+    """Integers that select nothing may be what the example has. ExportError if nothing reads them."""
+    graph = lowering.graph
+    for (name, entry), x in zip(graph.inputs.items(), example):
+        if entry[0] != "i32" or entry[3] is not None:
+            continue
+        if name not in graph.tables.values():
+            raise ExportError(f"nothing reads the input {name}; leave it out of the example")
+        if int(x.min()) < 0:
+            raise ExportError(f"the input {name} has the number {int(x.min())} in the example, and only targets may be "
+                              "below 0: add to it")
+        entry[3] = max(int(x.max()), 1) + 1
+        lowering.guessed[name] = entry[3]
 
 
 def require_limits(lowering, text):
@@ -138,6 +152,8 @@ def require_limits(lowering, text):
 
 def notes_of(lowering, module, leak):
     notes = [leak] if leak else []
+    for name, bound in lowering.guessed.items():
+        notes.append(f"the input {name} has numbers below {bound}, as in the example")
     if drops := drops_note([lowering.graph.drawn[name][0] for name in lowering.graph.used]):
         notes.append(drops)
     if lowering.foreign:

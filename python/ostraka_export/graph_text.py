@@ -36,6 +36,7 @@ class GraphText:
         self.parameters = {}  # name: (shape, initial value's text)
         self.constants = {}   # name: little-endian float32 array
         self.inputs = {}      # name: [element, shape, lowest, bound]; bound None until a use gives it
+        self.tables = {}      # name of a constant: the integer input of which it has all numbers, a row each
         self.drawn = {}       # name: (shape, keep), in the order in which forward draws
         self._names_of = {}   # hash and shape of a constant: its name
         self._lines = []      # [operation, operands, attributes, shape]
@@ -54,6 +55,14 @@ class GraphText:
             self._names_of[key] = name
             self.constants[name] = array
         return self._names_of[key]
+
+    def table(self, of):
+        """The name of a constant that text() makes: how many numbers an input may have is known at the end."""
+        name = f"numbers.{of}"
+        while name in self.constants or name in self.parameters or name in self.inputs:
+            name += "_"
+        self.tables[name] = of
+        return name
 
     def draw(self, shape, keep):
         """The name of a new drawn input: each element is 1 / keep with this chance, else 0."""
@@ -87,6 +96,9 @@ class GraphText:
     def text(self, loss):
         """The canonical text, without instructions, constants and draws that the loss does not depend on."""
         needed = self._needed(loss)
+        for name, of in self.tables.items():
+            if name in needed:
+                self.constants[name] = numpy.arange(self.inputs[of][3], dtype="<f4").reshape(-1, 1)
         number = self.numbers = {}
         body = []
         for index, (operation, operands, attributes, shape) in enumerate(self._lines, 1):

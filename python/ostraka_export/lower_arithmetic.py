@@ -144,9 +144,6 @@ SWALLOWS = -1e8  # a score that softmax makes zero, whatever is added to it
 
 def kept(emit, condition, x, other, shape):
     """x where a known condition holds, else the known `other`."""
-    if not isinstance(condition, Known):
-        raise Unsupported("a choice by what is computed is not written yet; masks must be fixed, or give torch.maximum "
-                          "or clamp")
     mask = torch.broadcast_to(condition.tensor.bool(), shape_of_mask(condition, other))
     other = torch.broadcast_to(other.tensor.to(torch.float32), mask.shape)
     filled = torch.where(mask, torch.zeros(()), other)
@@ -161,14 +158,6 @@ def shape_of_mask(condition, other):
     return torch.broadcast_shapes(condition.shape, other.shape)
 
 
-@lowers("masked_fill")
-def masked_fill(emit, x, mask, value, *, shape):
-    if not isinstance(mask, Known):
-        raise Unsupported("a mask that is computed is not written yet; masks must be fixed")
-    value = value if isinstance(value, Known) else Known(torch.tensor(float(value)))
-    return kept(emit, Known(~mask.tensor.bool()), x, value, shape)
-
-
 def triangle(function):
     def lower(emit, x, diagonal=0, *, shape):
         return mul(emit, x, Known(function(torch.ones(shape[-2:]), diagonal), "triangle"), shape=shape)
@@ -179,11 +168,8 @@ lowers("tril")(triangle(torch.tril))
 lowers("triu")(triangle(torch.triu))
 
 
-@lowers("where")
-def where(emit, condition, a, b, *, shape):
-    if not isinstance(condition, Known):
-        raise Unsupported("a choice by what is computed is not written yet; masks must be fixed, or give torch.maximum "
-                          "or clamp")
+def by_known(emit, condition, a, b, shape):
+    """a where a known condition holds, else b."""
     known = lambda x: Known(torch.tensor(float(x))) if isinstance(x, (int, float)) else x
     a, b = known(a), known(b)
     if isinstance(b, Known):

@@ -8,8 +8,9 @@ from ostraka_export.fused_attention import attention_of
 from ostraka_export.lower_arithmetic import SWALLOWS, add, times
 from ostraka_export.lower_logs import of_known_targets, written_log_softmax
 from ostraka_export.lower_shapes import repeat_interleave
+from ostraka_export.lower_truths import added_to_scores
 from ostraka_export.lowering import lowers
-from ostraka_export.values import Integers, Known, LogSoftmax
+from ostraka_export.values import Integers, Known, LogSoftmax, Whole
 
 
 @lowers("linear")
@@ -109,11 +110,16 @@ def written_attention(emit, query, key, value, mask, scale, dropout_p, shape):
     of_all = shape[:-1] + (key.shape[-2],)
     turned = emit.permute(key, [*range(last - 1), last, last - 1])
     scores = emit.scaled(matmul(emit, query, turned, shape=of_all), scale)
+    shown = mask
     if mask is not None:
         if isinstance(mask, Known):
             mask = Known(added_mask(mask.tensor), "mask")
+        elif isinstance(mask, Whole):
+            mask = added_to_scores(emit, mask)
         scores = add(emit, scores, mask, shape=of_all)
     weights = emit.unary("softmax", scores)
+    if isinstance(shown, Whole):  # as in PyTorch, a position that sees nothing has no weights
+        weights = emit.elementwise("mul", weights, shown.tensor, of_all)
     if dropout_p > 0:
         weights = emit.dropped(weights, dropout_p)
     return emit.apply("matmul", [weights, emit.expand(value, shape[:-2] + value.shape[-2:])], shape)
@@ -175,7 +181,8 @@ def cross_entropy(emit, logits, targets, weight=None, reduction=1, ignore_index=
     if reduction != 1:
         raise Unsupported("cross_entropy that is not the mean over targets that are an input is not written yet")
     if not isinstance(targets, Integers):
-        raise Unsupported("cross_entropy whose targets are not an integer input as it came")
+        raise Unsupported("cross_entropy whose targets are not an integer input as it came; give the module targets that are "
+                          "already shifted")
     if ignore_index not in (-1, -100):
         raise Unsupported(f"ignore_index = {ignore_index}; an exact graph leaves out targets of -1")
     logits = classes_last(emit, logits)

@@ -4,8 +4,9 @@ import math
 import torch
 
 from ostraka_export.errors import Unsupported
+from ostraka_export.lower_order import gathered, rows_of
 from ostraka_export.lowering import lowers
-from ostraka_export.values import Integers, Known, Tensor
+from ostraka_export.values import Integers, Known, Tensor, Whole
 
 MOST_RUNS = 64  # slices of one selection; more are a product with a constant
 
@@ -96,6 +97,9 @@ def diagonal(emit, x, offset=0, dim1=0, dim2=1, *, shape):
 def index_(emit, x, indices, *, shape):
     """The axes with an index become one, moved to where its result lies."""
     x = emit.tensor(x)
+    given = [index for index in indices if index is not None]
+    if len(given) == 1 and isinstance(given[0], (Integers, Whole)) and getattr(given[0], "dtype", None) != torch.bool:
+        return selected(emit, x, indices.index(given[0]), given[0])
     found = {}  # axis: index; a mask stands for as many axes as it has
     axis = 0
     for index in indices:
@@ -121,9 +125,21 @@ def index_(emit, x, indices, *, shape):
     return emit.reshape(taken(emit, x, len(lead), places_of(joined, x.shape[len(lead)])), shape)
 
 
+def selected(emit, x, axis, index):
+    """x[..., index, ...] at places that are computed."""
+    order = [axis] + [i for i in range(len(x.shape)) if i != axis]
+    table = emit.reshape(emit.permute(x, order), (x.shape[axis], math.prod(x.shape) // x.shape[axis]))
+    rest = [x.shape[i] for i in order[1:]]
+    rows = rows_of(emit, table, index, (*index.shape, *rest))
+    places = len(index.shape)
+    return emit.permute(rows, [*range(places, places + axis), *range(places), *range(places + axis, places + len(rest))])
+
+
 @lowers("gather")
 def gather(emit, x, dim, index, *, shape, sparse_grad=False):
     """A product with a one-hot matrix for each place of the other axes at which the index differs."""
+    if isinstance(index, (Integers, Whole)):
+        return gathered(emit, x, dim % len(shape), index)
     x, index = emit.tensor(x), known_index(index, "gather")
     axis, rank = dim % len(x.shape), len(x.shape)
     for i in range(rank):
@@ -170,14 +186,14 @@ def with_held_row(emit, table, row):
 def embedding(emit, table, index, padding_idx=-1, scale_grad_by_freq=False, sparse=False, *, shape):
     if scale_grad_by_freq:
         raise Unsupported("scale_grad_by_freq is not written yet; leave it out")
-    if not isinstance(index, (Known, Integers)):
-        raise Unsupported("an embedding of values that are computed")
     if padding_idx >= 0 and not isinstance(table, Known):
         table = with_held_row(emit, table, padding_idx)
     table = emit.tensor(table)
     if isinstance(index, Known):
         rows = taken(emit, table, 0, places_of(index.tensor, table.shape[0]))
         return emit.reshape(rows, shape)
+    if isinstance(index, Whole):
+        return rows_of(emit, table, index, shape)
     emit.bound(index, 0, table.shape[0])
     original = emit.original(index)
     return emit.reshape(emit.apply("embedding", [table, index], [*original, table.shape[1]]), shape)
@@ -241,7 +257,7 @@ def made(number):
             value = next(v for v in reversed(given) if isinstance(v, (int, float)) or isinstance(v, Known))
             value = value.tensor.item() if isinstance(value, Known) else value
         if dtype is None:
-            dtype = torch.int64 if isinstance(x, Integers) else torch.float32
+            dtype = torch.int64 if isinstance(x, Integers) else getattr(x, "dtype", torch.float32)
         return Known(torch.full(shape, value, dtype=dtype))
     return lower
 

@@ -23,11 +23,6 @@ def same(emit, x, *_, shape, **__):
     return x
 
 
-@lowers("to", "_to_copy", "float", "type_as")
-def to(emit, x, *_, shape, **__):
-    return x  # whatever is no float32 afterwards is refused with every operator's result
-
-
 @lowers("permute")
 def permute(emit, x, order, *, shape):
     return emit.permute(emit.tensor(x), order)
@@ -55,8 +50,6 @@ def movedim(emit, x, source, destination, *, shape):
 
 @lowers("expand", "expand_as", "broadcast_to")
 def expand(emit, x, *_, shape, **__):
-    if isinstance(x, Integers):
-        raise Unsupported(f"the integer input {x.name} expanded; expand what it selects")
     return emit.expand(emit.tensor(x), shape)
 
 
@@ -106,10 +99,7 @@ def slice_(emit, x, dim=0, start=None, end=None, step=1, *, shape):
     axis = dim % len(x.shape)
     extent = x.shape[axis]
     begin, stop, step = slice(start, end, step).indices(extent)
-    if isinstance(x, Integers):
-        if shape != x.shape:
-            raise Unsupported(f"a part of the integer input {x.name}; give the module tokens and targets that are "
-                              "already shifted")
+    if isinstance(x, Integers) and shape == x.shape:
         return x
     if step != 1:
         x = emit.tensor(x)
@@ -125,8 +115,6 @@ def narrow(emit, x, dim, start, length, *, shape):
 
 @lowers("select")
 def select(emit, x, dim, index, *, shape):
-    if isinstance(x, Integers):
-        raise Unsupported(f"a part of the integer input {x.name}")
     axis = dim % len(x.shape)
     index %= x.shape[axis]
     return emit.reshape(emit.slice(emit.tensor(x), axis, index, index + 1), shape)

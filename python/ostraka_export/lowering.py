@@ -4,21 +4,18 @@ A lowering takes an Emitter, the operator's arguments with values for tensors, a
 (None if it has several). It returns a value, or a list of them.
 """
 LOWERINGS = {}
+CASTS = "to", "_to_copy", "float", "type_as"  # what these return follows from the type alone
 
-COMPARED = "a choice by what is computed is not written yet; torch.maximum, clamp and relu choose, too"
-ORDER = "the order of values is not written yet"
 INTO = ("writing to places of a mask or a list is not written yet; build the tensor by torch.cat, or by a product with "
         "a fixed mask")
 
 REMEDIES = {
     "binary_cross_entropy": "not written yet; binary_cross_entropy_with_logits is, of what comes before the sigmoid",
     "erf": "call torch.nn.functional.gelu instead of writing it out",
-    "sin": "not written yet for what is computed; of constants it is computed at export",
-    "cos": "not written yet for what is computed; of constants it is computed at export",
+    "floor_divide": "not written yet; mixtures of experts of transformers export with "
+                    "config._experts_implementation = 'batched_mm'",
     "conv_transpose": "not written yet; use an upsampling and a convolution",
-    **{name: ORDER for name in ("sort", "topk", "argsort", "argmax", "argmin", "kthvalue", "median")},
-    **{name: COMPARED for name in ("gt", "lt", "ge", "le", "eq", "ne")},
-    **{name: INTO for name in ("scatter", "index_put", "index_add", "index_copy", "masked_scatter",
+    **{name: INTO for name in ("scatter_reduce", "index_put", "index_add", "index_copy", "masked_scatter",
                                "as_strided_scatter", "diagonal_scatter")},
 }
 DRAWN = "of what is drawn a graph has dropout alone"

@@ -7,11 +7,13 @@ import torch
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx.experimental.proxy_tensor import make_fx
 
+import ostraka_export.lower_angles  # noqa: F401
 import ostraka_export.lower_arithmetic  # noqa: F401  these fill the table
 import ostraka_export.lower_choices  # noqa: F401
 import ostraka_export.lower_logs  # noqa: F401
 import ostraka_export.lower_network  # noqa: F401
 import ostraka_export.lower_norms  # noqa: F401
+import ostraka_export.lower_order  # noqa: F401
 import ostraka_export.lower_recurrent  # noqa: F401
 import ostraka_export.lower_selection  # noqa: F401
 import ostraka_export.lower_shapes  # noqa: F401
@@ -20,10 +22,11 @@ from ostraka_export.emitter import Emitter
 from ostraka_export.errors import ExportError, Unsupported
 from ostraka_export.graph_text import GraphText
 from ostraka_export.initial import could_draw, law_of
-from ostraka_export.lowering import LOWERINGS, remedy_of
+from ostraka_export.lower_truths import require_whole, truth
+from ostraka_export.lowering import CASTS, LOWERINGS, remedy_of
 from ostraka_export.places import place_of
 from ostraka_export.tracing import STATE, SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
-from ostraka_export.values import Integers, Kept, Known, LogSoftmax, Tensor
+from ostraka_export.values import Integers, Kept, Known, LogSoftmax, Tensor, Whole
 
 NAMED = re.compile(r"[A-Za-z0-9_.]{1,128}\Z")
 UNSET = ("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted")
@@ -38,7 +41,7 @@ def keywords_of(kwargs):
 def has_known_only(arguments):
     found = []
     torch.utils._pytree.tree_map(lambda x: found.append(x), arguments)
-    return not any(isinstance(x, (Tensor, Integers, Kept, LogSoftmax)) for x in found)
+    return not any(isinstance(x, (Tensor, Integers, Kept, LogSoftmax, Whole)) for x in found)
 
 
 def unwrapped(arguments):
@@ -72,7 +75,7 @@ def composed_of(node, arguments, keywords):
         return None
     flat, form = torch.utils._pytree.tree_flatten((arguments, keywords))
     flat = [x.written() if isinstance(x, (Kept, LogSoftmax)) else x for x in flat]
-    given = [i for i, x in enumerate(flat) if isinstance(x, (Tensor, Known, Integers))]
+    given = [i for i, x in enumerate(flat) if isinstance(x, (Tensor, Known, Integers, Whole))]
     nodes = torch.utils._pytree.tree_leaves((node.args, {name: x for name, x in node.kwargs.items()
                                                          if name in keywords}))
     if len(nodes) != len(flat):
@@ -95,17 +98,38 @@ def composed_of(node, arguments, keywords):
     return parts, dict(zip(placeholders_of(parts), (flat[i] for i in given)))
 
 
-def require_exact(value, traced):
-    """Unsupported unless a value that is no longer Known has the type that a graph file gives it."""
+INTEGERS = torch.int64, torch.int32
+
+
+def typed(name, value, traced):
+    """The result of an operator as what it is in the trace: Whole for integers and truths. Unsupported if no graph has it."""
     if isinstance(value, (list, tuple)):
-        for one, of_one in zip(value, traced):
-            require_exact(one, of_one)
-    elif isinstance(value, Integers) and traced.dtype not in (torch.int64, torch.int32):
-        raise Unsupported(f"the integer input {value.name} as {traced.dtype}; integers only select rows of an "
-                          "embedding or classes of a cross_entropy")
-    elif isinstance(value, (Tensor, Kept, LogSoftmax)) and traced.dtype != torch.float32:
-        raise Unsupported(f"{traced.dtype} of what depends on inputs or parameters; exact kernels compute in float32: "
-                          "export the module with .float(), without casts")
+        return [typed(name, one, of_one) for one, of_one in zip(value, traced)]
+    if value is None or isinstance(value, Known) or isinstance(value, Integers) and traced.dtype in INTEGERS:
+        return value
+    if traced.dtype == torch.float32:
+        return value.tensor if isinstance(value, Whole) else value
+    if isinstance(value, Whole):
+        return Whole(value.tensor, traced.dtype)
+    if isinstance(value, Tensor) and traced.dtype in (*INTEGERS, torch.bool):
+        require_whole(name, traced.dtype == torch.bool)
+        return Whole(value, traced.dtype)
+    raise Unsupported(f"{traced.dtype} of what depends on inputs or parameters; exact kernels compute in float32: "
+                      "export the module with .float(), without casts")
+
+
+def cast(emit, value, dtype):
+    """`value` as another type."""
+    if dtype == torch.bool and not isinstance(value, Known):
+        return Whole(truth(emit, value), dtype)
+    if dtype in INTEGERS and isinstance(value, Whole):
+        return Whole(value.tensor, dtype)
+    if dtype == torch.float32 and isinstance(value, (Integers, Whole)):
+        return emit.tensor(value)
+    if isinstance(value, Known) or dtype == torch.float32 or dtype in INTEGERS and isinstance(value, Integers):
+        return value
+    raise Unsupported(f"{dtype} of what depends on inputs or parameters; exact kernels compute in float32: "
+                      "export the module with .float(), without casts")
 
 
 class Lowering:
@@ -121,6 +145,7 @@ class Lowering:
         self.graph = GraphText()
         self.nodes = []  # that of each instruction
         self.foreign = []  # names of parameters whose values no law of a graph has drawn
+        self.guessed = {}  # of inputs: the bound of their numbers
         self.statistics = []  # names of buffers that forward changes and no graph has
         of = {id(buffer): name for name, buffer in module.named_buffers()}
         self.names_of_buffers = {name: of.get(id(buffer), name) for name, buffer in traced.named_buffers()}
@@ -264,11 +289,11 @@ class Lowering:
         shape = tuple(int(extent) for extent in result.shape) if isinstance(result, torch.Tensor) else None
         if shape is not None and 0 in shape:
             return Known(torch.zeros(shape, dtype=result.dtype))
+        if name in CASTS:
+            return cast(self.emit, arguments[0], result.dtype)
         if name not in LOWERINGS:
             parts = composed_of(node, arguments, keywords)
             if parts is not None:
                 return self.walk(*parts)[0]
             raise Unsupported(f"{name} is no operation of ostraka ops/2: {remedy_of(name, draws(node.target))}")
-        lowered = LOWERINGS[name](self.emit, *arguments, shape=shape, **keywords)
-        require_exact(lowered, result)
-        return lowered
+        return typed(name, LOWERINGS[name](self.emit, *arguments, shape=shape, **keywords), result)

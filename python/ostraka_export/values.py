@@ -31,6 +31,20 @@ class Integers:
 
 
 @dataclasses.dataclass(frozen=True)
+class Whole:
+    """Integers or truths that are computed: a tensor of these numbers, as graph files have no others."""
+    tensor: Tensor
+    dtype: torch.dtype
+
+    @property
+    def shape(self):
+        return self.tensor.shape
+
+    def is_truth(self):
+        return self.dtype == torch.bool
+
+
+@dataclasses.dataclass(frozen=True)
 class Kept:
     """1 with the probability `keep`, else 0, for each element: what dropout draws before it divides by `keep`."""
     drawn: Tensor  # that quotient, an input of the graph
