@@ -207,6 +207,11 @@ class Emitter:
         drawn = Tensor(self.graph.draw(shape, keep), tuple(shape))
         return Kept(drawn, keep, lambda: self.scaled(drawn, keep))
 
+    def nearest(self, x):
+        """The nearest whole number, of two the even one, below 2^22 in size. It passes no gradient."""
+        rounder = 1.5 * 2 ** 23
+        return self.stopped(self.shifted(self.shifted(x, rounder), -rounder))
+
     # Integers.
 
     def bound(self, integers, lowest, bound):

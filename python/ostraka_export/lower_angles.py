@@ -1,6 +1,6 @@
 """Sine and cosine of what is computed, by the operations that there are.
 
-sin(x) = (-1)^k sin(r) with r = x - k pi, |r| <= pi / 2. The nearest k comes from adding and subtracting 1.5 * 2^23, pi is
+sin(x) = (-1)^k sin(r) with r = x - k pi, |r| <= pi / 2. pi is
 subtracted in three parts, of which the first two times k are exact (Cody and Waite, Software Manual for the Elementary
 Functions, 1980), and sin(r) is Taylor's polynomial of degree 13: its own error and its derivative's are below a rounding.
 Beyond |x| = 8,000 the parts are too short, and the result has fewer true digits.
@@ -9,19 +9,13 @@ import math
 
 from ostraka_export.lowering import lowers
 
-ROUNDER = 1.5 * 2 ** 23
 PI_PARTS = 201 / 64, 2029 / 2 ** 21, math.pi - 201 / 64 - 2029 / 2 ** 21
 DEGREE = 13
 
 
-def nearest(emit, x):
-    """The nearest whole number, of two the even one. It passes no gradient."""
-    return emit.stopped(emit.shifted(emit.shifted(x, ROUNDER), -ROUNDER))
-
-
 def sign_of_turns(emit, turns):
     """1 for an even number, -1 for an odd one."""
-    half = nearest(emit, emit.scaled(turns, 0.5))
+    half = emit.nearest(emit.scaled(turns, 0.5))
     odd = emit.apply("sub", [turns, emit.scaled(half, 2)], turns.shape)  # -1, 0 or 1
     return emit.shifted(emit.scaled(emit.apply("mul", [odd, odd], odd.shape), -2), 1)
 
@@ -46,7 +40,7 @@ def term(degree):
 @lowers("sin")
 def sin(emit, x, *, shape):
     x = emit.tensor(x)
-    turns = nearest(emit, emit.scaled(x, 1 / math.pi))
+    turns = emit.nearest(emit.scaled(x, 1 / math.pi))
     return wave(emit, x, turns, turns)
 
 
@@ -54,7 +48,7 @@ def sin(emit, x, *, shape):
 def cos(emit, x, *, shape):
     """The sine of x + pi / 2: that x is k - 1/2 half turns, and a rest."""
     x = emit.tensor(x)
-    turns = nearest(emit, emit.shifted(emit.scaled(x, 1 / math.pi), 0.5))
+    turns = emit.nearest(emit.shifted(emit.scaled(x, 1 / math.pi), 0.5))
     return wave(emit, x, turns, emit.shifted(turns, -0.5))
 
 

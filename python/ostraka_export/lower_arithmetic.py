@@ -51,7 +51,7 @@ def mul(emit, a, b, *, shape):
 @lowers("div", "true_divide")
 def div(emit, a, b, *, shape, rounding_mode=None):
     if rounding_mode is not None:
-        raise Unsupported("a division that rounds to integers")
+        raise Unsupported("a division that rounds to integers; of integers by a number, // does")
     number = emit.scalar(b)
     if isinstance(a, Kept) and number == a.keep:
         return emit.expand(a.drawn, shape)

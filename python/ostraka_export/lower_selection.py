@@ -4,7 +4,7 @@ import math
 import torch
 
 from ostraka_export.errors import Unsupported
-from ostraka_export.lower_order import gathered, rows_of
+from ostraka_export.lower_order import equal_to, gathered, rows_of
 from ostraka_export.lowering import lowers
 from ostraka_export.values import Integers, Known, Tensor, Whole
 
@@ -100,6 +100,8 @@ def index_(emit, x, indices, *, shape):
     given = [index for index in indices if index is not None]
     if len(given) == 1 and isinstance(given[0], (Integers, Whole)) and getattr(given[0], "dtype", None) != torch.bool:
         return selected(emit, x, indices.index(given[0]), given[0])
+    if one_of_each_row(x, indices):
+        return selected_of_each(emit, x, indices[1])
     found = {}  # axis: index; a mask stands for as many axes as it has
     axis = 0
     for index in indices:
@@ -133,6 +135,21 @@ def selected(emit, x, axis, index):
     rows = rows_of(emit, table, index, (*index.shape, *rest))
     places = len(index.shape)
     return emit.permute(rows, [*range(places, places + axis), *range(places), *range(places + axis, places + len(rest))])
+
+
+def one_of_each_row(x, indices):
+    """Whether x[arange(len(x)), places] is asked for."""
+    return len(indices) == 2 and isinstance(indices[0], Known) and isinstance(indices[1], (Integers, Whole)) and \
+        indices[0].tensor.shape == (x.shape[0],) == indices[1].shape and \
+        indices[0].tensor.dtype != torch.bool and indices[0].tensor.tolist() == list(range(x.shape[0]))
+
+
+def selected_of_each(emit, x, places):
+    rows, count, *rest = x.shape
+    truths = emit.reshape(equal_to(emit, emit.tensor(places), count), (rows, 1, count))
+    width = math.prod(rest)
+    product = emit.apply("matmul", [truths, emit.reshape(x, (rows, count, width))], (rows, 1, width))
+    return emit.reshape(product, (rows, *rest))
 
 
 @lowers("gather")
@@ -221,6 +238,7 @@ def slice_scatter(emit, x, part, dim=0, start=None, end=None, step=1, *, shape):
     begin, stop, step = slice(start, end, step).indices(x.shape[axis])
     if begin >= stop:
         return x
+    x = x if isinstance(x, Known) else emit.tensor(x)
     if step == 1:
         return replaced(emit, x, axis, begin, stop, emit.tensor(part))
     part = emit.tensor(part)
@@ -234,6 +252,7 @@ def select_scatter(emit, x, part, dim, index, *, shape):
     axis = dim % len(x.shape)
     index %= x.shape[axis]
     one = shape[:axis] + (1,) + shape[axis + 1:]
+    x = x if isinstance(x, Known) else emit.tensor(x)
     return replaced(emit, x, axis, index, index + 1, emit.reshape(emit.tensor(part), one))
 
 

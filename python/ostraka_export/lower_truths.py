@@ -11,7 +11,7 @@ from ostraka_export.errors import Unsupported
 from ostraka_export.lower_arithmetic import by_known, kept
 from ostraka_export.lower_choices import chosen, other, positive
 from ostraka_export.lowering import lowers
-from ostraka_export.values import Known, Whole
+from ostraka_export.values import Integers, Known, Whole
 
 
 def difference(emit, a, b, shape):
@@ -98,6 +98,26 @@ def masked_fill(emit, x, mask, value, *, shape):
     return where(emit, mask, value, x, shape=shape)
 
 
+def quotient(emit, x, divisor):
+    """The whole part of an integer by a number above 0, rounded down."""
+    if not isinstance(x, (Integers, Whole)) or not isinstance(divisor, int) or divisor < 1:
+        raise Unsupported("a division that rounds to integers is of integers by a number above 0")
+    x = emit.tensor(x)
+    # No fraction is a half, so the nearest is right for all below 2^22.
+    return emit.nearest(emit.apply("div_scalar", [emit.shifted(x, -(divisor - 1) / 2)], x.shape, scalar=float(divisor)))
+
+
+@lowers("floor_divide")
+def floor_divide(emit, x, divisor, *, shape):
+    return quotient(emit, x, divisor)
+
+
+@lowers("remainder", "__mod__")
+def remainder(emit, x, divisor, *, shape):
+    whole = quotient(emit, x, divisor)
+    return emit.apply("sub", [emit.tensor(x), emit.scaled(whole, divisor)], shape)
+
+
 def added_to_scores(emit, mask):
     """What leaves out, in a softmax, where a computed mask is not true."""
     return emit.scaled(other(emit, mask.tensor), -1e30)
@@ -110,7 +130,7 @@ MOVES = set("view reshape _unsafe_view flatten unflatten unsqueeze squeeze view_
             "split_with_sizes chunk unbind roll index index_select flip gather take_along_dim diagonal slice_scatter "
             "select_scatter copy where masked_fill tril triu mul".split())
 COUNTS = set("add sub rsub neg sum cumsum square abs clamp clip clamp_min clamp_max maximum minimum amax amin max min "
-             "positive sort topk kthvalue median scatter scatter_add".split())
+             "floor_divide remainder __mod__ positive sort topk kthvalue median scatter scatter_add".split())
 TRUTHS = set("gt greater lt less le less_equal ge greater_equal ne not_equal eq equal logical_not bitwise_not logical_and "
              "bitwise_and __and__ logical_or bitwise_or __or__ logical_xor bitwise_xor __xor__".split())
 

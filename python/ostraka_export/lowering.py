@@ -12,8 +12,8 @@ INTO = ("writing to places of a mask or a list is not written yet; build the ten
 REMEDIES = {
     "binary_cross_entropy": "not written yet; binary_cross_entropy_with_logits is, of what comes before the sigmoid",
     "erf": "call torch.nn.functional.gelu instead of writing it out",
-    "floor_divide": "not written yet; mixtures of experts of transformers export with "
-                    "config._experts_implementation = 'batched_mm'",
+    "histc": "not written yet; mixtures of experts of transformers export with "
+             "config._experts_implementation = 'batched_mm'",
     "conv_transpose": "not written yet; use an upsampling and a convolution",
     **{name: INTO for name in ("scatter_reduce", "index_put", "index_add", "index_copy", "masked_scatter",
                                "as_strided_scatter", "diagonal_scatter")},

@@ -81,6 +81,7 @@ class Truths(Lowered):
             return sum(each(x) * ((place == k) * share).sum(-1, keepdim=True) for k, each in enumerate(list(parts)[1:]))
         self.each(ROWS, {
             "gather": lambda x: x.gather(-1, x.argsort(-1)[:, 2:5]), "gather rows": lambda x: x.gather(0, x.argmax(0, True)),
+            "one of each row": lambda x: torch.stack([x, x * 2], -1)[torch.arange(3), x.argmax(-1)],
             "index": lambda x: x[:, x.argmax(0)], "rows": lambda x: x[x.argsort(0)[:, 3]],
             "one hot": lambda x: x * F.one_hot(x.argmax(-1), 8),
             "scatter": lambda x: torch.ones_like(x).scatter(-1, x.topk(2).indices, x.topk(2).values),
@@ -121,6 +122,30 @@ class Truths(Lowered):
         self.assertIn("\ninput tokens i32[4,8] 0 20\n", graph.text)
         self.assertNotIn("as in the example", str(report))
 
+    def test_quotients(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Embedding(1000, 2)
+
+            def forward(self, tokens, x):
+                parts = [tokens // n + tokens % n * 1000 for n in (1, 2, 3, 7, 10, 999)]
+                return (self.table(tokens).sum(-1) * sum(part * 1e-4 for part in parts) * x).sum()
+        self.expect_equal(Net(), torch.arange(1000), torch.randn(1000))
+
+    def test_labels_that_the_module_shifts(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.head = nn.Embedding(20, 8), nn.Linear(8, 3)
+
+            def forward(self, tokens, targets):
+                before = tokens.new_zeros(tokens.shape)
+                before[:, 1:] = tokens[:, :-1]
+                before[:, 0] = 3
+                return F.cross_entropy(self.head(self.table(before).sum(1)), targets)
+        self.expect_equal(Net(), torch.randint(0, 20, (4, 6)), torch.randint(0, 3, (4,)))
+
     def test_masks_that_are_inputs(self):
         class Net(nn.Module):
             def __init__(self):
@@ -147,7 +172,7 @@ class RefusedTruths(Lowered):
 
     def test_what_is_not_written(self):
         for function, words in [
-                (lambda m, t: m.x(t * 31 % 7), ("remainder is no operation", "not written yet")),
+                (lambda m, t: m.x(t) * (m.x(t) // 2), ("rounds to integers", "of integers by a number")),
                 (lambda m, t: m.x(t) * (m.x(t) > 0).any(), ("any", "not written")),
                 (lambda m, t: m.x(t) * (m.x(t) * 9).long(), ("torch.int64", "float32")),
                 (lambda m, t: m.x(t) * ((m.x(t) > 0) + (m.x(t) < 1)).float(), ("add of truths", "not written yet")),
