@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compiles each source of a batch alone, for its errors only: a batch hides an include that a file lacks.
 
-usage: tests/alone.py [-j N] BUILD
+usage: tests/alone.py [-j N] [--every FIRST STEP] BUILD
 
 BUILD is a built folder with batches, such as build/dev, whose flags and precompiled headers are used; what is compiled
 alone there needs nothing more. A source that compiled is not compiled again while it, what it includes of the project and its flags are
-the same (~/.cache/ostraka-lint/sources). Prints the errors of each source that fails. Exit code 1: one failed.
+the same (~/.cache/ostraka-lint/sources). --every: from the FIRST source on (1 is the first) every STEPth. Prints the errors of each source that fails. Exit code 1: one failed.
 """
 
 import argparse
@@ -42,6 +42,7 @@ def sources_of(build):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--every", type=int, nargs=2, default=(1, 1))
     parser.add_argument("build", type=pathlib.Path, metavar="BUILD")
     options = parser.parse_args()
     build = options.build.resolve()
@@ -65,7 +66,7 @@ def main():
         mark.touch()
         return None
 
-    sources = sources_of(build)
+    sources = dict(sorted(sources_of(build).items())[options.every[0] - 1::options.every[1]])
     if not sources:
         sys.exit(f"alone: {options.build} has no batches (OSTRAKA_UNITY)")
     failed = 0

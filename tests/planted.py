@@ -2,7 +2,7 @@
 """Plants one bug at a time in a copy of the tree and demands that the tests named for it fail.
 
 usage: tests/planted.py [NAME...]      all, or those named; --list shows them
-       tests/planted.py --half 0|1     every other one: `make soak` runs the half that the commit draws
+       tests/planted.py --every FIRST STEP     from the FIRST on (1 is the first) every STEPth
 
 A check whose tests cannot fail checks nothing. The tests are those of `make test`: one of tests/soak.txt is refused,
 since a change must not pass with the bug in it. The copy is a clone of HEAD under build/planted, so
@@ -294,14 +294,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--half", type=int, choices=(0, 1))
+    parser.add_argument("--every", type=int, nargs=2, default=(1, 1))
     options = parser.parse_args()
     if options.list:
         print("\n".join(f"{bug[0]:28} {bug[1]:34} {bug[4]} {bug[5]}" for bug in BUGS))
         return 0
     bugs = [bug for bug in BUGS if not options.names or bug[0] in options.names]
-    if options.half is not None:
-        bugs = bugs[options.half::2]
+    bugs = bugs[options.every[0] - 1::options.every[1]]
     soaked = {line.partition("|")[0].strip() for line in (ROOT / "tests" / "soak.txt").read_text().splitlines()}
     if late := [f"{bug[4]} of {bug[0]}" for bug in bugs if bug[4] in soaked]:
         sys.exit(f"tests/planted.py: only `make soak` runs {', '.join(late)}: name a test of `make test`")

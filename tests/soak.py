@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What a release, and the end of an issue, must pass beside `make test`: long, in parts, resumable.
 
-usage: tests/soak.py [-j N] [--list] [--again] [PART]...
+usage: tests/soak.py [-j N] [--list] [--again] [--whole] [PART]...
 
-Runs all parts, or those named, in the order of --list. What a part prints goes to build/soak/PART.log;
-the terminal shows when it began and how it ended. A part that passed is not run again on the same source (HEAD and
+Runs all parts, or those named, in the order of --list. Of what is dearest (HALVED) it runs every other test, which ones by
+the commit, so that two soaks have most of it; a release runs all, with --whole. What a part prints goes to
+build/soak/PART.log; the terminal shows when it began and how it ended. A part that passed is not run again on the same source (HEAD and
 the changes beside it), so that a soak which was stopped goes on: --again forgets that. Parts that use one core
 (NARROW) run two at a time. Exit code 1: a part failed; the others ran.
 """
@@ -49,17 +50,18 @@ THREADED = ("exact_run_test train_exact_test train_loader_test thread_executor_t
 
 # name: (what it is, commands)
 PARTS = {
-    "tests": ("the tests of tests/soak.txt", build("dev", "all", "soak_programs") + ctest(DEV, "-L", "soak")),
+    "tests": ("the tests of tests/soak.txt", build("dev", "all", "soak_programs") + ctest(DEV, "-L", "soak", "-I", "{half},,{step}")),
     "seeds": (f"{SWARMS} drawn swarms, others for each commit",
               [["python3", "tests/scenario/commit_seeds_test.py", OSTRAKA, str(SWARMS)]]),
-    "planted": ("half of the bugs planted for each check, by commit (`make planted`: all): a test of `make test` must fail",
-                [["python3", "tests/planted.py", "--half", "{half}"]]),
+    "planted": ("a bug planted for each check: a test of `make test` must fail",
+                [["python3", "tests/planted.py", "--every", "{half}", "{step}"]]),
     "models": ("every model of proofs/, the large ones too", [[PYTHON, "proofs/spin/check.py", "--large"]]),
     "mutations": ("evidence damaged 10,000 times a file",
                   [[PYTHON, "tests/e2e/evidence_mutations.py"], ["python3", "tests/e2e/gradient_proof_test.py"]]),
     "digests": ("equal digests from clang++ -O0 and g++ -O3; `make digests` has all five builds",
                 [["python3", "tests/digests.py", "--jobs", "{jobs}", "clang-O0", "gcc-O3-native"]]),
-    "files": ("each source of a batch compiled alone", [["python3", "tests/alone.py", "-j", "{jobs}", DEV]]),
+    "files": ("each source of a batch compiled alone",
+              [["python3", "tests/alone.py", "-j", "{jobs}", "--every", "{half}", "{step}", DEV]]),
     "asan": ("unit, property and fuzz tests under the address and undefined sanitizers",
              build("asan", "tests_unit", "tests_property", "fuzzers", "exact_digests", "device_measure") +
              ctest("build/asan", "-LE", "soak|e2e|scenario|sim|model|bench")),
@@ -69,6 +71,7 @@ PARTS = {
 
 # Each works on one core from its beginning to its end. None builds in a folder that another reads.
 NARROW = {"planted", "models", "mutations"}
+HALVED = {"tests", "planted", "files"}
 
 
 def source():
@@ -79,11 +82,11 @@ def source():
 
 
 class Passed:
-    """The parts that passed on this source."""
+    """The parts that passed on this source, as wholes or halves."""
 
-    def __init__(self, again):
+    def __init__(self, again, whole):
         self._file = FOLDER / "passed.json"
-        self._source = source()
+        self._source = source() + ("whole" if whole else "")
         known = json.loads(self._file.read_text()) if self._file.exists() and not again else {}
         self._parts = known.get("parts", []) if known.get("source") == self._source else []
 
@@ -95,13 +98,14 @@ class Passed:
         self._file.write_text(json.dumps({"source": self._source, "parts": self._parts}))
 
 
-def run(part, jobs):
+def run(part, jobs, whole):
     """(True if all commands of the part end with 0, its processor seconds)."""
     environment = dict(os.environ, OSTRAKA=str(OSTRAKA), OSTRAKA_MUTATIONS="10000", PYTHONDONTWRITEBYTECODE="1")
     used = 0.0
     with open(FOLDER / f"{part}.log", "w") as log:
         for command in PARTS[part][1]:
-            filled = [str(word).format(jobs=jobs, more=jobs + 1, half=int(source()[0], 16) % 2) for word in command]
+            filled = [str(word).format(jobs=jobs, more=jobs + 1, half=1 if whole else 1 + int(source()[0], 16) % 2,
+                                       step=1 if whole else 2) for word in command]
             log.write("$ " + " ".join(filled) + "\n")
             log.flush()
             process = subprocess.Popen(filled, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, env=environment)
@@ -128,6 +132,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="list the parts")
+    parser.add_argument("--whole", action="store_true", help="run all of the parts of which a half is drawn")
     parser.add_argument("--again", action="store_true", help="run parts that passed, too")
     parser.add_argument("parts", nargs="*", metavar="PART")
     options = parser.parse_args()
@@ -137,13 +142,14 @@ def main():
     if unknown := [part for part in options.parts if part not in PARTS]:
         parser.error(f"no part {unknown[0]}; there are {', '.join(PARTS)}")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    passed, failed, began, used = Passed(options.again), [], time.monotonic(), 0.0
+    passed, failed, began, used = Passed(options.again, options.whole), [], time.monotonic(), 0.0
 
     def tell(part):
         """(the part, whether it passed, its processor seconds)."""
-        print(f"{part:10} {PARTS[part][0]} ...", flush=True)
+        half = " (half of them)" if part in HALVED and not options.whole else ""
+        print(f"{part:10} {PARTS[part][0]}{half} ...", flush=True)
         start = time.monotonic()
-        ended, seconds = run(part, options.jobs)
+        ended, seconds = run(part, options.jobs, options.whole)
         print(f"{part:10} {'passed' if ended else 'FAILED: build/soak/' + part + '.log'} after "
               f"{(time.monotonic() - start) / 60:.1f} minutes, {seconds / 60:.1f} of processor time", flush=True)
         return part, ended, seconds
