@@ -209,7 +209,9 @@ class Comparison:
 def longest_sum(emit):
     """About how many terms a value or a gradient adds up."""
     most = 1
-    for operation, operands, _, shape in emit.graph.instructions():
+    for number, (operation, operands, _, shape) in enumerate(emit.graph.instructions(), 1):
+        if f"%{number}" not in emit.graph.needed:
+            continue
         of = emit.shape_of(operands[0]) or ()
         if operation in ("linear", "embedding", "layer_norm", "rms_norm"):
             most = max(most, math.prod(shape[:-1]))

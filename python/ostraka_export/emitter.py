@@ -19,6 +19,8 @@ class Emitter:
         self.graph = graph
         self.trained = {}    # name: parameter
         self.padded = {}     # of a table's name and its padding row: the table that lookups read
+        self.left_out = set()  # integer inputs that may be -1: targets of a cross_entropy
+        self.made = {}       # by a key of their lowerings, what layers share
         self._numbers = {}   # of an integer input's name: its numbers as floats
         self._reshaped = {}  # the result of a reshape: what it is of
         self._permuted = {}  # the result of a permute: what it is of, and the order
@@ -205,7 +207,7 @@ class Emitter:
             raise Unsupported(f"dropout that keeps an element with the probability {keep}: more than 0 and less than 1 "
                               "in float32")
         drawn = Tensor(self.graph.draw(shape, keep), tuple(shape))
-        return Kept(drawn, keep, lambda: self.scaled(drawn, keep))
+        return Kept(drawn, keep, lambda: self.unary("tanh", self.scaled(drawn, 1e30)))  # 1 or 0 to the bit
 
     def nearest(self, x):
         """The nearest whole number, of two the even one, below 2^22 in size. It passes no gradient."""
@@ -229,6 +231,12 @@ class Emitter:
             table = Tensor(self.graph.table(integers.name), ())
             self._numbers[integers.name] = self.apply("embedding", [table, integers], (*shape, 1))
         return self.reshape(self._numbers[integers.name], integers.shape)
+
+    def places_below(self, places, count):
+        """Narrows the input of which these are the numbers, if they are one's."""
+        name = places.name if isinstance(places, Integers) else getattr(places, "source", None)
+        if name is not None:
+            self.bound(Integers(name, ()), 0, count)
 
     def original(self, integers):
         """The shape in which the graph has this input."""

@@ -16,6 +16,7 @@ from ostraka_export.comparison import Comparison
 from ostraka_export.errors import ExportError
 from ostraka_export.graph_text import GRAPH, digest
 from ostraka_export.initial import check_law
+from ostraka_export.lower_truths import EXACT, QUOTIENTS
 from ostraka_export.objective import Objective, inputs_of, refuse_targets, unwrapped
 from ostraka_export.places import place_of
 from ostraka_export.program import Lowering
@@ -122,23 +123,38 @@ def lowered(module, example, loss, initial):
     loss = lowering.run().name
     bound_by_example(lowering, example)
     text = lowering.graph.text(loss)
+    require_exact_numbers(lowering)
     require_limits(lowering, text)
     return lowering, text.encode(), example
 
 
 def bound_by_example(lowering, example):
-    """Integers that select nothing may be what the example has. ExportError if nothing reads them."""
+    """Integers that select nothing may be what the example has. ExportError if nothing reads them, or no graph can."""
     graph = lowering.graph
     for (name, entry), x in zip(graph.inputs.items(), example):
-        if entry[0] != "i32" or entry[3] is not None:
+        if entry[0] != "i32":
             continue
-        if name not in graph.tables.values():
+        is_counted = name in graph.tables.values()
+        if entry[3] is None and not is_counted:
             raise ExportError(f"nothing reads the input {name}; leave it out of the example")
-        if int(x.min()) < 0:
-            raise ExportError(f"the input {name} has the number {int(x.min())} in the example, and only targets may be "
-                              "below 0: add to it")
+        if is_counted and int(x.min()) < 0:
+            raise ExportError(f"the input {name} has the number {int(x.min())} in the example and is computed with, which "
+                              "takes numbers from 0 on" + (": give the module another input for what it computes"
+                                                           if name in lowering.emit.left_out else ": add to it"))
+        if entry[3] is not None:
+            continue
         entry[3] = max(int(x.max()), 1) + 1
+        if entry[3] > EXACT:
+            raise ExportError(f"the input {name} has the number {int(x.max())}, and whole numbers are exact up to {EXACT}")
         lowering.guessed[name] = entry[3]
+
+
+def require_exact_numbers(lowering):
+    """ExportError if integers may become so large that a float32 rounds them."""
+    for node, whole in lowering.counted:
+        if whole.tensor.name in lowering.graph.needed and whole.most() > EXACT:
+            raise ExportError(f"{place_of(node)}: integers of up to {whole.most()} or that are divided above {QUOTIENTS}, and "
+                              f"whole numbers are exact up to {EXACT}: smaller factors, or a smaller vocabulary")
 
 
 def require_limits(lowering, text):
@@ -152,6 +168,8 @@ def require_limits(lowering, text):
 
 def notes_of(lowering, module, leak):
     notes = [leak] if leak else []
+    for name in lowering.emit.left_out & set(lowering.graph.tables.values()):
+        notes.append(f"the input {name} cannot be -1, as the module computes with it: such data are refused")
     for name, bound in lowering.guessed.items():
         notes.append(f"the input {name} has numbers below {bound}, as in the example")
     if drops := drops_note([lowering.graph.drawn[name][0] for name in lowering.graph.used]):

@@ -41,6 +41,7 @@ class GraphText:
         self._names_of = {}   # hash and shape of a constant: its name
         self._lines = []      # [operation, operands, attributes, shape]
         self.numbers = {}     # of instructions, set by text(): %before: %after
+        self.needed = set()   # names of all that the loss depends on: set by text()
         self.used = []        # of `drawn`, what the loss depends on: set by text()
 
     def constant(self, wanted, array):
@@ -95,7 +96,7 @@ class GraphText:
 
     def text(self, loss):
         """The canonical text, without instructions, constants and draws that the loss does not depend on."""
-        needed = self._needed(loss)
+        needed = self.needed = self._needed(loss)
         for name, of in self.tables.items():
             if name in needed:
                 self.constants[name] = numpy.arange(self.inputs[of][3], dtype="<f4").reshape(-1, 1)

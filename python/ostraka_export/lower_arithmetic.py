@@ -140,12 +140,18 @@ def feature_dropout(emit, x, p, train=True, *, shape):
 
 
 SWALLOWS = -1e8  # a score that softmax makes zero, whatever is added to it
+LOW = 1e30       # in place of infinity: what is multiplied by 0 or subtracted must be finite
+
+
+def finite(x):
+    """A Known without infinities."""
+    return Known(x.tensor.clamp(-LOW, LOW) if bool(x.tensor.isinf().any()) else x.tensor, x.name)
 
 
 def kept(emit, condition, x, other, shape):
     """x where a known condition holds, else the known `other`."""
     mask = torch.broadcast_to(condition.tensor.bool(), shape_of_mask(condition, other))
-    other = torch.broadcast_to(other.tensor.to(torch.float32), mask.shape)
+    other = torch.broadcast_to(finite(other).tensor.to(torch.float32), mask.shape)
     filled = torch.where(mask, torch.zeros(()), other)
     result = emit.tensor(x)
     if not bool((other[~mask] <= SWALLOWS).all()):

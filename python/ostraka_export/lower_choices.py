@@ -15,9 +15,9 @@ STEEP = 1e30  # twice, so that tanh of the smallest subnormal is 1
 
 
 def positive(emit, x):
-    """1 where x > 0, else 0. It passes no gradient: where relu does, tanh is flat."""
+    """1 where x > 0, else 0. It passes no gradient, and none that overflowed meets the flat tanh."""
     x = emit.unary("relu", x)
-    return emit.unary("tanh", emit.scaled(emit.scaled(x, STEEP), STEEP))
+    return emit.stopped(emit.unary("tanh", emit.scaled(emit.scaled(x, STEEP), STEEP)))
 
 
 def other(emit, flags):
@@ -42,7 +42,7 @@ def maximum(emit, a, b, *, shape):
     """Equal ones get half of the gradient each."""
     a, b = (emit.expand(emit.tensor(x), shape) for x in (a, b))
     apart = emit.scaled(emit.scaled(emit.apply("sub", [a, b], shape), STEEP), STEEP)
-    half = emit.shifted(emit.scaled(emit.unary("tanh", apart), 0.5), 0.5)
+    half = emit.stopped(emit.shifted(emit.scaled(emit.unary("tanh", apart), 0.5), 0.5))
     return chosen(emit, half, a, b)
 
 
@@ -90,7 +90,8 @@ def amin(emit, x, dim=(), keepdim=False, *, shape):
     return emit.scaled(amax(emit, emit.scaled(emit.tensor(x), -1), dim, keepdim, shape=shape), -1)
 
 
-def extreme(sign, of_all):
+def extreme(sign, of_all, places):
+    """max or min. places(emit, x, axis, keepdim): those of the largest."""
     def lower(emit, x, dim=None, keepdim=False, *, shape):
         x = emit.scaled(emit.tensor(x), sign)
         if dim is None:
@@ -101,12 +102,8 @@ def extreme(sign, of_all):
         result = emit.scaled(largest_along(emit, x, axis), sign)
         if keepdim:
             result = emit.reshape(result, x.shape[:axis] + (1,) + x.shape[axis + 1:])
-        return [result, None]
+        return [result, places(emit, x, axis, keepdim)]
     return lower
-
-
-lowers("max")(extreme(1, amax))
-lowers("min")(extreme(-1, amax))
 
 
 def bound_of(emit, bound):

@@ -8,9 +8,9 @@ from ostraka_export.fused_attention import attention_of
 from ostraka_export.lower_arithmetic import SWALLOWS, add, times
 from ostraka_export.lower_logs import of_known_targets, written_log_softmax
 from ostraka_export.lower_shapes import repeat_interleave
-from ostraka_export.lower_truths import added_to_scores
+from ostraka_export.lower_truths import added_to_scores, some_seen
 from ostraka_export.lowering import lowers
-from ostraka_export.values import Integers, Known, LogSoftmax, Whole
+from ostraka_export.values import Integers, Known, LogSoftmax, Tensor, Whole
 
 
 @lowers("linear")
@@ -100,6 +100,14 @@ def attention(emit, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=
     return emit.reshape(emit.permute(result, [0, 2, 1, 3]), shape)
 
 
+def once(emit, make, *arguments):
+    """What `make` writes, for all layers that have these arguments."""
+    key = (make, *(x.tensor.name if isinstance(x, Whole) else x for x in arguments))
+    if key not in emit.made:
+        emit.made[key] = make(emit, *arguments)
+    return emit.made[key]
+
+
 def written_attention(emit, query, key, value, mask, scale, dropout_p, shape):
     """With all scores, for what the instruction does not take: dropout, a mask that is trained or another one for each head."""
     groups = query.shape[-3] // key.shape[-3] if len(query.shape) > 2 else 1
@@ -110,16 +118,18 @@ def written_attention(emit, query, key, value, mask, scale, dropout_p, shape):
     of_all = shape[:-1] + (key.shape[-2],)
     turned = emit.permute(key, [*range(last - 1), last, last - 1])
     scores = emit.scaled(matmul(emit, query, turned, shape=of_all), scale)
-    shown = mask
+    seen = None
     if mask is not None:
         if isinstance(mask, Known):
             mask = Known(added_mask(mask.tensor), "mask")
         elif isinstance(mask, Whole):
-            mask = added_to_scores(emit, mask)
+            mask = once(emit, added_to_scores, mask)
+        if isinstance(mask, Tensor):
+            seen = once(emit, some_seen, mask, of_all)
         scores = add(emit, scores, mask, shape=of_all)
     weights = emit.unary("softmax", scores)
-    if isinstance(shown, Whole):  # as in PyTorch, a position that sees nothing has no weights
-        weights = emit.elementwise("mul", weights, shown.tensor, of_all)
+    if seen is not None:
+        weights = emit.apply("mul", [weights, seen], of_all)
     if dropout_p > 0:
         weights = emit.dropped(weights, dropout_p)
     return emit.apply("matmul", [weights, emit.expand(value, shape[:-2] + value.shape[-2:])], shape)
@@ -181,13 +191,14 @@ def cross_entropy(emit, logits, targets, weight=None, reduction=1, ignore_index=
     if reduction != 1:
         raise Unsupported("cross_entropy that is not the mean over targets that are an input is not written yet")
     if not isinstance(targets, Integers):
-        raise Unsupported("cross_entropy whose targets are not an integer input as it came; give the module targets that are "
-                          "already shifted")
+        raise Unsupported("cross_entropy whose targets are computed; give them as an integer input of the module, already "
+                          "shifted")
     if ignore_index not in (-1, -100):
         raise Unsupported(f"ignore_index = {ignore_index}; an exact graph leaves out targets of -1")
     logits = classes_last(emit, logits)
     classes = logits.shape[-1]
     emit.bound(targets, -1, classes)
+    emit.left_out.add(targets.name)
     logits = emit.reshape(logits, [*emit.original(targets), classes])
     return emit.apply("cross_entropy", [logits, targets], [])
 

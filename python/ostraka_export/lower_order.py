@@ -6,7 +6,8 @@ leaves out is multiplied by 0, so it must be finite.
 import torch
 
 from ostraka_export.errors import Unsupported
-from ostraka_export.lower_choices import other, positive
+from ostraka_export.lower_arithmetic import finite
+from ostraka_export.lower_choices import amax, extreme, other, positive
 from ostraka_export.lower_truths import apart
 from ostraka_export.lowering import lowers
 from ostraka_export.values import Known, Whole
@@ -110,9 +111,12 @@ def kthvalue(emit, x, k, dim=-1, keepdim=False, *, shape):
 
 @lowers("median")
 def median(emit, x, dim=None, keepdim=False, *, shape):
-    if dim is None:
-        x = emit.reshape(emit.tensor(x), [-1 if not x.shape else torch.Size(x.shape).numel()])
-        return kth(emit, x, (x.shape[0] - 1) // 2, 0, False, False)[0]
+    if dim is None:  # equal ones share the gradient
+        x = emit.reshape(emit.tensor(x), [torch.Size(x.shape).numel()])
+        middle = emit.stopped(kth(emit, x, (x.shape[0] - 1) // 2, 0, False, False)[0])
+        equal = other(emit, apart(emit, x, emit.expand(middle, x.shape), x.shape))
+        total = emit.reduced("sum", emit.apply("mul", [x, equal], x.shape), [0], False)
+        return emit.apply("div", [total, emit.reduced("sum", equal, [0], False)], ())
     return kth(emit, x, (x.shape[dim] - 1) // 2, dim, keepdim, False)
 
 
@@ -130,10 +134,23 @@ lowers("argmax")(first_of(True))
 lowers("argmin")(first_of(False))
 
 
+def places_of_largest(emit, x, axis, keepdim):
+    """None where that is too many comparisons, so that the values at least are there."""
+    try:
+        return kth(emit, x, 0, axis, keepdim, True)[1]
+    except Unsupported:
+        return None
+
+
+lowers("max")(extreme(1, amax, places_of_largest))
+lowers("min")(extreme(-1, amax, places_of_largest))
+
+
 # Places that are computed.
 
 @lowers("one_hot")
 def one_hot(emit, places, classes=-1, *, shape):
+    emit.places_below(places, shape[-1])
     return Whole(equal_to(emit, emit.tensor(places), shape[-1]), torch.int64)
 
 
@@ -148,6 +165,7 @@ def aligned(emit, x, axis, index):
 
 def gathered(emit, x, axis, index):
     """x at places that are computed, along an axis."""
+    emit.places_below(index, x.shape[axis])
     x, index, back = aligned(emit, emit.tensor(x), axis, emit.tensor(index))
     return emit.permute(product(emit, equal_to(emit, index, x.shape[-1]), x), back)
 
@@ -155,18 +173,21 @@ def gathered(emit, x, axis, index):
 def rows_of(emit, table, index, shape):
     """Rows of a table at places that are computed."""
     rows, width = table.shape
+    emit.places_below(index, rows)
     flat = emit.reshape(emit.tensor(index), (torch.Size(index.shape).numel(),))
     flags = equal_to(emit, flat, rows)
     return emit.reshape(emit.apply("matmul", [flags, emit.tensor(table)], (flat.shape[0], width)), shape)
 
 
 def scattered(emit, x, dim, index, source, shape, adds):
-    x, axis = emit.tensor(x), dim % len(shape)
+    x, axis = emit.tensor(finite(x) if isinstance(x, Known) else x), dim % len(shape)
+    emit.places_below(index, shape[axis])
     index = emit.tensor(index)
     if any(index.shape[i] != x.shape[i] for i in range(len(shape)) if i != axis):
         raise Unsupported("a scatter into a part of the other axes is not written yet; give an index as long as them")
-    if isinstance(source, (int, float)):
-        source = emit.filled(index.shape, source)
+    number = None if adds else emit.scalar(source)  # of which it does not matter how often it is written
+    if emit.scalar(source) is not None:
+        source = emit.filled(index.shape, emit.scalar(source))
     source = emit.tensor(source)
     for i, extent in enumerate(index.shape):
         source = emit.slice(source, i, 0, extent)
@@ -175,7 +196,9 @@ def scattered(emit, x, dim, index, source, shape, adds):
     flags = turned(emit, equal_to(emit, index, x.shape[-1]))
     written = product(emit, flags, source)
     if not adds:
-        some = emit.stopped(positive(emit, emit.reduced("sum", flags, [len(flags.shape) - 1], False)))
+        some = positive(emit, emit.reduced("sum", flags, [len(flags.shape) - 1], False))
+        if number is not None:
+            written = emit.scaled(some, number)
         x = emit.apply("mul", [x, other(emit, some)], x.shape)
     return emit.permute(emit.apply("add", [x, written], x.shape), back)
 

@@ -1,9 +1,11 @@
 """Operators that read or write at positions: of tables, and at indices that are fixed."""
+import dataclasses
 import math
 
 import torch
 
 from ostraka_export.errors import Unsupported
+from ostraka_export.lower_choices import positive
 from ostraka_export.lower_order import equal_to, gathered, rows_of
 from ostraka_export.lowering import lowers
 from ostraka_export.values import Integers, Known, Tensor, Whole
@@ -70,6 +72,8 @@ def places_of(index, extent):
 @lowers("index_select")
 def index_select(emit, x, dim, index, *, shape):
     axis = dim % len(x.shape)
+    if isinstance(index, (Integers, Whole)):
+        return selected(emit, emit.tensor(x), axis, index)
     return taken(emit, emit.tensor(x), axis, places_of(known_index(index, "index_select"), x.shape[axis]))
 
 
@@ -98,7 +102,9 @@ def index_(emit, x, indices, *, shape):
     """The axes with an index become one, moved to where its result lies."""
     x = emit.tensor(x)
     given = [index for index in indices if index is not None]
-    if len(given) == 1 and isinstance(given[0], (Integers, Whole)) and getattr(given[0], "dtype", None) != torch.bool:
+    if any(isinstance(index, Whole) and index.is_truth() for index in given):
+        raise Unsupported("a selection by a mask that is computed has a shape that depends on values; torch.where keeps all")
+    if len(given) == 1 and isinstance(given[0], (Integers, Whole)):
         return selected(emit, x, indices.index(given[0]), given[0])
     if one_of_each_row(x, indices):
         return selected_of_each(emit, x, indices[1])
@@ -132,9 +138,18 @@ def selected(emit, x, axis, index):
     order = [axis] + [i for i in range(len(x.shape)) if i != axis]
     table = emit.reshape(emit.permute(x, order), (x.shape[axis], math.prod(x.shape) // x.shape[axis]))
     rest = [x.shape[i] for i in order[1:]]
-    rows = rows_of(emit, table, index, (*index.shape, *rest))
+    rows = rows_of(emit, table, from_the_start(emit, index, x.shape[axis]), (*index.shape, *rest))
     places = len(index.shape)
     return emit.permute(rows, [*range(places, places + axis), *range(places), *range(places + axis, places + len(rest))])
+
+
+def from_the_start(emit, places, count):
+    """Places, of which those below 0 count from the end."""
+    if isinstance(places, Integers):
+        return places
+    below = positive(emit, emit.scaled(places.tensor, -1))
+    moved = emit.apply("add", [places.tensor, emit.scaled(below, count)], places.shape)
+    return dataclasses.replace(places, tensor=moved)
 
 
 def one_of_each_row(x, indices):
@@ -146,7 +161,9 @@ def one_of_each_row(x, indices):
 
 def selected_of_each(emit, x, places):
     rows, count, *rest = x.shape
-    truths = emit.reshape(equal_to(emit, emit.tensor(places), count), (rows, 1, count))
+    emit.places_below(places, count)
+    truths = equal_to(emit, emit.tensor(from_the_start(emit, places, count)), count)
+    truths = emit.reshape(truths, (rows, 1, count))
     width = math.prod(rest)
     product = emit.apply("matmul", [truths, emit.reshape(x, (rows, count, width))], (rows, 1, width))
     return emit.reshape(product, (rows, *rest))
@@ -182,6 +199,17 @@ def gather(emit, x, dim, index, *, shape, sparse_grad=False):
 
 @lowers("take_along_dim")
 def take_along_dim(emit, x, index, dim=None, *, shape):
+    x = emit.tensor(x)
+    if dim is None:
+        x, dim = emit.reshape(x, (math.prod(x.shape),)), 0
+        flat = torch.Size(index.shape).numel(),
+        index = Known(index.tensor.reshape(flat)) if isinstance(index, Known) else \
+            Whole(emit.reshape(emit.tensor(index), flat), torch.int64)
+        return gather(emit, x, dim, index, shape=shape)
+    axis = dim % len(shape)
+    x = emit.expand(x, (*shape[:axis], x.shape[axis], *shape[axis + 1:]))
+    index = Known(index.tensor.expand(shape)) if isinstance(index, Known) else \
+        Whole(emit.expand(emit.tensor(index), shape), torch.int64, getattr(index, "source", None))
     return gather(emit, x, dim, index, shape=shape)
 
 
@@ -277,6 +305,8 @@ def made(number):
             value = value.tensor.item() if isinstance(value, Known) else value
         if dtype is None:
             dtype = torch.int64 if isinstance(x, Integers) else getattr(x, "dtype", torch.float32)
+        if value != value and not dtype.is_floating_point:
+            value = 0  # memory as it was, which must be written before it is read
         return Known(torch.full(shape, value, dtype=dtype))
     return lower
 

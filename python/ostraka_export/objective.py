@@ -127,6 +127,6 @@ def graph_names(names, tensors, loss):
 
 def refuse_targets(tensors, names):
     for x, name in zip(tensors, names):
-        if name == "targets" and not x.is_floating_point() and bool((x < -1).any()):
+        if name == "targets" and not x.is_floating_point() and bool((x.long() < -1).any()):
             raise ExportError(f"the targets have {int(x.min())}: a run gives -1 for what is left out; give "
                               "targets.clamp(min=-1), and ignore_index=-1 to a loss of the module's own")

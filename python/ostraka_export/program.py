@@ -1,4 +1,5 @@
 """From the program that torch.export traced to a GraphText."""
+import dataclasses
 import math
 import operator
 import re
@@ -22,7 +23,7 @@ from ostraka_export.emitter import Emitter
 from ostraka_export.errors import ExportError, Unsupported
 from ostraka_export.graph_text import GraphText
 from ostraka_export.initial import could_draw, law_of
-from ostraka_export.lower_truths import require_whole, truth
+from ostraka_export.lower_truths import most_of, require_whole, source_of, truth
 from ostraka_export.lowering import CASTS, LOWERINGS, remedy_of
 from ostraka_export.places import place_of
 from ostraka_export.tracing import STATE, SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
@@ -101,19 +102,21 @@ def composed_of(node, arguments, keywords):
 INTEGERS = torch.int64, torch.int32
 
 
-def typed(name, value, traced):
+def typed(emit, name, value, traced, operands):
     """The result of an operator as what it is in the trace: Whole for integers and truths. Unsupported if no graph has it."""
     if isinstance(value, (list, tuple)):
-        return [typed(name, one, of_one) for one, of_one in zip(value, traced)]
+        return [typed(emit, name, one, of_one, operands) for one, of_one in zip(value, traced)]
     if value is None or isinstance(value, Known) or isinstance(value, Integers) and traced.dtype in INTEGERS:
         return value
     if traced.dtype == torch.float32:
         return value.tensor if isinstance(value, Whole) else value
-    if isinstance(value, Whole):
-        return Whole(value.tensor, traced.dtype)
-    if isinstance(value, Tensor) and traced.dtype in (*INTEGERS, torch.bool):
-        require_whole(name, traced.dtype == torch.bool)
-        return Whole(value, traced.dtype)
+    if isinstance(value, (Tensor, Whole)) and traced.dtype in (*INTEGERS, torch.bool):
+        tensor = value
+        if isinstance(value, Whole):
+            tensor = value.tensor
+        else:
+            require_whole(name, traced.dtype == torch.bool, operands)
+        return Whole(tensor, traced.dtype, source_of(name, operands), most_of(emit, name, operands, traced))
     raise Unsupported(f"{traced.dtype} of what depends on inputs or parameters; exact kernels compute in float32: "
                       "export the module with .float(), without casts")
 
@@ -123,7 +126,7 @@ def cast(emit, value, dtype):
     if dtype == torch.bool and not isinstance(value, Known):
         return Whole(truth(emit, value), dtype)
     if dtype in INTEGERS and isinstance(value, Whole):
-        return Whole(value.tensor, dtype)
+        return dataclasses.replace(value, dtype=dtype)
     if dtype == torch.float32 and isinstance(value, (Integers, Whole)):
         return emit.tensor(value)
     if isinstance(value, Known) or dtype == torch.float32 or dtype in INTEGERS and isinstance(value, Integers):
@@ -145,6 +148,7 @@ class Lowering:
         self.graph = GraphText()
         self.nodes = []  # that of each instruction
         self.foreign = []  # names of parameters whose values no law of a graph has drawn
+        self.counted = []  # (node, Whole) of what is computed as whole numbers
         self.guessed = {}  # of inputs: the bound of their numbers
         self.statistics = []  # names of buffers that forward changes and no graph has
         of = {id(buffer): name for name, buffer in module.named_buffers()}
@@ -296,4 +300,9 @@ class Lowering:
             if parts is not None:
                 return self.walk(*parts)[0]
             raise Unsupported(f"{name} is no operation of ostraka ops/2: {remedy_of(name, draws(node.target))}")
-        return typed(name, LOWERINGS[name](self.emit, *arguments, shape=shape, **keywords), result)
+        lowered = LOWERINGS[name](self.emit, *arguments, shape=shape, **keywords)
+        lowered = typed(self.emit, name, lowered, result, torch.utils._pytree.tree_leaves(arguments))
+        for one in lowered if isinstance(lowered, (list, tuple)) else [lowered]:
+            if isinstance(one, Whole):
+                self.counted.append((node, one))
+        return lowered

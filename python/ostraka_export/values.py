@@ -35,6 +35,8 @@ class Whole:
     """Integers or truths that are computed: a tensor of these numbers, as graph files have no others."""
     tensor: Tensor
     dtype: torch.dtype
+    source: str | None = None  # the input whose numbers they are, moved
+    most: collections.abc.Callable[[], int] | None = None  # how large they may be, when all bounds are known
 
     @property
     def shape(self):

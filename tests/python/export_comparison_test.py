@@ -39,7 +39,7 @@ class Compared(Case):
 
     def test_autocast(self):
         self.without("tracing.refuse_autocast", lambda *_: None)
-        self.without("program.typed", lambda name, value, traced: value)
+        self.without("program.typed", lambda emit, name, value, traced, operands: value)
         self.without("program.cast", lambda emit, value, dtype: value)
         self.expect_found(Words(in_bfloat16))
 

@@ -53,6 +53,7 @@ class Truths(Lowered):
             "softmax of what is left": lambda x: x.masked_fill(x < -1, -math.inf).softmax(-1),
             "truths": lambda x: x * ((x > -1) & ~(x > 1) | (x > 1.5) ^ (x < -1.5)),
             "logical": lambda x: x * torch.logical_xor(x > 0, torch.logical_not(x)).float(),
+            "fixed truths": lambda x: x * ((x > 0) & torch.tensor([True, False] * 4)),
             "bool": lambda x: x * x.relu().bool(),
             "counts": lambda x: x / (x > 0).sum(1, keepdim=True).clamp(min=1),
             "of a masked constant": lambda x: torch.where(x > 0, torch.ones(8), torch.zeros(())) * x})
@@ -173,10 +174,12 @@ class RefusedTruths(Lowered):
     def test_what_is_not_written(self):
         for function, words in [
                 (lambda m, t: m.x(t) * (m.x(t) // 2), ("rounds to integers", "of integers by a number")),
+                (lambda m, t: m.x(t) * m.x(t)[m.x(t)[..., 0] > 0].sum(), ("shape that depends on values",)),
                 (lambda m, t: m.x(t) * (m.x(t) > 0).any(), ("any", "not written")),
                 (lambda m, t: m.x(t) * (m.x(t) * 9).long(), ("torch.int64", "float32")),
                 (lambda m, t: m.x(t) * ((m.x(t) > 0) + (m.x(t) < 1)).float(), ("add of truths", "not written yet")),
-                (lambda m, t: m.x(t).index_select(-1, m.x(t)[0, 0].argsort()), ("index that is computed", "not written yet"))]:
+                (lambda m, t: m.x(t) * (t * 7919 * 104729 % 64 > 3)[..., None], ("exact up to", "smaller factors")),
+                (lambda m, t: m.x(t) * m.x(t).view(torch.int32), ("view of integers",))]:
             with self.subTest(words=words):
                 self.expect_refused(Words(function), tokens(), ".py:", *words)
 
