@@ -98,6 +98,25 @@ def pair(kind, labels=False):
     return Pair(model), (tokens()[0], *tokens()), {}
 
 
+PADDED = ("bert", "roberta", "distilbert", "electra", "gpt2", "llama")
+
+
+def padded(kind):
+    """Sentences of different lengths, their mask and a class of each, as people train them: with dropout."""
+    import transformers
+    sizes = {"gpt2": dict(n_embd=32, n_layer=1, n_head=2, n_positions=32, pad_token_id=0),
+             "distilbert": dict(dim=32, n_layers=1, n_heads=2, hidden_dim=48, max_position_embeddings=32),
+             "llama": dict(hidden_size=32, intermediate_size=48, num_hidden_layers=1, num_attention_heads=2,
+                           num_key_value_heads=2, pad_token_id=0)}
+    usual = dict(hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=48,
+                 max_position_embeddings=32)
+    config = transformers.AutoConfig.for_model(kind, vocab_size=KINDS, num_labels=3, **sizes.get(kind, usual))
+    model = transformers.AutoModelForSequenceClassification.from_config(config).train()
+    words = torch.randint(2, KINDS, (4, 12))
+    seen = torch.arange(12) < torch.tensor([12, 5, 1, 9])[:, None]
+    return model, {"input_ids": words * seen, "attention_mask": seen.long(), "targets": torch.randint(0, 3, (4,))}, LOGITS
+
+
 def vision(kind, **more):
     import transformers
     sizes = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48, image_size=32,
@@ -464,6 +483,7 @@ def cases():
         "DINOv2": lambda: vision("dinov2"), "Swin of transformers": swin, "ResNet of transformers": resnet_of_transformers,
         "Whisper's encoder": whisper, "Wav2Vec2": wav2vec2, "CLIP's text": clip_text,
         "LoRA, Llama": lambda: adapted("llama"), "LoRA, GPT-2": lambda: adapted("gpt2"),
+        **{f"{kind}, padded": lambda kind=kind: padded(kind) for kind in PADDED},
         "LoRA, dropout": lambda: adapted("llama", lora_dropout=0.1), "DoRA": lambda: adapted("llama", use_dora=True),
         "prompt tuning": prompt_tuned}
     result |= {f"timm {name}": functools.partial(of_timm, kind, options) for name, (kind, options) in TIMM.items()}
