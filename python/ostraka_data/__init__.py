@@ -18,7 +18,8 @@ MOST_CONTEXT = 1 << 16
 MOST_OF_TWO_BYTES = 1 << 16
 MOST_HELD_OUT_ROWS = 2048
 STREAM_INDEX = "stream.index"
-BLOCK = 1 << 20  # tokens that are read at once
+BLOCK = 1 << 20      # tokens that are read at once
+ROWS_AT_ONCE = 256   # that are encoded
 
 
 def pack(texts, tokenizer, path, *, context, vocabulary=None, end=None, overwrite=False):
@@ -142,15 +143,24 @@ def pack_stream(rows, folder, *, integers=None, pixels=(), validation=None, test
             raise ValueError(f"a row has other columns or shapes than the first: {sorted(row)}")
         return _table(columns, fields)[0].tobytes()
 
+    def encoded_rows(rows):
+        """Of an iterable, many rows at a time; where something is wrong, one at a time, for the reason."""
+        while block := list(itertools.islice(rows, ROWS_AT_ONCE)):
+            try:
+                columns = _columns_of(block)
+                alike = set(columns) == set(first) and _described([columns], integers, set(pixels))[0] == lines
+            except ValueError:
+                alike = False
+            yield from map(bytes, _table(columns, fields)) if alike else map(encoded, block)
+
     width = len(encoded(first))
     chunk_rows = max(chunk_bytes // width, 1)
-    held_out = [[encoded(row) for row in part] for part in (validation, test)] if test is not None else [[], []]
+    held_out = [list(encoded_rows(iter(part))) for part in (validation, test)] if test is not None else [[], []]
     draw = np.random.default_rng(seed)
     os.makedirs(folder, exist_ok=True)
     with _ChunkWriter(folder, chunk_rows, file_chunks) as writer:
         buffer = []
-        for row in itertools.chain([first], rows):
-            row = encoded(row)
+        for row in encoded_rows(itertools.chain([first], rows)):
             if test is None:
                 place = int.from_bytes(hashlib.blake2b(row, digest_size=8).digest(), "little") % 100
                 if place < 2 and len(held_out[place]) < MOST_HELD_OUT:
