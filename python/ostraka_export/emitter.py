@@ -20,6 +20,7 @@ class Emitter:
         self.trained = {}    # name: parameter
         self.padded = {}     # of a table's name and its padding row: the table that lookups read
         self.left_out = set()  # integer inputs that may be -1: targets of a cross_entropy
+        self.smoothed = set()  # those whose cross_entropy is smoothed over all targets, left out or not
         self.made = {}       # by a key of their lowerings, what layers share
         self._numbers = {}   # of an integer input's name: its numbers as floats
         self._reshaped = {}  # the result of a reshape: what it is of

@@ -134,13 +134,18 @@ def bound_by_example(lowering, example):
     for (name, entry), x in zip(graph.inputs.items(), example):
         if entry[0] != "i32":
             continue
+        if name in lowering.emit.smoothed and int(x.min()) < 0:
+            raise ExportError(f"the input {name} has -1 in the example, and label smoothing that leaves targets out is not "
+                              "written yet: leave it out, or have no such targets")
         is_counted = name in graph.tables.values()
         if entry[3] is None and not is_counted:
             raise ExportError(f"nothing reads the input {name}; leave it out of the example")
         if is_counted and int(x.min()) < 0:
             raise ExportError(f"the input {name} has the number {int(x.min())} in the example and is computed with, which "
                               "takes numbers from 0 on" + (": give the module another input for what it computes"
-                                                           if name in lowering.emit.left_out else ": add to it"))
+                                                           if name in lowering.emit.left_out else
+                                                           ": in place of -1 give a number of no class, and ignore_index="
+                                                           if name == "targets" else ": add to it"))
         if entry[3] is not None:
             continue
         entry[3] = max(int(x.max()), 1) + 1
@@ -168,6 +173,8 @@ def require_limits(lowering, text):
 
 def notes_of(lowering, module, leak):
     notes = [leak] if leak else []
+    for name in lowering.emit.smoothed:
+        notes.append(f"label smoothing counts all of the input {name}, also -1: a run's data must have none to train on")
     for name in lowering.emit.left_out & set(lowering.graph.tables.values()):
         notes.append(f"the input {name} cannot be -1, as the module computes with it: such data are refused")
     for name, bound in lowering.guessed.items():

@@ -7,8 +7,9 @@ from ostraka_export.errors import Unsupported
 from ostraka_export.fused_attention import attention_of
 from ostraka_export.lower_arithmetic import SWALLOWS, add, times
 from ostraka_export.lower_logs import of_known_targets, written_log_softmax
+from ostraka_export.lower_order import equal_to
 from ostraka_export.lower_shapes import repeat_interleave
-from ostraka_export.lower_truths import added_to_scores, some_seen
+from ostraka_export.lower_truths import added_to_scores, apart, some_seen
 from ostraka_export.lowering import lowers
 from ostraka_export.values import Integers, Known, LogSoftmax, Tensor, Whole
 
@@ -185,22 +186,67 @@ def cross_entropy(emit, logits, targets, weight=None, reduction=1, ignore_index=
         log_shares = written_log_softmax(emit, logits)
         return of_known_targets(emit, log_shares, targets.tensor, weight, reduction, ignore_index)
     logits = logits.logits if isinstance(logits, LogSoftmax) else emit.tensor(logits)
-    if weight is not None or label_smoothing != 0:
-        raise Unsupported("cross_entropy with weights of classes or label smoothing is not written yet for targets "
-                          "that are an input; leave them out")
-    if reduction != 1:
-        raise Unsupported("cross_entropy that is not the mean over targets that are an input is not written yet")
-    if not isinstance(targets, Integers):
-        raise Unsupported("cross_entropy whose targets are computed; give them as an integer input of the module, already "
-                          "shifted")
-    if ignore_index not in (-1, -100):
-        raise Unsupported(f"ignore_index = {ignore_index}; an exact graph leaves out targets of -1")
+    if getattr(targets, "source", None) == "targets":
+        raise Unsupported("a part of the targets: a run gives them already shifted, so let the module take all of them, or "
+                          "give it each part as an input")
     logits = classes_last(emit, logits)
+    if not isinstance(targets, (Integers, Whole)):
+        return of_shares(emit, logits, classes_last(emit, emit.tensor(targets)), weight, reduction, label_smoothing, shape)
+    if isinstance(targets, Whole) or weight is not None or reduction != 1 or ignore_index not in (-1, -100):
+        return of_counted_targets(emit, logits, targets, weight, reduction, ignore_index, label_smoothing, shape)
     classes = logits.shape[-1]
     emit.bound(targets, -1, classes)
     emit.left_out.add(targets.name)
     logits = emit.reshape(logits, [*emit.original(targets), classes])
-    return emit.apply("cross_entropy", [logits, targets], [])
+    loss = emit.apply("cross_entropy", [logits, targets], [])
+    if label_smoothing == 0:
+        return loss
+    emit.smoothed.add(targets.name)
+    log_shares = written_log_softmax(emit, logits)
+    even = emit.reduced("mean", log_shares, range(len(logits.shape)), False)
+    return add(emit, emit.scaled(loss, 1 - label_smoothing), emit.scaled(even, -label_smoothing), shape=())
+
+
+def of_shares(emit, logits, shares, weight, reduction, smoothing, shape):
+    """Of targets that are shares of the classes."""
+    if weight is not None:
+        raise Unsupported("weights of classes beside shares of them are not written yet; multiply the shares")
+    shares = emit.shifted(emit.scaled(shares, 1 - smoothing), smoothing / logits.shape[-1])
+    each = emit.apply("mul", [written_log_softmax(emit, logits), shares], logits.shape)
+    last = len(logits.shape) - 1
+    if reduction == 0:
+        return emit.reshape(emit.scaled(emit.reduced("sum", each, [last], False), -1), shape)
+    total = emit.reduced("sum", each, range(last + 1), False)
+    return emit.scaled(total, -1 if reduction == 2 else -1 / math.prod(logits.shape[:-1]))
+
+
+def of_counted_targets(emit, logits, targets, weight, reduction, ignored, smoothing, shape):
+    """By truths "is class c" of targets: for all that the instruction does not have. What is of no class counts nothing."""
+    if ignored < -1 and ignored != -100:
+        raise Unsupported(f"ignore_index = {ignored}; -1, or a class")
+    if weight is not None and not isinstance(weight, Known):
+        raise Unsupported("weights of classes that are trained are not written yet")
+    emit.places_below(targets, max(logits.shape[-1], ignored + 1))
+    rows = (math.prod(logits.shape[:-1]), logits.shape[-1])
+    numbers = emit.reshape(emit.tensor(targets), rows[:1])
+    log_shares = written_log_softmax(emit, emit.reshape(logits, rows))
+    weights = emit.expand(emit.tensor(Known(torch.ones(rows[1]), "ones") if weight is None else weight), rows)
+    hot = equal_to(emit, numbers, rows[1])
+    kept = emit.reduced("sum", hot, [1], True)
+    if ignored >= 0:
+        kept = emit.apply("mul", [kept, emit.reshape(apart(emit, numbers, ignored, rows[:1]), (rows[0], 1))], kept.shape)
+    weights = emit.apply("mul", [weights, emit.expand(kept, rows)], rows)
+    hot = emit.apply("mul", [hot, weights], rows)
+
+    def total(factors):
+        return emit.scaled(emit.reduced("sum", emit.apply("mul", [log_shares, factors], rows), [1], False), -1)
+    each = total(hot)
+    if smoothing > 0:
+        each = add(emit, emit.scaled(each, 1 - smoothing), emit.scaled(total(weights), smoothing / rows[1]), shape=rows[:1])
+    if reduction == 0:
+        return emit.reshape(each, shape)
+    loss = emit.reduced("sum", each, [0], False)
+    return loss if reduction == 2 else emit.apply("div", [loss, emit.reduced("sum", hot, [0, 1], False)], ())
 
 
 def classes_last(emit, logits):

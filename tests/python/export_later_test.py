@@ -119,6 +119,25 @@ class Later(Case):
         net = Net(regularized, e=table, h=lambda: nn.Linear(8, 5))
         self.expect_equal_at(net, (SENTENCES, SENTENCES % 5), (SENTENCES, SENTENCES % 4))
 
+    def test_losses_of_classes(self):
+        weight = torch.tensor([0.5, 1.0, 2.0])
+        kinds = [{"label_smoothing": 0.1}, {"weight": weight}, {"weight": weight, "label_smoothing": 0.2}, {"reduction": "sum"},
+                 {"reduction": "none"}, {"ignore_index": 0}, {"ignore_index": 3, "weight": weight},
+                 {"ignore_index": 0, "weight": weight, "label_smoothing": 0.1, "reduction": "sum"}]
+        head = lambda: nn.Linear(5, 3)
+        for kind in kinds:
+            def loss(m, x, y):
+                return (F.cross_entropy(m.h(x), y, **kind) * torch.arange(1.0, 5.0)).mean()
+            some = CLASSES + 1 if kind.get("ignore_index") == 3 else CLASSES
+            self.expect_equal_at(Net(loss, h=head), (torch.randn(4, 5), some), (torch.randn(4, 5), some.flip(0)))
+        x, y = torch.randn(4, 5), CLASSES
+        shares = lambda m, x, y: F.cross_entropy(m.h(x), F.one_hot(y, 3) * 0.9 + 0.05, label_smoothing=0.1)
+        self.expect_equal_at(Net(shares, h=head), (x, y), (torch.randn(4, 5), y.flip(0)))
+        own = Net(lambda m, x: F.cross_entropy(m.h(x), m.h(x).argmax(-1)), h=head)
+        self.expect_equal_at(own, (x,), (torch.randn(4, 5),))
+        following = Net(lambda m, tokens, x: F.cross_entropy((m.e(tokens) * x)[:, :-1].flatten(0, 1), tokens[:, 1:].flatten() % 8), e=table)
+        self.expect_equal_at(following, (SENTENCES, torch.randn(8)), (WITH_NOTHING, torch.randn(8)))
+
     def test_draws_are_whole_where_they_are_compared(self):
         for keep in (0.85, 0.996):
             net = Net(lambda m, x: (m.w * x * (torch.empty_like(m.w).bernoulli_(keep) == 1)).sum(), w=lambda: torch.randn(3))
@@ -135,8 +154,12 @@ class Later(Case):
         left_out = SENTENCES % 5 - 1
         self.expect_refused(Net(regularized, e=table, h=lambda: nn.Linear(8, 5)), (SENTENCES, left_out), "the number -1",
                             "give the module another input")
-        computed = Net(lambda m, x: F.cross_entropy(m.h(x), m.h(x).argmax(-1)), h=lambda: nn.Linear(4, 6))
-        self.expect_refused(computed, (torch.randn(3, 4),), "targets are computed", "integer input")
+        shifting = Net(lambda m, t, y: F.cross_entropy(m.e(t)[:, :-1].flatten(0, 1), y[:, 1:].flatten()), e=table)
+        self.expect_refused(shifting, (SENTENCES, SENTENCES % 8), "a part of the targets", "already shifted")
+        smoothed = Net(lambda m, x, y: F.cross_entropy(m.h(x), y, label_smoothing=0.1), h=lambda: nn.Linear(4, 6))
+        self.expect_refused(smoothed, (torch.randn(4, 4), CLASSES - 1), "label smoothing that leaves targets out")
+        weighted = Net(lambda m, x, y: F.cross_entropy(m.h(x), y, torch.ones(6), ignore_index=-1), h=lambda: nn.Linear(4, 6))
+        self.expect_refused(weighted, (torch.randn(4, 4), CLASSES - 1), "the number -1", "ignore_index=")
 
 
 if __name__ == "__main__":
