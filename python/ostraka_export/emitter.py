@@ -18,11 +18,9 @@ class Emitter:
     def __init__(self, graph):
         self.graph = graph
         self.trained = {}    # name: parameter
-        self.padded = {}     # of a table's name and its padding row: the table that lookups read
         self.left_out = set()  # integer inputs that may be -1: targets of a cross_entropy
         self.smoothed = set()  # those whose cross_entropy is smoothed over all targets, left out or not
-        self.made = {}       # by a key of their lowerings, what layers share
-        self._numbers = {}   # of an integer input's name: its numbers as floats
+        self._made = {}      # by what made it: once()
         self._reshaped = {}  # the result of a reshape: what it is of
         self._permuted = {}  # the result of a permute: what it is of, and the order
         self._trained = {}   # of each instruction: whether a gradient passes from it to a parameter
@@ -139,8 +137,20 @@ class Emitter:
 
     def moved_last(self, x, axis, function):
         """function(x with this axis last), which keeps the other axes; and the axis moved back."""
-        order = [i for i in range(len(x.shape)) if i != axis] + [axis]
-        return self.permute(function(self.permute(x, order)), [order.index(i) for i in range(len(order))])
+        there, back = self.axis_last(len(x.shape), axis)
+        return self.permute(function(self.permute(x, there)), back)
+
+    @staticmethod
+    def axis_last(rank, axis):
+        """The order of axes that has this one last, and the one that moves it back."""
+        there = [i for i in range(rank) if i != axis] + [axis]
+        return there, [there.index(i) for i in range(rank)]
+
+    def once(self, make, *arguments):
+        """make(emitter, *arguments), which is written once for all that ask with equal arguments."""
+        if (make, arguments) not in self._made:
+            self._made[make, arguments] = make(self, *arguments)
+        return self._made[make, arguments]
 
     def product_along(self, x, axis, matrix):
         """The sum over i of x[.., i, ..] * matrix[i, j] at .., j, .. along an axis; the matrix is known."""
@@ -227,11 +237,11 @@ class Emitter:
     def numbers(self, integers):
         """The integers as floats: rows of a table of all numbers that the input may have."""
         self.bound(integers, 0, None)
-        shape = self.original(integers)
-        if integers.name not in self._numbers:
-            table = Tensor(self.graph.table(integers.name), ())
-            self._numbers[integers.name] = self.apply("embedding", [table, integers], (*shape, 1))
-        return self.reshape(self._numbers[integers.name], integers.shape)
+        return self.reshape(self.once(Emitter._looked_up, integers.name), integers.shape)
+
+    def _looked_up(self, name):
+        integers = Integers(name, self.graph.inputs[name][1])
+        return self.apply("embedding", [Tensor(self.graph.table(name), ()), integers], (*integers.shape, 1))
 
     def places_below(self, places, count):
         """Narrows the input of which these are the numbers, if they are one's."""

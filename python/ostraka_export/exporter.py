@@ -16,13 +16,13 @@ from ostraka_export.comparison import Comparison
 from ostraka_export.errors import ExportError
 from ostraka_export.graph_text import GRAPH, digest
 from ostraka_export.initial import check_law
-from ostraka_export.lower_truths import EXACT, QUOTIENTS
 from ostraka_export.objective import Objective, inputs_of, refuse_targets, unwrapped
 from ostraka_export.places import place_of
 from ostraka_export.program import Lowering
 from ostraka_export.run_notes import data_note, drops_note, laws_note, leak_note
 from ostraka_export.tensors import write_tensors
 from ostraka_export.tracing import traced
+from ostraka_export.whole_numbers import DIVISIONS, EXACT, QUOTIENTS
 
 MOST_LINES, MOST_BYTES = 1 << 16, 4 << 20  # of a graph file (docs/graph.md)
 LEAST_TORCH = (2, 5)  # torch.export without strict tracing
@@ -141,11 +141,13 @@ def bound_by_example(lowering, example):
         if entry[3] is None and not is_counted:
             raise ExportError(f"nothing reads the input {name}; leave it out of the example")
         if is_counted and int(x.min()) < 0:
+            remedy = "add to it"
+            if name in lowering.emit.left_out:
+                remedy = "give the module another input for what it computes"
+            elif name == "targets":
+                remedy = "in place of -1 give a number of no class, and ignore_index="
             raise ExportError(f"the input {name} has the number {int(x.min())} in the example and is computed with, which "
-                              "takes numbers from 0 on" + (": give the module another input for what it computes"
-                                                           if name in lowering.emit.left_out else
-                                                           ": in place of -1 give a number of no class, and ignore_index="
-                                                           if name == "targets" else ": add to it"))
+                              f"takes numbers from 0 on: {remedy}")
         if entry[3] is not None:
             continue
         entry[3] = max(int(x.max()), 1) + 1
@@ -156,10 +158,11 @@ def bound_by_example(lowering, example):
 
 def require_exact_numbers(lowering):
     """ExportError if integers may become so large that a float32 rounds them."""
-    for node, whole in lowering.counted:
-        if whole.tensor.name in lowering.graph.needed and whole.most() > EXACT:
-            raise ExportError(f"{place_of(node)}: integers of up to {whole.most()} or that are divided above {QUOTIENTS}, and "
-                              f"whole numbers are exact up to {EXACT}: smaller factors, or a smaller vocabulary")
+    for node, name, whole in lowering.counted:
+        limit = QUOTIENTS if name in DIVISIONS else EXACT
+        if whole.tensor.name in lowering.graph.needed and whole.most() > limit:
+            raise ExportError(f"{place_of(node)}: {name} of integers of up to {whole.most()}, which is exact up to {limit}: "
+                              "smaller factors, or a smaller vocabulary")
 
 
 def require_limits(lowering, text):

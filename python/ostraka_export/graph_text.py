@@ -50,17 +50,20 @@ class GraphText:
         key = (digest(FROZEN, array.tobytes()), array.shape)
         if key not in self._names_of:
             name, count = wanted, 1
-            while name in self.constants or name in self.parameters or name in self.inputs or name in self.drawn:
+            while self._is_taken(name):
                 count += 1
                 name = f"{wanted}.{count}"
             self._names_of[key] = name
             self.constants[name] = array
         return self._names_of[key]
 
+    def _is_taken(self, name):
+        return any(name in names for names in (self.parameters, self.constants, self.inputs, self.tables, self.drawn))
+
     def table(self, of):
         """The name of a constant that text() makes: how many numbers an input may have is known at the end."""
         name = f"numbers.{of}"
-        while name in self.constants or name in self.parameters or name in self.inputs:
+        while self._is_taken(name):
             name += "_"
         self.tables[name] = of
         return name
@@ -68,8 +71,7 @@ class GraphText:
     def draw(self, shape, keep):
         """The name of a new drawn input: each element is 1 / keep with this chance, else 0."""
         number = len(self.drawn) + 1
-        while (name := f"drawn.{number}") in self.constants or name in self.parameters or name in self.inputs or \
-                name in self.drawn:
+        while self._is_taken(name := f"drawn.{number}"):
             number += 1
         self.drawn[name] = (tuple(shape), float(keep))
         return name

@@ -144,8 +144,11 @@ LOW = 1e30       # in place of infinity: what is multiplied by 0 or subtracted m
 
 
 def finite(x):
-    """A Known without infinities."""
-    return Known(x.tensor.clamp(-LOW, LOW) if bool(x.tensor.isinf().any()) else x.tensor, x.name)
+    """Without infinities, if it is known."""
+    x = Known(torch.tensor(float(x))) if isinstance(x, (int, float)) else x
+    if not isinstance(x, Known) or not bool(x.tensor.isinf().any()):
+        return x
+    return Known(x.tensor.clamp(-LOW, LOW), x.name)
 
 
 def kept(emit, condition, x, other, shape):

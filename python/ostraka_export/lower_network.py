@@ -101,14 +101,6 @@ def attention(emit, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=
     return emit.reshape(emit.permute(result, [0, 2, 1, 3]), shape)
 
 
-def once(emit, make, *arguments):
-    """What `make` writes, for all layers that have these arguments."""
-    key = (make, *(x.tensor.name if isinstance(x, Whole) else x for x in arguments))
-    if key not in emit.made:
-        emit.made[key] = make(emit, *arguments)
-    return emit.made[key]
-
-
 def written_attention(emit, query, key, value, mask, scale, dropout_p, shape):
     """With all scores, for what the instruction does not take: dropout, a mask that is trained or another one for each head."""
     groups = query.shape[-3] // key.shape[-3] if len(query.shape) > 2 else 1
@@ -124,9 +116,9 @@ def written_attention(emit, query, key, value, mask, scale, dropout_p, shape):
         if isinstance(mask, Known):
             mask = Known(added_mask(mask.tensor), "mask")
         elif isinstance(mask, Whole):
-            mask = once(emit, added_to_scores, mask)
+            mask = emit.once(added_to_scores, mask.tensor)
         if isinstance(mask, Tensor):
-            seen = once(emit, some_seen, mask, of_all)
+            seen = emit.once(some_seen, mask, of_all)
         scores = add(emit, scores, mask, shape=of_all)
     weights = emit.unary("softmax", scores)
     if seen is not None:

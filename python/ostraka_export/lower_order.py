@@ -3,6 +3,8 @@
 The tie rule: of equal values the one that comes first counts as before the others, in either direction. What a product
 leaves out is multiplied by 0, so it must be finite.
 """
+import math
+
 import torch
 
 from ostraka_export.errors import Unsupported
@@ -16,17 +18,14 @@ MOST_PAIRS = 2 ** 24  # truths that one operator makes: 64 MiB
 
 
 def require_few(shape):
-    count = 1
-    for extent in shape:
-        count *= extent
-    if count > MOST_PAIRS:
-        raise Unsupported(f"it needs {count} comparisons, and a lowering makes at most {MOST_PAIRS}: fewer values, or a "
+    if math.prod(shape) > MOST_PAIRS:
+        raise Unsupported(f"it needs {math.prod(shape)} comparisons, and a lowering makes at most {MOST_PAIRS}: fewer values, or a "
                           "smaller batch")
     return tuple(shape)
 
 
 def pairs(emit, x, y):
-    """x of [..., n] as [..., n, m] and y of [..., m] as the same."""
+    """x of [..., n] and y of [..., m], both expanded to [..., n, m]."""
     wide = require_few((*x.shape, y.shape[-1]))
     return (emit.expand(emit.reshape(x, (*x.shape, 1)), wide),
             emit.expand(emit.reshape(y, (*y.shape[:-1], 1, y.shape[-1])), wide))
@@ -39,7 +38,7 @@ def ranks(emit, x):
     equal = other(emit, apart(emit, others, own, own.shape))
     earlier = emit.tensor(Known(torch.ones(own.shape[-2:]).tril(-1), "earlier"))
     first = emit.apply("mul", [equal, emit.expand(earlier, own.shape)], own.shape)
-    return emit.stopped(emit.reduced("sum", emit.apply("add", [larger, first], own.shape), [len(own.shape) - 1], False))
+    return emit.reduced("sum", emit.apply("add", [larger, first], own.shape), [len(own.shape) - 1], False)
 
 
 def equal_to(emit, places, count):
@@ -63,9 +62,8 @@ def product(emit, flags, x):
 
 def sorted_by(emit, x, axis, begin, end, descending):
     """(values, places) of the order from begin to end along an axis."""
-    order = [i for i in range(len(x.shape)) if i != axis] + [axis]
-    back = [order.index(i) for i in range(len(order))]
-    x = emit.permute(x, order)
+    there, back = emit.axis_last(len(x.shape), axis)
+    x = emit.permute(x, there)
     rank = ranks(emit, x if descending else emit.scaled(x, -1))
     flags = turned(emit, equal_to(emit, rank, x.shape[-1]))
     flags = emit.slice(flags, len(flags.shape) - 2, begin, end)
@@ -112,7 +110,7 @@ def kthvalue(emit, x, k, dim=-1, keepdim=False, *, shape):
 @lowers("median")
 def median(emit, x, dim=None, keepdim=False, *, shape):
     if dim is None:  # equal ones share the gradient
-        x = emit.reshape(emit.tensor(x), [torch.Size(x.shape).numel()])
+        x = emit.reshape(emit.tensor(x), [math.prod(x.shape)])
         middle = emit.stopped(kth(emit, x, (x.shape[0] - 1) // 2, 0, False, False)[0])
         equal = other(emit, apart(emit, x, emit.expand(middle, x.shape), x.shape))
         total = emit.reduced("sum", emit.apply("mul", [x, equal], x.shape), [0], False)
@@ -124,7 +122,7 @@ def first_of(descending):
     def lower(emit, x, dim=None, keepdim=False, *, shape):
         x = emit.tensor(x)
         if dim is None:
-            x = emit.reshape(x, [torch.Size(x.shape).numel()])
+            x = emit.reshape(x, [math.prod(x.shape)])
             return Whole(emit.reshape(kth(emit, x, 0, 0, False, descending)[1].tensor, shape), torch.int64)
         return kth(emit, x, 0, dim, keepdim, descending)[1]
     return lower
@@ -155,18 +153,18 @@ def one_hot(emit, places, classes=-1, *, shape):
 
 
 def aligned(emit, x, axis, index):
-    """x and an index with the axis last, and the order that brings it back: other axes as long as the index's."""
+    """x and an index with the axis last, and the orders there and back: other axes as long as the index's."""
     for i, extent in enumerate(index.shape):
         if i != axis:
             x = emit.slice(x, i, 0, extent)
-    order = [i for i in range(len(x.shape)) if i != axis] + [axis]
-    return emit.permute(x, order), emit.permute(index, order), [order.index(i) for i in range(len(order))]
+    there, back = emit.axis_last(len(x.shape), axis)
+    return emit.permute(x, there), emit.permute(index, there), there, back
 
 
 def gathered(emit, x, axis, index):
     """x at places that are computed, along an axis."""
     emit.places_below(index, x.shape[axis])
-    x, index, back = aligned(emit, emit.tensor(x), axis, emit.tensor(index))
+    x, index, _, back = aligned(emit, emit.tensor(x), axis, emit.tensor(index))
     return emit.permute(product(emit, equal_to(emit, index, x.shape[-1]), x), back)
 
 
@@ -174,13 +172,13 @@ def rows_of(emit, table, index, shape):
     """Rows of a table at places that are computed."""
     rows, width = table.shape
     emit.places_below(index, rows)
-    flat = emit.reshape(emit.tensor(index), (torch.Size(index.shape).numel(),))
+    flat = emit.reshape(emit.tensor(index), (math.prod(index.shape),))
     flags = equal_to(emit, flat, rows)
     return emit.reshape(emit.apply("matmul", [flags, emit.tensor(table)], (flat.shape[0], width)), shape)
 
 
 def scattered(emit, x, dim, index, source, shape, adds):
-    x, axis = emit.tensor(finite(x) if isinstance(x, Known) else x), dim % len(shape)
+    x, axis = emit.tensor(finite(x)), dim % len(shape)
     emit.places_below(index, shape[axis])
     index = emit.tensor(index)
     if any(index.shape[i] != x.shape[i] for i in range(len(shape)) if i != axis):
@@ -191,8 +189,8 @@ def scattered(emit, x, dim, index, source, shape, adds):
     source = emit.tensor(source)
     for i, extent in enumerate(index.shape):
         source = emit.slice(source, i, 0, extent)
-    x, index, back = aligned(emit, x, axis, index)
-    source = emit.permute(source, [i for i in range(len(shape)) if i != axis] + [axis])
+    x, index, there, back = aligned(emit, x, axis, index)
+    source = emit.permute(source, there)
     flags = turned(emit, equal_to(emit, index, x.shape[-1]))
     written = product(emit, flags, source)
     if not adds:

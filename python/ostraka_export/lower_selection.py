@@ -217,14 +217,12 @@ def take_along_dim(emit, x, index, dim=None, *, shape):
 
 def with_held_row(emit, table, row):
     """The table whose padding row passes no gradient, as eager PyTorch's lookup: its other uses may train that row."""
-    if (table.name, row) not in emit.padded:
-        parts = [emit.stopped(emit.slice(table, 0, row, row + 1))]
-        if row > 0:
-            parts.insert(0, emit.slice(table, 0, 0, row))
-        if row + 1 < table.shape[0]:
-            parts.append(emit.slice(table, 0, row + 1, table.shape[0]))
-        emit.padded[table.name, row] = emit.cat(parts, 0)
-    return emit.padded[table.name, row]
+    parts = [emit.stopped(emit.slice(table, 0, row, row + 1))]
+    if row > 0:
+        parts.insert(0, emit.slice(table, 0, 0, row))
+    if row + 1 < table.shape[0]:
+        parts.append(emit.slice(table, 0, row + 1, table.shape[0]))
+    return emit.cat(parts, 0)
 
 
 @lowers("embedding")
@@ -232,7 +230,7 @@ def embedding(emit, table, index, padding_idx=-1, scale_grad_by_freq=False, spar
     if scale_grad_by_freq:
         raise Unsupported("scale_grad_by_freq is not written yet; leave it out")
     if padding_idx >= 0 and not isinstance(table, Known):
-        table = with_held_row(emit, table, padding_idx)
+        table = emit.once(with_held_row, table, padding_idx)
     table = emit.tensor(table)
     if isinstance(index, Known):
         rows = taken(emit, table, 0, places_of(index.tensor, table.shape[0]))

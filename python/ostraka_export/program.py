@@ -23,11 +23,12 @@ from ostraka_export.emitter import Emitter
 from ostraka_export.errors import ExportError, Unsupported
 from ostraka_export.graph_text import GraphText
 from ostraka_export.initial import could_draw, law_of
-from ostraka_export.lower_truths import most_of, require_whole, source_of, truth
+from ostraka_export.lower_truths import truth
 from ostraka_export.lowering import CASTS, LOWERINGS, remedy_of
 from ostraka_export.places import place_of
 from ostraka_export.tracing import STATE, SWITCHES, draws, first_line, mutates, name_of, placeholders_of, region_of
 from ostraka_export.values import Integers, Kept, Known, LogSoftmax, Tensor, Whole
+from ostraka_export.whole_numbers import most_of, require_whole, source_of
 
 NAMED = re.compile(r"[A-Za-z0-9_.]{1,128}\Z")
 UNSET = ("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted")
@@ -117,8 +118,12 @@ def typed(emit, name, value, traced, operands):
         else:
             require_whole(name, traced.dtype == torch.bool, operands)
         return Whole(tensor, traced.dtype, source_of(name, operands), most_of(emit, name, operands, traced))
-    raise Unsupported(f"{traced.dtype} of what depends on inputs or parameters; exact kernels compute in float32: "
-                      "export the module with .float(), without casts")
+    raise not_exact(traced.dtype)
+
+
+def not_exact(dtype):
+    return Unsupported(f"{dtype} of what depends on inputs or parameters; exact kernels compute in float32: "
+                       "export the module with .float(), without casts")
 
 
 def cast(emit, value, dtype):
@@ -131,8 +136,7 @@ def cast(emit, value, dtype):
         return emit.tensor(value)
     if isinstance(value, Known) or dtype == torch.float32 or dtype in INTEGERS and isinstance(value, Integers):
         return value
-    raise Unsupported(f"{dtype} of what depends on inputs or parameters; exact kernels compute in float32: "
-                      "export the module with .float(), without casts")
+    raise not_exact(dtype)
 
 
 class Lowering:
@@ -148,7 +152,7 @@ class Lowering:
         self.graph = GraphText()
         self.nodes = []  # that of each instruction
         self.foreign = []  # names of parameters whose values no law of a graph has drawn
-        self.counted = []  # (node, Whole) of what is computed as whole numbers
+        self.counted = []  # (node, operator's name, Whole) of what is computed as whole numbers
         self.guessed = {}  # of inputs: the bound of their numbers
         self.statistics = []  # names of buffers that forward changes and no graph has
         of = {id(buffer): name for name, buffer in module.named_buffers()}
@@ -304,5 +308,5 @@ class Lowering:
         lowered = typed(self.emit, name, lowered, result, torch.utils._pytree.tree_leaves(arguments))
         for one in lowered if isinstance(lowered, (list, tuple)) else [lowered]:
             if isinstance(one, Whole):
-                self.counted.append((node, one))
+                self.counted.append((node, name, one))
         return lowered

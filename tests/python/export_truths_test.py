@@ -51,6 +51,7 @@ class Truths(Lowered):
         self.expect_edges(lambda x: x.masked_fill(x.abs() > 1, 0.125), self.EDGES)
         self.each(ROWS, {
             "softmax of what is left": lambda x: x.masked_fill(x < -1, -math.inf).softmax(-1),
+            "or infinities of a tensor": lambda x: torch.where(x > 0, x, torch.tensor([-math.inf, 0.5] * 4)).softmax(-1),
             "truths": lambda x: x * ((x > -1) & ~(x > 1) | (x > 1.5) ^ (x < -1.5)),
             "logical": lambda x: x * torch.logical_xor(x > 0, torch.logical_not(x)).float(),
             "fixed truths": lambda x: x * ((x > 0) & torch.tensor([True, False] * 4)),
