@@ -9,6 +9,7 @@
 
 #include "exact/graph/infer.h"
 #include "exact/graph/operations.h"
+#include "node/base/safetensors.h"
 
 namespace ostraka::exact {
 namespace {
@@ -20,8 +21,7 @@ base::Status Refuse(const std::string& name, const std::string& reason) {
 bool IsName(std::string_view name) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-  // Tensors are stored in safetensors files, where this name is taken.
-  return !name.empty() && name.size() <= kMaxNameBytes && name != "__metadata__" &&
+  return !name.empty() && name.size() <= kMaxNameBytes && name != base::kSafetensorsMetadata &&
          name.find_first_not_of(kLetters) == std::string_view::npos;
 }
 
@@ -29,7 +29,8 @@ base::Status CheckDeclared(const std::string& name, const TensorType& type,
                            std::set<std::string_view>& names) {
   if (!IsName(name)) {
     return base::InvalidArgument("a name has 1 to " + std::to_string(kMaxNameBytes) +
-                                 " letters, digits, '_' and '.', and is not __metadata__");
+                                 " letters, digits, '_' and '.', and is not " +
+                                 base::kSafetensorsMetadata);
   }
   if (!names.insert(name).second) return Refuse(name, "is declared twice");
   if (const base::Status status = CheckType(type); !status.ok()) {

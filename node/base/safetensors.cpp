@@ -9,7 +9,6 @@ namespace ostraka::base {
 namespace {
 
 constexpr std::size_t kAlignment = 8;
-constexpr char kMetadataName[] = "__metadata__";
 
 // A JSON string (RFC 8259, section 7).
 std::string Quoted(const std::string& text) {
@@ -29,7 +28,7 @@ std::string Quoted(const std::string& text) {
 }
 
 std::string MetadataJson(const SafetensorsMetadata& metadata) {
-  std::string json = Quoted(kMetadataName) + ":{";
+  std::string json = Quoted(kSafetensorsMetadata) + ":{";
   for (auto entry = metadata.begin(); entry != metadata.end(); ++entry) {
     if (entry != metadata.begin()) json += ",";
     json += Quoted(entry->first) + ":" + Quoted(entry->second);
@@ -53,7 +52,7 @@ std::string TensorJson(const TensorSpec& tensor, TensorType type, std::uint64_t 
 std::string SafetensorsHeader(const TensorLayout& layout, const SafetensorsMetadata& metadata,
                               std::span<const TensorType> types) {
   OSTRAKA_CHECK(types.empty() || types.size() == layout.size());
-  std::set<std::string> names = {kMetadataName};
+  std::set<std::string> names = {kSafetensorsMetadata};
   std::string json = "{" + MetadataJson(metadata);
   std::uint64_t begin = 0;
   for (std::size_t i = 0; i < layout.size(); ++i) {

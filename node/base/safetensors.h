@@ -12,6 +12,7 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -25,14 +26,19 @@ namespace ostraka::base {
 using SafetensorsMetadata = std::map<std::string, std::string>;
 
 inline constexpr std::size_t kSafetensorsLengthBytes = 8;
+inline constexpr char kSafetensorsMetadata[] = "__metadata__";  // no tensor's name
 
 enum class TensorType : std::uint8_t { kF32, kBf16 };
 
 constexpr std::size_t BytesOf(TensorType type) { return type == TensorType::kF32 ? 4 : 2; }
+// A bfloat16 is the upper half of a float32.
+constexpr float WidenBf16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 // Everything before the tensors' bytes, which follow in the order of `layout`. `types` has one a
 // tensor; without it all are F32.
-// REQUIRES: tensor names are distinct and not "__metadata__"; all text is UTF-8.
+// REQUIRES: tensor names are distinct and not kSafetensorsMetadata; all text is UTF-8.
 std::string SafetensorsHeader(const TensorLayout& layout, const SafetensorsMetadata& metadata,
                               std::span<const TensorType> types = {});
 

@@ -86,7 +86,7 @@ std::optional<Header> ParseHeader(std::string_view text) {
   Header header;
   for (const auto& [name, value] : parsed.items()) {
     if (!value.is_object()) return std::nullopt;
-    if (name == "__metadata__") {
+    if (name == base::kSafetensorsMetadata) {
       for (const auto& [key, entry] : value.items()) {
         if (!entry.is_string()) return std::nullopt;
         header.metadata[key] = entry.get<std::string>();

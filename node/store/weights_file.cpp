@@ -102,8 +102,7 @@ void Widen(Type type, base::ByteView bytes, std::span<float> out) {
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto bits = static_cast<std::uint16_t>(bytes[2 * i] | bytes[2 * i + 1] << 8);
-    out[i] = type == Type::kF16 ? WidenHalf(bits)
-                                : std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+    out[i] = type == Type::kF16 ? WidenHalf(bits) : base::WidenBf16(bits);
   }
 }
 
@@ -140,7 +139,7 @@ class WeightsFile {
     if (!parsed.is_object()) return NoWeights(path_, "its header is no JSON object");
     if (parsed.size() > kMaxNames) return NoWeights(path_, "it has too many tensors");
     for (const auto& [name, value] : parsed.items()) {
-      if (name == "__metadata__") continue;
+      if (name == base::kSafetensorsMetadata) continue;
       std::optional<Entry> entry = EntryOf(value, data, size_);
       if (!entry) return NoWeights(path_, "its header does not say where tensor " + name + " is");
       entries_.emplace(name, *std::move(entry));

@@ -274,12 +274,12 @@ class Swarm {
     // The page is the first one's.
     if (index > 0) process.arguments.insert(process.arguments.end(), {"--sample", "0"});
     if (!DataSourceText().empty()) {
-      process.arguments.insert(process.arguments.end(), {"--data", DataSourceText()});
+      // Each node is a machine of its own, which has its own cache.
+      process.arguments.insert(
+          process.arguments.end(),
+          {"--data", DataSourceText(), "--data-cache", options_.data_cache, "--data-cache-dir",
+           run_.run_dir + "/" + SwarmNodeName(index) + ".data-cache"});
     }
-    // Each node is a machine of its own, which has its own cache.
-    process.arguments.insert(process.arguments.end(),
-                             {"--data-cache", options_.data_cache, "--data-cache-dir",
-                              run_.run_dir + "/" + SwarmNodeName(index) + ".data-cache"});
     if (options_.manifest.allow_private_sources) {
       process.arguments.push_back("--allow-private-sources");
     }

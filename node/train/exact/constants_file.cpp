@@ -61,7 +61,7 @@ std::vector<float> ValuesOf(base::TensorType type, std::string_view bytes, std::
   for (std::size_t i = 0; i < count; ++i) {
     const auto low = static_cast<unsigned char>(bytes[2 * i]);
     const auto high = static_cast<unsigned char>(bytes[2 * i + 1]);
-    values[i] = std::bit_cast<float>(std::uint32_t{low} << 16 | std::uint32_t{high} << 24);
+    values[i] = base::WidenBf16(static_cast<std::uint16_t>(low | high << 8));
   }
   return values;
 }
