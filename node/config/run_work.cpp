@@ -1,9 +1,11 @@
 #include "node/config/run_work.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "node/os/steady_clock.h"
+#include "node/train/stream/stream_index.h"
 
 namespace ostraka::config {
 namespace {
@@ -14,21 +16,39 @@ std::string Told(base::Duration duration) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
 }
 
+base::StatusOr<base::Duration> TimeOfOne(train::Trainer& trainer,
+                                         const std::vector<float>& parameters, bool fetches) {
+  base::Duration gradient{};
+  // The first one also sets up memory and kernels, or waits for its rows.
+  for (int i = 0; i < 2; ++i) {
+    const base::Time begin = os::SteadyNow();
+    RETURN_IF_ERROR(trainer.Gradient(parameters, {}).status());
+    gradient = os::SteadyNow() - begin;
+    if (gradient > base::Seconds(1) && !fetches) break;
+  }
+  return gradient;
+}
+
 }  // namespace
 
 base::StatusOr<base::Duration> MeasureLeastWork(const protocol::Manifest& manifest,
                                                 train::Trainer& trainer) {
   const std::vector<float> parameters = trainer.InitialParameters({});
-  base::Duration gradient{};
-  // The first one also sets up memory and kernels.
-  for (int i = 0; i < 2; ++i) {
-    const base::Time begin = os::SteadyNow();
-    RETURN_IF_ERROR(trainer.Gradient(parameters, {}).status());
-    gradient = os::SteadyNow() - begin;
-    if (gradient > base::Seconds(1)) break;
+  const bool fetches = manifest.training.data.starts_with(std::string(train::kStream) + "@");
+  if (fetches) {
+    const base::Time latest = os::SteadyNow() + kRowsPatience + manifest.part_timeout;
+    trainer.EndWhere([latest] { return os::SteadyNow() >= latest; });
   }
+  const base::StatusOr<base::Duration> gradient = TimeOfOne(trainer, parameters, fetches);
+  trainer.EndWhere(nullptr);
+  if (absl::IsCancelled(gradient.status())) {
+    return base::Unavailable(
+        "the data's first rows do not come: try again later, or name other "
+        "places with --data");
+  }
+  RETURN_IF_ERROR(gradient.status());
   const protocol::TrainingPlan& plan = manifest.training;
-  return gradient * static_cast<std::int64_t>(plan.inner.steps * plan.batches);
+  return *gradient * static_cast<std::int64_t>(plan.inner.steps * plan.batches);
 }
 
 base::Status CheckInTime(const protocol::Manifest& manifest, base::Duration least_work,

@@ -12,8 +12,10 @@
 
 namespace ostraka::config {
 
-// The time of as many gradients as a worker computes at least, by the time of one. Gradient's
-// errors.
+// The time of as many gradients as a worker computes at least, by the time of one, without the time
+// in which its rows are fetched. Gradient's errors. Unavailable: of data that are fetched, the rows
+// have not come, or the gradient has not ended, within kRowsPatience and the longest wait for it.
+inline constexpr base::Duration kRowsPatience = base::Seconds(10);
 base::StatusOr<base::Duration> MeasureLeastWork(const protocol::Manifest& manifest,
                                                 train::Trainer& trainer);
 

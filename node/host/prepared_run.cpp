@@ -8,6 +8,7 @@
 #include "node/config/run_work.h"
 #include "node/config/training.h"
 #include "node/host/report/recall.h"
+#include "node/net/lend/chunk_exchange.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/deadlines.h"
 #include "node/protocol/ground/invite.h"
@@ -139,6 +140,22 @@ base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
   return transport;
 }
 
+// Members lend each other the chunks of data that this machine fetches. Null: it fetches none.
+std::shared_ptr<net::ChunkExchange> ExchangeFor(RunOptions& options, std::uint64_t lends) {
+  if (options.files.stream == nullptr) return nullptr;
+  auto exchange = std::make_shared<net::ChunkExchange>(lends);
+  auto access = std::make_shared<train::StreamAccess>(*options.files.stream);
+  access->members = exchange;
+  options.files.stream = std::move(access);
+  return exchange;
+}
+
+std::uint64_t LendsPerSecond(const RunNetwork& network) {
+  const std::uint64_t limit = network.max_bytes_per_second;
+  const std::uint64_t usual = limit > 0 ? limit / protocol::kGuestsOneIn : kLendWithoutLimit;
+  return network.lend_bytes_per_second.value_or(usual);
+}
+
 base::StatusOr<protocol::PeerOptions> PeerOptionsOf(const RunOptions& options,
                                                     const train::Trainer& trainer) {
   protocol::PeerOptions peer;
@@ -251,13 +268,16 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
         "an unprotected run cannot be recorded, since nothing in it is signed: leave out --record "
         "or --unprotected");
   }
-  ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options, TrainerOptionsOf(options));
   NodeOptions node;
+  const std::uint64_t lends = LendsPerSecond(options.network);
+  node.exchange = ExchangeFor(options, lends);
+  ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options, TrainerOptionsOf(options));
   ASSIGN_OR_RETURN(node.trainer, train::MakeTrainer(trainer_options));
   const base::TensorLayout layout = node.trainer->layout();
   const std::uint64_t dimension = base::ElementCount(layout);
   RETURN_IF_ERROR(config::CheckDimension(dimension, protocol::SeatsIn(manifest), manifest));
   ASSIGN_OR_RETURN(node.transport, TransportOf(options, layout));
+  node.transport.lends_data = node.exchange != nullptr && lends > 0;
   if (!options.unprotected) {
     node.may_leave = [manifest = options.manifest, self](const wire::Block& head) {
       const bool is_listed = protocol::IsMember(head.leaving, self);  // an earlier process said so
@@ -306,8 +326,13 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   // A node that was a member once needs no invite to come back.
   if (node.restored == nullptr) RETURN_IF_ERROR(may_come);
   if (node.restored == nullptr && options.checks_pace) {
-    ASSIGN_OR_RETURN(const base::Duration work, config::MeasureLeastWork(manifest, *node.trainer));
-    RETURN_IF_ERROR(config::CheckInTime(manifest, work, node.trainer->ComputesOn()));
+    const auto work = config::MeasureLeastWork(manifest, *node.trainer);
+    // Of rows that do not come yet members may have them: it begins unmeasured.
+    const bool lacks_rows = node.exchange != nullptr && absl::IsUnavailable(work.status());
+    if (!lacks_rows) {
+      RETURN_IF_ERROR(work.status());
+      RETURN_IF_ERROR(config::CheckInTime(manifest, *work, node.trainer->ComputesOn()));
+    }
   }
   if (node.restored != nullptr) node.history = RecallHistory(options.files.data_dir);
   node.genesis = std::make_shared<const wire::Block>(protocol::GenesisHead(manifest));

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct RunFiles {
   std::string origin;  // file of the state that the run goes on from, if it does
 };
 
+// Half of an uplink of 8 Mbit/s. Nobody knows how fast the line is.
+inline constexpr std::uint64_t kLendWithoutLimit = 512 << 10;
+
 struct RunNetwork {
   // "host:port" for each member whose address in the manifest is replaced; an empty value: that
   // member dials us.
@@ -47,6 +51,9 @@ struct RunNetwork {
   std::optional<bool> reachable;
   // For all links together, in each direction; control messages count but never wait; 0: no limit.
   std::uint64_t max_bytes_per_second = 0;
+  // Of data in chunks, what members may borrow from this node; 0: nothing. Nullopt: an eighth of
+  // the limit above, or kLendWithoutLimit.
+  std::optional<std::uint64_t> lend_bytes_per_second = {};
   net::ReachOptions dht;  // `learned` is read from the data folder
   bool dial_back = true;  // FinderOptions
   StatusService status;

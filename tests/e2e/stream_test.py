@@ -1,4 +1,4 @@
-"""Data in chunks: nodes fetch what their batches draw, from folders and servers, keep it, and name a server that lies."""
+"""Data in chunks: nodes fetch what their batches draw, from members, folders and servers, keep it, and name a server that lies."""
 import collections
 import contextlib
 import hashlib
@@ -54,13 +54,13 @@ def write_stream(folder):
 
 
 class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
-    """Serves ranges of a folder's files below /NAME/; below /liar/ one bit of each range is wrong. Knows what each NAME was asked for."""
+    """Serves ranges of a folder's files below /NAME/; below /liar/ one bit of each range is wrong, below a NAME in `busy` it has no time for chunks. Knows what each NAME was asked for."""
 
     daemon_threads = True
 
     def __init__(self, folder):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.folder, self.asked, self.lock = folder, collections.defaultdict(list), threading.Lock()
+        self.folder, self.asked, self.busy, self.lock = folder, collections.defaultdict(list), set(), threading.Lock()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def url(self, name):
@@ -81,6 +81,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         begin, end = (int(wanted[1]), int(wanted[2]) + 1) if wanted else (0, len(content))
         with self.server.lock:
             self.server.asked[name].append((file, begin))
+        if name in self.server.busy and file != "stream.index":
+            self.send_error(503)
+            return
         piece = content[begin:end]
         if name == "liar" and file != "stream.index":
             piece = bytes([piece[0] ^ 1]) + piece[1:]
@@ -117,15 +120,16 @@ class StreamTest(TestCase):
     def test_nodes_fetch_keep_and_name_a_liar(self):
         made = self.make_run(count=4, steps=60, model=f"graph:{self.graph}", options=[
             "--data", f"stream:{self.data}", "--batch-size", 8, "--learning-rate", 0.5, "--validators", 1])
-        nodes = [self.start(made, 0, self.data),
-                 self.start(made, 1, self.server.url("one")),
-                 self.start(made, 2, self.server.url("liar") + "," + self.server.url("honest")),
-                 self.start(made, 3, self.server.url("three"))]
+        alone = ["--lend", "0"]  # each asks its servers
+        nodes = [self.start(made, 0, self.data, *alone),
+                 self.start(made, 1, self.server.url("one"), *alone),
+                 self.start(made, 2, self.server.url("liar") + "," + self.server.url("honest"), *alone),
+                 self.start(made, 3, self.server.url("three"), *alone)]
         nodes[3].wait_for_event(event="step", step=20)
         before = set(self.chunks_asked("three"))
         nodes[3].signal(signal.SIGKILL)
         nodes[3].finish()
-        nodes[3] = self.start(made, 3, self.server.url("three"))
+        nodes[3] = self.start(made, 3, self.server.url("three"), *alone)
         reports = []
         for node in nodes:
             self.assertEqual(node.finish(), 0, node.text["stderr"])
@@ -142,6 +146,25 @@ class StreamTest(TestCase):
         self.assertLessEqual(len(self.chunks_asked("liar")), 4, "each of its connections once")
         self.assertIn("liar/: chunk", nodes[2].text["stderr"])
         self.assertIn("it is not asked again", nodes[2].text["stderr"])
+
+    def test_members_lend_each_other_chunks(self):
+        """One member has all chunks in a folder. The others get the index and their first chunks of a server."""
+        made = self.make_run(count=4, steps=40, model=f"graph:{self.graph}", options=[
+            "--data", f"stream:{self.data}", "--batch-size", 8, "--learning-rate", 0.5, "--validators", 1])
+        nodes = [self.start(made, 0, self.data), *(self.start(made, i, self.server.url("first")) for i in range(1, 4))]
+        nodes[1].wait_for_event(event="step", step=1)
+        self.server.busy.add("first")
+        had = len(self.chunks_asked("first"))
+        for node in nodes:
+            self.assertEqual(node.finish(), 0, node.text["stderr"])
+            self.assertFalse(node.report().get("removals"))
+        self.assertEqual(len({node.report()["state_root"] for node in nodes}), 1)
+        lent = [node.report()["data_chunks"] for node in nodes]
+        self.assertEqual(lent[0]["borrowed"], 0, "its folder has all")
+        self.assertGreater(lent[0]["lent"], 0)
+        for each in lent[1:]:
+            self.assertGreater(each["borrowed"], 10)
+        self.assertLess(len(self.chunks_asked("first")) - had, 10, "members are asked first")
 
     def test_other_data_and_places_are_refused_in_one_line(self):
         made = self.make_run(model=f"graph:{self.graph}", options=["--data", f"stream:{self.data}"])

@@ -92,6 +92,11 @@ base::StatusOr<host::RunNetwork> NetworkOf(const NodeNetworkOptions& options,
   network.listen = options.listen;
   ASSIGN_OR_RETURN(network.dht, DhtOf(options.dht));
   ASSIGN_OR_RETURN(network.max_bytes_per_second, BytesOf("--bandwidth", options.bandwidth));
+  if (!options.lend.empty()) {
+    const auto lend = ParseByteCount(options.lend);
+    if (!lend.ok()) return base::InvalidArgument("--lend " + base::MessageOf(lend.status()));
+    network.lend_bytes_per_second = *lend;
+  }
   if (options.reachable == "yes" || options.reachable == "no") {
     network.reachable = options.reachable == "yes";
   } else if (!options.reachable.empty()) {
@@ -175,6 +180,10 @@ void AddNetworkOptions(CLI::App& command, NodeNetworkOptions& options) {
                      "descriptor of a socket that listens already (socket activation)");
   command.add_option("--bandwidth", options.bandwidth,
                      "limit on bytes of gradients per second, in each direction (10M, 500K)");
+  command.add_option(
+      "--lend", options.lend,
+      "of data in chunks, what other members may borrow from this node, in bytes per "
+      "second (500K; 0: nothing; default: an eighth of --bandwidth, or 512K)");
   OfferChoices(
       command.add_option("--reachable", options.reachable,
                          "yes or no: declare that others can dial this node, or that they cannot "

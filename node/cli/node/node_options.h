@@ -41,6 +41,7 @@ struct NodeNetworkOptions {
   std::string listen;
   int listen_fd = -1;
   std::string bandwidth;  // bytes per second
+  std::string lend;       // likewise; empty: as the bandwidth says
   std::string reachable;  // yes, no; empty: as the run says
   std::string dial_back = "on";
   DhtOptions dht;

@@ -54,6 +54,10 @@ std::string RemovalWord(const json& removal) {
   return "dropped";
 }
 
+json JsonOf(const net::ExchangeCounts& chunks) {
+  return {{"borrowed", chunks.borrowed}, {"lent", chunks.lent}};
+}
+
 json JsonOf(const wire::CaseId& id) {
   json result = {{"case_kind", wire::CaseKindName(id.kind)},
                  {"accuser", id.accuser.Hex()},
@@ -162,6 +166,7 @@ json ReportJson(const host::NodeReport& report, const base::PeerId& self,
       {"bytes_sent", report.traffic.total.control_sent + report.traffic.total.payload_sent},
       {"payload_bytes_sent", report.traffic.total.payload_sent},
       {"peak_rss_bytes", report.peak_rss_bytes}};
+  if (report.lending) result["data_chunks"] = JsonOf(*report.lending);
   if (report.last_block != nullptr) {
     const std::vector<base::PeerId>& members = report.last_block->members;
     result["member"] = std::binary_search(members.begin(), members.end(), self);

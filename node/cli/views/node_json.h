@@ -27,6 +27,7 @@ std::string RemovalWord(const nlohmann::json& removal);
 
 // {"case_kind","accuser","target","accused_step","column"?}: column if the case is about one.
 nlohmann::json JsonOf(const wire::CaseId& id);
+nlohmann::json JsonOf(const net::ExchangeCounts& chunks);
 // Text for such an object, with ids of 16 digits: "81fd... accuses ee37... of ...".
 std::string CaseText(const nlohmann::json& id);
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "node/cli/views/node_json.h"
 #include "node/cli/views/status_sections.h"
 
 namespace ostraka::cli {
@@ -94,6 +95,7 @@ void AddNetwork(const NodeStatus& status, json& result) {
   result["peers"] = PeersJson(status);
   result["dht"] = DhtJson(status.reach);
   result["dial_back"] = DialBackJson(status.reach.dial_back, only_dials);
+  if (status.lending) result["data_chunks"] = JsonOf(*status.lending);
   if (!status.reach_warning.empty()) result["reach_warning"] = status.reach_warning;
   if (status.reach.router.asked) result["port_mapping"] = RouterJson(status.reach.router);
   for (const auto& [peer, reason] : status.traffic.of_another) {

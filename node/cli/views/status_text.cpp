@@ -104,6 +104,7 @@ class Text {
     if (status.contains("dht")) Dht(status.at("dht"));
     if (status.contains("port_mapping")) Router(status.at("port_mapping"));
     if (status.contains("dial_back")) DialBack(status.at("dial_back"));
+    if (status.contains("data_chunks")) Chunks(status.at("data_chunks"));
     if (status.contains("of_another_run")) {
       for (const json& member : status.at("of_another_run")) {
         Line("DIFFERS", ShortOf(member.at("peer")) + " " + member.at("reason").get<std::string>());
@@ -217,6 +218,11 @@ class Text {
       Line("router", "is being asked for the port");
     }
     if (router.contains("problem")) Line("router", router.at("problem"));
+  }
+
+  void Chunks(const json& chunks) {
+    Line("data", Count(chunks.at("borrowed")) + " chunks from members, " +
+                     Count(chunks.at("lent")) + " lent to them");
   }
 
   // Whether others can dial this node, as they found.

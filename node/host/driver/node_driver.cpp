@@ -88,6 +88,7 @@ NodeDriver::Impl::Plan::Plan(NodeOptions& options)
       run_id(options.transport.run_id),
       transport(std::move(options.transport)),
       finder(std::move(options.finder)),
+      exchange(std::move(options.exchange)),
       status(std::move(options.status)),
       recording(std::move(options.recording)),
       flush_timeout(options.flush_timeout),
@@ -171,6 +172,11 @@ base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io, os::Descriptor 
       if (finder_) finder_->OnDialBack(from, record);
     });
   };
+  events.data = [this](const base::PeerId& from, const net::DataRecord& record) {
+    inlet_.Enter([&] {
+      if (plan_.exchange != nullptr) plan_.exchange->OnRecord(from, record);
+    });
+  };
   events.notice = [this](net::NoticeLevel level, const std::string& line) {
     inlet_.Enter([&] { reporter_.Notice(level, line); });
   };
@@ -179,6 +185,7 @@ base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io, os::Descriptor 
   const std::vector<net::TransportMember> members = plan_.transport.members;
   ASSIGN_OR_RETURN(transport_,
                    net::Transport::Make(io, std::move(plan_.transport), std::move(events)));
+  if (plan_.exchange != nullptr) OpenExchange();
   finder_.emplace(io, inlet_, reporter_, *transport_, key, plan_.run_id, members,
                   std::move(plan_.finder));
   ASSIGN_OR_RETURN(
@@ -191,6 +198,21 @@ base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io, os::Descriptor 
   plan_.port = transport_->port();
   plan_.http_port = http_->port();
   return base::OkStatus();
+}
+
+void NodeDriver::Impl::OpenExchange() {
+  plan_.exchange->Open(
+      {.post = [this](std::function<void()> function) { inlet_.Post(std::move(function)); },
+       .send = [this](const base::PeerId& to,
+                      const net::DataRecord& record) { transport_->SendData(to, record); },
+       .lend =
+           [this](const base::PeerId& to, std::uint64_t chunk, base::SharedBytes bytes) {
+             return transport_->Lend(to, chunk, std::move(bytes));
+           },
+       .lends = [this](const base::PeerId& peer) { return transport_->LendsData(peer); }});
+  if (plan_.genesis == nullptr) return;
+  const auto& members = plan_.genesis->members;
+  plan_.exchange->SetMembers({members.begin(), members.end()});
 }
 
 NodeStatus NodeDriver::Impl::Seen(bool brief) const {
@@ -209,6 +231,7 @@ NodeStatus NodeDriver::Impl::Status() const {
   NodeStatus status = Seen();
   status.traffic = transport_->counters();
   status.reach = finder_->status();
+  if (plan_.exchange != nullptr) status.lending = plan_.exchange->counts();
   for (const base::PeerId& peer : status.others) {
     status.addresses[peer] = transport_->AddressesOf(peer);
   }
@@ -415,10 +438,12 @@ void NodeDriver::Impl::Close() {
   StopTimers();  // they use the transport
   const auto closed = std::make_shared<Closed>();
   closed->traffic = transport_->counters();
+  if (plan_.exchange != nullptr) closed->lending = plan_.exchange->counts();
   if (plan_.status.last) plan_.status.last(Status(), reporter_.history());
   http_.reset();
   finder_->Stop();
   finder_.reset();
+  CloseExchange();
   transport_.reset();
   closing_.Start(
       [this, closed, reason = stop_.outcome().reason] {
@@ -440,6 +465,7 @@ void NodeDriver::Impl::Finish(const Closed& closed, const base::Status& ran) {
   report.checkpoint = closed.state;
   report.wall = closed.at - plan_.begun;
   report.traffic = closed.traffic;
+  report.lending = closed.lending;
   report.jobs = jobs_.stats();
   report.ledger = closed.stats;
   report.peak_rss_bytes = os::ReadProcessStats().peak_rss_bytes;

@@ -60,6 +60,7 @@
 #include "node/host/report/status_service.h"
 #include "node/host/report/stop_price.h"
 #include "node/host/threads/job_pool.h"
+#include "node/net/lend/chunk_exchange.h"
 #include "node/net/mesh/transport.h"
 #include "node/protocol/ground/machine.h"
 #include "node/store/checkpoint_writer.h"
@@ -94,6 +95,8 @@ struct NodeOptions {
   std::shared_ptr<const wire::Block> genesis = nullptr;
   net::TransportOptions transport;  // its listen_fd is owned even if Make fails
   FinderOptions finder = {};
+  // By which the trainer's rows come from members, and go to them; null: they do not.
+  std::shared_ptr<net::ChunkExchange> exchange = nullptr;
   JobPoolOptions jobs;
   std::uint64_t evaluate_every = 0;  // steps; 0: only at the end
   // Limit on sending, and on waiting for members whose link is down, at the end.

@@ -31,6 +31,7 @@ namespace ostraka::host {
 class NodeDriver::Impl {
  public:
   Impl(boost::asio::io_context& io, NodeOptions options, NodeEvents& events);
+  ~Impl() { CloseExchange(); }
 
   // Takes over `listen_socket`, if there is one.
   base::Status Bind(boost::asio::io_context& io, os::Descriptor listen_socket);
@@ -49,6 +50,7 @@ class NodeDriver::Impl {
     base::Digest run_id;
     net::TransportOptions transport;  // until Bind
     FinderOptions finder;             // until Bind
+    std::shared_ptr<net::ChunkExchange> exchange;
     StatusService status;
     std::shared_ptr<store::RecordingFile> recording;
     base::Duration flush_timeout;
@@ -69,6 +71,7 @@ class NodeDriver::Impl {
   // What the closing thread leaves.
   struct Closed {
     net::TransportCounters traffic;
+    std::optional<net::ExchangeCounts> lending;
     base::Status ledger;
     base::Time at;
     store::LedgerStats stats;
@@ -87,6 +90,11 @@ class NodeDriver::Impl {
   void StopUnlessLetGo(const wire::Block& block);
   void TellOfRecording();
   void TellOfTrainer();
+  void OpenExchange();
+  // The trainer's threads may ask until they end.
+  void CloseExchange() {
+    if (plan_.exchange != nullptr) plan_.exchange->Close();
+  }
 
   // --- the machine ---
   void Feed(const protocol::Input& input);

@@ -100,6 +100,7 @@ void NodeDriver::Impl::On(const protocol::Observe& action) {
 
 void NodeDriver::Impl::LinkChanged(const base::PeerId& peer, bool up) {
   if (finder_) finder_->OnLink(peer, up);
+  if (plan_.exchange != nullptr) plan_.exchange->OnLink(peer, up);
   if (known_keys_.LinkChanged(peer, up)) {
     reporter_.LinkChanged(seat_.Now());
     reporter_.Links(known_keys_.linked_count(), known_keys_.member_count());
@@ -169,6 +170,7 @@ void NodeDriver::Impl::Meet(const wire::Block& block) {
   std::set<base::PeerId> coming;
   for (const wire::Candidate& candidate : block.candidates) coming.insert(candidate.peer);
   std::set<base::PeerId> members(block.members.begin(), block.members.end());
+  if (plan_.exchange != nullptr) plan_.exchange->SetMembers(members);
   transport_->Expect(std::move(coming), std::move(members));
   if (more || others_left) reporter_.Links(known_keys_.linked_count(), known_keys_.member_count());
 }

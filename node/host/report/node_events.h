@@ -19,6 +19,7 @@
 #include "node/host/report/trend.h"
 #include "node/host/report/waiting.h"
 #include "node/host/threads/job_pool.h"
+#include "node/net/lend/chunk_exchange.h"
 #include "node/net/mesh/transport.h"
 #include "node/protocol/ground/observation.h"
 #include "node/store/ledger.h"
@@ -100,6 +101,7 @@ struct NodeReport {
   protocol::StepTimes step_times;  // summed over `timed_steps` (`step` is the last)
   std::uint64_t timed_steps = 0;
   net::TransportCounters traffic;
+  std::optional<net::ExchangeCounts> lending;  // NodeStatus::lending
   JobPoolStats jobs;
   store::LedgerStats ledger;
   std::uint64_t peak_rss_bytes = 0;  // of the process

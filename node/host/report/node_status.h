@@ -19,6 +19,7 @@
 #include "node/host/report/removal_log.h"
 #include "node/host/report/run_history.h"
 #include "node/host/report/trend.h"
+#include "node/net/lend/chunk_exchange.h"
 #include "node/net/reach/reach_status.h"
 #include "node/os/process_stats.h"
 
@@ -86,6 +87,7 @@ struct NodeStatus {
   // Where each of `others` may be reached, in the order of dialing.
   std::map<base::PeerId, std::vector<net::PeerAddress>> addresses;
   net::ReachStatus reach;
+  std::optional<net::ExchangeCounts> lending;  // of the data's chunks, where they are fetched
   net::TransportCounters traffic;
   JobPoolStats jobs;
   store::LedgerStats ledger;

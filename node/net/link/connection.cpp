@@ -54,10 +54,11 @@ WebSocketConnection::WebSocketConnection(boost::asio::io_context& io,
       stream_(std::make_shared<RecordStream>(io, settings.tls)),
       deadline_(io),
       writer_(settings.limits.control_queue_bytes, settings.limits.bulk_queue_bytes,
-              settings.limits.carried_queue_bytes, [this] { return MaySendBulk(); }),
+              settings.limits.carried_queue_bytes, [this](bool lent) { return MaySendBulk(lent); }),
       reader_(settings.max_blob_bytes, settings.allow_unhashed, settings.limits.credit_bytes),
       watch_(WatchOf(settings.limits)),
       sending_turn_(*settings.sending),
+      lending_turn_(*settings.sending),
       granting_turn_(*settings.receiving),
       reading_turn_(*settings.from_guests) {}
 

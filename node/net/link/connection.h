@@ -29,6 +29,7 @@
 #include "node/net/link/pacer.h"
 #include "node/net/link/tls_identity.h"
 #include "node/net/records/closing.h"
+#include "node/net/records/data_records.h"
 #include "node/net/records/dial_back.h"
 #include "node/net/records/hello.h"
 #include "node/net/records/refusal.h"
@@ -50,9 +51,10 @@ class ConnectionOwner {
   virtual void OnGo(Connection& connection, std::uint64_t link_id) = 0;
   virtual void OnMessage(Connection& connection, SharedBytes frame, SharedBlob blob) = 0;
   virtual void OnDialBack(Connection& connection, const DialBackRecord& record) = 0;
+  virtual void OnData(Connection& connection, const DataRecord& record) = 0;
   virtual void OnBytes(Connection& connection, const Traffic& added) = 0;
-  // The connection is no longer usable; no OnHello, OnGo, OnMessage or OnDialBack
-  // follows. Called once.
+  // The connection is no longer usable; no OnHello, OnGo, OnMessage, OnDialBack or
+  // OnData follows. Called once.
   virtual void OnClosing(Connection& connection, const Closing& closing) = 0;
   // The socket is closed. Called once, as the last event.
   virtual void OnGone(Connection& connection) = 0;
@@ -98,6 +100,11 @@ class Connection {
   // Goes with control, whatever the queue's limit is: the caller sends few. Ignored while closing.
   // REQUIRES: BecomeLink was called.
   virtual void SendDialBack(const DialBackRecord& record) = 0;
+  // Likewise. REQUIRES: no piece.
+  virtual void SendData(const DataRecord& record) = 0;
+  // Sends a chunk of data in pieces, behind all bulk of all members. False: another is on its way
+  // to the other side, or the connection closes. REQUIRES: BecomeLink was called.
+  virtual bool Lend(std::uint64_t chunk, SharedBytes bytes) = 0;
 
   // The other side is no member (at first it is one): its bulk waits for that of members, and what
   // it sends is read as fast as all guests together may send.

@@ -61,6 +61,7 @@ void WebSocketConnection::HandleLinkRecord(RecordType type, base::ByteView body)
     owner_->OnMessage(*this, std::move(taken->message->frame), std::move(taken->message->blob));
   }
   if (taken->dial_back) owner_->OnDialBack(*this, *taken->dial_back);
+  if (taken->data) owner_->OnData(*this, *taken->data);
   if (IsBulk(type)) GrantMore();
 }
 
@@ -100,12 +101,13 @@ void WebSocketConnection::GrantMore() {
   Pump();
 }
 
-bool WebSocketConnection::MaySendBulk() {
-  return sending_turn_.Take(
+bool WebSocketConnection::MaySendBulk(bool lent) {
+  PacerTurn& turn = lent ? lending_turn_ : sending_turn_;
+  return turn.Take(
       [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->Pump();
       },
-      lane_);
+      lent ? PacerLane::kGuests : lane_);
 }
 
 // Checks the other side's progress. It owes nothing while it waits for our pacer or for our credit.
@@ -142,6 +144,21 @@ void WebSocketConnection::SendDialBack(const DialBackRecord& record) {
   OSTRAKA_CHECK(life_.is_link());
   writer_.QueueRecord(TypeOf(record), EncodeDialBack(record));
   Pump();
+}
+
+void WebSocketConnection::SendData(const DataRecord& record) {
+  if (closing() || life_.leaving()) return;
+  OSTRAKA_CHECK(life_.is_link() && !std::holds_alternative<DataPiece>(record));
+  writer_.QueueRecord(TypeOf(record), EncodeData(record));
+  Pump();
+}
+
+bool WebSocketConnection::Lend(std::uint64_t chunk, SharedBytes bytes) {
+  if (closing() || life_.leaving()) return false;
+  OSTRAKA_CHECK(life_.is_link());
+  if (!writer_.QueueLent(chunk, std::move(bytes))) return false;
+  Pump();
+  return true;
 }
 
 // One write at a time; the next record is chosen after the previous write completes.

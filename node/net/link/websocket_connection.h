@@ -71,6 +71,8 @@ class WebSocketConnection final : public Connection,
   void Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> blob) override;
   void SendCarried(const PeerId& peer, SharedBytes frame) override;
   void SendDialBack(const DialBackRecord& record) override;
+  void SendData(const DataRecord& record) override;
+  bool Lend(std::uint64_t chunk, SharedBytes bytes) override;
   void Look() override;
   void Close(const Closing& closing, CloseCode code) override;
   void CloseWhenFlushed(const std::string& reason) override;
@@ -102,7 +104,7 @@ class WebSocketConnection final : public Connection,
   void HandleRecord(base::ByteView record);
   void HandleLinkRecord(RecordType type, base::ByteView body);
   void GrantMore();
-  bool MaySendBulk();
+  bool MaySendBulk(bool lent);
   void Pump();
   void OnWritten(error_code ec);
 
@@ -132,6 +134,7 @@ class WebSocketConnection final : public Connection,
   RecordReader reader_;
   ProgressWatch watch_;
   PacerTurn sending_turn_;
+  PacerTurn lending_turn_;  // its own: a blob would wait in the lane of a lent chunk
   PacerTurn granting_turn_;
   PacerTurn reading_turn_;
 };

@@ -15,6 +15,11 @@ namespace {
 
 const Closing kDuplicate{Closing::Why::kDuplicate, "has another connection with us"};
 
+std::uint64_t CapabilitiesOf(const TransportOptions& options) {
+  return (options.allow_unhashed ? kCapabilityUnhashed : 0) |
+         (options.lends_data ? kCapabilityLendsData : 0);
+}
+
 std::string Name(const Connection& connection) {
   if (!connection.peer()) return connection.remote();
   return connection.peer()->Short() + " at " + connection.remote();
@@ -127,7 +132,7 @@ base::StatusOr<Hello> Mesh::OnAuthenticated(Connection& connection) {
   const Member* member = MemberOf(connection);
   return Hello{.version = options_.protocol_version,
                .run_id = options_.run_id,
-               .capabilities = options_.allow_unhashed ? kCapabilityUnhashed : 0,
+               .capabilities = CapabilitiesOf(options_),
                .instance = instance_,
                .lost_link = member == nullptr ? 0 : member->choice.lost_link()};
 }
@@ -213,6 +218,10 @@ void Mesh::EndLink(Member& member, const Closing& closing) {
 
 void Mesh::OnMessage(Connection& connection, SharedBytes frame, SharedBlob blob) {
   events_.message(*connection.peer(), std::move(frame), std::move(blob));
+}
+
+void Mesh::OnData(Connection& connection, const DataRecord& record) {
+  if (events_.data) events_.data(*connection.peer(), record);
 }
 
 void Mesh::OnDialBack(Connection& connection, const DialBackRecord& record) {

@@ -91,6 +91,7 @@ class Mesh final : private ConnectionOwner {
   void OnGo(Connection& connection, std::uint64_t link_id) override;
   void OnMessage(Connection& connection, SharedBytes frame, SharedBlob blob) override;
   void OnDialBack(Connection& connection, const DialBackRecord& record) override;
+  void OnData(Connection& connection, const DataRecord& record) override;
   void OnBytes(Connection& connection, const Traffic& added) override;
   void OnClosing(Connection& connection, const Closing& closing) override;
   void OnGone(Connection& connection) override;

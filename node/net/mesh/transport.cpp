@@ -143,6 +143,21 @@ void Transport::SendDialBack(const PeerId& to, const DialBackRecord& record) {
   if (link != nullptr) link->SendDialBack(record);
 }
 
+void Transport::SendData(const PeerId& to, const DataRecord& record) {
+  Connection* const link = impl_->mesh.LinkOf(to);
+  if (link != nullptr) link->SendData(record);
+}
+
+bool Transport::Lend(const PeerId& to, std::uint64_t chunk, SharedBytes bytes) {
+  Connection* const link = impl_->mesh.LinkOf(to);
+  return link != nullptr && link->Lend(chunk, std::move(bytes));
+}
+
+bool Transport::LendsData(const PeerId& peer) const {
+  const Connection* const link = impl_->mesh.LinkOf(peer);
+  return link != nullptr && (link->their_hello().capabilities & kCapabilityLendsData) != 0;
+}
+
 base::Status Transport::Add(const PeerId& peer, const std::vector<std::string>& addresses,
                             AddressSource source) {
   return impl_->mesh.Add(peer, addresses, source);

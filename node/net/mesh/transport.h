@@ -89,6 +89,7 @@
 #include "node/net/mesh/address_book.h"
 #include "node/net/mesh/admission.h"
 #include "node/net/mesh/notices.h"
+#include "node/net/records/data_records.h"
 #include "node/net/records/dial_back.h"
 #include "node/net/records/refusal.h"
 #include "node/net/records/traffic.h"
@@ -137,6 +138,8 @@ struct TransportOptions {
   std::uint64_t max_blob_bytes = 0;  // larger blobs are refused before allocation
   bool allow_unhashed = false;       // unprotected runs: blobs without a root are sent and accepted
                                      // unchecked
+  // Members may ask this node for chunks of the run's data: its HELLO says so.
+  bool lends_data = false;
   // Cap for all links together, in each direction; 0: none. Control is counted but never delayed.
   // REQUIRES: at least LeastBytesPerSecond (else Make refuses, and a later Add warns).
   std::uint64_t max_bytes_per_second = 0;
@@ -152,6 +155,8 @@ struct TransportEvents {
   std::function<void(const PeerId& peer, bool up)> link;
   // Over a link that is up; may be null.
   std::function<void(const PeerId& from, const DialBackRecord& record)> dial_back;
+  // Likewise.
+  std::function<void(const PeerId& from, const DataRecord& record)> data;
   // One line for people, printable ASCII, without a newline; may be null.
   std::function<void(NoticeLevel level, const std::string& line)> notice;
 };
@@ -211,6 +216,13 @@ class Transport {
   // Goes with control. Dropped while the link is down. REQUIRES: a few for each link in any hour,
   // because no limit of the queue counts them.
   void SendDialBack(const PeerId& to, const DialBackRecord& record);
+
+  // Likewise. REQUIRES: no piece; of questions, that the peer lends data.
+  void SendData(const PeerId& to, const DataRecord& record);
+  // Connection::Lend; false also while the link is down.
+  bool Lend(const PeerId& to, std::uint64_t chunk, SharedBytes bytes);
+  // By its HELLO; false while its link is down.
+  bool LendsData(const PeerId& peer) const;
 
   // `peer` becomes a member: it is admitted, and dialed at `addresses` (none: it dials us). The
   // link of a stranger stays.

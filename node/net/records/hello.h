@@ -18,6 +18,8 @@ namespace ostraka::net {
 
 // Blobs come without a root and are not checked. Both sides must set it or neither.
 inline constexpr std::uint64_t kCapabilityUnhashed = 1;
+// Members may ask for chunks of the run's data (data_records.h).
+inline constexpr std::uint64_t kCapabilityLendsData = 2;
 
 struct Hello {
   std::uint32_t version = 0;

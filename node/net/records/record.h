@@ -9,14 +9,15 @@
 //   CHUNK    the next 64 KiB of the blob; the last may be short
 //   CREDIT   u64: total bytes of bulk records that the receiver allows on this link so far
 //   DIALBACK, DIALED  node/net/records/dial_back.h
+//   DATAASK, DATATOLD, DATA  node/net/records/data_records.h
 //
 // One blob at a time: an ANNOUNCE before the current blob is complete is an error. CONTROL may come
 // between any two records, so control never waits for more than one chunk of its sender.
 //
-// Credit: ANNOUNCE, LEAVES and CHUNK are bulk. Both sides count the bytes of bulk records from the
-// link's start, type byte included. A sender may send kInitialCredit bytes before the first CREDIT
-// arrives. A CREDIT never lowers an earlier one. Sending more than the credit is an error, so the
-// receiver bounds the bulk in transit in front of a control record.
+// Credit: ANNOUNCE, LEAVES, CHUNK and DATA are bulk. Both sides count the bytes of bulk records
+// from the link's start, type byte included. A sender may send kInitialCredit bytes before the
+// first CREDIT arrives. A CREDIT never lowers an earlier one. Sending more than the credit is an
+// error, so the receiver bounds the bulk in transit in front of a control record.
 //
 // Thread safety: constants and pure functions.
 #pragma once
@@ -40,10 +41,14 @@ enum class RecordType : std::uint8_t {
   kCredit = 7,
   kDialBack = 8,
   kDialed = 9,
+  kDataAsk = 10,
+  kDataTold = 11,
+  kData = 12,
 };
 
 constexpr bool IsBulk(RecordType type) {
-  return type == RecordType::kAnnounce || type == RecordType::kLeaves || type == RecordType::kChunk;
+  return type == RecordType::kAnnounce || type == RecordType::kLeaves ||
+         type == RecordType::kChunk || type == RecordType::kData;
 }
 
 inline constexpr std::size_t kLeavesPerRecord = 2048;

@@ -1,5 +1,6 @@
 #include "node/net/records/record_reader.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,9 +17,11 @@ constexpr std::size_t kCreditBytes = 8;
 
 Traffic TrafficOfReceived(RecordType type, std::size_t size) {
   Traffic added;
-  const bool is_chunk = size > 0 && type == RecordType::kChunk;
-  added.control_received = is_chunk ? 1 : size;
-  added.payload_received = is_chunk ? size - 1 : 0;
+  std::size_t head = size;
+  if (type == RecordType::kChunk) head = 1;
+  if (type == RecordType::kData) head = 1 + kDataHeadBytes;
+  added.control_received = std::min(head, size);
+  added.payload_received = size - added.control_received;
   return added;
 }
 
@@ -37,6 +40,11 @@ base::Status RecordReader::CountBytes(std::size_t added, std::size_t size) {
 base::StatusOr<RecordReader::Taken> RecordReader::Take(RecordType type, base::ByteView body) {
   OSTRAKA_CHECK(max_record_bytes_ == kMaxRecordBytes);  // I1
   Taken taken;
+  if (type == RecordType::kData) {
+    RETURN_IF_ERROR(credit_.Take(1 + body.size()));  // I3
+    ASSIGN_OR_RETURN(taken.data, DecodeData(type, body));
+    return taken;
+  }
   if (IsBulk(type)) {
     RETURN_IF_ERROR(TakeBulk(type, body));
     taken.message = receiver_.Take();
@@ -59,6 +67,11 @@ base::StatusOr<RecordReader::Taken> RecordReader::Take(RecordType type, base::By
     case RecordType::kDialBack:
     case RecordType::kDialed: {
       ASSIGN_OR_RETURN(taken.dial_back, DecodeDialBack(type, body));
+      return taken;
+    }
+    case RecordType::kDataAsk:
+    case RecordType::kDataTold: {
+      ASSIGN_OR_RETURN(taken.data, DecodeData(type, body));
       return taken;
     }
     default:

@@ -24,6 +24,7 @@
 #include "node/base/bytes.h"
 #include "node/base/status.h"
 #include "node/net/records/blob_receiver.h"
+#include "node/net/records/data_records.h"
 #include "node/net/records/dial_back.h"
 #include "node/net/records/receive_credit.h"
 #include "node/net/records/record.h"
@@ -49,6 +50,7 @@ class RecordReader {
     std::optional<BlobReceiver::Message> message;  // a null blob for a message without one
     std::optional<std::uint64_t> credit;           // the body of CREDIT, for the writer
     std::optional<DialBackRecord> dial_back;
+    std::optional<DataRecord> data;
   };
   // An error is the reason to close the connection, phrased about the other side. REQUIRES:
   // OpenLink was called.

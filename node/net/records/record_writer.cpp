@@ -24,7 +24,7 @@ Traffic RecordWriter::QueueCarried(const base::PeerId& peer, base::SharedBytes f
 base::StatusOr<std::optional<SendQueue::Record>> RecordWriter::Next() {
   if (writing_ || queue_.empty()) return std::optional<SendQueue::Record>();
   // The turn is asked for last: a turn that credit does not let us use would be lost to others.
-  const bool bulk = queue_.wants_bulk() && may_send_bulk_();
+  const bool bulk = queue_.wants_bulk() && may_send_bulk_(queue_.lends());
   if (!bulk && !queue_.has_control()) return std::optional<SendQueue::Record>();
   ASSIGN_OR_RETURN(SendQueue::Record record, queue_.Next(bulk));
   writing_ = Writing{record.head().size(), record.body.size(), record.is_payload};

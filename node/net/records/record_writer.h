@@ -35,19 +35,23 @@ namespace ostraka::net {
 
 class RecordWriter {
  public:
-  // `may_send_bulk` asks for a turn and uses it up: true if one bulk record may go now. After false
-  // the caller calls Next again once the turn has come.
+  // `may_send_bulk` asks for a turn and uses it up: true if one bulk record may go now, `lent`: one
+  // of a lent chunk. After false the caller calls Next again once the turn has come.
   RecordWriter(std::size_t max_control_bytes, std::uint64_t max_bulk_bytes,
-               std::size_t max_carried_bytes, std::function<bool()> may_send_bulk)
+               std::size_t max_carried_bytes, std::function<bool(bool lent)> may_send_bulk)
       : queue_(max_control_bytes, max_bulk_bytes, max_carried_bytes),
         may_send_bulk_(std::move(may_send_bulk)) {}
 
-  // HELLO, GO, CREDIT, DIALBACK or DIALED (SendQueue::PushRecord).
+  // All but messages and lent chunks (SendQueue::PushRecord).
   void QueueRecord(RecordType type, base::Bytes body);
   // A message; `blob` may be null. FailedPrecondition, phrased about the peer: it reads too slowly.
   base::Status QueueMessage(base::SharedBytes frame, std::shared_ptr<OutgoingBlob> blob);
   // A message that is passed on for `peer`. Returns what is dropped for it.
   Traffic QueueCarried(const base::PeerId& peer, base::SharedBytes frame);
+  // SendQueue::PushLent.
+  bool QueueLent(std::uint64_t chunk, base::SharedBytes bytes) {
+    return !dropped_ && queue_.PushLent(chunk, std::move(bytes));
+  }
   // The peer's CREDIT. InvalidArgument, phrased about the peer: it took credit back.
   base::Status TakeCredit(std::uint64_t total) { return queue_.Grant(total); }
 
@@ -75,7 +79,7 @@ class RecordWriter {
   };
 
   SendQueue queue_;
-  const std::function<bool()> may_send_bulk_;
+  const std::function<bool(bool lent)> may_send_bulk_;
   std::optional<Writing> writing_;
   bool dropped_ = false;
   std::uint64_t bytes_sent_ = 0;  // in records of all types

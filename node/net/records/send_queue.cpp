@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/net/records/data_records.h"
 
 namespace ostraka::net {
 namespace {
@@ -56,6 +57,13 @@ base::Status SendQueue::PushBulk(base::SharedBytes frame, std::shared_ptr<Outgoi
   return base::OkStatus();
 }
 
+bool SendQueue::PushLent(std::uint64_t chunk, base::SharedBytes bytes) {
+  OSTRAKA_CHECK(!bytes->empty());
+  if (lent_) return false;
+  lent_ = Lent{.chunk = chunk, .bytes = std::move(bytes)};
+  return true;
+}
+
 base::Status SendQueue::Grant(std::uint64_t total) {
   if (total < credit_) return base::InvalidArgument("took back credit that it gave");
   credit_ = total;
@@ -63,6 +71,9 @@ base::Status SendQueue::Grant(std::uint64_t total) {
 }
 
 std::uint64_t SendQueue::NextSize() const {
+  if (lends()) {
+    return 1 + kDataHeadBytes + std::min(kDataPieceBytes, lent_->bytes->size() - lent_->sent);
+  }
   const Bulk& bulk = bulk_.front();
   if (!bulk.announced) return 1 + kAnnounceHeadBytes + bulk.frame->size();
   const std::size_t leaves = LeafCount(*bulk.blob) - bulk.leaves_sent;
@@ -92,6 +103,7 @@ base::StatusOr<SendQueue::Record> SendQueue::Next(bool may_send_bulk) {
   if (!is_bulk) return RecordOf(RecordType::kControl, carried_.Next());
   bulk_sent_ += NextSize();
   OSTRAKA_CHECK(bulk_sent_ <= credit_);  // Q3
+  if (lends()) return NextOfLent();
   Bulk& bulk = bulk_.front();
   ASSIGN_OR_RETURN(Record record, NextOf(bulk));
   if (IsDone(bulk)) {
@@ -106,6 +118,7 @@ void SendQueue::Clear() {
   control_ = {};
   carried_.Clear();
   bulk_ = {};
+  lent_.reset();
   control_bytes_ = 0;
   bulk_bytes_ = 0;
 }
@@ -121,6 +134,21 @@ void SendQueue::CheckInvariants() const {
   OSTRAKA_CHECK(control == control_bytes_ && bulk == bulk_bytes_);  // Q1
   OSTRAKA_CHECK(bulk_bytes_ <= max_bulk_bytes_);                    // Q2
   OSTRAKA_CHECK(bulk_sent_ <= credit_);                             // Q3
+}
+
+SendQueue::Record SendQueue::NextOfLent() {
+  const std::size_t size = std::min(kDataPieceBytes, lent_->bytes->size() - lent_->sent);
+  Record record = StartRecord(RecordType::kData);
+  for (std::size_t i = 0; i < kDataHeadBytes; ++i) {
+    record.head_bytes[1 + i] = static_cast<std::uint8_t>(lent_->chunk >> (8 * i));
+  }
+  record.head_size = 1 + kDataHeadBytes;
+  record.body = base::ByteView(*lent_->bytes).subspan(lent_->sent, size);
+  record.owner = lent_->bytes;
+  record.is_payload = true;
+  lent_->sent += size;
+  if (lent_->sent == lent_->bytes->size()) lent_.reset();
+  return record;
 }
 
 base::StatusOr<SendQueue::Record> SendQueue::NextOf(Bulk& bulk) {

@@ -1,5 +1,6 @@
 // The messages queued for one peer: control first, then what is carried for others, then blobs one
-// at a time, cut into chunks as far as the peer's credit allows (node/net/records/record.h).
+// at a time, cut into chunks as far as the peer's credit allows (node/net/records/record.h), and
+// last a chunk of data that the peer borrows (data_records.h).
 //
 // Promises:
 //   Q1  control_bytes and bulk_bytes are the bytes of what waits, in memory or on a disk, and are
@@ -10,12 +11,13 @@
 //   Q4  Control leaves in the order of arrival, before all else; what is carried and bulk take
 //       turns, a record each; carried_lane.h has the order of the one, and blobs leave in the order
 //       of arrival, each whole before the next begins. [Carried before bulk, peers that flooded it
-//       kept the owner's own parts and results back.]
+//       kept the owner's own parts and results back.] A piece of a lent chunk leaves when no blob
+//       waits.
 //
 // May not know: sockets, pace, the meaning of a frame.
 //
 // Memory: max_control_bytes, max_carried_bytes, and max_bulk_bytes of blobs, which the queues of
-// all receivers share.
+// all receivers share; one lent chunk, which the caller counts.
 //
 // The queues of guests (keys that are no members) are bounded together besides (mesh.h, X5).
 //
@@ -31,6 +33,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -80,8 +83,8 @@ class SendQueue {
     base::ByteView head() const { return base::ByteView(head_bytes).first(head_size); }
   };
 
-  // Queues HELLO, GO, CREDIT, DIALBACK or DIALED in order with control. REQUIRES: a few bytes, and
-  // at most a few of each wait.
+  // Queues HELLO, GO, CREDIT, DIALBACK, DIALED, DATAASK or DATATOLD in order with control.
+  // REQUIRES: a few bytes, and at most a few of each wait.
   void PushRecord(RecordType type, base::Bytes body);
   // FailedPrecondition: the queue is over its limit because the peer reads too slowly.
   base::Status PushControl(base::SharedBytes frame);
@@ -91,21 +94,29 @@ class SendQueue {
     return carried_.Push(peer, std::move(frame));
   }
 
+  // False: a chunk is on its way to the peer, and this one is not queued. REQUIRES: `bytes` are
+  // some.
+  bool PushLent(std::uint64_t chunk, base::SharedBytes bytes);
+
   // The other side's CREDIT. InvalidArgument, phrased about the other side: less than an earlier
   // CREDIT.
   base::Status Grant(std::uint64_t total);
 
-  bool empty() const { return !has_control() && bulk_.empty(); }
+  bool empty() const { return !has_control() && bulk_.empty() && !lent_; }
   // Something without a blob waits, for which there is no credit.
   bool has_control() const { return !control_.empty() || !carried_.empty(); }
   // True if credit suffices for the next bulk record.
-  bool has_credit() const { return !bulk_.empty() && bulk_sent_ + NextSize() <= credit_; }
+  bool has_credit() const {
+    return (!bulk_.empty() || lent_) && bulk_sent_ + NextSize() <= credit_;
+  }
   std::uint64_t control_bytes() const { return control_bytes_ + carried_.bytes(); }
   std::uint64_t bulk_bytes() const { return bulk_bytes_; }
   // The next record is one of bulk.
   bool wants_bulk() const {
     return control_.empty() && has_credit() && (carried_.empty() || bulk_is_next_);
   }
+  // The next record of bulk is a piece of a lent chunk.
+  bool lends() const { return bulk_.empty() && lent_; }
   // `may_send_bulk`: if not, another record goes first. REQUIRES: has_control(), or has_credit()
   // and may_send_bulk. The errors of crypto::BulkSource, of what would be refused as well: its
   // disk has changed it. Then nothing more may be sent.
@@ -128,9 +139,15 @@ class SendQueue {
     std::size_t leaves_sent = 0;
     std::size_t bytes_sent = 0;
   };
+  struct Lent {
+    std::uint64_t chunk = 0;
+    base::SharedBytes bytes;
+    std::size_t sent = 0;
+  };
   static Record RecordOf(RecordType type, base::SharedBytes body);
-  // Size of the next bulk record. REQUIRES: !bulk_.empty().
+  // Size of the next bulk record. REQUIRES: !bulk_.empty() or lends().
   std::uint64_t NextSize() const;
+  Record NextOfLent();
   static base::StatusOr<Record> NextOf(Bulk& bulk);
   static base::StatusOr<Record> ChunkOf(Bulk& bulk);
   static bool IsDone(const Bulk& bulk);
@@ -141,6 +158,7 @@ class SendQueue {
   CarriedLane carried_;
   bool bulk_is_next_ = false;  // the last record of the two kinds that take turns was a carried one
   std::deque<Bulk> bulk_;
+  std::optional<Lent> lent_;
   std::size_t control_bytes_ = 0;  // of the bodies in control_
   std::uint64_t bulk_bytes_ = 0;   // of the frames and blobs in bulk_
   std::uint64_t bulk_sent_ = 0;    // total, in bulk records

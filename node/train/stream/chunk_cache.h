@@ -27,6 +27,7 @@ class ChunkCache {
   // kept.
   static base::StatusOr<ChunkCache> Open(const std::string& folder, std::uint64_t most_bytes);
 
+  bool Has(std::uint64_t chunk) const { return kept_.contains(chunk); }
   // Nullopt: it is not there, or has another size.
   std::optional<base::Bytes> Get(std::uint64_t chunk, std::size_t size);
   // What a disk refuses is not kept: the status says why.

@@ -32,26 +32,29 @@ std::vector<std::uint64_t> ChunksOf(std::span<const std::uint32_t> rows, std::ui
   return chunks;
 }
 
-class ChunkStore final : public RowStore {
+class ChunkStore final : public RowStore, private base::ChunkShelf {
  public:
   ChunkStore(StreamIndex index, std::vector<Source> sources, ChunkCache cache,
-             std::vector<std::string> notices)
+             std::vector<std::string> notices, std::shared_ptr<base::ChunkLenders> members)
       : index_(std::move(index)),
         hash_(HashOfStream(index_)),
         sources_(std::move(sources)),
+        members_(std::move(members)),
         cache_(std::move(cache)),
         notices_(std::move(notices)) {
     OSTRAKA_CHECK(!sources_.empty());
     for (std::size_t i = 0; i < sources_.size(); ++i) {
-      OSTRAKA_CHECK(!sources_[i].empty());
-      for (const auto& reader : sources_[i]) {
+      OSTRAKA_CHECK(!sources_[i].readers.empty());
+      for (const auto& reader : sources_[i].readers) {
         fetchers_.emplace_back([this, i, &reader] { FetchAll(i, *reader); });
       }
     }
+    if (members_ != nullptr) members_->LendFrom(*this, index_.chunk_bytes());
   }
 
   ~ChunkStore() override {
     Abandon();
+    if (members_ != nullptr) members_->EndLending();
     for (std::thread& fetcher : fetchers_) fetcher.join();
   }
 
@@ -156,7 +159,7 @@ class ChunkStore final : public RowStore {
       queue_.pop_front();
       fetched_.insert(chunk);
       lock.unlock();
-      auto bytes = Fetch(source, chunk);
+      auto bytes = Fetch(source, chunk, sources_[number].lent_from == nullptr);
       lock.lock();
       fetched_.erase(chunk);
       if (bytes.ok()) {
@@ -198,8 +201,14 @@ class ChunkStore final : public RowStore {
     return true;
   }
 
-  base::StatusOr<base::Bytes> Fetch(base::RangeReader& source, std::uint64_t chunk) {
+  base::StatusOr<base::Bytes> Fetch(base::RangeReader& source, std::uint64_t chunk, bool is_far) {
     if (auto kept = FromCache(chunk)) return *std::move(kept);
+    if (is_far && members_ != nullptr) {
+      if (auto lent = FromMembers(chunk)) {
+        Cache(chunk, *lent);
+        return *std::move(lent);
+      }
+    }
     auto read = source.Read(index_.FileOf(chunk), index_.OffsetOf(chunk), index_.chunk_bytes(),
                             [this] { return abandoned_.load(); });
     if (absl::IsFailedPrecondition(read.status())) {
@@ -208,13 +217,29 @@ class ChunkStore final : public RowStore {
     }
     ASSIGN_OR_RETURN(base::Bytes bytes, std::move(read));
     RETURN_IF_ERROR(CheckChunk(index_, chunk, bytes));
+    Cache(chunk, bytes);
+    return bytes;
+  }
+
+  std::optional<base::Bytes> FromMembers(std::uint64_t chunk) {
+    auto lent = members_->Borrow(chunk, index_.chunk_bytes(), [this] { return abandoned_.load(); });
+    if (!lent) return std::nullopt;
+    const base::Status wrong = CheckChunk(index_, chunk, lent->bytes);
+    if (wrong.ok()) return std::move(lent->bytes);
+    members_->Distrust(lent->lender);
+    const std::lock_guard lock(mutex_);
+    Tell("member " + lent->lender.Short() + ": " + base::MessageOf(wrong) +
+         ": it is not asked for data again");
+    return std::nullopt;
+  }
+
+  void Cache(std::uint64_t chunk, const base::Bytes& bytes) {
     const std::lock_guard lock(cache_mutex_);
     const base::Status kept = cache_.Put(chunk, bytes);
     if (!kept.ok() && !std::exchange(told_of_cache_, true)) {
       const std::lock_guard telling(mutex_);
       Tell(base::MessageOf(kept) + "; chunks are fetched again where they are needed again");
     }
-    return bytes;
   }
 
   std::optional<base::Bytes> FromCache(std::uint64_t chunk) {
@@ -227,9 +252,40 @@ class ChunkStore final : public RowStore {
     return std::nullopt;
   }
 
+  // --- the lending thread ---
+
+  bool Has(std::uint64_t chunk) override {
+    if (chunk >= index_.leaves.size()) return false;
+    if (InMemory(chunk) != nullptr) return true;
+    const std::lock_guard lock(cache_mutex_);
+    return cache_.Has(chunk) ||
+           std::any_of(sources_.begin(), sources_.end(),
+                       [](const Source& each) { return each.lent_from != nullptr; });
+  }
+
+  std::optional<base::Bytes> Lend(std::uint64_t chunk) override {
+    if (chunk >= index_.leaves.size()) return std::nullopt;
+    if (const SharedBytes bytes = InMemory(chunk)) return *bytes;
+    if (auto kept = FromCache(chunk)) return kept;
+    for (const Source& source : sources_) {
+      if (source.lent_from == nullptr) continue;
+      auto bytes = source.lent_from->Read(index_.FileOf(chunk), index_.OffsetOf(chunk),
+                                          index_.chunk_bytes(), nullptr);
+      if (bytes.ok() && CheckChunk(index_, chunk, *bytes).ok()) return *std::move(bytes);
+    }
+    return std::nullopt;
+  }
+
+  SharedBytes InMemory(std::uint64_t chunk) {
+    const std::lock_guard lock(mutex_);
+    const auto found = memory_.find(chunk);
+    return found == memory_.end() ? nullptr : found->second;
+  }
+
   const StreamIndex index_;
   const base::Digest hash_;
   const std::vector<Source> sources_;
+  const std::shared_ptr<base::ChunkLenders> members_;  // null: nobody is asked
 
   std::mutex cache_mutex_;      // taken before mutex_
   ChunkCache cache_;            // guarded by cache_mutex_
@@ -253,9 +309,10 @@ class ChunkStore final : public RowStore {
 }  // namespace
 
 std::shared_ptr<RowStore> FetchChunks(StreamIndex index, std::vector<Source> sources,
-                                      ChunkCache cache, std::vector<std::string> notices) {
+                                      ChunkCache cache, std::vector<std::string> notices,
+                                      std::shared_ptr<base::ChunkLenders> members) {
   return std::make_shared<ChunkStore>(std::move(index), std::move(sources), std::move(cache),
-                                      std::move(notices));
+                                      std::move(notices), std::move(members));
 }
 
 }  // namespace ostraka::train

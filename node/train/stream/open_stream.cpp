@@ -25,7 +25,8 @@ struct Cache {
 base::StatusOr<Source> OpenOne(const std::string& place, const StreamAccess& access) {
   Source source;
   if (!IsAddress(place)) {
-    source.push_back(ReadFolder(place));
+    source.readers.push_back(ReadFolder(place));
+    source.lent_from = ReadFolder(place);
     return source;
   }
   if (!access.open) {
@@ -33,7 +34,7 @@ base::StatusOr<Source> OpenOne(const std::string& place, const StreamAccess& acc
   }
   for (int i = 0; i < kConnections; ++i) {
     ASSIGN_OR_RETURN(std::unique_ptr<base::RangeReader> reader, access.open(place));
-    source.push_back(std::move(reader));
+    source.readers.push_back(std::move(reader));
   }
   return source;
 }
@@ -98,7 +99,7 @@ base::StatusOr<FoundIndex> FirstIndex(Readers& readers, const StreamAccess& acce
   }
   base::Status last;
   for (auto reader = readers.begin(); reader != readers.end();) {
-    auto index = IndexFrom(*reader->front(), hash);
+    auto index = IndexFrom(*reader->readers.front(), hash);
     if (index.ok()) return FoundIndex{*std::move(index)};
     last = index.status();
     const bool is_away = last.code() == absl::StatusCode::kUnavailable;
@@ -161,8 +162,8 @@ base::StatusOr<Dataset> OpenStream(const std::string& places, const StreamAccess
   ASSIGN_OR_RETURN(ChunkCache cache, ChunkCache::Open(folder, keeps ? access.cache_bytes : 0));
   if (keeps && !found.is_kept) RETURN_IF_ERROR(KeepIndex(index, folder));
   data.training.value_count = index.row_bytes;
-  data.training.store =
-      FetchChunks(std::move(index), std::move(readers), std::move(cache), std::move(notices));
+  data.training.store = FetchChunks(std::move(index), std::move(readers), std::move(cache),
+                                    std::move(notices), access.members);
   return data;
 }
 

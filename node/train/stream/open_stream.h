@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "node/base/chunk_lending.h"
 #include "node/base/ids.h"
 #include "node/base/range_reader.h"
 #include "node/base/status.h"
@@ -19,9 +20,12 @@ namespace ostraka::train {
 // How this machine reaches data that are not in one file.
 struct StreamAccess {
   // Opens a place that begins with "https://" or "http://". Null: there are folders alone.
-  std::function<base::StatusOr<std::unique_ptr<base::RangeReader>>(const std::string& place)> open;
-  std::string cache_root;  // a folder, for all data; empty: nothing is kept
+  std::function<base::StatusOr<std::unique_ptr<base::RangeReader>>(const std::string& place)> open =
+      {};
+  std::string cache_root = {};  // a folder, for all data; empty: nothing is kept
   std::uint64_t cache_bytes = 0;
+  // The run's members, who lend each other chunks; null: nobody is asked, and nothing lent.
+  std::shared_ptr<base::ChunkLenders> members = nullptr;
 };
 
 // Places in one text, apart by commas: folders and addresses.

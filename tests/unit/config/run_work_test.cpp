@@ -1,7 +1,13 @@
 #include "node/config/run_work.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node/os/steady_clock.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::config::run_work_test {
@@ -16,6 +22,44 @@ TEST(RunWork, IsThatOfEachBatchOfEachLocalStep) {
   ASSERT_TRUE(work.ok());
   EXPECT_GT(work->ns, 0);
   EXPECT_EQ(work->ns % 15, 0) << "a whole gradient's time, fifteen times";
+}
+
+// Its first gradient waits for its rows: until somebody has them, or for ever.
+class Fetching final : public train::Trainer {
+ public:
+  explicit Fetching(base::Duration rows_come) : rows_come_(rows_come) {}
+  const base::TensorLayout& layout() const override { return layout_; }
+  std::vector<float> InitialParameters(const base::Digest& /*seed*/) const override { return {0}; }
+  base::StatusOr<std::vector<float>> Gradient(std::span<const float> /*parameters*/,
+                                              const base::Digest& /*seed*/) override {
+    const base::Time come = os::SteadyNow() + std::exchange(rows_come_, {});
+    while (os::SteadyNow() < come) RETURN_IF_ERROR(CheckWanted());
+    return std::vector<float>{0};
+  }
+  base::StatusOr<train::Evaluation> Evaluate(std::span<const float> /*parameters*/) override {
+    return base::NotFound("nothing to evaluate");
+  }
+
+ private:
+  const base::TensorLayout layout_ = {{"x", {1}}};
+  base::Duration rows_come_;
+};
+
+TEST(RunWork, TheTimeOfFetchingIsNoWork) {
+  protocol::Manifest manifest;
+  manifest.training.data = "stream@" + std::string(64, '0');
+  Fetching trainer(base::Milliseconds(1100));
+  EXPECT_LT(MeasureLeastWork(manifest, trainer)->ns, base::Seconds(1).ns);
+}
+
+TEST(RunWork, RowsThatDoNotComeAreNotWaitedForForEver) {
+  protocol::Manifest manifest;
+  manifest.training.data = "stream@" + std::string(64, '0');
+  manifest.part_timeout = base::Duration{} - kRowsPatience;  // no patience at all
+  Fetching trainer(base::Seconds(3600));
+  const base::Status unmeasured = MeasureLeastWork(manifest, trainer).status();
+  EXPECT_EQ(unmeasured.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(base::MessageOf(unmeasured), ::testing::HasSubstr("name other places with --data"));
 }
 
 TEST(RunWork, IsInTimeWhileOthersMayWait) {

@@ -20,6 +20,8 @@ class FakeConnection final : public Connection {
   void Send(SharedBytes /*frame*/, std::shared_ptr<OutgoingBlob> /*blob*/) override {}
   void SendCarried(const PeerId& /*peer*/, SharedBytes /*frame*/) override {}
   void SendDialBack(const DialBackRecord& /*record*/) override {}
+  void SendData(const DataRecord& /*record*/) override {}
+  bool Lend(std::uint64_t /*chunk*/, SharedBytes /*bytes*/) override { return false; }
   void Look() override {}
   void Close(const Closing& closing, CloseCode /*code*/) override { Abort(closing); }
   void CloseWhenFlushed(const std::string& reason) override {

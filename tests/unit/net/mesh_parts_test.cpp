@@ -330,6 +330,7 @@ class NoOwner final : public ConnectionOwner {
   void OnDialBack(Connection& /*which*/, const DialBackRecord& /*record*/) override {
     ADD_FAILURE();
   }
+  void OnData(Connection& /*which*/, const DataRecord& /*record*/) override { ADD_FAILURE(); }
   void OnBytes(Connection& /*which*/, const Traffic& /*added*/) override { ADD_FAILURE(); }
   void OnClosing(Connection& /*which*/, const Closing& closing) override {
     reasons.push_back(closing.reason);

@@ -111,7 +111,7 @@ class RecordWriterTest : public ::testing::Test {
 
   bool may_send_bulk_ = true;
   int asked_ = 0;
-  RecordWriter writer_{1000, 1 << 20, 1000, [this] {
+  RecordWriter writer_{1000, 1 << 20, 1000, [this](bool /*lent*/) {
                          ++asked_;
                          return may_send_bulk_;
                        }};

@@ -79,6 +79,9 @@ void TestNode::Start(boost::asio::io_context& io) {
   events.dial_back = [this](const PeerId& from, const DialBackRecord& record) {
     if (on_dial_back) on_dial_back(from, record);
   };
+  events.data = [this](const PeerId& from, const DataRecord& record) {
+    if (on_data) on_data(from, record);
+  };
   events.notice = [this](NoticeLevel /*level*/, const std::string& line) {
     notices.push_back(line);
   };

@@ -59,6 +59,7 @@ class TestNode {
   std::function<void(const Received&)> on_message;      // may be null
   std::function<void(const PeerId&, bool up)> on_link;  // likewise
   std::function<void(const PeerId&, const DialBackRecord&)> on_dial_back;
+  std::function<void(const PeerId&, const DataRecord&)> on_data;
 
  private:
   int keep_fd_ = -1;  // a duplicate of the listening socket, so that nobody takes the port

@@ -30,23 +30,53 @@ using testing::StreamRow;
 constexpr std::uint32_t kChunks = 20;
 constexpr std::uint32_t kRows = 8;
 
+// Members of a run, by whom a chunk may be had.
+class Members final : public base::ChunkLenders {
+ public:
+  std::optional<base::LentChunk> Borrow(std::uint64_t chunk, std::size_t size,
+                                        const std::function<bool()>& /*unwanted*/) override {
+    ++asked;
+    if (chunk % 2 == 1) return std::nullopt;  // they have every other one
+    base::Bytes bytes;
+    for (std::uint32_t i = 0; i < kRows; ++i) {
+      const base::Bytes row = StreamRow(static_cast<std::uint32_t>(chunk) * kRows + i);
+      bytes.insert(bytes.end(), row.begin(), row.end());
+    }
+    EXPECT_EQ(bytes.size(), size);
+    if (lies) bytes[5] ^= 1;
+    return base::LentChunk{bytes, {}};
+  }
+  void Distrust(const base::PeerId& /*lender*/) override { ++distrusted; }
+  void LendFrom(base::ChunkShelf& from, std::size_t chunk_bytes) override {
+    shelf = &from;
+    EXPECT_EQ(chunk_bytes, kRows * StreamRow(0).size());
+  }
+  void EndLending() override { shelf = nullptr; }
+
+  std::atomic<int> asked = 0;
+  std::atomic<int> distrusted = 0;
+  bool lies = false;
+  base::ChunkShelf* shelf = nullptr;
+};
+
 class ChunkStoreTest : public os::TempFolderTest {
  protected:
   std::shared_ptr<RowStore> Make(int sources, std::uint64_t cache_bytes = 0, int connections = 1) {
     std::vector<Source> readers(static_cast<std::size_t>(sources));
     for (std::size_t i = 0; i < readers.size(); ++i) {
       for (int k = 0; k < connections; ++k) {
-        readers[i].push_back(
+        readers[i].readers.push_back(
             std::make_unique<MemoryReader>(files_, logs_[i], "source " + std::to_string(i)));
       }
     }
     return FetchChunks(ParseStreamIndex(files_.at(kIndexFile)).value(), std::move(readers),
-                       ChunkCache::Open(dir_ + "/cache", cache_bytes).value());
+                       ChunkCache::Open(dir_ + "/cache", cache_bytes).value(), {}, members_);
   }
   int reads() const { return logs_[0].reads + logs_[1].reads; }
 
   std::map<std::string, base::Bytes> files_ = StreamFiles(kChunks, kRows, 6);
   SourceLog logs_[2];
+  std::shared_ptr<Members> members_;
 };
 
 void ExpectRows(RowStore& store, const std::vector<std::uint32_t>& rows) {
@@ -74,6 +104,53 @@ TEST_F(ChunkStoreTest, FetchesWhatIsExpected) {
   while (logs_[0].reads < 2) std::this_thread::yield();
   ExpectRows(*store, {1, 2, 90});
   EXPECT_EQ(reads(), 2);
+}
+
+TEST_F(ChunkStoreTest, MembersAreAskedBeforeTheSources) {
+  members_ = std::make_shared<Members>();
+  const auto store = Make(1, 1 << 20);
+  std::vector<std::uint32_t> all(kChunks * kRows);
+  std::iota(all.begin(), all.end(), 0U);
+  ExpectRows(*store, all);
+  EXPECT_EQ(reads(), static_cast<int>(kChunks / 2)) << "what no member has";
+  EXPECT_EQ(members_->asked, static_cast<int>(kChunks));
+  ExpectRows(*store, all);
+  ExpectRows(*Make(1, 1 << 20), all);
+  EXPECT_EQ(members_->asked, static_cast<int>(kChunks)) << "all are in the cache";
+  EXPECT_THAT(store->TakeNotices(), IsEmpty());
+}
+
+TEST_F(ChunkStoreTest, AMemberThatSendsOtherBytesIsNamedAndLeft) {
+  members_ = std::make_shared<Members>();
+  members_->lies = true;
+  const auto store = Make(1);
+  ExpectRows(*store, {3});
+  EXPECT_EQ(reads(), 1) << "the source has it";
+  EXPECT_EQ(members_->distrusted, 1);
+  EXPECT_THAT(store->TakeNotices(),
+              ::testing::ElementsAre(
+                  ::testing::AllOf(HasSubstr("member "), HasSubstr("not asked for data again"))));
+}
+
+TEST_F(ChunkStoreTest, LendsWhatItHas) {
+  members_ = std::make_shared<Members>();
+  {
+    const auto store = Make(1, 1 << 20);
+    ASSERT_NE(members_->shelf, nullptr);
+    EXPECT_FALSE(members_->shelf->Has(3));
+    EXPECT_FALSE(members_->shelf->Lend(3));
+    EXPECT_FALSE(members_->shelf->Has(kChunks)) << "the data end before";
+    EXPECT_FALSE(members_->shelf->Lend(~std::uint64_t{0}));
+    ExpectRows(*store, {3 * kRows});
+    EXPECT_TRUE(members_->shelf->Has(3));
+    EXPECT_EQ(members_->shelf->Lend(3)->size(), kRows * StreamRow(0).size());
+  }
+  EXPECT_EQ(members_->shelf, nullptr);
+  const auto store = Make(1, 1 << 20);
+  EXPECT_TRUE(members_->shelf->Has(3)) << "from the cache";
+  std::filesystem::resize_file(dir_ + "/cache/3", 1);
+  EXPECT_FALSE(members_->shelf->Lend(3)) << "a disk that changed it";
+  EXPECT_FALSE(members_->shelf->Has(3));
 }
 
 TEST_F(ChunkStoreTest, ALyingSourceIsNamedAndLeft) {
@@ -241,6 +318,20 @@ TEST_F(StreamedTrainerTest, AFolderServesWhereAddressesCannotBeOpened) {
   ASSERT_TRUE(data.training.store->Load(std::vector<std::uint32_t>{3}, nullptr).ok());
   EXPECT_THAT(data.training.store->TakeNotices(),
               ::testing::ElementsAre(HasSubstr(address + ": there is no libcurl here")));
+}
+
+TEST_F(StreamedTrainerTest, AFolderIsLentFromAndAsksNoMember) {
+  WriteFolder(dir_ + "/data");
+  const auto members = std::make_shared<Members>();
+  StreamAccess access;
+  access.members = members;
+  const Dataset data = OpenStream(dir_ + "/data", access, {}).value();
+  ASSERT_TRUE(data.training.store->Load(std::vector<std::uint32_t>{3}, nullptr).ok());
+  EXPECT_EQ(members->asked, 0);
+  EXPECT_TRUE(members->shelf->Has(9));
+  EXPECT_EQ(members->shelf->Lend(9)->front(), StreamRow(9 * kRows)[0]);
+  std::filesystem::remove(dir_ + "/data/stream.00001");
+  EXPECT_FALSE(members->shelf->Lend(9)) << "the folder has changed";
 }
 
 TEST_F(StreamedTrainerTest, AnAddressNeedsWhoOpensIt) {

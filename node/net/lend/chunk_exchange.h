@@ -1,0 +1,162 @@
+// Chunks of the run's data among its members: asks them for this node, and lends to them what this
+// node has. The protocol knows nothing of it: what comes is judged by its hash (node/train/stream),
+// and who gets nothing asks the data's sources.
+//
+//   fetching thread ─► Borrow ─► DATAASK have ─► members      members ─► DATAASK ─► LendDesk
+//                        │ ◄─── DATATOLD has ◄── a member                             │
+//                        ├────► DATAASK send ─►  it           lending thread ─► ChunkShelf
+//                      bytes ◄─ DATA ... ◄────── it           members ◄─ DATA, DATATOLD ◄┘
+//
+// Promises:
+//   E1  Only members are asked and lent to, and of them those that lend (HELLO).
+//   E2  Borrow ends within kAnswerPatience and PatienceFor the chunk. A member that said it has it
+//       and did not send it in time is not asked for kRest, a distrusted one never again.
+//   E3  What is lent keeps to LendDesk's limits, and is read on a thread of its own.
+//   E4  No function that was given is called before Open or after Close.
+//
+// May not know: connections, data, what a run is.
+// Memory: a chunk for each thread in Borrow; what LendDesk lets be on its way; kMostAsks questions
+// that wait for the disk.
+// What an attacker can do here: as a member, keep one fetching thread waiting as E2 says, once in
+// kRest. As one that
+// lends, learn which chunks this node asks for: all can compute that from the coins.
+//
+// Thread safety: Open, OnLink, OnRecord, SetMembers and Close from the protocol thread, the others
+// from any.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "node/base/bytes.h"
+#include "node/base/chunk_lending.h"
+#include "node/base/ids.h"
+#include "node/base/time.h"
+#include "node/net/lend/lend_desk.h"
+#include "node/net/records/data_records.h"
+
+namespace ostraka::net {
+
+struct ExchangeLinks {
+  // Runs a function on the protocol thread, never within the call; from any thread.
+  std::function<void(std::function<void()>)> post;
+  // The rest on the protocol thread. What goes to a link that is down is dropped.
+  std::function<void(const base::PeerId& to, const DataRecord& record)> send;
+  std::function<bool(const base::PeerId& to, std::uint64_t chunk, base::SharedBytes bytes)> lend;
+  std::function<bool(const base::PeerId& peer)> lends;
+};
+
+struct ExchangeCounts {
+  std::uint64_t borrowed = 0;  // chunks
+  std::uint64_t lent = 0;      // chunks that were queued for others
+  bool operator==(const ExchangeCounts&) const = default;
+};
+
+class ChunkExchange final : public base::ChunkLenders {
+ public:
+  static constexpr base::Duration kAnswerPatience = base::Seconds(1);
+  static constexpr base::Duration kRest = base::Seconds(3600);
+  static constexpr std::size_t kAskedAtOnce = 8;
+  static constexpr std::size_t kMostAsks = 1024;
+  // Two seconds, and as long as 128 KiB/s take.
+  static constexpr base::Duration PatienceFor(std::size_t bytes) {
+    return base::Seconds(2) + base::Milliseconds(static_cast<std::int64_t>(bytes >> 7));
+  }
+
+  // 0: it lends nothing.
+  explicit ChunkExchange(std::uint64_t bytes_per_second);
+  ~ChunkExchange() override;
+
+  // REQUIRES: once, and all are set.
+  void Open(ExchangeLinks links);
+  void OnLink(const base::PeerId& peer, bool up);
+  void OnRecord(const base::PeerId& from, const DataRecord& record);
+  void SetMembers(std::set<base::PeerId> members);
+  void Close();
+
+  std::optional<base::LentChunk> Borrow(std::uint64_t chunk, std::size_t size,
+                                        const std::function<bool()>& unwanted) override;
+  void Distrust(const base::PeerId& lender) override;
+  void LendFrom(base::ChunkShelf& shelf, std::size_t chunk_bytes) override;
+  void EndLending() override;
+
+  ExchangeCounts counts() const;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  // A member whose link is up.
+  struct Lender {
+    // The chunk that it is sending us. It sends no other before that is complete.
+    struct Sending {
+      std::uint64_t chunk = 0;
+      std::size_t size = 0;
+      std::size_t came = 0;
+      bool is_wanted = true;  // by a thread in Borrow, which takes it
+      bool is_refused = false;
+      base::Bytes bytes = {};  // while it is wanted
+    };
+    std::optional<Sending> sending = std::nullopt;
+  };
+  struct Question {
+    std::set<base::PeerId> asked;  // and have not answered
+    std::deque<base::PeerId> have;
+  };
+  struct Ask {
+    base::PeerId from;
+    DataAsk ask;
+  };
+
+  // --- borrowing, under mutex_ ---
+  std::vector<base::PeerId> WhomToAsk();
+  bool MayBeAsked(const base::PeerId& peer, base::Time now) const;
+  // False: it has not come by the deadline, is unwanted, or nothing comes any more.
+  bool WaitFor(Lock& lock, const std::function<bool()>& unwanted, base::Time deadline,
+               const std::function<bool()>& has_come);
+  std::optional<base::Bytes> BorrowFrom(Lock& lock, const base::PeerId& peer, std::uint64_t chunk,
+                                        std::size_t size, const std::function<bool()>& unwanted);
+  // `function` runs on the protocol thread, if this is open by then. REQUIRES: open_.
+  void Post(std::function<void()> function);
+  void PostSend(const base::PeerId& to, const DataRecord& record);
+  void Take(const base::PeerId& from, const DataTold& told);
+  void Take(const base::PeerId& from, const DataPiece& piece);
+
+  // --- lending ---
+  void OnAsk(const base::PeerId& from, const DataAsk& ask);
+  void LendAll(base::ChunkShelf& shelf);
+  // On the protocol thread.
+  void LendTo(const base::PeerId& peer, std::uint64_t chunk, base::SharedBytes bytes);
+  base::SharedBytes Counted(base::Bytes bytes) const;
+
+  const bool lends_;
+  LendDesk desk_;        // of the protocol thread
+  ExchangeLinks links_;  // of the protocol thread, but post
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+  std::set<base::PeerId> members_;
+  std::map<base::PeerId, Lender> lenders_;
+  std::map<base::PeerId, base::Time> resting_;  // until then; what a new link does not end
+  std::set<base::PeerId> distrusted_;
+  std::map<std::uint64_t, Question> questions_;  // of the threads in Borrow, one for each
+  std::size_t next_ = 0;                         // which lender is asked first
+  ExchangeCounts counts_;
+
+  std::size_t chunk_bytes_ = 0;  // of the shelf; 0: there is none
+  std::deque<Ask> asks_;         // that wait for the lending thread; at most kMostAsks
+  std::thread lending_;
+  // Bytes that are read or queued for others, and not yet sent. Outlives what is queued.
+  const std::shared_ptr<std::atomic<std::uint64_t>> on_their_way_;
+};
+
+}  // namespace ostraka::net
