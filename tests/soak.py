@@ -44,7 +44,7 @@ def ctest(folder, *options):
 THREADED = ("exact_run_test train_exact_test train_loader_test thread_executor_test os_test transport_link_test "
             "transport_part_test transport_refusal_test transport_hostile_test transport_pace_test "
             "transport_admission_test transport_flip_test transport_members_test transport_parts_test net_records_test "
-            "net_handshake_test net_mesh_test net_reach_test udp_test ledger_test store_test http_test job_pool_test "
+            "net_handshake_test net_lend_test net_mesh_test net_reach_test udp_test ledger_test store_test http_test job_pool_test "
             "host_parts_test stops_test node_driver_test host_test cli_test fetch_test train_data_test "
             "sim_compare_test").split()
 

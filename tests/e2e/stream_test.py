@@ -173,11 +173,14 @@ class StreamTest(TestCase):
         node = ["node", made.manifest, "--key", made.key(0), "--data-dir", self.folder / "node", "--data-cache-dir", self.folder / "cache"]
         self.refused(2, [*node, "--data", f"stream:{self.server.url('a')}"], "--allow-private-sources")
         self.refused(2, [*node, "--data", "stream:https://user:secret@example.org/"], "password")
+        self.refused(2, [*node, "--data-cache", "much"], "--data-cache", "64K")
+        self.refused(2, [*node, "--lend", "much"], "--lend", "64K")
         self.refused(3, [*node, "--data", f"stream:{self.folder / 'none'}"], "cannot be read")
         content[-1] ^= 1
         index.write_bytes(content)
         self.refused(2, [*node, "--data", f"stream:{self.data}"], "give a place that has those of the other members")
         self.refused(2, ["data", "check", f"stream:{self.server.url('a')}"], "--allow-private-sources")
+        self.refused(3, [*node, "--data-cache", "0", "--data", f"stream:{self.folder / 'none'}"], "cannot be read")
         shown = json.loads(expect_ok("data", "check", f"stream:{self.server.url('a')}", "--allow-private-sources", "--json"))
         self.assertEqual((shown["training"], shown["columns"]), (CHUNKS * CHUNK_ROWS, ["question u8[5] 0 40", "targets u8[] 0 4"]))
         index.write_bytes(b"garbage")

@@ -223,7 +223,7 @@ base::StatusOr<std::shared_ptr<const train::StreamAccess>> StreamOf(
   for (const std::string& place : manifest.training.data_places) {
     if (std::find(own.begin(), own.end(), place) == own.end()) settings.of_manifest.insert(place);
   }
-  ASSIGN_OR_RETURN(settings.cache_bytes, BytesOf("--data-cache", files.data_cache));
+  ASSIGN_OR_RETURN(settings.cache_bytes, ParseByteCount(files.data_cache));  // checked before
   if (settings.cache_root.empty()) {
     ASSIGN_OR_RETURN(settings.cache_root, DefaultDataRoot());
     settings.cache_root += "/data-cache";
