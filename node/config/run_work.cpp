@@ -32,13 +32,12 @@ base::StatusOr<base::Duration> TimeOfOne(train::Trainer& trainer,
 }  // namespace
 
 base::StatusOr<base::Duration> MeasureLeastWork(const protocol::Manifest& manifest,
-                                                train::Trainer& trainer) {
+                                                train::Trainer& trainer, base::Duration patience) {
   const std::vector<float> parameters = trainer.InitialParameters({});
   const bool fetches = manifest.training.data.starts_with(std::string(train::kStream) + "@");
-  if (fetches) {
-    const base::Time latest = os::SteadyNow() + kRowsPatience + manifest.part_timeout;
-    trainer.EndWhere([latest] { return os::SteadyNow() >= latest; });
-  }
+  const base::Time latest = os::SteadyNow() + patience;
+  trainer.EndWhere(
+      [latest, &trainer] { return trainer.WaitsForRows() && os::SteadyNow() >= latest; });
   const base::StatusOr<base::Duration> gradient = TimeOfOne(trainer, parameters, fetches);
   trainer.EndWhere(nullptr);
   if (absl::IsCancelled(gradient.status())) {

@@ -13,11 +13,12 @@
 namespace ostraka::config {
 
 // The time of as many gradients as a worker computes at least, by the time of one, without the time
-// in which its rows are fetched. Gradient's errors. Unavailable: of data that are fetched, the rows
-// have not come, or the gradient has not ended, within kRowsPatience and the longest wait for it.
+// in which its rows are fetched. Gradient's errors. Unavailable: its rows have not come within
+// kRowsPatience.
 inline constexpr base::Duration kRowsPatience = base::Seconds(10);
 base::StatusOr<base::Duration> MeasureLeastWork(const protocol::Manifest& manifest,
-                                                train::Trainer& trainer);
+                                                train::Trainer& trainer,
+                                                base::Duration patience = kRowsPatience);
 
 // FailedPrecondition if a member that needs so long for its least work would have each part come
 // after its owner has stopped waiting, however slow the others are. `by`: what computes.

@@ -141,6 +141,9 @@ class Trainer {
   // with Unavailable. A trainer that cannot do that ends what it has begun.
   virtual void Abandon() {}
 
+  // The call in progress waits for rows that lie elsewhere. Any thread.
+  virtual bool WaitsForRows() const { return false; }
+
   // For people: what computes its gradients. Any thread.
   virtual std::string ComputesOn() const { return "processor"; }
   // For people: news of that since the last call. Any thread.

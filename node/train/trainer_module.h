@@ -17,7 +17,7 @@ namespace ostraka::train {
 // Changes whenever Trainer, TrainerOptions, Dataset or TrainerModule change, or what a module can
 // train (7: graphs). Of a module of another
 // version, only the two numbers are read before it is refused.
-inline constexpr std::uint32_t kTrainerModuleVersion = 14;
+inline constexpr std::uint32_t kTrainerModuleVersion = 15;
 inline constexpr char kTrainerModuleEntry[] = "ostraka_trainer_module";
 
 struct TrainerModule {

@@ -41,6 +41,7 @@ void ChunkExchange::OnLink(const base::PeerId& peer, bool up) {
   lenders_.erase(peer);
   if (lends && open_) lenders_.try_emplace(peer);
   for (auto& [chunk, question] : questions_) question.asked.erase(peer);
+  std::erase_if(asks_, [&peer](const Ask& ask) { return ask.from == peer; });
   changed_.notify_all();
 }
 
@@ -88,7 +89,9 @@ void ChunkExchange::Take(const base::PeerId& from, const DataPiece& piece) {
   const auto lender = lenders_.find(from);
   if (lender == lenders_.end() || !lender->second.sending) return;
   Lender::Sending& sending = *lender->second.sending;
-  if (sending.chunk != piece.chunk || sending.is_refused) return;
+  // Of an ask over an earlier link it may be the middle.
+  const bool goes_on = piece.offset == sending.came;
+  if (sending.chunk != piece.chunk || !goes_on || sending.is_refused) return;
   const std::size_t more = std::min(piece.bytes.size(), sending.size - sending.came);
   sending.came += more;
   if (sending.is_wanted) {
@@ -100,17 +103,27 @@ void ChunkExchange::Take(const base::PeerId& from, const DataPiece& piece) {
   changed_.notify_all();
 }
 
+void ChunkExchange::LetRest(const base::PeerId& peer) {
+  const base::Time now = os::SteadyNow();
+  const auto [found, is_first] = resting_.try_emplace(peer);
+  Rest& rest = found->second;
+  if (!is_first && now < rest.until) return;  // another thread has seen it
+  const bool again = !is_first && now < rest.until + kLongestRest;
+  rest.length = again ? std::min(rest.length * 2, kLongestRest) : kFirstRest;
+  rest.until = now + rest.length;
+}
+
 bool ChunkExchange::MayBeAsked(const base::PeerId& peer, base::Time now) const {
   const auto rests = resting_.find(peer);
   return members_.contains(peer) && !distrusted_.contains(peer) &&
-         (rests == resting_.end() || rests->second <= now);
+         (rests == resting_.end() || rests->second.until <= now);
 }
 
-std::vector<base::PeerId> ChunkExchange::WhomToAsk() {
-  const base::Time now = os::SteadyNow();
+std::vector<base::PeerId> ChunkExchange::WhomToAsk(base::Time now) {
   std::vector<base::PeerId> peers;
-  for (const auto& [peer, lender] : lenders_) {
-    if (!lender.sending && MayBeAsked(peer, now)) peers.push_back(peer);
+  for (auto& [peer, lender] : lenders_) {
+    const bool is_free = !lender.sending && lender.asks.Ready(now);
+    if (is_free && MayBeAsked(peer, now)) peers.push_back(peer);
   }
   if (peers.size() <= kAskedAtOnce) return peers;
   next_ = (next_ + kAskedAtOnce) % peers.size();
@@ -149,7 +162,8 @@ bool ChunkExchange::WaitFor(Lock& lock, const std::function<bool()>& unwanted, b
 
 std::optional<base::Bytes> ChunkExchange::BorrowFrom(Lock& lock, const base::PeerId& peer,
                                                      std::uint64_t chunk, std::size_t size,
-                                                     const std::function<bool()>& unwanted) {
+                                                     const std::function<bool()>& unwanted,
+                                                     base::Time deadline) {
   const auto found = [&]() -> Lender* {
     const auto lender = lenders_.find(peer);
     const bool is_ours = lender != lenders_.end() && lender->second.sending &&
@@ -160,8 +174,8 @@ std::optional<base::Bytes> ChunkExchange::BorrowFrom(Lock& lock, const base::Pee
   const auto lender = lenders_.find(peer);
   if (lender == lenders_.end() || lender->second.sending) return std::nullopt;
   lender->second.sending = Lender::Sending{.chunk = chunk, .size = size};
+  lender->second.asks.Take(1);
   PostSend(peer, DataAsk{DataAsk::What::kSend, chunk});
-  const base::Time deadline = os::SteadyNow() + PatienceFor(size);
   const bool came = WaitFor(lock, unwanted, deadline, [&] {
     const Lender* const from = found();  // null: its link went down
     return from == nullptr || from->sending->is_refused || from->sending->came == size;
@@ -169,7 +183,6 @@ std::optional<base::Bytes> ChunkExchange::BorrowFrom(Lock& lock, const base::Pee
   Lender* const from = found();
   if (from == nullptr) return std::nullopt;
   if (!came) {
-    if (os::SteadyNow() >= deadline) resting_[peer] = os::SteadyNow() + kRest;
     from->sending->is_wanted = false;
     from->sending->bytes = {};
     return std::nullopt;
@@ -185,22 +198,33 @@ std::optional<base::LentChunk> ChunkExchange::Borrow(std::uint64_t chunk, std::s
   OSTRAKA_CHECK(size > 0);
   Lock lock(mutex_);
   if (!open_ || questions_.contains(chunk)) return std::nullopt;
-  const std::vector<base::PeerId> peers = WhomToAsk();
+  const std::vector<base::PeerId> peers = WhomToAsk(os::SteadyNow());
   if (peers.empty()) return std::nullopt;
   Question& question = questions_[chunk];
   question.asked.insert(peers.begin(), peers.end());
-  for (const base::PeerId& peer : peers) PostSend(peer, DataAsk{DataAsk::What::kHave, chunk});
-  const base::Time deadline = os::SteadyNow() + kAnswerPatience;
+  for (const base::PeerId& peer : peers) {
+    lenders_.at(peer).asks.Take(1);
+    PostSend(peer, DataAsk{DataAsk::What::kHave, chunk});
+  }
+  const base::Time begin = os::SteadyNow();
+  const base::Time latest = begin + kAnswerPatience + PatienceFor(size);
   std::optional<base::LentChunk> lent;
   while (!lent) {
-    WaitFor(lock, unwanted, deadline,
+    WaitFor(lock, unwanted, begin + kAnswerPatience,
             [&] { return !question.have.empty() || question.asked.empty(); });
-    if (question.have.empty() || (unwanted && unwanted())) break;
+    if (question.have.empty()) break;
     const base::PeerId peer = question.have.front();
     question.have.pop_front();
-    auto bytes = BorrowFrom(lock, peer, chunk, size, unwanted);
-    if (bytes) lent = base::LentChunk{*std::move(bytes), peer};
-    if (!bytes && !MayBeAsked(peer, os::SteadyNow())) break;  // E2: it took all the time there is
+    const base::Time asked = os::SteadyNow();
+    auto bytes = BorrowFrom(lock, peer, chunk, size, unwanted, latest);
+    if (bytes) {
+      lent = base::LentChunk{*std::move(bytes), peer};
+    } else if (open_ && os::SteadyNow() >= asked + kAnswerPatience) {
+      LetRest(peer);
+    }
+  }
+  if (open_ && os::SteadyNow() >= begin + kAnswerPatience) {
+    for (const base::PeerId& silent : question.asked) LetRest(silent);
   }
   questions_.erase(chunk);
   if (lent) ++counts_.borrowed;
@@ -227,20 +251,21 @@ void ChunkExchange::OnAsk(const base::PeerId& from, const DataAsk& ask) {
     return links_.send(from, DataTold{DataTold::Answer::kBusy, ask.chunk});
   }
   asks_.push_back({from, ask});
+  if (ask.what == DataAsk::What::kSend) asks_.back().counted = CountAsOnItsWay();
   changed_.notify_all();
 }
 
-base::SharedBytes ChunkExchange::Counted(base::Bytes bytes) const {
-  const std::size_t size = bytes.size();
-  *on_their_way_ += size;
-  return {new base::Bytes(std::move(bytes)),
-          [counter = on_their_way_, size](const base::Bytes* sent) {
-            *counter -= size;
-            delete sent;
-          }};
+// Counts a chunk until what is returned, and each copy of it, is gone.
+std::shared_ptr<const void> ChunkExchange::CountAsOnItsWay() const {
+  *on_their_way_ += chunk_bytes_;
+  return {this, [counter = on_their_way_, size = chunk_bytes_](const void*) { *counter -= size; }};
 }
 
 void ChunkExchange::LendTo(const base::PeerId& peer, std::uint64_t chunk, base::SharedBytes bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!members_.contains(peer)) return;
+  }
   if (!links_.lend(peer, chunk, std::move(bytes))) {
     return links_.send(peer, DataTold{DataTold::Answer::kBusy, chunk});
   }
@@ -253,7 +278,7 @@ void ChunkExchange::LendAll(base::ChunkShelf& shelf) {
   for (;;) {
     changed_.wait(lock, [this] { return chunk_bytes_ == 0 || !asks_.empty(); });
     if (chunk_bytes_ == 0) return;
-    const auto [peer, ask] = asks_.front();
+    const auto [peer, ask, counted] = asks_.front();
     asks_.pop_front();
     lock.unlock();
     auto answer = DataTold::Answer::kLacks;
@@ -261,7 +286,9 @@ void ChunkExchange::LendAll(base::ChunkShelf& shelf) {
     if (ask.what == DataAsk::What::kHave) {
       if (shelf.Has(ask.chunk)) answer = DataTold::Answer::kHas;
     } else if (auto lent = shelf.Lend(ask.chunk)) {
-      bytes = Counted(*std::move(lent));
+      const auto both = std::make_shared<std::pair<base::Bytes, std::shared_ptr<const void>>>(
+          *std::move(lent), counted);
+      bytes = base::SharedBytes(both, &both->first);
     }
     lock.lock();
     if (!open_) continue;

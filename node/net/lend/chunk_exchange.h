@@ -9,16 +9,19 @@
 //
 // Promises:
 //   E1  Only members are asked and lent to, and of them those that lend (HELLO).
-//   E2  Borrow ends within kAnswerPatience and PatienceFor the chunk. A member that said it has it
-//       and did not send it in time is not asked for kRest, a distrusted one never again.
+//   E2  Borrow ends within kAnswerPatience and PatienceFor the chunk. A member that costs time (it
+//       does not answer, or said that it has the chunk and sends none, or refuses late) is not
+//       asked for kFirstRest, the next time for twice as long, up to kLongestRest, also over a new
+//       link. An hour without that ends it. A distrusted one is never asked again.
+//   E5  Of a member this node asks kAsksASecond at most, half of what LendDesk hears.
 //   E3  What is lent keeps to LendDesk's limits, and is read on a thread of its own.
 //   E4  No function that was given is called before Open or after Close.
 //
 // May not know: connections, data, what a run is.
 // Memory: a chunk for each thread in Borrow; what LendDesk lets be on its way; kMostAsks questions
 // that wait for the disk.
-// What an attacker can do here: as a member, keep one fetching thread waiting as E2 says, once in
-// kRest. As one that
+// What an attacker can do here: as a member, keep a fetching thread waiting for some seconds, nine
+// times in the first hour and then once in an hour (E2). As one that
 // lends, learn which chunks this node asks for: all can compute that from the coins.
 //
 // Thread safety: Open, OnLink, OnRecord, SetMembers and Close from the protocol thread, the others
@@ -32,6 +35,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -44,6 +48,7 @@
 #include "node/base/time.h"
 #include "node/net/lend/lend_desk.h"
 #include "node/net/records/data_records.h"
+#include "node/net/records/token_bucket.h"
 
 namespace ostraka::net {
 
@@ -65,7 +70,9 @@ struct ExchangeCounts {
 class ChunkExchange final : public base::ChunkLenders {
  public:
   static constexpr base::Duration kAnswerPatience = base::Seconds(1);
-  static constexpr base::Duration kRest = base::Seconds(3600);
+  static constexpr base::Duration kFirstRest = base::Seconds(10);
+  static constexpr base::Duration kLongestRest = base::Seconds(3600);
+  static constexpr double kAsksASecond = LendDesk::kAsksASecond / 2;
   static constexpr std::size_t kAskedAtOnce = 8;
   static constexpr std::size_t kMostAsks = 1024;
   // Two seconds, and as long as 128 KiB/s take.
@@ -106,6 +113,11 @@ class ChunkExchange final : public base::ChunkLenders {
       base::Bytes bytes = {};  // while it is wanted
     };
     std::optional<Sending> sending = std::nullopt;
+    TokenBucket asks{kAsksASecond, LendDesk::kAsksAtOnce / 2};
+  };
+  struct Rest {
+    base::Time until;
+    base::Duration length;
   };
   struct Question {
     std::set<base::PeerId> asked;  // and have not answered
@@ -114,16 +126,19 @@ class ChunkExchange final : public base::ChunkLenders {
   struct Ask {
     base::PeerId from;
     DataAsk ask;
+    std::shared_ptr<const void> counted = nullptr;  // on_their_way_, of one to send
   };
 
   // --- borrowing, under mutex_ ---
-  std::vector<base::PeerId> WhomToAsk();
+  std::vector<base::PeerId> WhomToAsk(base::Time now);
+  void LetRest(const base::PeerId& peer);
   bool MayBeAsked(const base::PeerId& peer, base::Time now) const;
   // False: it has not come by the deadline, is unwanted, or nothing comes any more.
   bool WaitFor(Lock& lock, const std::function<bool()>& unwanted, base::Time deadline,
                const std::function<bool()>& has_come);
   std::optional<base::Bytes> BorrowFrom(Lock& lock, const base::PeerId& peer, std::uint64_t chunk,
-                                        std::size_t size, const std::function<bool()>& unwanted);
+                                        std::size_t size, const std::function<bool()>& unwanted,
+                                        base::Time deadline);
   // `function` runs on the protocol thread, if this is open by then. REQUIRES: open_.
   void Post(std::function<void()> function);
   void PostSend(const base::PeerId& to, const DataRecord& record);
@@ -135,7 +150,7 @@ class ChunkExchange final : public base::ChunkLenders {
   void LendAll(base::ChunkShelf& shelf);
   // On the protocol thread.
   void LendTo(const base::PeerId& peer, std::uint64_t chunk, base::SharedBytes bytes);
-  base::SharedBytes Counted(base::Bytes bytes) const;
+  std::shared_ptr<const void> CountAsOnItsWay() const;
 
   const bool lends_;
   LendDesk desk_;        // of the protocol thread
@@ -146,7 +161,7 @@ class ChunkExchange final : public base::ChunkLenders {
   bool open_ = false;
   std::set<base::PeerId> members_;
   std::map<base::PeerId, Lender> lenders_;
-  std::map<base::PeerId, base::Time> resting_;  // until then; what a new link does not end
+  std::map<base::PeerId, Rest> resting_;  // what a new link does not end
   std::set<base::PeerId> distrusted_;
   std::map<std::uint64_t, Question> questions_;  // of the threads in Borrow, one for each
   std::size_t next_ = 0;                         // which lender is asked first
@@ -155,7 +170,7 @@ class ChunkExchange final : public base::ChunkLenders {
   std::size_t chunk_bytes_ = 0;  // of the shelf; 0: there is none
   std::deque<Ask> asks_;         // that wait for the lending thread; at most kMostAsks
   std::thread lending_;
-  // Bytes that are read or queued for others, and not yet sent. Outlives what is queued.
+  // Bytes that others were promised, and that are not yet sent. Outlives what is queued.
   const std::shared_ptr<std::atomic<std::uint64_t>> on_their_way_;
 };
 

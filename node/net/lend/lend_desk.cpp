@@ -1,5 +1,7 @@
 #include "node/net/lend/lend_desk.h"
 
+#include <algorithm>
+
 #include "node/base/check.h"
 
 namespace ostraka::net {
@@ -20,7 +22,8 @@ bool LendDesk::Lends(base::Time now, const base::PeerId& peer, std::uint64_t byt
                      std::uint64_t on_their_way) {
   OSTRAKA_CHECK(bytes > 0);  // else D2 bounds nothing
   TokenBucket& own = Of(peer).bytes;
-  if (on_their_way >= kMostBytes || !own.Ready(now) || !all_.Ready(now)) return false;
+  const std::uint64_t most = std::max(kMostBytes, kMostChunks * bytes);
+  if (on_their_way + bytes > most || !own.Ready(now) || !all_.Ready(now)) return false;
   own.Take(static_cast<double>(bytes));
   all_.Take(static_cast<double>(bytes));
   return true;

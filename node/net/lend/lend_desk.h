@@ -5,7 +5,7 @@
 //       are not even answered.
 //   D2  All members together borrow the rate, after a burst of kBurstSeconds of it and a chunk; one
 //       of them a quarter of that.
-//   D3  At most kMostBytes, and a chunk, are on their way at a time.
+//   D3  At most kMostBytes, or kMostChunks where that is more, are on their way at a time.
 //
 // May not know: links, disks, clocks.
 // Memory: an entry for each member that has asked, until Forget.
@@ -28,9 +28,11 @@ class LendDesk {
  public:
   static constexpr double kAsksASecond = 32;
   static constexpr double kAsksAtOnce = 256;
-  static constexpr double kBurstSeconds = 4;
+  // Short: what is lent should come within the borrower's patience (chunk_exchange.h).
+  static constexpr double kBurstSeconds = 1;
   static constexpr int kShareOneIn = 4;
   static constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 20;
+  static constexpr std::uint64_t kMostChunks = 4;
 
   // REQUIRES: bytes_per_second > 0.
   explicit LendDesk(std::uint64_t bytes_per_second)

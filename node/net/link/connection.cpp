@@ -185,6 +185,7 @@ void WebSocketConnection::Close(const Closing& closing, CloseCode code) {
 void WebSocketConnection::CloseWhenFlushed(const std::string& reason) {
   if (!life_.is_link()) return Close({Closing::Why::kLocal, reason}, CloseCode::kLeaving);
   life_.Leave(reason);
+  writer_.DropLent();  // nobody needs it now
   Pump();
 }
 

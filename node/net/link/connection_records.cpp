@@ -107,7 +107,7 @@ bool WebSocketConnection::MaySendBulk(bool lent) {
       [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->Pump();
       },
-      lent ? PacerLane::kGuests : lane_);
+      lent ? PacerLane::kLent : lane_);
 }
 
 // Checks the other side's progress. It owes nothing while it waits for our pacer or for our credit.

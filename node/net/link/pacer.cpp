@@ -16,8 +16,8 @@ TokenBucket BucketOf(std::uint64_t bytes_per_second) {
   return {rate, std::max(rate / 8, static_cast<double>(crypto::kChunkBytes))};
 }
 
-// A member whose record makes no debt asks again once that is written. [Guests had a turn after
-// each announcement and each row of leaves, so two for each small part.]
+// A member or a guest whose record makes no debt asks again once that is written. [Guests had a
+// turn after each announcement and each row of leaves, so two for each small part.]
 constexpr base::Duration kMemberAsksAgain = base::Milliseconds(1);
 
 }  // namespace
@@ -31,7 +31,7 @@ bool Pacer::MayGo(std::function<void()> turn, PacerLane lane) {
   const base::Time now = os::SteadyNow();
   const bool first = empty();
   if (first && bucket_.Ready(now)) return true;
-  (lane == PacerLane::kGuests ? guests_ : members_).push_back(std::move(turn));
+  LaneOf(lane).push_back(std::move(turn));
   if (first) timer_.Start(bucket_.Wait(now), [this] { Wake(); });
   return false;
 }
@@ -40,7 +40,13 @@ void Pacer::Charge(std::uint64_t bytes) {
   if (limited_) bucket_.Take(static_cast<double>(bytes));
 }
 
+Pacer::Waiting& Pacer::LaneOf(PacerLane lane) {
+  if (lane == PacerLane::kMembers) return members_;
+  return lane == PacerLane::kGuests ? guests_ : lent_;
+}
+
 Pacer::Waiting& Pacer::NextLane() {
+  if (guests_.empty() && members_.empty()) return lent_;
   if (guests_.empty() || members_.empty()) {
     members_in_a_row_ = 0;
     return guests_.empty() ? members_ : guests_;
@@ -53,15 +59,18 @@ Pacer::Waiting& Pacer::NextLane() {
 void Pacer::Wake() {
   OSTRAKA_CHECK(limited_ && !empty());  // P3
   // A caller that asks again within its turn queues behind those of its lane that wait already.
-  std::size_t turns = members_.size() + guests_.size();
+  std::size_t turns = members_.size() + guests_.size() + lent_.size();
   bool yields = false;
   bool member_had_one = false;
+  bool guest_had_one = false;
   while (turns > 0 && bucket_.Ready(os::SteadyNow())) {
-    yields = member_had_one && members_.empty();
+    yields = (member_had_one && members_.empty()) ||
+             (guest_had_one && members_.empty() && guests_.empty());
     if (yields) break;
     --turns;
     Waiting& lane = NextLane();
     member_had_one |= &lane == &members_;
+    guest_had_one |= &lane == &guests_;
     const std::function<void()> turn = std::move(lane.front());
     lane.pop_front();
     turn();

@@ -5,17 +5,18 @@
 // longer.
 //
 // Promises:
-//   P1  In each of the two lanes turns are granted in the order of request, one bulk record each,
+//   P1  In each of the three lanes turns are granted in the order of request, one bulk record each,
 //       and none while the bucket is in debt.
 //   P4  While members wait guests have one turn in kGuestsOneIn, and never fewer. Attack: ten
 //       strangers of one public link had ten thirteenths of the line, and members' parts came too
 //       late.
+//   P5  What is lent (chunks of data) goes when neither members nor guests wait, and may starve.
 //   P2  No turn is called within MayGo. A turn that asks again queues behind those that wait.
 //   P3  While somebody waits a timer runs, so that every turn comes.
 //
 // May not know: connections, records, priorities.
 //
-// May be used for a rate of guests alone: then nobody waits in the other lane.
+// May be used for a rate of guests alone: then nobody waits in the other lanes.
 //
 // Memory: one callback for each turn asked for, at most one for each connection (pacer_turn.h).
 //
@@ -33,7 +34,7 @@
 
 namespace ostraka::net {
 
-enum class PacerLane : std::uint8_t { kMembers, kGuests };
+enum class PacerLane : std::uint8_t { kMembers, kGuests, kLent };
 
 class Pacer {
  public:
@@ -50,14 +51,16 @@ class Pacer {
  private:
   using Waiting = std::deque<std::function<void()>>;
   void Wake();
-  bool empty() const { return members_.empty() && guests_.empty(); }
+  bool empty() const { return members_.empty() && guests_.empty() && lent_.empty(); }
   // Whose turn is next. REQUIRES: !empty().
   Waiting& NextLane();
+  Waiting& LaneOf(PacerLane lane);
 
   const bool limited_;
   TokenBucket bucket_;
   Waiting members_;
   Waiting guests_;
+  Waiting lent_;
   int members_in_a_row_ = 0;  // turns of theirs while guests waited
   os::Timer timer_;
 };

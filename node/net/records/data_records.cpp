@@ -7,6 +7,8 @@ namespace ostraka::net {
 namespace {
 
 constexpr std::size_t kNumberBytes = 8;
+constexpr std::size_t kOffsetBytes = 4;
+static_assert(kDataHeadBytes == kNumberBytes + kOffsetBytes);
 
 struct ShortBody {
   std::uint8_t kind = 0;
@@ -28,6 +30,13 @@ base::StatusOr<ShortBody> DecodeShort(base::ByteView body, std::uint8_t kinds) {
 
 }  // namespace
 
+base::Bytes DataHead(std::uint64_t chunk, std::size_t offset) {
+  base::Bytes head;
+  base::AppendLittleEndian(head, chunk, kNumberBytes);
+  base::AppendLittleEndian(head, offset, kOffsetBytes);
+  return head;
+}
+
 RecordType TypeOf(const DataRecord& record) {
   if (std::holds_alternative<DataAsk>(record)) return RecordType::kDataAsk;
   return std::holds_alternative<DataTold>(record) ? RecordType::kDataTold : RecordType::kData;
@@ -41,8 +50,7 @@ base::Bytes EncodeData(const DataRecord& record) {
     return EncodeShort(static_cast<std::uint8_t>(told->answer), told->chunk);
   }
   const auto& piece = std::get<DataPiece>(record);
-  base::Bytes body;
-  base::AppendLittleEndian(body, piece.chunk, kNumberBytes);
+  base::Bytes body = DataHead(piece.chunk, piece.offset);
   body.insert(body.end(), piece.bytes.begin(), piece.bytes.end());
   return body;
 }
@@ -61,8 +69,10 @@ base::StatusOr<DataRecord> DecodeData(RecordType type, base::ByteView body) {
     return base::InvalidArgument("sent a piece of data of a wrong length");
   }
   const base::ByteView piece = body.subspan(kDataHeadBytes);
-  return DataRecord(DataPiece{base::ReadLittleEndian(body.first(kDataHeadBytes)),
-                              base::Bytes(piece.begin(), piece.end())});
+  return DataRecord(DataPiece{
+      base::ReadLittleEndian(body.first(kNumberBytes)),
+      static_cast<std::uint32_t>(base::ReadLittleEndian(body.subspan(kNumberBytes, kOffsetBytes))),
+      base::Bytes(piece.begin(), piece.end())});
 }
 
 }  // namespace ostraka::net

@@ -3,7 +3,7 @@
 //
 //   DATAASK   u8 what (1 have you, 2 send) | u64 chunk
 //   DATATOLD  u8 answer (1 has, 2 lacks, 3 busy) | u64 chunk
-//   DATA      u64 chunk | the next 1 to 65,536 bytes of it
+//   DATA      u64 chunk | u32 offset | the 1 to 65,536 bytes of the chunk from there on
 //
 // All little-endian. An ask may stay unanswered; one to send is answered by DATATOLD, or by DATA
 // until the chunk is complete. One chunk at a time is on its way over a link in each direction.
@@ -41,13 +41,17 @@ struct DataTold {
 };
 struct DataPiece {
   std::uint64_t chunk = 0;
+  std::uint32_t offset = 0;
   base::Bytes bytes;
   bool operator==(const DataPiece&) const = default;
 };
 using DataRecord = std::variant<DataAsk, DataTold, DataPiece>;
 
-inline constexpr std::size_t kDataHeadBytes = 8;
+inline constexpr std::size_t kDataHeadBytes = 8 + 4;
 inline constexpr std::size_t kDataPieceBytes = crypto::kChunkBytes;
+
+// What comes before the bytes of a piece.
+base::Bytes DataHead(std::uint64_t chunk, std::size_t offset);
 
 RecordType TypeOf(const DataRecord& record);
 base::Bytes EncodeData(const DataRecord& record);

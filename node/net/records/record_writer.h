@@ -52,6 +52,7 @@ class RecordWriter {
   bool QueueLent(std::uint64_t chunk, base::SharedBytes bytes) {
     return !dropped_ && queue_.PushLent(chunk, std::move(bytes));
   }
+  void DropLent() { queue_.DropLent(); }
   // The peer's CREDIT. InvalidArgument, phrased about the peer: it took credit back.
   base::Status TakeCredit(std::uint64_t total) { return queue_.Grant(total); }
 

@@ -59,7 +59,7 @@ base::Status SendQueue::PushBulk(base::SharedBytes frame, std::shared_ptr<Outgoi
 
 bool SendQueue::PushLent(std::uint64_t chunk, base::SharedBytes bytes) {
   OSTRAKA_CHECK(!bytes->empty());
-  if (lent_) return false;
+  if (lent_ || !bulk_.empty()) return false;
   lent_ = Lent{.chunk = chunk, .bytes = std::move(bytes)};
   return true;
 }
@@ -139,9 +139,8 @@ void SendQueue::CheckInvariants() const {
 SendQueue::Record SendQueue::NextOfLent() {
   const std::size_t size = std::min(kDataPieceBytes, lent_->bytes->size() - lent_->sent);
   Record record = StartRecord(RecordType::kData);
-  for (std::size_t i = 0; i < kDataHeadBytes; ++i) {
-    record.head_bytes[1 + i] = static_cast<std::uint8_t>(lent_->chunk >> (8 * i));
-  }
+  const base::Bytes head = DataHead(lent_->chunk, lent_->sent);
+  std::copy(head.begin(), head.end(), record.head_bytes.begin() + 1);
   record.head_size = 1 + kDataHeadBytes;
   record.body = base::ByteView(*lent_->bytes).subspan(lent_->sent, size);
   record.owner = lent_->bytes;

@@ -94,9 +94,11 @@ class SendQueue {
     return carried_.Push(peer, std::move(frame));
   }
 
-  // False: a chunk is on its way to the peer, and this one is not queued. REQUIRES: `bytes` are
-  // some.
+  // False: a blob waits, or a chunk is on its way to the peer, and this one is not queued.
+  // REQUIRES: `bytes` are some, fewer than 2^32.
   bool PushLent(std::uint64_t chunk, base::SharedBytes bytes);
+
+  void DropLent() { lent_.reset(); }
 
   // The other side's CREDIT. InvalidArgument, phrased about the other side: less than an earlier
   // CREDIT.

@@ -1,6 +1,7 @@
 #include "node/train/exact/graph_trainer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <numeric>
@@ -127,6 +128,8 @@ class GraphTrainer final : public Trainer {
     if (data_.training.store) data_.training.store->Expect(RowsOf(batch_seed));
   }
 
+  bool WaitsForRows() const override { return waits_for_rows_; }
+
   void Abandon() override {
     engine_->Abandon();
     if (data_.training.store) data_.training.store->Abandon();
@@ -249,7 +252,11 @@ class GraphTrainer final : public Trainer {
   }
 
   base::Status Load(std::span<const std::uint32_t> rows, const RowStore::CheckWanted& check) {
-    return data_.training.store ? data_.training.store->Load(rows, check) : base::OkStatus();
+    if (!data_.training.store) return base::OkStatus();
+    waits_for_rows_ = true;
+    const base::Status loaded = data_.training.store->Load(rows, check);
+    waits_for_rows_ = false;
+    return loaded;
   }
 
   // `rows` are loaded, and outlive it.
@@ -288,6 +295,7 @@ class GraphTrainer final : public Trainer {
   std::uint32_t batch_size_;
   std::optional<double> batch_loss_;
   HeldOut evaluate_on_;
+  std::atomic<bool> waits_for_rows_ = false;
   MicroBatch batch_;
   std::unique_ptr<GraphEngine> engine_;
 };

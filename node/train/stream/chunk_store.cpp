@@ -259,8 +259,9 @@ class ChunkStore final : public RowStore, private base::ChunkShelf {
     if (InMemory(chunk) != nullptr) return true;
     const std::lock_guard lock(cache_mutex_);
     return cache_.Has(chunk) ||
-           std::any_of(sources_.begin(), sources_.end(),
-                       [](const Source& each) { return each.lent_from != nullptr; });
+           (!folder_fails_ && std::any_of(sources_.begin(), sources_.end(), [](const Source& each) {
+             return each.lent_from != nullptr;
+           }));
   }
 
   std::optional<base::Bytes> Lend(std::uint64_t chunk) override {
@@ -272,6 +273,7 @@ class ChunkStore final : public RowStore, private base::ChunkShelf {
       auto bytes = source.lent_from->Read(index_.FileOf(chunk), index_.OffsetOf(chunk),
                                           index_.chunk_bytes(), nullptr);
       if (bytes.ok() && CheckChunk(index_, chunk, *bytes).ok()) return *std::move(bytes);
+      folder_fails_ = true;
     }
     return std::nullopt;
   }
@@ -286,6 +288,8 @@ class ChunkStore final : public RowStore, private base::ChunkShelf {
   const base::Digest hash_;
   const std::vector<Source> sources_;
   const std::shared_ptr<base::ChunkLenders> members_;  // null: nobody is asked
+
+  bool folder_fails_ = false;  // of the lending thread: nothing more is promised from folders
 
   std::mutex cache_mutex_;      // taken before mutex_
   ChunkCache cache_;            // guarded by cache_mutex_

@@ -33,9 +33,15 @@ class Fetching final : public train::Trainer {
   base::StatusOr<std::vector<float>> Gradient(std::span<const float> /*parameters*/,
                                               const base::Digest& /*seed*/) override {
     const base::Time come = os::SteadyNow() + std::exchange(rows_come_, {});
-    while (os::SteadyNow() < come) RETURN_IF_ERROR(CheckWanted());
+    while (os::SteadyNow() < come) {
+      waits_ = true;
+      RETURN_IF_ERROR(CheckWanted());
+    }
+    waits_ = false;
+    RETURN_IF_ERROR(CheckWanted());
     return std::vector<float>{0};
   }
+  bool WaitsForRows() const override { return waits_; }
   base::StatusOr<train::Evaluation> Evaluate(std::span<const float> /*parameters*/) override {
     return base::NotFound("nothing to evaluate");
   }
@@ -43,6 +49,7 @@ class Fetching final : public train::Trainer {
  private:
   const base::TensorLayout layout_ = {{"x", {1}}};
   base::Duration rows_come_;
+  bool waits_ = false;
 };
 
 TEST(RunWork, TheTimeOfFetchingIsNoWork) {
@@ -50,14 +57,15 @@ TEST(RunWork, TheTimeOfFetchingIsNoWork) {
   manifest.training.data = "stream@" + std::string(64, '0');
   Fetching trainer(base::Milliseconds(1100));
   EXPECT_LT(MeasureLeastWork(manifest, trainer)->ns, base::Seconds(1).ns);
+  Fetching at_once({});
+  EXPECT_TRUE(MeasureLeastWork(manifest, at_once, {}).ok()) << "computing has no end";
 }
 
 TEST(RunWork, RowsThatDoNotComeAreNotWaitedForForEver) {
   protocol::Manifest manifest;
   manifest.training.data = "stream@" + std::string(64, '0');
-  manifest.part_timeout = base::Duration{} - kRowsPatience;  // no patience at all
   Fetching trainer(base::Seconds(3600));
-  const base::Status unmeasured = MeasureLeastWork(manifest, trainer).status();
+  const base::Status unmeasured = MeasureLeastWork(manifest, trainer, {}).status();
   EXPECT_EQ(unmeasured.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(base::MessageOf(unmeasured), ::testing::HasSubstr("name other places with --data"));
 }

@@ -23,15 +23,16 @@ base::SharedBytes Chunk(std::size_t size) {
 TEST(DataRecords, HaveTheBytesThatTheFormatSays) {
   EXPECT_EQ(EncodeData(DataAsk{DataAsk::What::kSend, 0x0102}), (Bytes{2, 2, 1, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(EncodeData(DataTold{DataTold::Answer::kBusy, 5}), (Bytes{3, 5, 0, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(EncodeData(DataPiece{5, {8, 9}}), (Bytes{5, 0, 0, 0, 0, 0, 0, 0, 8, 9}));
+  EXPECT_EQ(EncodeData(DataPiece{5, 258, {8, 9}}),
+            (Bytes{5, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 8, 9}));
 }
 
 TEST(DataRecords, ComeBackEqual) {
   for (const DataRecord& record :
        {DataRecord(DataAsk{DataAsk::What::kHave, 1}), DataRecord(DataAsk{DataAsk::What::kSend, 2}),
         DataRecord(DataTold{DataTold::Answer::kHas, ~std::uint64_t{0}}),
-        DataRecord(DataTold{DataTold::Answer::kLacks, 3}), DataRecord(DataPiece{4, {1}}),
-        DataRecord(DataPiece{4, Bytes(kDataPieceBytes)})}) {
+        DataRecord(DataTold{DataTold::Answer::kLacks, 3}), DataRecord(DataPiece{4, 7, {1}}),
+        DataRecord(DataPiece{4, 0, Bytes(kDataPieceBytes)})}) {
     const auto again = DecodeData(TypeOf(record), EncodeData(record));
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_EQ(*again, record);
@@ -72,6 +73,7 @@ TEST(DataRecords, AChunkCrossesALinkInPieces) {
     ASSERT_TRUE(taken.ok()) << taken.status();
     const auto& piece = std::get<DataPiece>(*taken->data);
     EXPECT_EQ(piece.chunk, 7u);
+    EXPECT_EQ(piece.offset, got.size());
     got.insert(got.end(), piece.bytes.begin(), piece.bytes.end());
     const Traffic added = writer.OnWritten();
     const Traffic received = TrafficOfReceived(RecordType::kData, bytes.size());
@@ -115,6 +117,8 @@ TEST(DataRecords, BlobsAndControlGoFirst) {
   std::vector<int> types;
   while (!queue.empty()) types.push_back(queue.Next().value().head()[0]);
   EXPECT_THAT(types, ElementsAre(3, 4, 5, 6, 12));
+  ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(TestBlob(100))).ok());
+  EXPECT_FALSE(queue.PushLent(1, Chunk(1))) << "a blob waits";
   queue.CheckInvariants();
 }
 

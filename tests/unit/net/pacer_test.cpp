@@ -52,6 +52,27 @@ TEST(Pacer, WhoAsksAgainInItsTurnComesAfterThoseWhoWait) {
   EXPECT_EQ(order, "abA");
 }
 
+// P5.
+TEST(Pacer, WhatIsLentGoesLast) {
+  boost::asio::io_context io;
+  Pacer pacer(io, kFast);
+  pacer.Charge(kFast / 4);
+  std::string order;
+  ASSERT_FALSE(pacer.MayGo([&] { order += 'l'; }, PacerLane::kLent));
+  ASSERT_FALSE(pacer.MayGo([&] { order += 'L'; }, PacerLane::kLent));
+  ASSERT_FALSE(pacer.MayGo(
+      [&] {
+        order += 'g';
+        boost::asio::post(io, [&] {  // a record was written, without a debt
+          EXPECT_FALSE(pacer.MayGo([&] { order += 'G'; }, PacerLane::kGuests));
+        });
+      },
+      PacerLane::kGuests));
+  ASSERT_FALSE(pacer.MayGo([&] { order += 'm'; }));
+  io.run();
+  EXPECT_EQ(order, "mgGlL");
+}
+
 // P4. Each asks again in its turn, as connections with a full queue do; 'm' and 'M' are members.
 TEST(Pacer, GuestsHaveOneTurnInEightWhileMembersWait) {
   boost::asio::io_context io;

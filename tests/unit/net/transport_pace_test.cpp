@@ -73,6 +73,24 @@ TEST_F(TransportPace, BulkOfGuestsWaitsForThatOfMembers) {
   ASSERT_TRUE(RunUntil(io_, [&] { return c.messages.size() == 6; })) << "it has all turns then";
 }
 
+TEST_F(TransportPace, LentChunksWaitForBulkOfMembers) {
+  constexpr std::size_t kBytes = 2 << 20;
+  TestNode a(0), b(1), c(2);
+  a.options.max_bytes_per_second = 2 << 20;
+  Introduce({&a, &b, &c});
+  std::size_t lent = 0;
+  c.on_data = [&](const PeerId&, const DataRecord& record) {
+    lent += std::get<DataPiece>(record).bytes.size();
+  };
+  for (TestNode* node : {&a, &b, &c}) node->Start(io_);
+  ASSERT_TRUE(RunUntil(io_, [&] { return a.Ups() == 2; }));
+  ASSERT_TRUE(a.transport->Lend(c.id(), 1, std::make_shared<const base::Bytes>(kBytes)));
+  for (int i = 0; i < 4; ++i) a.transport->Send(b.id(), Frame("member"), TestBlob(kBytes / 4));
+  ASSERT_TRUE(RunUntil(io_, [&] { return b.messages.size() == 4; }));
+  EXPECT_LE(lent, kBytes / 4) << "a turn in eight, though it was lent first";
+  ASSERT_TRUE(RunUntil(io_, [&] { return lent == kBytes; }));
+}
+
 TEST_F(TransportPace, WhatWaitsForAllGuestsTogetherIsBounded) {
   TestNode a(0), b(1), c(2), d(3);
   a.options.max_bytes_per_second = 100'000;

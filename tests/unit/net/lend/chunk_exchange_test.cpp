@@ -9,6 +9,8 @@
 #include <future>
 #include <map>
 
+#include "node/os/steady_clock.h"
+#include "node/os/timer.h"
 #include "tests/unit/net/transport_net.h"
 
 namespace ostraka::net::chunk_exchange_test {
@@ -169,6 +171,11 @@ TEST_F(ChunkExchangeTest, NoGuestIsAskedOrLentTo) {
   b_.exchange.SetMembers({b_.node.id()});
   a_.node.transport->SendData(b_.node.id(), DataAsk{DataAsk::What::kSend, 1});
   ASSERT_TRUE(RunUntil(io_, [&] { return b_.records.size() == 1; }));
+  // Answers come in the order of the asks.
+  b_.exchange.SetMembers({a_.node.id(), b_.node.id()});
+  a_.node.transport->SendData(b_.node.id(), DataAsk{DataAsk::What::kHave, 2});
+  ASSERT_TRUE(RunUntil(io_, [&] { return a_.records.size() == 1; }));
+  EXPECT_EQ(a_.records[0], DataRecord(DataTold{DataTold::Answer::kLacks, 2}));
   EXPECT_EQ(b_.shelf.reads, 0);
 }
 
@@ -177,12 +184,16 @@ TEST_F(ChunkExchangeTest, WhoDoesNotAnswerIsWaitedForASecond) {
   c_.shelf.chunks[1] = ChunkOf(1);
   Link({&a_, &b_, &c_});
   EXPECT_TRUE(Borrow(a_, 1)) << "another answers";
+  const std::size_t asked = b_.records.size();
   EXPECT_FALSE(Borrow(a_, 2));
+  EXPECT_EQ(b_.records.size(), asked + 1);
+  EXPECT_FALSE(Borrow(a_, 3));
+  EXPECT_EQ(b_.records.size(), asked + 1) << "it rests, and nobody waits for it";
   EXPECT_TRUE(a_.node.transport->IsUp(b_.node.id()));
 }
 
 // It says that it has the chunk, and does not send it.
-TEST_F(ChunkExchangeTest, WhoKeepsUsWaitingIsNotAskedForAnHour) {
+TEST_F(ChunkExchangeTest, WhoKeepsUsWaitingRests) {
   b_.answers = false;
   Link({&a_, &b_});
   b_.node.on_data = [&](const PeerId& from, const DataRecord& record) {
@@ -198,6 +209,60 @@ TEST_F(ChunkExchangeTest, WhoKeepsUsWaitingIsNotAskedForAnHour) {
   a_.exchange.OnLink(b_.node.id(), true);
   EXPECT_FALSE(Borrow(a_, 1));
   EXPECT_EQ(b_.records.size(), asked);
+}
+
+// It refuses when it has cost as much time as it may.
+TEST_F(ChunkExchangeTest, ALateRefusalIsNoBetter) {
+  b_.answers = false;
+  Link({&a_, &b_});
+  std::unique_ptr<os::Timer> timer;
+  b_.node.on_data = [&](const PeerId& from, const DataRecord& record) {
+    b_.records.push_back(record);
+    const auto& ask = std::get<DataAsk>(record);
+    if (ask.what == DataAsk::What::kHave) {
+      b_.node.transport->SendData(from, DataTold{DataTold::Answer::kHas, ask.chunk});
+      return;
+    }
+    timer = std::make_unique<os::Timer>(io_);
+    timer->Start(base::Milliseconds(1500), [&b = b_, from, ask] {
+      b.node.transport->SendData(from, DataTold{DataTold::Answer::kBusy, ask.chunk});
+    });
+  };
+  EXPECT_FALSE(Borrow(a_, 1));
+  EXPECT_EQ(b_.records.size(), 2u);
+  EXPECT_FALSE(Borrow(a_, 1));
+  EXPECT_EQ(b_.records.size(), 2u);
+}
+
+// All members together cost no more time than one.
+TEST_F(ChunkExchangeTest, ManyThatKeepUsWaitingCostOnePatience) {
+  for (Peer* peer : {&b_, &c_}) {
+    peer->answers = false;
+    peer->node.on_data = [peer](const PeerId& from, const DataRecord& record) {
+      const auto& ask = std::get<DataAsk>(record);
+      if (ask.what != DataAsk::What::kHave) return;
+      peer->node.transport->SendData(from, DataTold{DataTold::Answer::kHas, ask.chunk});
+    };
+  }
+  Link({&a_, &b_, &c_});
+  const base::Time begin = os::SteadyNow();
+  EXPECT_FALSE(Borrow(a_, 1));
+  const base::Duration most =
+      ChunkExchange::kAnswerPatience + ChunkExchange::PatienceFor(kChunk) + base::Seconds(1);
+  EXPECT_LT((os::SteadyNow() - begin).ns, most.ns);
+}
+
+// What an honest member asks, an honest member hears.
+TEST_F(ChunkExchangeTest, NoMemberIsAskedMoreThanItHears) {
+  b_.shelf.chunks[1] = ChunkOf(1);
+  Link({&a_, &b_});
+  auto all = std::async(std::launch::async, [this] {
+    for (std::uint64_t i = 0; i < 1000; ++i) (void)a_.exchange.Borrow(1000 + i, kChunk, nullptr);
+  });
+  ASSERT_TRUE(RunUntil(
+      io_, [&] { return all.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }));
+  EXPECT_LT(b_.records.size(), 1000u);
+  EXPECT_EQ(a_.records.size(), b_.records.size()) << "each is answered";
 }
 
 TEST_F(ChunkExchangeTest, WhatIsGoneMeanwhileIsAskedOfAnother) {
@@ -267,6 +332,36 @@ TEST_F(ChunkExchangeTest, StrayPiecesAreDropped) {
   EXPECT_EQ(lent->bytes, ChunkOf(1));
   ASSERT_TRUE(RunUntil(io_, [&] { return a_.records.size() == 5 + 1 + 31; }));
   EXPECT_TRUE(a_.node.transport->IsUp(b_.node.id()));
+}
+
+// The chunk that was asked for comes after another one.
+TEST_F(ChunkExchangeTest, PiecesOfAnotherChunkAreDropped) {
+  b_.answers = false;
+  Link({&a_, &b_});
+  std::function<void()> lend_next = [&] {
+    const auto chunk = std::make_shared<const Bytes>(ChunkOf(1));
+    if (!b_.node.transport->Lend(a_.node.id(), 1, chunk)) boost::asio::post(io_, lend_next);
+  };
+  b_.node.on_data = [&](const PeerId& from, const DataRecord& record) {
+    const auto& ask = std::get<DataAsk>(record);
+    if (ask.what == DataAsk::What::kHave) {
+      b_.node.transport->SendData(from, DataTold{DataTold::Answer::kHas, ask.chunk});
+    } else {
+      b_.node.transport->Lend(from, 2, std::make_shared<const Bytes>(ChunkOf(2)));
+      lend_next();
+    }
+  };
+  const auto lent = Borrow(a_, 1);
+  ASSERT_TRUE(lent);
+  EXPECT_EQ(lent->bytes, ChunkOf(1));
+}
+
+TEST_F(ChunkExchangeTest, WhatHasBeenSentIsOnItsWayNoMore) {
+  b_.shelf.chunks[1] = ChunkOf(1);
+  Link({&a_, &b_});
+  for (std::uint64_t sent = 0; sent < LendDesk::kMostBytes + 2 * kChunk; sent += kChunk) {
+    ASSERT_TRUE(Borrow(a_, 1)) << sent;
+  }
 }
 
 TEST_F(ChunkExchangeTest, BeyondTheRateItIsBusy) {

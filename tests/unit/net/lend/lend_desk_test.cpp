@@ -54,8 +54,15 @@ TEST(LendDesk, AChunkLargerThanTheRateIsLentAndPaidFor) {
 
 TEST(LendDesk, NothingIsLentWhileTooMuchIsOnItsWay) {
   LendDesk desk(kRate);
-  EXPECT_FALSE(desk.Lends(At(0), Peer(0), kChunk, LendDesk::kMostBytes));
-  EXPECT_TRUE(desk.Lends(At(0), Peer(0), kChunk, LendDesk::kMostBytes - 1));
+  EXPECT_FALSE(desk.Lends(At(0), Peer(0), kChunk, LendDesk::kMostBytes - kChunk + 1));
+  EXPECT_TRUE(desk.Lends(At(0), Peer(0), kChunk, LendDesk::kMostBytes - kChunk));
+}
+
+TEST(LendDesk, FourOfTheLongestChunksMayBeOnTheirWay) {
+  LendDesk desk(kRate);
+  constexpr std::uint64_t kLongest = 8 << 20;
+  EXPECT_FALSE(desk.Lends(At(0), Peer(0), kLongest, 3 * kLongest + 1));
+  EXPECT_TRUE(desk.Lends(At(0), Peer(0), kLongest, 3 * kLongest));
 }
 
 TEST(LendDesk, AFloodOfQuestionsIsNotHeard) {
