@@ -14,9 +14,11 @@ constexpr auto kAskWanted = std::chrono::milliseconds(100);
 
 }  // namespace
 
-ChunkExchange::ChunkExchange(std::uint64_t bytes_per_second)
+ChunkExchange::ChunkExchange(std::uint64_t bytes_per_second, double account_seconds)
     : lends_(bytes_per_second > 0),
+      account_seconds_(account_seconds),
       desk_(std::max<std::uint64_t>(bytes_per_second, 1)),
+      seconds_of_all_(kAccountShareOfAll, account_seconds * kAccountsOfAll),
       on_their_way_(std::make_shared<std::atomic<std::uint64_t>>(0)) {}
 
 ChunkExchange::~ChunkExchange() { OSTRAKA_CHECK(!lending_.joinable()); }
@@ -51,7 +53,6 @@ void ChunkExchange::SetMembers(std::set<base::PeerId> members) {
   }
   const std::lock_guard lock(mutex_);
   members_ = std::move(members);
-  std::erase_if(resting_, [this](const auto& rest) { return !members_.contains(rest.first); });
 }
 
 void ChunkExchange::OnRecord(const base::PeerId& from, const DataRecord& record) {
@@ -71,6 +72,7 @@ ExchangeCounts ChunkExchange::counts() const {
 void ChunkExchange::Take(const base::PeerId& from, const DataTold& told) {
   const auto question = questions_.find(told.chunk);
   if (question != questions_.end() && question->second.asked.erase(from) > 0) {
+    Charge(from, WaitedFor(question->second, os::SteadyNow()), kFreeAnswer);
     if (told.answer == DataTold::Answer::kHas) question->second.have.push_back(from);
     return changed_.notify_all();
   }
@@ -103,27 +105,34 @@ void ChunkExchange::Take(const base::PeerId& from, const DataPiece& piece) {
   changed_.notify_all();
 }
 
-void ChunkExchange::LetRest(const base::PeerId& peer) {
-  const base::Time now = os::SteadyNow();
-  const auto [found, is_first] = resting_.try_emplace(peer);
-  Rest& rest = found->second;
-  if (!is_first && now < rest.until) return;  // another thread has seen it
-  const bool again = !is_first && now < rest.until + kLongestRest;
-  rest.length = again ? std::min(rest.length * 2, kLongestRest) : kFirstRest;
-  rest.until = now + rest.length;
+ChunkExchange::Account& ChunkExchange::AccountOf(const base::PeerId& peer) {
+  return accounts_.try_emplace(peer, Account{.seconds = {kAccountShare, account_seconds_}})
+      .first->second;
 }
 
-bool ChunkExchange::MayBeAsked(const base::PeerId& peer, base::Time now) const {
-  const auto rests = resting_.find(peer);
-  return members_.contains(peer) && !distrusted_.contains(peer) &&
-         (rests == resting_.end() || rests->second.until <= now);
+void ChunkExchange::Charge(const base::PeerId& peer, base::Duration cost, base::Duration free) {
+  if (cost <= free) return;
+  AccountOf(peer).seconds.Take((cost - free).seconds());
+  seconds_of_all_.Take((cost - free).seconds());
+}
+
+base::Duration ChunkExchange::WaitedFor(const Question& question, base::Time now) {
+  return question.waited + (question.waits_since ? now - *question.waits_since : base::Duration{});
+}
+
+// It is linked, and sends us nothing.
+bool ChunkExchange::IsFree(const base::PeerId& peer) const {
+  const auto lender = lenders_.find(peer);
+  return lender != lenders_.end() && !lender->second.sending;
 }
 
 std::vector<base::PeerId> ChunkExchange::WhomToAsk(base::Time now) {
   std::vector<base::PeerId> peers;
-  for (auto& [peer, lender] : lenders_) {
-    const bool is_free = !lender.sending && lender.asks.Ready(now);
-    if (is_free && MayBeAsked(peer, now)) peers.push_back(peer);
+  if (!seconds_of_all_.Ready(now)) return peers;
+  for (const auto& [peer, lender] : lenders_) {
+    if (lender.sending || !members_.contains(peer) || distrusted_.contains(peer)) continue;
+    Account& account = AccountOf(peer);
+    if (account.asks.Ready(now) && account.seconds.Ready(now)) peers.push_back(peer);
   }
   if (peers.size() <= kAskedAtOnce) return peers;
   next_ = (next_ + kAskedAtOnce) % peers.size();
@@ -155,7 +164,10 @@ bool ChunkExchange::WaitFor(Lock& lock, const std::function<bool()>& unwanted, b
     const bool ends = unwanted && unwanted();
     lock.lock();
     if (ends) return false;
-    if (!has_come()) changed_.wait_for(lock, kAskWanted);
+    const std::chrono::nanoseconds left((deadline - os::SteadyNow()).ns);
+    if (!has_come() && left.count() > 0) {
+      changed_.wait_for(lock, std::min<std::chrono::nanoseconds>(left, kAskWanted));
+    }
   }
   return true;
 }
@@ -171,10 +183,8 @@ std::optional<base::Bytes> ChunkExchange::BorrowFrom(Lock& lock, const base::Pee
                          lender->second.sending->is_wanted;
     return is_ours ? &lender->second : nullptr;
   };
-  const auto lender = lenders_.find(peer);
-  if (lender == lenders_.end() || lender->second.sending) return std::nullopt;
-  lender->second.sending = Lender::Sending{.chunk = chunk, .size = size};
-  lender->second.asks.Take(1);
+  lenders_.at(peer).sending = Lender::Sending{.chunk = chunk, .size = size};
+  AccountOf(peer).asks.Take(1);
   PostSend(peer, DataAsk{DataAsk::What::kSend, chunk});
   const bool came = WaitFor(lock, unwanted, deadline, [&] {
     const Lender* const from = found();  // null: its link went down
@@ -187,10 +197,9 @@ std::optional<base::Bytes> ChunkExchange::BorrowFrom(Lock& lock, const base::Pee
     from->sending->bytes = {};
     return std::nullopt;
   }
-  const Lender::Sending sent = std::move(*from->sending);
-  from->sending.reset();
+  Lender::Sending sent = *std::exchange(from->sending, std::nullopt);
   if (sent.is_refused) return std::nullopt;
-  return sent.bytes;
+  return std::move(sent.bytes);
 }
 
 std::optional<base::LentChunk> ChunkExchange::Borrow(std::uint64_t chunk, std::size_t size,
@@ -203,29 +212,28 @@ std::optional<base::LentChunk> ChunkExchange::Borrow(std::uint64_t chunk, std::s
   Question& question = questions_[chunk];
   question.asked.insert(peers.begin(), peers.end());
   for (const base::PeerId& peer : peers) {
-    lenders_.at(peer).asks.Take(1);
+    AccountOf(peer).asks.Take(1);
     PostSend(peer, DataAsk{DataAsk::What::kHave, chunk});
   }
-  const base::Time begin = os::SteadyNow();
-  const base::Time latest = begin + kAnswerPatience + PatienceFor(size);
+  const base::Time no_later = os::SteadyNow() + kAnswerPatience;
   std::optional<base::LentChunk> lent;
-  while (!lent) {
-    WaitFor(lock, unwanted, begin + kAnswerPatience,
+  // Whoever is asked to send has its whole patience: nobody is after kAnswerPatience.
+  while (!lent && open_ && os::SteadyNow() < no_later && !(unwanted && unwanted())) {
+    question.waits_since = os::SteadyNow();
+    WaitFor(lock, unwanted, no_later,
             [&] { return !question.have.empty() || question.asked.empty(); });
+    question.waited = WaitedFor(question, os::SteadyNow());
+    question.waits_since.reset();
     if (question.have.empty()) break;
     const base::PeerId peer = question.have.front();
     question.have.pop_front();
-    const base::Time asked = os::SteadyNow();
-    auto bytes = BorrowFrom(lock, peer, chunk, size, unwanted, latest);
-    if (bytes) {
-      lent = base::LentChunk{*std::move(bytes), peer};
-    } else if (open_ && os::SteadyNow() >= asked + kAnswerPatience) {
-      LetRest(peer);
-    }
+    if (!IsFree(peer)) continue;  // it sends another thread a chunk
+    const base::Time begin = os::SteadyNow();
+    auto bytes = BorrowFrom(lock, peer, chunk, size, unwanted, begin + PatienceFor(size));
+    Charge(peer, os::SteadyNow() - begin, bytes ? FreeFor(size) : base::Duration{});
+    if (bytes) lent = base::LentChunk{*std::move(bytes), peer};
   }
-  if (open_ && os::SteadyNow() >= begin + kAnswerPatience) {
-    for (const base::PeerId& silent : question.asked) LetRest(silent);
-  }
+  for (const base::PeerId& silent : question.asked) Charge(silent, question.waited, kFreeAnswer);
   questions_.erase(chunk);
   if (lent) ++counts_.borrowed;
   return lent;
@@ -242,16 +250,17 @@ void ChunkExchange::OnAsk(const base::PeerId& from, const DataAsk& ask) {
   const base::Time now = os::SteadyNow();
   Lock lock(mutex_);
   if (!open_ || !lends_ || !members_.contains(from) || !desk_.Hears(now, from)) return;
-  if (chunk_bytes_ == 0 || asks_.size() >= kMostAsks) {
-    lock.unlock();
-    return links_.send(from, DataTold{DataTold::Answer::kBusy, ask.chunk});
-  }
-  if (ask.what == DataAsk::What::kSend && !desk_.Lends(now, from, chunk_bytes_, *on_their_way_)) {
+  const bool sends = ask.what == DataAsk::What::kSend;
+  const auto may_have = [&] {
+    return sends ? desk_.Lends(now, from, chunk_bytes_, *on_their_way_)
+                 : desk_.WouldLend(now, from, chunk_bytes_, *on_their_way_);
+  };
+  if (chunk_bytes_ == 0 || asks_.size() >= kMostAsks || !may_have()) {
     lock.unlock();
     return links_.send(from, DataTold{DataTold::Answer::kBusy, ask.chunk});
   }
   asks_.push_back({from, ask});
-  if (ask.what == DataAsk::What::kSend) asks_.back().counted = CountAsOnItsWay();
+  if (sends) asks_.back().counted = CountAsOnItsWay();
   changed_.notify_all();
 }
 
@@ -261,16 +270,20 @@ std::shared_ptr<const void> ChunkExchange::CountAsOnItsWay() const {
   return {this, [counter = on_their_way_, size = chunk_bytes_](const void*) { *counter -= size; }};
 }
 
-void ChunkExchange::LendTo(const base::PeerId& peer, std::uint64_t chunk, base::SharedBytes bytes) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!members_.contains(peer)) return;
+void ChunkExchange::LendTo(const base::PeerId& peer, std::uint64_t chunk,
+                           const base::SharedBytes& bytes) {
+  Lock lock(mutex_);
+  if (!members_.contains(peer)) return;
+  const std::size_t size = chunk_bytes_;
+  lock.unlock();
+  if (bytes != nullptr && links_.lend(peer, chunk, bytes)) {
+    lock.lock();
+    ++counts_.lent;
+    return;
   }
-  if (!links_.lend(peer, chunk, std::move(bytes))) {
-    return links_.send(peer, DataTold{DataTold::Answer::kBusy, chunk});
-  }
-  const std::lock_guard lock(mutex_);
-  ++counts_.lent;
+  desk_.TakeBack(peer, size);
+  using Answer = DataTold::Answer;
+  links_.send(peer, DataTold{bytes == nullptr ? Answer::kLacks : Answer::kBusy, chunk});
 }
 
 void ChunkExchange::LendAll(base::ChunkShelf& shelf) {
@@ -278,27 +291,31 @@ void ChunkExchange::LendAll(base::ChunkShelf& shelf) {
   for (;;) {
     changed_.wait(lock, [this] { return chunk_bytes_ == 0 || !asks_.empty(); });
     if (chunk_bytes_ == 0) return;
-    const auto [peer, ask, counted] = asks_.front();
+    const Ask asked = std::move(asks_.front());
+    const std::uint64_t chunk = asked.ask.chunk;
     asks_.pop_front();
     lock.unlock();
-    auto answer = DataTold::Answer::kLacks;
-    base::SharedBytes bytes;
-    if (ask.what == DataAsk::What::kHave) {
-      if (shelf.Has(ask.chunk)) answer = DataTold::Answer::kHas;
-    } else if (auto lent = shelf.Lend(ask.chunk)) {
-      const auto both = std::make_shared<std::pair<base::Bytes, std::shared_ptr<const void>>>(
-          *std::move(lent), counted);
-      bytes = base::SharedBytes(both, &both->first);
-    }
+    const bool sends = asked.ask.what == DataAsk::What::kSend;
+    const bool has = !sends && shelf.Has(chunk);
+    auto lent = sends ? shelf.Lend(chunk) : std::nullopt;
     lock.lock();
     if (!open_) continue;
-    if (bytes == nullptr) {
-      PostSend(peer, DataTold{answer, ask.chunk});
-    } else {
-      Post([this, peer = peer, chunk = ask.chunk, bytes = std::move(bytes)] {
-        LendTo(peer, chunk, bytes);
-      });
+    if (!sends) {
+      using Answer = DataTold::Answer;
+      PostSend(asked.from, DataTold{has ? Answer::kHas : Answer::kLacks, chunk});
+      continue;
     }
+    base::SharedBytes bytes;
+    if (lent) {
+      struct CountedBytes {
+        base::Bytes bytes;
+        std::shared_ptr<const void> counted;
+      };
+      const auto both =
+          std::make_shared<CountedBytes>(CountedBytes{*std::move(lent), asked.counted});
+      bytes = base::SharedBytes(both, &both->bytes);
+    }
+    Post([this, peer = asked.from, chunk, bytes] { LendTo(peer, chunk, bytes); });
   }
 }
 

@@ -9,25 +9,27 @@
 //
 // Promises:
 //   E1  Only members are asked and lent to, and of them those that lend (HELLO).
-//   E2  Borrow ends within kAnswerPatience and PatienceFor the chunk. A member that costs time (it
-//       does not answer, or said that it has the chunk and sends none, or refuses late) is not
-//       asked for kFirstRest, the next time for twice as long, up to kLongestRest, also over a new
-//       link. An hour without that ends it. A distrusted one is never asked again.
-//   E5  Of a member this node asks kAsksASecond at most, half of what LendDesk hears.
+//   E2  Borrow ends within kAnswerPatience and PatienceFor the chunk. What a member makes a thread
+//       wait beyond kFreeAnswer and FreeFor a chunk that comes is taken from its account of
+//       kAccountSeconds, and from one of all members together, whatever comes of it, and over all
+//       links; these fill by kAccountShare and kAccountShareOfAll of the time. A member is asked
+//       while both are above zero. A distrusted one is never asked again.
 //   E3  What is lent keeps to LendDesk's limits, and is read on a thread of its own.
 //   E4  No function that was given is called before Open or after Close.
+//   E5  A member is asked kAsksASecond at most, half of what LendDesk hears.
 //
 // May not know: connections, data, what a run is.
 // Memory: a chunk for each thread in Borrow; what LendDesk lets be on its way; kMostAsks questions
 // that wait for the disk.
-// What an attacker can do here: as a member, keep a fetching thread waiting for some seconds, nine
-// times in the first hour and then once in an hour (E2). As one that
-// lends, learn which chunks this node asks for: all can compute that from the coins.
+// What an attacker can do here: as a member, keep fetching threads waiting as far as its account
+// goes, and be as slow as FreeFor allows for each chunk that it sends. As one that lends, learn
+// which chunks this node asks for: all can compute that from the coins.
 //
 // Thread safety: Open, OnLink, OnRecord, SetMembers and Close from the protocol thread, the others
 // from any.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -70,18 +72,24 @@ struct ExchangeCounts {
 class ChunkExchange final : public base::ChunkLenders {
  public:
   static constexpr base::Duration kAnswerPatience = base::Seconds(1);
-  static constexpr base::Duration kFirstRest = base::Seconds(10);
-  static constexpr base::Duration kLongestRest = base::Seconds(3600);
+  static constexpr base::Duration kFreeAnswer = base::Milliseconds(250);
+  static constexpr double kAccountSeconds = 5;
+  static constexpr double kAccountShare = 0.01;
+  static constexpr double kAccountsOfAll = 4;  // what all together have, in accounts of one
+  static constexpr double kAccountShareOfAll = 0.05;
   static constexpr double kAsksASecond = LendDesk::kAsksASecond / 2;
   static constexpr std::size_t kAskedAtOnce = 8;
   static constexpr std::size_t kMostAsks = 1024;
-  // Two seconds, and as long as 128 KiB/s take.
-  static constexpr base::Duration PatienceFor(std::size_t bytes) {
-    return base::Seconds(2) + base::Milliseconds(static_cast<std::int64_t>(bytes >> 7));
+  // As long as 512 KiB/s take, and a round trip, but no more than a second.
+  static constexpr base::Duration FreeFor(std::size_t bytes) {
+    return std::min(kFreeAnswer + base::Milliseconds(static_cast<std::int64_t>(bytes >> 9)),
+                    base::Seconds(1));
   }
+  // Four times that. Longer chunks of slow members come from the sources.
+  static constexpr base::Duration PatienceFor(std::size_t bytes) { return FreeFor(bytes) * 4; }
 
   // 0: it lends nothing.
-  explicit ChunkExchange(std::uint64_t bytes_per_second);
+  explicit ChunkExchange(std::uint64_t bytes_per_second, double account_seconds = kAccountSeconds);
   ~ChunkExchange() override;
 
   // REQUIRES: once, and all are set.
@@ -113,15 +121,18 @@ class ChunkExchange final : public base::ChunkLenders {
       base::Bytes bytes = {};  // while it is wanted
     };
     std::optional<Sending> sending = std::nullopt;
-    TokenBucket asks{kAsksASecond, LendDesk::kAsksAtOnce / 2};
   };
-  struct Rest {
-    base::Time until;
-    base::Duration length;
+  // Of a member that was asked once.
+  struct Account {
+    TokenBucket asks{kAsksASecond, LendDesk::kAsksAtOnce / 2};
+    TokenBucket seconds;
   };
   struct Question {
     std::set<base::PeerId> asked;  // and have not answered
     std::deque<base::PeerId> have;
+    // How long its thread has waited for answers, and since when it does so now.
+    base::Duration waited{};
+    std::optional<base::Time> waits_since = std::nullopt;
   };
   struct Ask {
     base::PeerId from;
@@ -131,8 +142,11 @@ class ChunkExchange final : public base::ChunkLenders {
 
   // --- borrowing, under mutex_ ---
   std::vector<base::PeerId> WhomToAsk(base::Time now);
-  void LetRest(const base::PeerId& peer);
-  bool MayBeAsked(const base::PeerId& peer, base::Time now) const;
+  Account& AccountOf(const base::PeerId& peer);
+  // A thread has waited for `peer` for `cost`, of which `free` are its due.
+  void Charge(const base::PeerId& peer, base::Duration cost, base::Duration free);
+  static base::Duration WaitedFor(const Question& question, base::Time now);
+  bool IsFree(const base::PeerId& peer) const;
   // False: it has not come by the deadline, is unwanted, or nothing comes any more.
   bool WaitFor(Lock& lock, const std::function<bool()>& unwanted, base::Time deadline,
                const std::function<bool()>& has_come);
@@ -148,11 +162,12 @@ class ChunkExchange final : public base::ChunkLenders {
   // --- lending ---
   void OnAsk(const base::PeerId& from, const DataAsk& ask);
   void LendAll(base::ChunkShelf& shelf);
-  // On the protocol thread.
-  void LendTo(const base::PeerId& peer, std::uint64_t chunk, base::SharedBytes bytes);
+  // On the protocol thread. `bytes` null: it is not here.
+  void LendTo(const base::PeerId& peer, std::uint64_t chunk, const base::SharedBytes& bytes);
   std::shared_ptr<const void> CountAsOnItsWay() const;
 
   const bool lends_;
+  const double account_seconds_;
   LendDesk desk_;        // of the protocol thread
   ExchangeLinks links_;  // of the protocol thread, but post
 
@@ -161,7 +176,8 @@ class ChunkExchange final : public base::ChunkLenders {
   bool open_ = false;
   std::set<base::PeerId> members_;
   std::map<base::PeerId, Lender> lenders_;
-  std::map<base::PeerId, Rest> resting_;  // what a new link does not end
+  std::map<base::PeerId, Account> accounts_;  // what a new link does not end
+  TokenBucket seconds_of_all_;
   std::set<base::PeerId> distrusted_;
   std::map<std::uint64_t, Question> questions_;  // of the threads in Borrow, one for each
   std::size_t next_ = 0;                         // which lender is asked first

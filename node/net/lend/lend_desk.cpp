@@ -18,15 +18,24 @@ bool LendDesk::Hears(base::Time now, const base::PeerId& peer) {
   return true;
 }
 
+bool LendDesk::WouldLend(base::Time now, const base::PeerId& peer, std::uint64_t bytes,
+                         std::uint64_t on_their_way) {
+  OSTRAKA_CHECK(bytes > 0);  // else D2 bounds nothing
+  const std::uint64_t most = std::max(kMostBytes, kMostChunks * bytes);
+  return on_their_way + bytes <= most && Of(peer).bytes.Ready(now) && all_.Ready(now);
+}
+
 bool LendDesk::Lends(base::Time now, const base::PeerId& peer, std::uint64_t bytes,
                      std::uint64_t on_their_way) {
-  OSTRAKA_CHECK(bytes > 0);  // else D2 bounds nothing
-  TokenBucket& own = Of(peer).bytes;
-  const std::uint64_t most = std::max(kMostBytes, kMostChunks * bytes);
-  if (on_their_way + bytes > most || !own.Ready(now) || !all_.Ready(now)) return false;
-  own.Take(static_cast<double>(bytes));
+  if (!WouldLend(now, peer, bytes, on_their_way)) return false;
+  Of(peer).bytes.Take(static_cast<double>(bytes));
   all_.Take(static_cast<double>(bytes));
   return true;
+}
+
+void LendDesk::TakeBack(const base::PeerId& peer, std::uint64_t bytes) {
+  Of(peer).bytes.Take(-static_cast<double>(bytes));
+  all_.Take(-static_cast<double>(bytes));
 }
 
 }  // namespace ostraka::net

@@ -40,10 +40,15 @@ class LendDesk {
 
   // `peer` asks something.
   bool Hears(base::Time now, const base::PeerId& peer);
+  // Whether Lends would say yes. REQUIRES: bytes > 0.
+  bool WouldLend(base::Time now, const base::PeerId& peer, std::uint64_t bytes,
+                 std::uint64_t on_their_way);
   // `peer` asks for `bytes`, while `on_their_way` are. True: it gets them, now. REQUIRES: bytes >
   // 0.
   bool Lends(base::Time now, const base::PeerId& peer, std::uint64_t bytes,
              std::uint64_t on_their_way);
+  // It did not get them after all.
+  void TakeBack(const base::PeerId& peer, std::uint64_t bytes);
   // It is no member any more.
   void Forget(const base::PeerId& peer) { askers_.erase(peer); }
 

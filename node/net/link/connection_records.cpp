@@ -105,7 +105,10 @@ bool WebSocketConnection::MaySendBulk(bool lent) {
   PacerTurn& turn = lent ? lending_turn_ : sending_turn_;
   return turn.Take(
       [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->Pump();
+        const auto self = weak.lock();
+        if (self == nullptr) return;
+        self->Pump();
+        self->lending_turn_.GiveBack();  // a blob came first, and it would be used out of turn
       },
       lent ? PacerLane::kLent : lane_);
 }

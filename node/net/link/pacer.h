@@ -18,7 +18,7 @@
 //
 // May be used for a rate of guests alone: then nobody waits in the other lanes.
 //
-// Memory: one callback for each turn asked for, at most one for each connection (pacer_turn.h).
+// Memory: one callback for each turn asked for, at most two for each connection (pacer_turn.h).
 //
 // What an attacker can do here: take its share of the rate, as every connection does.
 //

@@ -5,7 +5,7 @@
 //
 // Promises:
 //   P1  At most one turn is asked for or held.
-//   P2  A turn that was granted is used by the next Take, and by no other.
+//   P2  A turn that was granted is used by the next Take, and by no other, unless it is given back.
 //   P3  `wake` is called once for each Take that returned false while nothing was asked, never
 //       within Take, and not after the end of this object.
 //
@@ -52,6 +52,11 @@ class PacerTurn {
         lane);
     if (!now) *state_ = State::kAsked;
     return now;
+  }
+
+  // A turn that was granted goes unused.
+  void GiveBack() {
+    if (*state_ == State::kHeld) *state_ = State::kIdle;
   }
 
  private:

@@ -5,9 +5,9 @@
 //   DATATOLD  u8 answer (1 has, 2 lacks, 3 busy) | u64 chunk
 //   DATA      u64 chunk | u32 offset | the 1 to 65,536 bytes of the chunk from there on
 //
-// All little-endian. An ask may stay unanswered; one to send is answered by DATATOLD, or by DATA
-// until the chunk is complete. One chunk at a time is on its way over a link in each direction.
-// DATA is bulk (record.h), and goes when no blob waits.
+// All little-endian. An ask to send is answered by DATATOLD, or by DATA until the chunk is
+// complete. Any ask may stay unanswered. One chunk at a time is on its way over a link in each
+// direction. DATA is bulk (record.h), and goes when no blob waits.
 //
 // Thread safety: plain values and pure functions.
 #pragma once

@@ -84,7 +84,7 @@ class SendQueue {
   };
 
   // Queues HELLO, GO, CREDIT, DIALBACK, DIALED, DATAASK or DATATOLD in order with control.
-  // REQUIRES: a few bytes, and at most a few of each wait.
+  // REQUIRES: a few bytes, and at most a few hundred of each wait.
   void PushRecord(RecordType type, base::Bytes body);
   // FailedPrecondition: the queue is over its limit because the peer reads too slowly.
   base::Status PushControl(base::SharedBytes frame);
@@ -115,7 +115,7 @@ class SendQueue {
   std::uint64_t bulk_bytes() const { return bulk_bytes_; }
   // The next record is one of bulk.
   bool wants_bulk() const {
-    return control_.empty() && has_credit() && (carried_.empty() || bulk_is_next_);
+    return control_.empty() && has_credit() && (carried_.empty() || (bulk_is_next_ && !lends()));
   }
   // The next record of bulk is a piece of a lent chunk.
   bool lends() const { return bulk_.empty() && lent_; }

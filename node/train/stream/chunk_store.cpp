@@ -18,10 +18,12 @@ namespace ostraka::train {
 namespace {
 
 using SharedBytes = std::shared_ptr<const base::Bytes>;
+using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
 
 constexpr auto kAsk = std::chrono::milliseconds(100);  // between two questions whether it is wanted
 constexpr seconds kLongestPause{60};
+constexpr seconds kMembersAgain{1};  // while a source rests
 constexpr std::size_t kMostNotices = 64;
 
 std::vector<std::uint64_t> ChunksOf(std::span<const std::uint32_t> rows, std::uint32_t chunk_rows) {
@@ -148,7 +150,9 @@ class ChunkStore final : public RowStore, private base::ChunkShelf {
   // --- threads of sources ---
 
   void FetchAll(std::size_t number, base::RangeReader& source) {
+    const bool is_far = sources_[number].lent_from == nullptr;
     seconds pause{0};
+    Clock::time_point rests_until{};  // the source; members are asked meanwhile
     std::unique_lock lock(mutex_);
     while (!abandoned_ && !left_.contains(number)) {
       if (queue_.empty()) {
@@ -159,25 +163,33 @@ class ChunkStore final : public RowStore, private base::ChunkShelf {
       queue_.pop_front();
       fetched_.insert(chunk);
       lock.unlock();
-      auto bytes = Fetch(source, chunk, sources_[number].lent_from == nullptr);
+      auto kept = FromHere(chunk, is_far);
+      const bool asks = !kept && Clock::now() >= rests_until;
+      base::StatusOr<base::Bytes> bytes = base::Unavailable("it rests");
+      if (kept) bytes = *std::move(kept);
+      if (asks) bytes = FromSource(source, chunk);
       lock.lock();
       fetched_.erase(chunk);
       if (bytes.ok()) {
-        if (pause.count() > 0) Tell("data come from " + source.place() + " again");
-        pause = seconds(0);
+        if (asks && pause.count() > 0) Tell("data come from " + source.place() + " again");
+        if (asks) pause = seconds(0);
         Keep(chunk, *std::move(bytes));
         changed_.notify_all();
         continue;
       }
       queue_.push_front(chunk);
       changed_.notify_all();
-      if (abandoned_ || IsTheLast(number, source, bytes.status())) return;
-      if (pause.count() == 0) {
-        Tell(base::MessageOf(bytes.status()) + ": " + source.place() +
-             " is asked again, with longer and longer pauses");
+      if (asks) {
+        if (abandoned_ || IsTheLast(number, source, bytes.status())) return;
+        if (pause.count() == 0) {
+          Tell(base::MessageOf(bytes.status()) + ": " + source.place() +
+               " is asked again, with longer and longer pauses");
+        }
+        pause = std::clamp(pause * 2, seconds(1), kLongestPause);
+        rests_until = Clock::now() + pause;
       }
-      pause = std::clamp(pause * 2, seconds(1), kLongestPause);
-      changed_.wait_for(lock, pause, [this] { return abandoned_.load(); });
+      const auto left = std::min<Clock::duration>(rests_until - Clock::now(), kMembersAgain);
+      changed_.wait_for(lock, left, [this] { return abandoned_.load(); });
     }
   }
 
@@ -201,14 +213,16 @@ class ChunkStore final : public RowStore, private base::ChunkShelf {
     return true;
   }
 
-  base::StatusOr<base::Bytes> Fetch(base::RangeReader& source, std::uint64_t chunk, bool is_far) {
-    if (auto kept = FromCache(chunk)) return *std::move(kept);
-    if (is_far && members_ != nullptr) {
-      if (auto lent = FromMembers(chunk)) {
-        Cache(chunk, *lent);
-        return *std::move(lent);
-      }
-    }
+  // From what this machine has, or the members. Nullopt: a source must be asked.
+  std::optional<base::Bytes> FromHere(std::uint64_t chunk, bool is_far) {
+    auto bytes = FromCache(chunk);
+    if (bytes || !is_far || members_ == nullptr) return bytes;
+    bytes = FromMembers(chunk);
+    if (bytes) Cache(chunk, *bytes);
+    return bytes;
+  }
+
+  base::StatusOr<base::Bytes> FromSource(base::RangeReader& source, std::uint64_t chunk) {
     auto read = source.Read(index_.FileOf(chunk), index_.OffsetOf(chunk), index_.chunk_bytes(),
                             [this] { return abandoned_.load(); });
     if (absl::IsFailedPrecondition(read.status())) {

@@ -18,6 +18,7 @@ namespace {
 
 using base::Bytes;
 
+constexpr double kAccount = 0.5;  // seconds
 constexpr std::size_t kChunk = 3 * kDataPieceBytes + 5;
 
 Bytes ChunkOf(std::uint64_t number, std::size_t size = kChunk) {
@@ -40,7 +41,8 @@ class Shelf final : public base::ChunkShelf {
 };
 
 struct Peer {
-  explicit Peer(std::size_t rank, std::uint64_t lends = 100 << 20) : node(rank), exchange(lends) {
+  explicit Peer(std::size_t rank, std::uint64_t lends = 100 << 20)
+      : node(rank), exchange(lends, kAccount) {
     node.options.lends_data = lends > 0;
     node.on_link = [this](const PeerId& peer, bool up) {
       if (opened) exchange.OnLink(peer, up);
@@ -188,12 +190,12 @@ TEST_F(ChunkExchangeTest, WhoDoesNotAnswerIsWaitedForASecond) {
   EXPECT_FALSE(Borrow(a_, 2));
   EXPECT_EQ(b_.records.size(), asked + 1);
   EXPECT_FALSE(Borrow(a_, 3));
-  EXPECT_EQ(b_.records.size(), asked + 1) << "it rests, and nobody waits for it";
+  EXPECT_EQ(b_.records.size(), asked + 1) << "nobody waits for it any more";
   EXPECT_TRUE(a_.node.transport->IsUp(b_.node.id()));
 }
 
 // It says that it has the chunk, and does not send it.
-TEST_F(ChunkExchangeTest, WhoKeepsUsWaitingRests) {
+TEST_F(ChunkExchangeTest, WhoKeepsUsWaitingIsLeft) {
   b_.answers = false;
   Link({&a_, &b_});
   b_.node.on_data = [&](const PeerId& from, const DataRecord& record) {
@@ -232,6 +234,18 @@ TEST_F(ChunkExchangeTest, ALateRefusalIsNoBetter) {
   EXPECT_EQ(b_.records.size(), 2u);
   EXPECT_FALSE(Borrow(a_, 1));
   EXPECT_EQ(b_.records.size(), 2u);
+}
+
+// Three use up what all have together.
+TEST_F(ChunkExchangeTest, ManyThatDoNotAnswerCostWhatAllHave) {
+  Peer d(3), e(4);
+  for (Peer* peer : {&b_, &c_, &d}) peer->answers = false;
+  e.shelf.chunks[1] = ChunkOf(1);
+  Link({&a_, &b_, &c_, &d, &e});
+  EXPECT_TRUE(Borrow(a_, 1));
+  EXPECT_FALSE(Borrow(a_, 2));
+  EXPECT_FALSE(Borrow(a_, 1)) << "the sources are asked";
+  EXPECT_EQ(e.records.size(), 3u);
 }
 
 // All members together cost no more time than one.

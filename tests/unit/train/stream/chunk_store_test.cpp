@@ -36,7 +36,7 @@ class Members final : public base::ChunkLenders {
   std::optional<base::LentChunk> Borrow(std::uint64_t chunk, std::size_t size,
                                         const std::function<bool()>& /*unwanted*/) override {
     ++asked;
-    if (chunk % 2 == 1) return std::nullopt;  // they have every other one
+    if (chunk % 2 == 1 && !has_all) return std::nullopt;  // they have every other one
     base::Bytes bytes;
     for (std::uint32_t i = 0; i < kRows; ++i) {
       const base::Bytes row = StreamRow(static_cast<std::uint32_t>(chunk) * kRows + i);
@@ -56,6 +56,7 @@ class Members final : public base::ChunkLenders {
   std::atomic<int> asked = 0;
   std::atomic<int> distrusted = 0;
   bool lies = false;
+  std::atomic<bool> has_all = false;
   base::ChunkShelf* shelf = nullptr;
 };
 
@@ -118,6 +119,20 @@ TEST_F(ChunkStoreTest, MembersAreAskedBeforeTheSources) {
   ExpectRows(*Make(1, 1 << 20), all);
   EXPECT_EQ(members_->asked, static_cast<int>(kChunks)) << "all are in the cache";
   EXPECT_THAT(store->TakeNotices(), IsEmpty());
+}
+
+TEST_F(ChunkStoreTest, MembersAreAskedWhileASourceRests) {
+  members_ = std::make_shared<Members>();
+  logs_[0].fails = 1 << 20;
+  const auto store = Make(1);
+  const auto has_failed_thrice = [&]() -> base::Status {
+    if (logs_[0].reads >= 3) members_->has_all = true;
+    return base::OkStatus();
+  };
+  ASSERT_TRUE(store->Load(std::vector<std::uint32_t>{kRows}, has_failed_thrice).ok());
+  EXPECT_EQ(reads(), 3) << "the fourth would come after four seconds more";
+  ExpectRows(*store, {3 * kRows});
+  EXPECT_EQ(reads(), 3);
 }
 
 TEST_F(ChunkStoreTest, AMemberThatSendsOtherBytesIsNamedAndLeft) {
