@@ -122,6 +122,15 @@ TEST(DataRecords, BlobsAndControlGoFirst) {
   queue.CheckInvariants();
 }
 
+TEST(DataRecords, WhatIsCarriedGoesFirst) {
+  SendQueue queue(1000, 1 << 20, 1000);
+  ASSERT_TRUE(queue.PushLent(1, Chunk(kDataPieceBytes + 1)));
+  for (int i = 0; i < 3; ++i) queue.PushCarried(TestKey(1)->id(), Frame("f"));
+  std::vector<int> types;
+  while (!queue.empty()) types.push_back(queue.Next().value().head()[0]);
+  EXPECT_THAT(types, ElementsAre(3, 3, 3, 12, 12));
+}
+
 TEST(DataRecords, NothingWaitsOnceTheConnectionCloses) {
   RecordWriter writer(1000, 1000, 0, [](bool) { return true; });
   const base::SharedBytes chunk = Chunk(kDataPieceBytes + 1);

@@ -370,6 +370,34 @@ TEST_F(ChunkExchangeTest, PiecesOfAnotherChunkAreDropped) {
   EXPECT_EQ(lent->bytes, ChunkOf(1));
 }
 
+// What was asked for over an earlier link may come over this one, from its middle on.
+TEST_F(ChunkExchangeTest, PiecesThatDoNotGoOnAreDropped) {
+  b_.answers = false;
+  Link({&a_, &b_});
+  b_.node.on_data = [&](const PeerId& from, const DataRecord& record) {
+    const auto& ask = std::get<DataAsk>(record);
+    if (ask.what == DataAsk::What::kHave) {
+      b_.node.transport->SendData(from, DataTold{DataTold::Answer::kHas, ask.chunk});
+    } else {
+      a_.exchange.OnRecord(b_.node.id(), DataPiece{1, kDataPieceBytes, Bytes(1000)});
+      b_.node.transport->Lend(from, 1, std::make_shared<const Bytes>(ChunkOf(1)));
+    }
+  };
+  const auto lent = Borrow(a_, 1);
+  ASSERT_TRUE(lent);
+  EXPECT_EQ(lent->bytes, ChunkOf(1));
+}
+
+TEST_F(ChunkExchangeTest, WhatWasNotLentCostsNothing) {
+  Peer slow(3, 1000);
+  slow.shelf.chunks[1] = ChunkOf(1);
+  slow.shelf.loses = true;
+  Link({&a_, &slow});
+  EXPECT_FALSE(Borrow(a_, 1));
+  slow.shelf.loses = false;
+  EXPECT_TRUE(Borrow(a_, 1));
+}
+
 TEST_F(ChunkExchangeTest, WhatHasBeenSentIsOnItsWayNoMore) {
   b_.shelf.chunks[1] = ChunkOf(1);
   Link({&a_, &b_});
