@@ -337,6 +337,8 @@ ATTACKS = {
     "false_complaint kind=2": set(), "impersonate": set(), "stale_lock": set(), "lying_echo": set(), "silent": set(),
     "abort_coin": set(), "withhold_echo": set(), "withhold_result": set(), "selective_send": set(),
     "selective_send stubborn=1": set(), "late": set()}
+# And those that it may leave: which of its accusations is the first to be judged depends on time (docs/measurements/swarm-testing.md).
+PERHAPS = {"frame_victim": BAN}
 SWARM_DEADLINE_S = 1200  # a slow path takes seconds a seal
 REPEATS = 500  # of one file, to time a verdict
 
@@ -400,7 +402,7 @@ class Campaign:
     def attack(self, attack, base):
         out = base / attack.replace(" ", "-")
         result, by_kind = swarm_files(out, attack)
-        if set(by_kind) != ATTACKS[attack]:
+        if set(by_kind) - PERHAPS.get(attack, set()) != ATTACKS[attack]:
             self.complain(f"{attack}: left {sorted(by_kind)}")
         ended = collections.Counter(removal["kind"] for removal in result["removals"])
         how = ", ".join(f"{kind} {count}" for kind, count in sorted(ended.items())) or "contained"
