@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A run over more data than anybody keeps: what members fetch, keep and fetch again (docs/measurements/streams.md).
 
-usage: OSTRAKA=BINARY tests/bench/large_stream.py [--gigabytes 100] [--cache 2G] [--batch-rows 4096] [--steps 400] [--kill 150]
+usage: OSTRAKA=BINARY tests/bench/large_stream.py [--gigabytes 100] [--cache 2000] [--batch-rows 4096] [--steps 400] [--kill 150]
 
 Four nodes train on a stream whose server makes chunk i from i when it is asked for: nothing of it is on a disk. The second node
 asks a server that flips a bit in each chunk before it asks an honest one; the third is killed in step --kill and started again.
@@ -139,7 +139,8 @@ def main():
 
         def start(index):
             places = ("plain", "liar,behind", "killed", "fourth")[index].split(",")
-            return run.start(index, "--data", "stream:" + ",".join(map(server.url, places)), private, "--data-cache",
+            # What members lend each other the server does not see, and the caches hold it too.
+            return run.start(index, "--data", "stream:" + ",".join(map(server.url, places)), private, "--lend", 0, "--data-cache",
                              f"{options.cache}M", "--data-cache-dir", folder / f"cache{index}")
 
         began = time.monotonic()
