@@ -89,7 +89,7 @@ class ReplayTest(TestCase):
         refused(b"ostraka recording 7 steps\n" + content[26:], "another version of ostraka")
         middle = len(content) // 2
         refused(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1:],
-                "is damaged", "copy it again")
+                "copy it again")  # damaged, or cut where the byte is of a length
         self.refused(3, ["replay", self.folder / "none"], "cannot read")
         # Without one call the machine asks for something else, or later for nothing.
         at = [len(b"ostraka recording 2 steps\n")]
