@@ -110,7 +110,7 @@ SIMULATOR = members_under("sim/") - COMPARE
 STRANGERS = [
     ({"records", "link", "mesh", "udp", "fetch", "portmap", "reach", "lend", "store", "http", "config"} | HOST, SIMULATOR | COMPARE,
      "the node and the simulator are two drivers of one machine, and neither knows the other"),
-    (({"records", "link", "mesh", "udp", "fetch", "portmap", "reach", "store", "http"} | HOST) - {"host"}, {"train", "config"},
+    (({"records", "link", "mesh", "udp", "fetch", "portmap", "reach", "lend", "store", "http"} | HOST) - {"host"}, {"train", "config"},
      "models, data and manifests become a run in node/host/prepared_run.cpp alone"),
     (({"store"} | HOST) - {"host"}, {"member"}, "a driver knows a machine by its seam"),
     (SIMULATOR, {"os"}, "it runs in virtual time"),

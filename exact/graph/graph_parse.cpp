@@ -58,8 +58,9 @@ base::StatusOr<TensorType> ParseType(std::string_view text) {
 
 base::StatusOr<float> ReadFloat(std::string_view text) {
   const auto value = ParseFloat(text);
-  if (!value)
+  if (!value) {
     return base::InvalidArgument(Quoted(text) + " is no finite number written as 1.25e-01 is");
+  }
   return *value;
 }
 

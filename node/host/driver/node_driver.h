@@ -60,7 +60,6 @@
 #include "node/host/report/status_service.h"
 #include "node/host/report/stop_price.h"
 #include "node/host/threads/job_pool.h"
-#include "node/net/lend/chunk_exchange.h"
 #include "node/net/mesh/transport.h"
 #include "node/protocol/ground/machine.h"
 #include "node/store/checkpoint_writer.h"
@@ -68,6 +67,10 @@
 #include "node/store/recording_file.h"
 #include "node/store/revocation_file.h"
 #include "node/train/trainer.h"
+
+namespace ostraka::net {
+class ChunkExchange;
+}
 
 namespace ostraka::host {
 

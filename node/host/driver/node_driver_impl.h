@@ -23,6 +23,7 @@
 #include "node/host/report/reporter.h"
 #include "node/host/threads/background_task.h"
 #include "node/host/threads/inlet.h"
+#include "node/net/lend/chunk_exchange.h"
 #include "node/os/descriptor.h"
 #include "node/os/timer.h"
 

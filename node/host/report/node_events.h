@@ -19,7 +19,7 @@
 #include "node/host/report/trend.h"
 #include "node/host/report/waiting.h"
 #include "node/host/threads/job_pool.h"
-#include "node/net/lend/chunk_exchange.h"
+#include "node/net/lend/exchange_counts.h"
 #include "node/net/mesh/transport.h"
 #include "node/protocol/ground/observation.h"
 #include "node/store/ledger.h"

@@ -19,7 +19,7 @@
 #include "node/host/report/removal_log.h"
 #include "node/host/report/run_history.h"
 #include "node/host/report/trend.h"
-#include "node/net/lend/chunk_exchange.h"
+#include "node/net/lend/exchange_counts.h"
 #include "node/net/reach/reach_status.h"
 #include "node/os/process_stats.h"
 

@@ -217,7 +217,7 @@ std::optional<base::LentChunk> ChunkExchange::Borrow(std::uint64_t chunk, std::s
   }
   const base::Time no_later = os::SteadyNow() + kAnswerPatience;
   std::optional<base::LentChunk> lent;
-  // Whoever is asked to send has its whole patience: nobody is after kAnswerPatience.
+  // No member is asked to send after kAnswerPatience, so each has the whole PatienceFor.
   while (!lent && open_ && os::SteadyNow() < no_later && !(unwanted && unwanted())) {
     question.waits_since = os::SteadyNow();
     WaitFor(lock, unwanted, no_later,

@@ -48,6 +48,7 @@
 #include "node/base/chunk_lending.h"
 #include "node/base/ids.h"
 #include "node/base/time.h"
+#include "node/net/lend/exchange_counts.h"
 #include "node/net/lend/lend_desk.h"
 #include "node/net/records/data_records.h"
 #include "node/net/records/token_bucket.h"
@@ -61,12 +62,6 @@ struct ExchangeLinks {
   std::function<void(const base::PeerId& to, const DataRecord& record)> send;
   std::function<bool(const base::PeerId& to, std::uint64_t chunk, base::SharedBytes bytes)> lend;
   std::function<bool(const base::PeerId& peer)> lends;
-};
-
-struct ExchangeCounts {
-  std::uint64_t borrowed = 0;  // chunks
-  std::uint64_t lent = 0;      // chunks that were queued for others
-  bool operator==(const ExchangeCounts&) const = default;
 };
 
 class ChunkExchange final : public base::ChunkLenders {

@@ -102,8 +102,9 @@ class Connection {
   virtual void SendDialBack(const DialBackRecord& record) = 0;
   // Likewise. REQUIRES: no piece.
   virtual void SendData(const DataRecord& record) = 0;
-  // Sends a chunk of data in pieces, behind all bulk of all members. False: another is on its way
-  // to the other side, or the connection closes. REQUIRES: BecomeLink was called.
+  // Sends a chunk of data in pieces, behind all bulk of all members. False: a blob waits,
+  // another chunk is on its way to the other side, or the connection closes. REQUIRES: BecomeLink
+  // was called.
   virtual bool Lend(std::uint64_t chunk, SharedBytes bytes) = 0;
 
   // The other side is no member (at first it is one): its bulk waits for that of members, and what

@@ -188,8 +188,10 @@ class ChunkStore final : public RowStore, private base::ChunkShelf {
         pause = std::clamp(pause * 2, seconds(1), kLongestPause);
         rests_until = Clock::now() + pause;
       }
-      const auto left = std::min<Clock::duration>(rests_until - Clock::now(), kMembersAgain);
-      changed_.wait_for(lock, left, [this] { return abandoned_.load(); });
+      const Clock::duration left = rests_until - Clock::now();
+      const bool asks_members = is_far && members_ != nullptr;
+      changed_.wait_for(lock, asks_members ? std::min<Clock::duration>(left, kMembersAgain) : left,
+                        [this] { return abandoned_.load(); });
     }
   }
 

@@ -5,9 +5,9 @@
 //   S2  a source that sends other bytes is named and not asked again; one that does not answer is
 //       asked again after 1, 2, 4 ... 60 seconds, meanwhile the others.
 //   S3  no chunk is fetched that the cache has.
-//   S4  members are asked before a source that is not on this machine, and lend what this machine
-//       has: in memory, in the cache or in a folder. One that sends other bytes is named and not
-//       asked again.
+//   S4  a thread of a source that is elsewhere asks members before it. Members borrow what this
+//       machine has in memory, in the cache or in a folder. A member that sends other bytes is
+//       named and not asked again.
 // Memory: the chunks of the batch at hand, and others up to kMostChunkMemory.
 // What an attacker can do here: a source learns which chunks this machine asks for, and when. It
 // can send nothing, or garbage, which costs its own connections.
