@@ -155,7 +155,7 @@ THIRD_PARTY = [
 SHOWN_THROUGH_HEADERS = {"Abseil"}
 # The operating system: only in drivers and tools, and where a table row says why.
 SYSTEM_HEADER = re.compile(
-    r"(sys|netinet|arpa|net|linux)/.*|(unistd|fcntl|signal|dlfcn|poll|pthread|sched|termios|pwd|netdb|"
+    r"(sys|netinet|arpa|net|linux)/.*|(unistd|malloc|fcntl|signal|dlfcn|poll|pthread|sched|termios|pwd|netdb|"
     r"spawn|getopt|cpuid|ifaddrs)\.h"
 )
 SYSTEM_HEADER_FILES = [

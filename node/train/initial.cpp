@@ -34,7 +34,10 @@ std::vector<float> UniformByFanIn(const base::TensorLayout& layout, const base::
 std::vector<float> InitialByGraph(const std::vector<exact::Parameter>& tensors,
                                   const base::Digest& seed) {
   const base::Rng root(crypto::Stream("initial", seed).NextU64());
+  std::int64_t dimension = 0;
+  for (const exact::Parameter& tensor : tensors) dimension += tensor.type.count();
   std::vector<float> parameters;
+  parameters.reserve(static_cast<std::size_t>(dimension));
   for (std::size_t index = 0; index < tensors.size(); ++index) {
     base::Rng rng = root.Fork("tensor", index);
     const double scale = double{tensors[index].scale};

@@ -18,6 +18,7 @@
 #include "node/cli/views/way_back_text.h"
 #include "node/host/host.h"
 #include "node/os/endpoint.h"
+#include "node/os/heap.h"
 #include "node/os/steady_clock.h"
 #include "node/os/stop_signals.h"
 #include "node/os/timer.h"
@@ -224,6 +225,7 @@ base::StatusOr<std::optional<ExitCode>> RunOnce(const NodeCommandOptions& option
 base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
   // A reader of the output that has seen enough must not end a member of a run.
   os::IgnoreClosedPipes();
+  os::UseOneHeap();
   const NodeOutputOptions& output = options.output;
   ASSIGN_OR_RETURN(const std::unique_ptr<Log> log,
                    Log::Open(output.log, output.events ? LogLevel::kWarning : LogLevel::kInfo));
