@@ -12,7 +12,7 @@ import harness
 from harness import TestCase, expect_ok, run
 
 REPORT_KEYS = {"event", "ok", "peer", "end", "step", "reason", "steps", "removals", "member", "seconds",
-               "bytes_sent", "payload_bytes_sent", "peak_rss_bytes", "state_root", "metric", "trend",
+               "bytes_sent", "payload_bytes_sent", "peak_rss_bytes", "longest_turn_seconds", "state_root", "metric", "trend",
                "seconds_per_step", "checkpoint"}
 
 

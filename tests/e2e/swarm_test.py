@@ -15,7 +15,7 @@ from harness import Running, TestCase, await_gone, children_of, expect_ok, run
 TOY = ["--model", "toy", "--hidden", "256"]
 KEYS = {"ok", "peers", "byzantine", "attack", "unprotected", "seed", "parameters", "steps", "removals", "returns",
         "came", "honest_banned", "honest_dropped", "names", "state_roots_equal", "metric", "loss", "seconds", "bytes_sent",
-        "peak_rss_bytes", "problems", "seconds_per_step", "payload_bytes_per_step"}
+        "peak_rss_bytes", "longest_turn_seconds", "problems", "seconds_per_step", "payload_bytes_per_step"}
 
 
 def named(result, peer):
@@ -61,7 +61,7 @@ class BanishTest(TestCase):
         self.assertLess(result["loss"][-1], result["loss"][0])
         self.assertEqual(set(result["seconds_per_step"]),
                          {"compute", "aggregate", "agree", "total"})
-        for key in ["seconds", "bytes_sent", "peak_rss_bytes", "payload_bytes_per_step"]:
+        for key in ["seconds", "bytes_sent", "peak_rss_bytes", "longest_turn_seconds", "payload_bytes_per_step"]:
             self.assertGreater(result[key], 0)
 
     def test_only_byzantine_nodes_are_banned_with_step_and_reason(self):

@@ -27,6 +27,7 @@ struct Tally {
   std::uint64_t bytes_sent = 0;
   std::uint64_t payload_bytes_honest = 0;
   std::uint64_t peak_rss_bytes = 0;
+  double longest_turn_seconds = 0;
   std::map<std::string, double> seconds_per_step;
   std::size_t honest_reports = 0;
 };
@@ -37,6 +38,8 @@ void Add(const SwarmNode& node, Tally& tally) {
   tally.bytes_sent += report["bytes_sent"].get<std::uint64_t>();
   tally.peak_rss_bytes =
       std::max(tally.peak_rss_bytes, report["peak_rss_bytes"].get<std::uint64_t>());
+  tally.longest_turn_seconds =
+      std::max(tally.longest_turn_seconds, report["longest_turn_seconds"].get<double>());
   if (node.byzantine) return;
   ++tally.honest_reports;
   tally.payload_bytes_honest += report["payload_bytes_sent"].get<std::uint64_t>();
@@ -199,6 +202,7 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
       {"seconds", run.seconds},
       {"bytes_sent", tally.bytes_sent},
       {"peak_rss_bytes", tally.peak_rss_bytes},
+      {"longest_turn_seconds", tally.longest_turn_seconds},
       {"problems", problems}};
   if (run.wan) {
     result["wan"] = {{"bits_per_second", run.wan->bits_per_second},

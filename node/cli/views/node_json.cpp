@@ -165,7 +165,8 @@ json ReportJson(const host::NodeReport& report, const base::PeerId& self,
       {"seconds", report.wall.seconds()},
       {"bytes_sent", report.traffic.total.control_sent + report.traffic.total.payload_sent},
       {"payload_bytes_sent", report.traffic.total.payload_sent},
-      {"peak_rss_bytes", report.peak_rss_bytes}};
+      {"peak_rss_bytes", report.peak_rss_bytes},
+      {"longest_turn_seconds", report.longest_turn.seconds()}};
   if (report.lending) result["data_chunks"] = JsonOf(*report.lending);
   if (report.last_block != nullptr) {
     const std::vector<base::PeerId>& members = report.last_block->members;

@@ -46,7 +46,8 @@ nlohmann::json HaltedEvent(const host::NodeOutcome& outcome);
 
 // The final report:
 // {"ok","peer","end","step","reason","steps","removals","member","state_root","metric",
-// "seconds","seconds_per_step","bytes_sent","payload_bytes_sent","peak_rss_bytes"}.
+// "seconds","seconds_per_step","bytes_sent","payload_bytes_sent","peak_rss_bytes",
+// "longest_turn_seconds"}.
 nlohmann::json ReportJson(const host::NodeReport& report, const base::PeerId& self,
                           const base::TensorLayout& layout);
 

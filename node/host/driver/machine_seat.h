@@ -15,6 +15,7 @@
 // Thread safety: Now from any thread; the rest on the protocol thread.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -57,8 +58,12 @@ class MachineSeat {
     machine::Outbox<K> out;
     machine_->Step(now, input, out);
     for (machine::ActionOf<K>& action : out.actions()) PerformHere(action, perform);
+    longest_turn_ = std::max(longest_turn_, Now() - now);
     stepping_ = false;
   }
+
+  // How long a call of the machine took at most, with its actions. No message is read meanwhile.
+  base::Duration longest_turn() const { return longest_turn_; }
 
   void StopTimers() {
     stopped_ = true;
@@ -84,6 +89,7 @@ class MachineSeat {
   const std::unique_ptr<machine::Machine<K>> machine_;
   const base::Time origin_;
   TimerQueue timers_;
+  base::Duration longest_turn_;
   base::Time last_now_;    // the `now` of the last Feed
   bool stepping_ = false;  // stays true if the machine or `perform` throws
   bool stopped_ = false;   // the timers

@@ -469,6 +469,7 @@ void NodeDriver::Impl::Finish(const Closed& closed, const base::Status& ran) {
   report.jobs = jobs_.stats();
   report.ledger = closed.stats;
   report.peak_rss_bytes = os::ReadProcessStats().peak_rss_bytes;
+  report.longest_turn = seat_.longest_turn();
   stop_.End();
   ended_(std::move(report));
 }

@@ -105,6 +105,7 @@ struct NodeReport {
   JobPoolStats jobs;
   store::LedgerStats ledger;
   std::uint64_t peak_rss_bytes = 0;  // of the process
+  base::Duration longest_turn;       // of the protocol thread (MachineSeat::longest_turn)
 };
 
 }  // namespace ostraka::host

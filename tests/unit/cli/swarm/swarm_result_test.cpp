@@ -45,7 +45,8 @@ json Report(std::uint8_t i) {
       {"seconds_per_step", {{"compute", 0.1}, {"aggregate", 0.2}, {"agree", 0.3}, {"total", 0.6}}},
       {"bytes_sent", 1000},
       {"payload_bytes_sent", 600 + 60 * i},
-      {"peak_rss_bytes", 1000 + i}};
+      {"peak_rss_bytes", 1000 + i},
+      {"longest_turn_seconds", 0.01 * i}};
 }
 
 // Three honest nodes and one attacker that was banned.
@@ -106,6 +107,7 @@ TEST(JudgeSwarmTest, AddsUpTheNumbers) {
   const json result = Story().Judge();
   EXPECT_EQ(result["bytes_sent"], 4000);      // sum over all nodes
   EXPECT_EQ(result["peak_rss_bytes"], 1003);  // the largest
+  EXPECT_EQ(result["longest_turn_seconds"], 0.03);
   // Mean of the honest nodes.
   EXPECT_NEAR(result["seconds_per_step"]["total"].get<double>(), 0.6, 1e-12);
   EXPECT_NEAR(result["payload_bytes_per_step"].get<double>(), (600 + 660 + 720) / 3.0 / 60, 1e-9);

@@ -40,6 +40,7 @@ TEST_F(NodeDriverTest, StartsTheMachineOnceWithTheSecretOfItsKey) {
   EXPECT_EQ(report.outcome.reason, "nothing to do");
   EXPECT_THAT(a_.log.halted, ElementsAre("nothing to do"));
   EXPECT_GT(report.peak_rss_bytes, 1u << 20);
+  EXPECT_GT(report.longest_turn, base::Duration{});
   EXPECT_FALSE(report.evaluation.has_value());
   auto reader = store::LedgerReader::Open(a_.data_dir);
   ASSERT_TRUE(reader.ok()) << reader.status();
