@@ -16,6 +16,7 @@
 #include "node/protocol/ground/reach.h"
 #include "node/protocol/ground/state.h"
 #include "node/protocol/lasting/followers.h"
+#include "node/protocol/lasting/memory_need.h"
 #include "node/protocol/member/peer.h"
 #include "node/protocol/recording/head.h"
 #include "node/protocol/recording/recording_machine.h"
@@ -321,7 +322,9 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
                    store::Ledger::Open({.data_dir = options.files.data_dir,
                                         .run_id = manifest.run_id,
                                         .peer = self,
-                                        .names = protocol::NamesOf(manifest.members)}));
+                                        .names = protocol::NamesOf(manifest.members),
+                                        .max_queued_bytes = protocol::MostWaitingForDisk(
+                                            manifest, base::ElementCount(layout))}));
   ASSIGN_OR_RETURN(node.restored, node.ledger->Restore());
   // A node that was a member once needs no invite to come back.
   if (node.restored == nullptr) RETURN_IF_ERROR(may_come);

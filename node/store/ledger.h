@@ -59,7 +59,7 @@ struct LedgerOptions {
   PeerId peer;  // the owner of the recorded slots
   // Of members that have one, for those who read the ledger; a new ledger keeps them.
   std::map<PeerId, std::string> names = {};
-  // Limit on queued bytes. It is far above what a run produces, so reaching it means a dead disk.
+  // Limit on queued bytes: reaching it means a dead disk (protocol::MostWaitingForDisk).
   std::size_t max_queued_bytes = std::size_t{256} << 20;
   // Number of steps for which slots, quiet blocks and metrics are kept. REQUIRES: >=
   // kLeastKeptSteps.

@@ -32,4 +32,8 @@ MemoryNeed MemoryOf(const Manifest& manifest, std::uint64_t dimension) {
           .work = vectors * vector};
 }
 
+std::uint64_t MostWaitingForDisk(const Manifest& manifest, std::uint64_t dimension) {
+  return (std::uint64_t{256} << 20) + 4 * EncodedBytes(manifest.codecs.results, dimension);
+}
+
 }  // namespace ostraka::protocol

@@ -1,6 +1,6 @@
 // What a member keeps in memory that grows with the model, counted and not measured.
 //
-// Thread safety: a pure function.
+// Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -24,5 +24,9 @@ struct MemoryNeed {
 // Of a member that works and owns a part, in a run of the first members with a model of `dimension`
 // parameters. REQUIRES: the manifest is valid.
 MemoryNeed MemoryOf(const Manifest& manifest, std::uint64_t dimension);
+
+// So many bytes may wait for the member's disk: 256 MiB, and the aggregates of four steps, which
+// come at once where it catches up. More means that the disk is dead.
+std::uint64_t MostWaitingForDisk(const Manifest& manifest, std::uint64_t dimension);
 
 }  // namespace ostraka::protocol

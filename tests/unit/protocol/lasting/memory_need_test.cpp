@@ -54,5 +54,12 @@ TEST(MemoryNeed, GrowsWithTheSlotsAndWithTheRootsOfStates) {
   EXPECT_EQ(need.served, 16U * 12) << "one in sixteen is on disk";
 }
 
+// A model of a billion parameters is trained, though the aggregates of one step are 4 GB.
+TEST(MemoryNeed, OneStepOfAnyModelMayWaitForTheDisk) {
+  const Manifest raw;
+  EXPECT_GT(MostWaitingForDisk(raw, 1'000'000'000), 4'000'000'000U);
+  EXPECT_LT(MostWaitingForDisk(raw, 1'000), 300U << 20) << "what a dead disk may cost";
+}
+
 }  // namespace
 }  // namespace ostraka::protocol::memory_need_test
