@@ -124,7 +124,7 @@ class ManifestTest(TestCase):
         for old, new, fragment in [
                 ("steps = 15", "steps = \"15\"", "training.steps must be a whole number"),
                 ("steps = 15", "steps = -15", "training.steps must be a whole number"),
-                ("steps = 15", "steps = 2", "settle_steps must be below training.steps"),
+                ("steps = 15", "steps = 2", "training.steps must be above training.settle_steps (5)"),
                 ("momentum = 0.0", "momentum = nan", "training.momentum"),
                 ("mode = \"majority\"", "mode = \"most\"", "run.mode must be \"majority\""),
                 (f"protocol_version = {PROTOCOL_VERSION}", "protocol_version = 999", f"protocol version {PROTOCOL_VERSION}"),

@@ -195,7 +195,10 @@ base::Status ValidateTraining(const TrainingPlan& plan) {
   RETURN_IF_ERROR(InRange(setting::kSteps, plan.steps));
   RETURN_IF_ERROR(InRange(setting::kSettleSteps, plan.settle_steps));
   RETURN_IF_ERROR(Require(plan.settle_steps < plan.steps,
-                          "training.settle_steps must be below training.steps"));
+                          "training.steps must be above training.settle_steps (" +
+                              std::to_string(plan.settle_steps) +
+                              "): a run ends with so many steps that train nothing and settle "
+                              "claims about the others"));
   RETURN_IF_ERROR(InRange(setting::kBatchSize, plan.batch_size));
   RETURN_IF_ERROR(InRange(setting::kHidden, plan.hidden));
   RETURN_IF_ERROR(InRange(setting::kBatches, plan.batches));
