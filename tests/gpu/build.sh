@@ -9,7 +9,7 @@ mkdir -p $into
 cmake --preset dist --log-level=WARNING
 cmake --build --preset dist -j "${JOBS:-$(nproc)}" --target ostraka device_measure
 for program in ostraka tests/gpu/device_measure; do
-  strip -o "$into/$(basename $program)" build/dist/$program
+  strip -o "$into/$(basename $program)" build/dist-build/$program
 done
 cp node/device/kernels.ptx tests/gpu/run.sh tests/gpu/table.py tests/gpu/torch_compare.py $into
 
