@@ -82,7 +82,7 @@ def large_arms():
     """50 million parameters, four members: it ends with equal states; memory, disk, the longest stall."""
     shape = ["--model", "gpt", "--layers", "16", "--width", "512", "--heads", "8", "--context", "64", "--batch-size", "1"]
     for inner_steps in (4, 1):
-        yield (f"large {inner_steps}", [*shape, *local(inner_steps, CODECS[16]), "--peers", "4", "--steps", str(SETTLE + 3),
+        yield (f"large {inner_steps}", [*shape, *local(inner_steps, ("i8", "raw")), "--peers", "4", "--steps", str(SETTLE + 3),
                                         "--evaluate-every", "0", *PATIENT])
 
 
@@ -227,7 +227,7 @@ def quality_table(rows):
 
 
 def large_table(rows):
-    print("| H, i8 and i16 | parameters | peak of a node, MiB | bytes a parameter | disk of a node, MiB | wall s "
+    print("| H, i8 and raw | parameters | peak of a node, MiB | bytes a parameter | disk of a node, MiB | wall s "
           "| longest step, s | longest turn of the protocol thread, s | states equal |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, row in rows.items():
