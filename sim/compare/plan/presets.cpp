@@ -74,7 +74,7 @@ weight_decay = 0.0001
     {"diloco",
      R"(# Rules on pseudo-gradients: what a worker sends is how far H local steps of AdamW took it, as in DiLoCo
 # (Douillard et al. 2023), H = 1 being the gradient itself, applied by AdamW. 8 workers, 3 of them
-# Byzantine from the first step on; a gpt of 118,528 parameters, 960 gradients of 8 x 32 bytes a worker; the
+# Byzantine from the first step on; a gpt of 118,528 parameters, 960 gradients of 4 x 32 bytes a worker; the
 # protocol's own rates (docs/training.md). ipm:eps=1000 is the push: along the mean of the honest rows,
 # backwards and as long as a rule lets it. mimic copies one honest worker. Say where a text is:
 # --data text:FILE. All gradients are of the exact kernels: equal bytes on every machine.
@@ -88,8 +88,8 @@ attacks = ["none", "sign_flip", "random_direction", "ipm", "alie", "label_flip",
 attack_from = 0
 seeds = "0..1"
 steps = 960
-batch_size = 8
-evaluate_every = 96
+batch_size = 4
+evaluate_every = 240
 score = "loss"
 optimizer = "adamw"
 inner_steps = [1, 8, 16, 32]
