@@ -25,8 +25,8 @@ struct MemoryNeed {
 // parameters. REQUIRES: the manifest is valid.
 MemoryNeed MemoryOf(const Manifest& manifest, std::uint64_t dimension);
 
-// So many bytes may wait for the member's disk: 256 MiB, and the aggregates of four steps, which
-// come at once where it catches up. More means that the disk is dead.
+// The most bytes that may wait for the member's disk: 256 MiB and the aggregates of four steps,
+// which can arrive at once while the member catches up. A longer queue means a dead disk.
 std::uint64_t MostWaitingForDisk(const Manifest& manifest, std::uint64_t dimension);
 
 }  // namespace ostraka::protocol

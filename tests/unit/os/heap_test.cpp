@@ -18,10 +18,11 @@ namespace {
 constexpr std::size_t kThreads = 8;
 constexpr std::size_t kBlock = std::size_t{4} << 20;
 
-// Below glibc's threshold for mapping a block by itself, once one of this size was freed.
+// Frees a larger block. glibc then takes blocks up to that size from a heap, in place of mapping
+// each by itself.
 void RaiseGlibcsThreshold() { const std::vector<std::uint8_t> freed_at_once(2 * kBlock, 1); }
 
-// Each thread has blocks at the same time as the others, frees them, and lives on.
+// All threads hold blocks at one time, free them, and live on.
 std::uint64_t KeptBytesAfterAllHaveFreed() {
   const std::uint64_t before = ReadProcessStats().rss_bytes;
   std::uint64_t after = 0;
