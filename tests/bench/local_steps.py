@@ -240,6 +240,8 @@ PRINTERS = {"price": price_table, "wan": wan_table, "quality": quality_table, "l
 
 
 def table(options):
+    if not Path(options.results).exists():
+        sys.exit(f"{options.results}: no such file: measure with `run` first")
     rows = {row["name"]: row for row in rows_of(options.results)}
     for wanted in options.table:
         PRINTERS[wanted]({name: row for name, row in rows.items() if name.split()[0] == wanted})
