@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <string>
+
 #include "sim/compare/plan/grid_toml.h"
 
 namespace ostraka::compare::presets_test {
@@ -37,6 +40,21 @@ TEST(Presets, ByzflMnistNeedsFiles) {
   const auto plan = MakePlan(*grid);
   ASSERT_TRUE(plan.ok()) << plan.status().ToString();
   EXPECT_EQ(plan->cells.size(), 288u);
+}
+
+TEST(Presets, DilocoNeedsAText) {
+  auto grid = ParseGrid(*PresetText("diloco"));
+  ASSERT_TRUE(grid.ok()) << grid.status().ToString();
+  EXPECT_EQ(MakePlan(*grid).status().code(), absl::StatusCode::kNotFound);
+  std::string text;
+  for (int line = 0; line < 500; ++line)
+    text += "line " + std::to_string(line * line) + " of a book\n";
+  const std::string path = testing::TempDir() + "/diloco_book.txt";
+  std::ofstream(path) << text;
+  grid->data = {"text:" + path};  // so that nothing else is wrong with it
+  const auto plan = MakePlan(*grid);
+  ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+  EXPECT_EQ(plan->cells.size(), 546u);
 }
 
 TEST(Presets, UnknownNameIsRefused) {
