@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -48,27 +49,31 @@ class BulkFile::File {
     return base::OkStatus();
   }
 
-  void Note(Extent extent, std::weak_ptr<const crypto::BulkSource> holder) {
+  // One for each that somebody holds. [A list that was cleared by each commit alone grew with what
+  // peers asked for while a run waited.]
+  using Holds = std::multiset<Extent, decltype(&Before)>;
+  Holds::iterator Hold(Extent extent) {
     const std::lock_guard lock(mutex_);
-    lent_.emplace_back(extent, std::move(holder));
+    return holds_.insert(extent);
+  }
+  void Release(Holds::iterator hold) {
+    const std::lock_guard lock(mutex_);
+    holds_.erase(hold);
+  }
+  std::size_t hold_count() const {
+    const std::lock_guard lock(mutex_);
+    return holds_.size();
   }
   // What of the extent somebody holds, by offset, without overlaps.
-  std::vector<Extent> HeldWithin(Extent whole) {
+  std::vector<Extent> HeldWithin(Extent whole) const {
     const std::lock_guard lock(mutex_);
-    std::erase_if(lent_, [](const auto& each) { return each.second.expired(); });
-    std::vector<Extent> held;
-    for (const auto& [extent, holder] : lent_) {
-      if (whole.offset <= extent.offset && extent.offset < whole.offset + whole.size) {
-        held.push_back(extent);
-      }
-    }
-    std::sort(held.begin(), held.end(), Before);
     std::vector<Extent> merged;
-    for (const Extent& extent : held) {
-      if (merged.empty() || merged.back().offset + merged.back().size < extent.offset) {
-        merged.push_back(extent);
+    for (auto hold = holds_.lower_bound(whole);
+         hold != holds_.end() && hold->offset < whole.offset + whole.size; ++hold) {
+      if (merged.empty() || merged.back().offset + merged.back().size < hold->offset) {
+        merged.push_back(*hold);
       } else {
-        const std::uint64_t end = extent.offset + extent.size;
+        const std::uint64_t end = hold->offset + hold->size;
         merged.back().size = std::max(merged.back().size, end - merged.back().offset);
       }
     }
@@ -89,19 +94,17 @@ class BulkFile::File {
   const std::string path_;
   const int fd_;
   mutable std::mutex mutex_;
-  std::vector<std::pair<Extent, std::weak_ptr<const crypto::BulkSource>>> lent_;
+  Holds holds_{&Before};
   base::Status fault_;
 };
 
 class BulkFile::Lent final : public crypto::BulkSource {
  public:
-  Lent(std::shared_ptr<File> file, Extent extent) : file_(std::move(file)), extent_(extent) {}
-  static std::shared_ptr<const crypto::BulkSource> Make(const std::shared_ptr<File>& file,
-                                                        Extent extent) {
-    auto lent = std::make_shared<const Lent>(file, extent);
-    file->Note(extent, lent);
-    return lent;
-  }
+  Lent(std::shared_ptr<File> file, Extent extent)
+      : file_(std::move(file)), extent_(extent), hold_(file_->Hold(extent)) {}
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+  ~Lent() override { file_->Release(hold_); }
   std::uint64_t size() const override { return extent_.size; }
   base::Status Read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
     OSTRAKA_CHECK(offset <= extent_.size && out.size() <= extent_.size - offset);
@@ -112,7 +115,7 @@ class BulkFile::Lent final : public crypto::BulkSource {
   std::shared_ptr<const crypto::BulkSource> Slice(std::uint64_t offset,
                                                   std::uint64_t size) const override {
     OSTRAKA_CHECK(offset <= extent_.size && size <= extent_.size - offset);
-    return Make(file_, {extent_.offset + offset, size});
+    return std::make_shared<const Lent>(file_, Extent{extent_.offset + offset, size});
   }
   base::Status Spoilt() const override {
     base::Status fault = base::InvalidArgument(
@@ -124,6 +127,7 @@ class BulkFile::Lent final : public crypto::BulkSource {
  private:
   const std::shared_ptr<File> file_;
   const Extent extent_;
+  const File::Holds::iterator hold_;
 };
 
 BulkFile::BulkFile(std::shared_ptr<File> file, std::vector<Extent> used)
@@ -191,8 +195,10 @@ base::StatusOr<base::Bytes> BulkFile::Read(Extent extent) const {
 std::shared_ptr<const crypto::BulkSource> BulkFile::Lend(Extent extent) {
   const auto at = std::lower_bound(taken_.begin(), taken_.end(), extent, Before);
   OSTRAKA_CHECK(at != taken_.end() && *at == extent && !unsynced_);
-  return Lent::Make(file_, extent);
+  return std::make_shared<const Lent>(file_, extent);
 }
+
+std::size_t BulkFile::lent_count() const { return file_->hold_count(); }
 
 base::Status BulkFile::fault() const { return file_->fault(); }
 

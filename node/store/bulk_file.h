@@ -20,6 +20,7 @@
 // Thread safety: one owner. What was lent is read by any thread, also when the BulkFile is gone.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -57,6 +58,8 @@ class BulkFile {
   base::StatusOr<base::Bytes> Read(Extent extent) const;
   // REQUIRES: `extent` is in use, and its bytes are synced.
   std::shared_ptr<const crypto::BulkSource> Lend(Extent extent);
+  // How many somebody holds, slices among them.
+  std::size_t lent_count() const;
   // The first error that somebody met who read what was lent.
   base::Status fault() const;
 

@@ -149,6 +149,17 @@ TEST_F(BulkFileTest, OfWhatWasLentOnlySlicesThatAreHeldStay) {
   EXPECT_TRUE(file.fault().ok());
 }
 
+// A peer that asks for one piece again and again, while nothing is stored, leaves nothing behind.
+TEST_F(BulkFileTest, WhatNobodyHoldsIsForgotten) {
+  BulkFile file = MustOpen();
+  const Extent extent = MustWrite(file, Bytes(10, 1));
+  ASSERT_TRUE(file.Sync().ok());
+  const auto whole = file.Lend(extent);
+  for (int request = 0; request < 1000; ++request) whole->Slice(2, 3);
+  const auto held = whole->Slice(2, 3);
+  EXPECT_EQ(file.lent_count(), 2U);
+}
+
 TEST_F(BulkFileTest, ItsOwnerLearnsWhatReadersMeet) {
   BulkFile file = MustOpen();
   const Extent extent = MustWrite(file, {1, 2, 3});
