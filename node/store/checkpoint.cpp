@@ -207,6 +207,26 @@ std::vector<CheckpointFile> ListCheckpoints(const std::string& data_dir) {
   return files;
 }
 
+base::Status RemoveUnfinished(const std::string& data_dir) {
+  const std::string left = std::string(kSuffix) + ".tmp";  // os::WriteDurably
+  for (const std::string& folder : {CheckpointFolder(data_dir), ParametersFolder(data_dir)}) {
+    std::error_code none;  // an unreadable folder counts as empty
+    std::vector<fs::path> unfinished;
+    for (fs::directory_iterator entry(folder, none); !none && entry != fs::directory_iterator();
+         entry.increment(none)) {
+      if (entry->path().string().ends_with(left)) unfinished.push_back(entry->path());
+    }
+    for (const fs::path& path : unfinished) {
+      std::error_code error;
+      fs::remove(path, error);
+      if (error) {
+        return base::Unavailable("cannot remove " + path.string() + ": " + error.message());
+      }
+    }
+  }
+  return base::OkStatus();
+}
+
 base::Status WriteCheckpoint(const std::string& data_dir, const Checkpoint& checkpoint) {
   const std::string path = CheckpointPath(data_dir, checkpoint.step);
   std::error_code error;

@@ -41,6 +41,10 @@ std::string CheckpointPath(const std::string& data_dir, std::uint64_t step);
 // Sorted by step. Empty if there is no such folder.
 std::vector<CheckpointFile> ListCheckpoints(const std::string& data_dir);
 
+// Removes what writes that a crash interrupted left in CheckpointFolder and ParametersFolder.
+// REQUIRES: nobody writes there. Unavailable: a file cannot be removed.
+base::Status RemoveUnfinished(const std::string& data_dir);
+
 // Writes durably; creates CheckpointFolder if needed and replaces a file of an equal step.
 // WriteDurably's errors. Unavailable: there is no data folder. It is not made: in the place of one
 // that has vanished an empty one would look like the node's.

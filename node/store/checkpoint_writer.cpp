@@ -30,6 +30,8 @@ bool SameBits(const protocol::ModelState& a, const protocol::ModelState& b) {
 
 CheckpointWriter::CheckpointWriter(CheckpointWriterOptions options) : options_(std::move(options)) {
   OSTRAKA_CHECK(options_.keep > 0 && options_.failed);
+  const base::Status removed = RemoveUnfinished(options_.data_dir);
+  if (!removed.ok()) options_.failed(removed);
   thread_ = std::thread([this] { WriterLoop(); });
 }
 

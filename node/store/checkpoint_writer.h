@@ -5,6 +5,7 @@
 // - While one state is being written, at most one more waits, and a newer one replaces it. So a
 //   disk slower than training loses checkpoints, never steps.
 // - It keeps the newest `keep` files. It deletes older ones after a newer one is safe on disk.
+// - It begins by removing what a killed process did not finish: a file of a model's size for each.
 // - It always writes the last state, which is the result of the run. A state of a step that had one
 //   before replaces it. [A member whose update failed fetches the state that was sealed.]
 //

@@ -54,6 +54,21 @@ class CheckpointWriterTest : public os::TempFolderTest {
   std::atomic<int> failures_ = 0;
 };
 
+TEST_F(CheckpointWriterTest, RemovesWhatAKilledProcessLeft) {
+  std::vector<std::string> left;
+  for (const std::string& path : {CheckpointPath(dir_, 7), ParametersPath(dir_, 3)}) {
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    left.push_back(path + ".tmp");
+    std::ofstream(left.back()) << "half of a state";
+  }
+  const std::string other = ParametersFolder(dir_) + "/evidence.tmp";
+  std::ofstream(other) << "somebody writes this";
+  const CheckpointWriter writer(Options(10));
+  for (const std::string& path : left) EXPECT_FALSE(std::filesystem::exists(path)) << path;
+  EXPECT_TRUE(std::filesystem::exists(other));
+  EXPECT_EQ(failures_, 0);
+}
+
 TEST_F(CheckpointWriterTest, KeepsOneCheckpointPerInterval) {
   CheckpointWriter writer(Options(10));
   OfferAndAwait(writer, 10, 65);
