@@ -1,7 +1,5 @@
 #include "node/cli/dht/dht_bench.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
@@ -12,6 +10,7 @@
 
 #include "node/base/rng.h"
 #include "node/net/udp/dht_driver.h"
+#include "node/os/open_files.h"
 
 namespace ostraka::cli {
 namespace {
@@ -40,19 +39,9 @@ double P95(std::vector<double> values) {
 }
 
 base::Status AllowDescriptors(std::uint32_t nodes) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    return base::Unavailable("cannot read the limit of open files");
-  }
-  const rlim_t needed = nodes + 64;
-  if (limit.rlim_cur >= needed) return base::OkStatus();
-  if (limit.rlim_max < needed) {
-    return base::Unavailable("a process may open " + std::to_string(limit.rlim_max) +
-                             " files here: give fewer --nodes, or raise it with ulimit -n");
-  }
-  limit.rlim_cur = needed;
-  if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return base::OkStatus();
-  return base::Unavailable("cannot raise the limit of open files: give fewer --nodes");
+  const base::Status allowed = os::AllowOpenFiles(nodes + 64);
+  return allowed.ok() ? allowed
+                      : base::Unavailable(base::MessageOf(allowed) + ": give fewer --nodes");
 }
 
 class Bench {

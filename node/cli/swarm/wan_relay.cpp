@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/os/open_files.h"
 #include "node/os/steady_clock.h"
 
 namespace ostraka::cli {
@@ -26,6 +27,7 @@ using Error = boost::system::error_code;
 constexpr std::size_t kChunk = 16 << 10;
 // Of each socket: little beside what a line holds, so that a message is not behind megabytes.
 constexpr int kSocketBuffer = 64 << 10;
+constexpr std::uint64_t kOtherFiles = 256;  // of this process: pipes and logs of its nodes
 
 // One connection: two sockets and what passes between them.
 class Passageway : public std::enable_shared_from_this<Passageway> {
@@ -72,6 +74,7 @@ class Passageway : public std::enable_shared_from_this<Passageway> {
     std::array<char, kChunk> buffer{};
     std::deque<Chunk> queue;  // the first is being written
     bool is_over = false;     // nothing comes after the queue
+    bool is_held = false;     // nothing is read before the first of the queue is written
   };
 
   static void At(boost::asio::steady_timer& timer, base::Time when) {
@@ -100,8 +103,15 @@ class Passageway : public std::enable_shared_from_this<Passageway> {
                           WanRelay::kMostQueued.ns};
     At(way.next_read, std::max(passage.left, room));  // R2
     way.next_read.async_wait([self = shared_from_this(), &way](Error stopped) {
-      if (!stopped) self->Read(way);
+      if (!stopped) self->ReadOn(way);
     });
+  }
+
+  void ReadOn(Direction& way) {
+    const bool is_late =
+        !way.queue.empty() && os::SteadyNow() - way.queue.front().arrives > WanRelay::kMostQueued;
+    way.is_held = is_late;  // R3
+    if (!is_late) Read(way);
   }
 
   void Deliver(Direction& way) {
@@ -117,6 +127,7 @@ class Passageway : public std::enable_shared_from_this<Passageway> {
                              [self = shared_from_this(), &way](Error error, std::size_t) {
                                if (error) return self->Close();
                                way.queue.pop_front();
+                               if (way.is_held) self->ReadOn(way);
                                if (!way.queue.empty()) return self->Deliver(way);
                                if (way.is_over) self->EndOf(way);
                              });
@@ -180,13 +191,20 @@ class WanRelay::Impl {
     tcp::acceptor& acceptor = acceptors_[from * ports_.size() + to];
     acceptor.async_accept([this, from, to](Error error, tcp::socket socket) {
       if (error == boost::asio::error::operation_aborted) return;
-      if (!error) {
-        Error ignored;  // of wishes
-        socket.set_option(tcp::no_delay(true), ignored);
-        std::make_shared<Passageway>(std::move(socket), from, to, lines_, bytes_)
-            ->Connect(ports_[to]);
-      }
+      if (error) return AcceptLater(from, to);
+      Error ignored;  // of wishes
+      socket.set_option(tcp::no_delay(true), ignored);
+      std::make_shared<Passageway>(std::move(socket), from, to, lines_, bytes_)
+          ->Connect(ports_[to]);
       Accept(from, to);
+    });
+  }
+
+  // An error that lasts, such as too many open files, must not take a processor.
+  void AcceptLater(std::size_t from, std::size_t to) {
+    auto timer = std::make_shared<boost::asio::steady_timer>(io_, std::chrono::milliseconds(100));
+    timer->async_wait([this, from, to, timer](Error stopped) {
+      if (!stopped) Accept(from, to);
     });
   }
 
@@ -203,6 +221,13 @@ WanRelay::~WanRelay() = default;
 
 base::StatusOr<std::unique_ptr<WanRelay>> WanRelay::Start(const WanLine& line,
                                                           const std::vector<std::uint16_t>& ports) {
+  // A port for each two, two sockets for each link, and as many while two nodes dial each other.
+  const std::uint64_t pairs = ports.size() * (ports.size() - 1);
+  const base::Status allowed = os::AllowOpenFiles(3 * pairs + kOtherFiles);
+  if (!allowed.ok()) {
+    return base::Unavailable("--wan between " + std::to_string(ports.size()) +
+                             " nodes: " + base::MessageOf(allowed) + "; take fewer --peers");
+  }
   try {
     return std::unique_ptr<WanRelay>(new WanRelay(std::make_unique<Impl>(line, ports)));
   } catch (const boost::system::system_error& error) {

@@ -8,8 +8,10 @@
 //       than the lines allow.
 //   R2  A chunk is read from its sender when the one before has left, and while what waits for the
 //       receiver's line takes no longer than kMostQueued.
+//   R3  A receiver that does not read stops its sender, as on a real line.
 //
-// Memory: two chunks a connection and direction, and what a line holds for a delay and kMostQueued.
+// Memory: two chunks a connection and direction, and what a line holds for a delay and twice
+// kMostQueued.
 //
 // What an attacker can do here: nothing; it listens on loopback for the processes of one command.
 //
@@ -31,7 +33,8 @@ class WanRelay {
  public:
   static constexpr base::Duration kMostQueued = base::Milliseconds(100);
 
-  // Node i listens on ports[i] of loopback. Unavailable: the system gives no sockets.
+  // Node i listens on ports[i] of loopback. Unavailable: the system gives too few
+  // sockets.
   static base::StatusOr<std::unique_ptr<WanRelay>> Start(const WanLine& line,
                                                          const std::vector<std::uint16_t>& ports);
   ~WanRelay();  // ends all connections

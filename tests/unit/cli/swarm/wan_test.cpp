@@ -111,6 +111,26 @@ TEST_F(WanRelayTest, AnEndArrivesBehindTheBytes) {
   EXPECT_EQ(error, boost::asio::error::eof);
 }
 
+// A gigabit line would take 125 MB in a second.
+TEST_F(WanRelayTest, AReceiverThatDoesNotReadStopsItsSender) {
+  Begin({.bits_per_second = 1'000'000'000, .delay = base::Milliseconds(1)});
+  dialer_.non_blocking(true);
+  const std::string some(1 << 20, 'x');
+  std::size_t taken = 0;
+  base::Time last = os::SteadyNow();
+  while (os::SteadyNow() - last < base::Milliseconds(500)) {
+    boost::system::error_code error;
+    const std::size_t more = dialer_.write_some(boost::asio::buffer(some), error);
+    if (more > 0) last = os::SteadyNow();
+    taken += more;
+    ASSERT_LT(taken, std::size_t{200} << 20) << "the relay takes whatever comes";
+    if (error) std::this_thread::yield();
+  }
+  std::string got(taken, 0);
+  boost::asio::read(dialed_, boost::asio::buffer(got));
+  EXPECT_EQ(got, std::string(taken, 'x')) << "nothing was lost, and it goes on";
+}
+
 TEST_F(WanRelayTest, EndsWhileConnectionsHoldBytes) {
   Begin({.bits_per_second = 8'000, .delay = base::Seconds(5)});
   boost::asio::write(dialer_, boost::asio::buffer(std::string(30'000, 'x')));
