@@ -200,6 +200,21 @@ class JoinTest(JoinCase):
         newcomer.signal(signal.SIGTERM)
         self.assertEqual(newcomer.finish(), 0, newcomer.text["stderr"])
 
+    def test_its_invite_may_be_gone_when_it_comes_back_from_a_pause(self):
+        run = self.open_run(100)
+        invite = self.folder / "invite"
+        invite.write_text(self.invite(run))
+        newcomer = self.join(invite, "newcomer")
+        newcomer.wait_for_event(event="started")
+        invite.unlink()
+        harness.run("pause", self.folder / "newcomer")
+        newcomer.wait_for_event(event="rests")
+        self.assertEqual(harness.run("resume", self.folder / "newcomer").returncode, 0)
+        newcomer.wait_for_event(event="goes_on")
+        newcomer.wait_for_event(event="started")
+        newcomer.signal(signal.SIGTERM)
+        self.assertEqual(newcomer.finish(), 0, newcomer.text["stderr"])
+
     def test_an_invite_that_has_ended_is_told(self):
         run = self.open_run(150)
         ended = self.invite(run, "--until", 1)

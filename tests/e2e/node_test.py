@@ -250,6 +250,23 @@ class LeavingTest(TestCase):
         for other in self.nodes[1:]:
             other.signal(signal.SIGCONT)
 
+    @harness.in_soak
+    def test_ctrl_c_while_it_leaves_for_a_pause_ends_it_once_it_has_left(self):
+        self.start(steps=1000000)
+        node, folder = self.nodes[2], self.made.data_dir(2)
+        others = [other for other in self.nodes if other is not node]
+        for other in others:
+            other.signal(signal.SIGSTOP)  # nobody lets it go
+        (folder / "paused").write_text("")
+        node.wait_for("stderr", lambda line: "leaving: " in line)
+        node.signal(signal.SIGINT)
+        node.wait_for("stderr", lambda line: "this node leaves already" in line)
+        for other in others:
+            other.signal(signal.SIGCONT)
+        self.assertEqual(node.finish(), 0, node.text["stderr"])
+        self.assertEqual(node.report()["end"], "left")
+        self.assertNotIn('"rests"', node.text["stdout"])
+
     def test_it_rests_and_comes_back(self):
         self.start(steps=1000000)
         node, folder = self.nodes[2], self.made.data_dir(2)

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "node/cli/join/commands.h"
 #include "node/cli/join/join_folder.h"
@@ -15,7 +16,7 @@ namespace {
 
 base::StatusOr<ExitCode> Join(NodeCommandOptions options) {
   NodeFileOptions& files = options.files;
-  ASSIGN_OR_RETURN(const InviteText invite, ReadInvite(files.invite));
+  ASSIGN_OR_RETURN(InviteText invite, ReadInvite(files.invite));
   std::string dir = files.data_dir;
   std::error_code error;
   if (dir.empty() && std::filesystem::is_directory(files.invite, error)) dir = files.invite;
@@ -37,7 +38,7 @@ base::StatusOr<ExitCode> Join(NodeCommandOptions options) {
                  "run never lets it in, the folder can be deleted\n",
                  folder.dir.c_str(), again.c_str());
   }
-  return RunNode(options);
+  return RunNode(options, {.invite = std::make_shared<const InviteText>(std::move(invite))});
 }
 
 }  // namespace

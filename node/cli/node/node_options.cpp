@@ -11,7 +11,6 @@
 #include "node/cli/node/other_work.h"
 #include "node/cli/options/attack_options.h"
 #include "node/cli/options/choices.h"
-#include "node/cli/options/invite_link.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/options/peer_addresses.h"
 #include "node/cli/options/source_options.h"
@@ -150,9 +149,7 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> Attacker(
 }
 
 // By the invite the key comes in, and members may be where it says.
-base::Status TakeInvite(const std::string& link_or_file, host::RunOptions& run) {
-  if (link_or_file.empty()) return base::OkStatus();
-  ASSIGN_OR_RETURN(const InviteText invite, ReadInvite(link_or_file));
+base::Status TakeInvite(const InviteText& invite, host::RunOptions& run) {
   const base::Digest& run_id = run.manifest->run_id;
   if (invite.manifest.run_id != run_id) {
     return base::FailedPrecondition(
@@ -233,23 +230,26 @@ base::StatusOr<std::shared_ptr<const train::StreamAccess>> StreamOf(
 
 }  // namespace
 
-base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options,
-                                              std::shared_ptr<const crypto::SigningKey> unlocked) {
+base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options, ReadOnce& once) {
   host::RunOptions run;
   RETURN_IF_ERROR(CheckHttp(options.network.http));
   ASSIGN_OR_RETURN(protocol::Manifest manifest, config::ReadManifestFile(options.files.manifest));
   run.manifest = std::make_shared<const protocol::Manifest>(std::move(manifest));
-  run.key = std::move(unlocked);
-  if (run.key == nullptr) {
+  if (once.key == nullptr) {
     ASSIGN_OR_RETURN(crypto::SigningKey key, LoadKey(options.files.key, options.files.passphrase));
-    run.key = std::make_shared<const crypto::SigningKey>(std::move(key));
+    once.key = std::make_shared<const crypto::SigningKey>(std::move(key));
   }
+  run.key = once.key;
   ASSIGN_OR_RETURN(run.states.evaluate_on, HeldOutOf(options.states));
   run.states.evaluate_every = options.evaluate_every;
   run.states.checkpoint_every = options.states.checkpoint_every;
   run.states.keep_checkpoints = options.states.keep_checkpoints;
   ASSIGN_OR_RETURN(run.files.data_dir, DataDirOf(options.files.data_dir, run.manifest->run_id));
-  RETURN_IF_ERROR(TakeInvite(options.files.invite, run));
+  if (once.invite == nullptr && !options.files.invite.empty()) {
+    ASSIGN_OR_RETURN(InviteText invite, ReadInvite(options.files.invite));
+    once.invite = std::make_shared<const InviteText>(std::move(invite));
+  }
+  if (once.invite != nullptr) RETURN_IF_ERROR(TakeInvite(*once.invite, run));
   run.files.lock_folders = LockFolders(options.files.key);
   ASSIGN_OR_RETURN(const config::Agreement agreement, AgreementOf(options.files));
   ASSIGN_OR_RETURN(run.files.data,

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "node/base/status.h"
 #include "node/cli/options/dht_options.h"
 #include "node/cli/options/http_options.h"
+#include "node/cli/options/invite_link.h"
 #include "node/cli/options/state_options.h"
 #include "node/cli/terminal/log.h"
 #include "node/cli/terminal/passphrase.h"
@@ -95,12 +97,16 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options);
 // What `ostraka node` and `ostraka join` share.
 void AddNodeSettings(CLI::App& command, NodeCommandOptions& options);
 
+// What a node reads once, however often it rests: nobody types a passphrase twice, and the file of
+// an invite may be gone when the node comes back.
+struct ReadOnce {
+  std::shared_ptr<const crypto::SigningKey> key = {};
+  std::shared_ptr<const InviteText> invite = {};  // null: the key needs none
+};
+
 // InvalidArgument: a bad option, or an address that other machines can reach without --http-remote.
 // Also the errors of ReadManifestFile, LoadKey, ReadInvite and DataDirOf. The places of the status
-// are named and not yet answered (page_service.h). `unlocked`: the key, of an earlier call, so that
-// nobody is asked for a passphrase again. Takes over --listen-fd.
-base::StatusOr<host::RunOptions> RunOptionsOf(
-    const NodeCommandOptions& options,
-    std::shared_ptr<const crypto::SigningKey> unlocked = nullptr);
+// are named and not yet answered (page_service.h). Reads what `once` lacks. Takes over --listen-fd.
+base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options, ReadOnce& once);
 
 }  // namespace ostraka::cli

@@ -26,6 +26,8 @@ class Hours {
     return first_ < end_ ? first_ <= minute && minute < end_ : first_ <= minute || minute < end_;
   }
   std::string Text() const;
+  // Of each day.
+  int minutes() const { return first_ < end_ ? end_ - first_ : 24 * 60 - first_ + end_; }
 
  private:
   Hours(int first, int end) : first_(first), end_(end) {}

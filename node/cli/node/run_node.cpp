@@ -12,6 +12,7 @@
 #include "node/cli/node/page_service.h"
 #include "node/cli/node/pauses.h"
 #include "node/cli/node/stop_orders.h"
+#include "node/cli/terminal/human.h"
 #include "node/cli/terminal/ink.h"
 #include "node/cli/views/node_json.h"
 #include "node/cli/views/node_view.h"
@@ -25,6 +26,7 @@
 #include "node/protocol/ground/invite.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/rules/coming.h"
+#include "node/protocol/rules/standing.h"
 
 namespace ostraka::cli {
 namespace {
@@ -140,6 +142,14 @@ class RestWatch {
   os::Timer timer_;
 };
 
+std::string PriceOf(const Hours& hours) {
+  const std::string barred = std::to_string(protocol::kBarredSteps);
+  return "takes part from " + hours.Text() + ": where a step takes longer than " +
+         SpanText(hours.minutes() * 60.0 / static_cast<double>(protocol::kBarredSteps)) +
+         ", that has fewer than " + barred + " steps, and a member that leaves within " + barred +
+         " steps of its return stays out for the next " + barred;
+}
+
 void Tell(const NodeOutputOptions& output, const char* event, const std::string& words,
           const std::string& why) {
   if (output.events) {
@@ -192,9 +202,15 @@ base::StatusOr<std::optional<ExitCode>> RunOnce(const NodeCommandOptions& option
         case StopOrders::Order::kNone:
           return true;
         case StopOrders::Order::kStop:
-          stopped_by = name;
           // A person who ends a node goes away; whatever stops a service starts it again.
-          name == kCtrlC ? run->Leave(name) : run->StopSafely(name);
+          if (name != kCtrlC) {
+            run->StopSafely(name);
+          } else if (stopped_by == kPause) {
+            log.Say(LogLevel::kWarning, "Ctrl-C: this node leaves already, and then ends");
+          } else {
+            run->Leave(name);
+          }
+          stopped_by = name;
           return true;
         case StopOrders::Order::kStopAtOnce:
           break;
@@ -222,7 +238,7 @@ base::StatusOr<std::optional<ExitCode>> RunOnce(const NodeCommandOptions& option
 
 }  // namespace
 
-base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
+base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options, ReadOnce once) {
   // A reader of the output that has seen enough must not end a member of a run.
   os::IgnoreClosedPipes();
   os::UseOneHeap();
@@ -232,15 +248,14 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
   std::optional<Hours> hours;
   if (!options.hours.empty()) {
     ASSIGN_OR_RETURN(hours, Hours::Parse(options.hours));
+    log->Say(LogLevel::kInfo, PriceOf(*hours));
   }
-  std::shared_ptr<const crypto::SigningKey> key;
   while (true) {
     NodeCommandOptions round = options;
     // Each round takes over a socket of its own. What is no socket is refused by its number.
     const int socket = dup(options.network.listen_fd);
     if (socket >= 0) round.network.listen_fd = socket;
-    ASSIGN_OR_RETURN(host::RunOptions run_options, RunOptionsOf(round, key));
-    key = run_options.key;
+    ASSIGN_OR_RETURN(host::RunOptions run_options, RunOptionsOf(round, once));
     const Pauses pauses(run_options.files.data_dir, hours);
     if (!AwaitTurn(pauses, output)) return kDone;
     ASSIGN_OR_RETURN(const std::optional<ExitCode> code,

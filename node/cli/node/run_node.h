@@ -9,7 +9,7 @@ namespace ostraka::cli {
 
 // The errors of RunOptionsOf, Log::Open and host::Host::Open. Blocks until the run has ended, and
 // as long as its last page is asked for. A node that rests (pauses.h) leaves, waits, and runs
-// again.
-base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options);
+// again. `once`: what the caller has read already.
+base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options, ReadOnce once = {});
 
 }  // namespace ostraka::cli

@@ -24,6 +24,9 @@ TEST(Hours, AreOfEachDayAndMayPassMidnight) {
   EXPECT_TRUE(evening.Has(At(23, 59)));
   EXPECT_FALSE(evening.Has(At(0)));
   EXPECT_TRUE(Hours::Parse("0-1")->Has(0));
+  EXPECT_EQ(night.minutes(), 9 * 60);
+  EXPECT_EQ(day.minutes(), 14 * 60 + 30);
+  EXPECT_EQ(evening.minutes(), 6 * 60);
 }
 
 TEST(Hours, OtherTextsAreRefused) {
