@@ -6,6 +6,8 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -91,14 +93,17 @@ struct DiskFacts {
   std::uint64_t free_bytes = 0;
   base::Duration median_sync;  // of a small durable write
   base::Duration longest_sync;
+  std::uint64_t held_bytes = 0;  // what the run's node has there already
 };
-Finding JudgeDisk(const DiskFacts& facts);
+// `need`: what a member of the run keeps; 0: no run, or not known.
+Finding JudgeDisk(const DiskFacts& facts, std::uint64_t need = 0);
 
 struct MemoryFacts {
   std::uint64_t available_bytes = 0;
   std::uint64_t limit_bytes = 0;  // of the control group; 0: none
+  std::uint64_t held_bytes = 0;   // what a running node of the run has already
 };
-// `need`: what a member of the run needs; 0: no run, or not known.
+// `need`: as above.
 Finding JudgeMemory(const MemoryFacts& facts, std::uint64_t need = 0);
 
 // The least work of a step of some run, on this machine.
@@ -137,8 +142,11 @@ std::vector<KernelFacts> ReadKernels();                 // of each level that th
 // the kernels for the first time.
 DevicesFacts ReadDevices();
 ClockFacts ReadClock();
-DiskFacts ReadDisk(const std::string& folder);  // creates `folder` if missing; leaves no file in it
-MemoryFacts ReadMemory();
+// Of a folder that is missing, the nearest one above it. Leaves no file there. `node`: the data
+// folder of the run's node, or empty.
+DiskFacts ReadDisk(const std::string& folder, const std::string& node = "");
+// `node`: the running node of the run, if there is one.
+MemoryFacts ReadMemory(std::optional<pid_t> node = std::nullopt);
 Finding CheckFiles();
 Finding CheckModule();  // whether models that need libtorch can be trained
 ListenFacts TryListen(const std::string& address);

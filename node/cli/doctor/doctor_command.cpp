@@ -26,6 +26,8 @@
 #include "node/device/device_list.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/lasting/memory_need.h"
+#include "node/store/data_folder.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
@@ -37,6 +39,8 @@ struct DoctorOptions {
   std::string listen = "*:0";
   std::string data;
   std::string graph;
+  std::size_t threads = 1;
+  bool recompute = false;
   bool calibrate = false;
   bool json = false;
   // For a process that --calibrate starts.
@@ -67,6 +71,8 @@ base::StatusOr<Model> ModelOf(const DoctorOptions& options, const std::string& b
                        {.data = options.data,
                         .graph = GraphFileOf(options.graph, options.manifest_file, model.manifest),
                         .kernels = options.probe_kernels,
+                        .threads = options.threads,
+                        .recompute = options.recompute,
                         .device = device}));
   return model;
 }
@@ -128,24 +134,40 @@ std::optional<Finding> SeenByMembers(const DoctorOptions& options,
 // What a member of the run needs of this machine.
 struct RunNeeds {
   std::uint64_t memory = 0;
-  WorkFacts work;
+  std::uint64_t disk = 0;
+  std::optional<WorkFacts> work = {};
 };
 
-// nullopt: the data are not here, or the model's library.
-std::optional<RunNeeds> NeedsOf(const DoctorOptions& options) {
+constexpr std::uint64_t kCheckpoints = 3 + 1;  // --keep-checkpoints, and the one being written
+
+// nullopt: the data are not here, or the model's library. `runs`: a node does the run's work now,
+// beside which no time of it can be measured.
+std::optional<RunNeeds> NeedsOf(const DoctorOptions& options, bool runs) {
   auto model = ModelOf(options, "", device::kAnyDevice);
   if (!model.ok()) return std::nullopt;
   const auto trainer = train::MakeTrainer(model->trainer);
   if (!trainer.ok()) return std::nullopt;
+  const protocol::DiskNeed disk =
+      protocol::DiskOf(model->manifest, base::ElementCount((*trainer)->layout()));
+  RunNeeds needs{.memory = config::SumOf(config::MemoryRowsOf(model->manifest, **trainer)),
+                 .disk = disk.kept + kCheckpoints * disk.checkpoint};
+  if (runs) return needs;
   const auto work = config::MeasureLeastWork(model->manifest, **trainer);
   if (!work.ok()) return std::nullopt;
   const protocol::TrainingPlan& plan = model->manifest.training;
-  return RunNeeds{.memory = config::SumOf(config::MemoryRowsOf(model->manifest, **trainer)),
-                  .work = {.takes = *work,
-                           .allowed = protocol::WorkIn(model->manifest),
-                           .most_batches = static_cast<double>(plan.most_batches) /
-                                           static_cast<double>(plan.batches),
-                           .by = (*trainer)->ComputesOn()}};
+  needs.work = {
+      .takes = *work,
+      .allowed = protocol::WorkIn(model->manifest),
+      .most_batches = static_cast<double>(plan.most_batches) / static_cast<double>(plan.batches),
+      .by = (*trainer)->ComputesOn()};
+  return needs;
+}
+
+// The node that runs in a data folder. Nullopt: none, or it cannot be told.
+std::optional<pid_t> RunningIn(const std::string& data_dir) {
+  if (data_dir.empty()) return std::nullopt;
+  const auto user = store::UserOf(data_dir);
+  return user.ok() ? std::optional(*user) : std::nullopt;
 }
 
 base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
@@ -164,21 +186,22 @@ base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
     ASSIGN_OR_RETURN(node, DataDirOf(options.data_dir, manifest.run_id));
   }
   const std::optional<DialedFacts> dialed = node.empty() ? std::nullopt : AskNode(node);
+  const std::optional<pid_t> runs = RunningIn(node);
   const std::optional<RunNeeds> needs =
-      options.manifest_file.empty() ? std::nullopt : NeedsOf(options);
+      options.manifest_file.empty() ? std::nullopt : NeedsOf(options, runs.has_value());
   const CpuFacts cpu = ReadCpu();
   std::vector<Finding> findings = {JudgeCpu(cpu),
                                    JudgeThreads(cpu),
                                    JudgeKernels(ReadKernels()),
                                    JudgeBlas(ReadBlas(), cpu),
                                    CheckModule(),
-                                   JudgeMemory(ReadMemory(), needs ? needs->memory : 0),
-                                   JudgeDisk(ReadDisk(folder)),
+                                   JudgeMemory(ReadMemory(runs), needs ? needs->memory : 0),
+                                   JudgeDisk(ReadDisk(folder, node), needs ? needs->disk : 0),
                                    CheckFiles(),
                                    JudgeClock(ReadClock()),
                                    JudgeListen(TryListen(options.listen))};
   for (Finding& finding : JudgeDevices(ReadDevices())) findings.push_back(std::move(finding));
-  if (needs) findings.push_back(JudgeWork(needs->work));
+  if (needs && needs->work) findings.push_back(JudgeWork(*needs->work));
   if (!members.empty()) findings.push_back(JudgeReach(members));
   if (const auto outside = SeenByMembers(options, members, dialed)) findings.push_back(*outside);
   if (dialed) findings.push_back(JudgeDialed(*dialed, names));
@@ -255,6 +278,10 @@ void AddDoctorCommand(CLI::App& program, Invocation& invocation) {
                       "member needs");
   command->add_option("--graph", options->graph,
                       "where the manifest's graph file is, as for ostraka node");
+  command->add_option("--threads", options->threads, "as of the node: of its exact gradients")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_flag("--recompute", options->recompute, "as of the node: it takes less memory");
   command->add_option("--probe-kernels", options->probe_kernels)->group("");
   command->add_option("--probe-into", options->probe_into)->group("");
   command->add_option("--probe-at", options->probe_at)->group("");
@@ -265,7 +292,7 @@ void AddDoctorCommand(CLI::App& program, Invocation& invocation) {
       "         ostraka doctor run.toml --listen 0.0.0.0:7000 --data-dir /srv/ostraka\n"
       "         ostraka doctor run.toml --calibrate\n"
       "Only others can say that they reach this machine: start the node, and name its data folder; "
-      "its members try.\n"
+      "its members try.\nBeside a running node the time of a step's work is not measured.\n"
       "Exit 0: no serious finding; 1: a node would fail here");
   command->callback([options, &invocation] {
     invocation.body = [options] {

@@ -17,9 +17,12 @@
 #include <system_error>
 
 #include "exact/kernels/conformance.h"
+#include "node/cli/doctor/control_group.h"
 #include "node/cli/doctor/doctor.h"
 #include "node/os/endpoint.h"
 #include "node/os/tcp_probe.h"
+#include "node/store/bulk_file.h"
+#include "node/store/checkpoint.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
@@ -36,7 +39,7 @@ base::Duration Since(std::chrono::steady_clock::time_point begin) {
 }
 
 // The value of "key: value" in a file of such lines, as in /proc.
-std::string ValueOf(const char* path, const std::string& key) {
+std::string ValueOf(const std::string& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with(key)) continue;
@@ -48,13 +51,25 @@ std::string ValueOf(const char* path, const std::string& key) {
   return "";
 }
 
-// Cores that the control group grants; 0: no quota.
-double QuotaCores() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  double quota = 0;
-  double period = 0;
-  file >> quota >> period;  // "max 100000" is no number: nothing is read
-  return file && period > 0 ? quota / period : 0;
+// In bytes; 0: the file does not have it.
+std::uint64_t KibibytesOf(const std::string& path, const std::string& key) {
+  std::istringstream value(ValueOf(path, key));
+  std::uint64_t kibibytes = 0;
+  value >> kibibytes;
+  return kibibytes * 1024;
+}
+
+// What a node keeps in its data folder that grows with the model.
+std::uint64_t BytesIn(const std::string& node) {
+  std::uint64_t bytes = 0;
+  std::error_code error;  // what is not there has no bytes
+  const std::uintmax_t bulk = fs::file_size(node + "/" + store::kBulkFileName, error);
+  if (!error) bytes += bulk;
+  for (const store::CheckpointFile& file : store::ListCheckpoints(node)) {
+    const std::uintmax_t size = fs::file_size(file.path, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
 }
 
 using Gemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int,
@@ -112,7 +127,7 @@ CpuFacts ReadCpu() {
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
     facts.cores = static_cast<unsigned>(CPU_COUNT(&allowed));
   }
-  facts.quota_cores = QuotaCores();
+  facts.quota_cores = CoreQuota();
   return facts;
 }
 
@@ -145,7 +160,7 @@ ClockFacts ReadClock() {
   return facts;
 }
 
-DiskFacts ReadDisk(const std::string& folder) {
+DiskFacts ReadDisk(const std::string& folder, const std::string& node) {
   DiskFacts facts;
   facts.path = folder;
   std::error_code error;
@@ -177,21 +192,21 @@ DiskFacts ReadDisk(const std::string& folder) {
   std::sort(took.begin(), took.end());
   facts.median_sync = took[took.size() / 2];
   facts.longest_sync = took.back();
+  if (!node.empty()) facts.held_bytes = BytesIn(node);
   return facts;
 }
 
-MemoryFacts ReadMemory() {
+MemoryFacts ReadMemory(std::optional<pid_t> node) {
   MemoryFacts facts;
-  std::istringstream available(ValueOf("/proc/meminfo", "MemAvailable"));
-  available >> facts.available_bytes;
-  facts.available_bytes *= 1024;
+  facts.available_bytes = KibibytesOf("/proc/meminfo", "MemAvailable");
   struct sysinfo known {};
   if (facts.available_bytes == 0 && sysinfo(&known) == 0) {  // without /proc: without the caches
     facts.available_bytes = (std::uint64_t{known.freeram} + known.bufferram) * known.mem_unit;
   }
-  std::ifstream limit("/sys/fs/cgroup/memory.max");
-  limit >> facts.limit_bytes;  // "max" is no number
-  if (!limit) facts.limit_bytes = 0;
+  facts.limit_bytes = MemoryLimit();
+  if (node) {
+    facts.held_bytes = KibibytesOf("/proc/" + std::to_string(*node) + "/status", "VmRSS");
+  }
   return facts;
 }
 

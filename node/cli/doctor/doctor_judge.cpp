@@ -169,7 +169,7 @@ Finding JudgeClock(const ClockFacts& facts) {
           "timedatectl set-ntp true, or run chrony; in a container ask the host"};
 }
 
-Finding JudgeDisk(const DiskFacts& facts) {
+Finding JudgeDisk(const DiskFacts& facts, std::uint64_t need) {
   const std::string where = facts.path + ": ";
   if (!facts.problem.empty()) {
     return {"disk", Severity::kSerious, where + facts.problem,
@@ -181,11 +181,13 @@ Finding JudgeDisk(const DiskFacts& facts) {
                 "), where a commit may not be durable and locks may not hold",
             "put the data folder on a local disk (--data-dir)"};
   }
-  const std::string text = where + Bytes(facts.free_bytes) + " free, a durable write takes " +
-                           Millis(facts.median_sync) + " (longest " + Millis(facts.longest_sync) +
-                           ")";
-  if (facts.free_bytes < 128 * kMiB) {
-    return {"disk", Severity::kSerious, text, "free some space: a full disk ends the node"};
+  std::string text = where + Bytes(facts.free_bytes) + " free, a durable write takes " +
+                     Millis(facts.median_sync) + " (longest " + Millis(facts.longest_sync) + ")";
+  if (need > 0) text += ", a member of this run keeps up to " + Bytes(need);
+  if (facts.held_bytes > 0) text += " (" + Bytes(facts.held_bytes) + " of it are there)";
+  if (facts.free_bytes < 128 * kMiB || facts.free_bytes + facts.held_bytes < need) {
+    return {"disk", Severity::kSerious, text,
+            "free some space, or give another disk with --data-dir: a full disk ends the node"};
   }
   // Each step waits for about ten syncs in sequence.
   if (facts.median_sync > base::Milliseconds(50)) {
@@ -199,9 +201,8 @@ Finding JudgeDisk(const DiskFacts& facts) {
 }
 
 Finding JudgeMemory(const MemoryFacts& facts, std::uint64_t need) {
-  const std::uint64_t usable = facts.limit_bytes > 0
-                                   ? std::min(facts.available_bytes, facts.limit_bytes)
-                                   : facts.available_bytes;
+  const std::uint64_t free = facts.available_bytes + facts.held_bytes;
+  const std::uint64_t usable = facts.limit_bytes > 0 ? std::min(free, facts.limit_bytes) : free;
   std::string text = Bytes(facts.available_bytes) + " available";
   if (facts.limit_bytes > 0) text += ", a limit of " + Bytes(facts.limit_bytes);
   if (usable < 128 * kMiB) {
@@ -209,8 +210,10 @@ Finding JudgeMemory(const MemoryFacts& facts, std::uint64_t need) {
   }
   if (need > 0) {
     text += ", a member of this run needs about " + Bytes(need) + " (ostraka memory)";
+    if (facts.held_bytes > 0)
+      text += "; the one that runs has " + Bytes(facts.held_bytes) + " of it";
     const char* const fix =
-        "end other programs, raise the limit, or start the node with --recompute";
+        "end other programs, raise the limit, or start the node (and this) with --recompute";
     if (usable < need) return {"memory", Severity::kSerious, text, fix};
     if (usable / 5 * 4 < need) return {"memory", Severity::kWarning, text, fix};
     return {"memory", Severity::kOk, text, ""};
@@ -229,7 +232,9 @@ Finding JudgeWork(const WorkFacts& facts) {
   std::string text = "the least work of a step takes " + Number(takes) + " s on " + facts.by +
                      ", and the run allows " + Number(allowed) + " s";
   const char* const fix =
-      "give the node more --threads or a GPU (--device), or join a run whose --work-ms is larger";
+      "give the node (and this) more --threads or a GPU (--device), or join a run whose --work-ms "
+      "is "
+      "larger";
   if (takes > allowed) {
     return {"work", Severity::kSerious, text + ": this node would be late", fix};
   }

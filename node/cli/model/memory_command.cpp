@@ -12,6 +12,7 @@
 #include "node/cli/options/choices.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/terminal/human.h"
+#include "node/cli/views/disk_text.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
 #include "node/config/run_memory.h"
@@ -85,7 +86,11 @@ base::StatusOr<json> Compute(const MemoryOptions& options) {
 
 // The table of a run, from the trainer that its members make.
 ExitCode TellOfRun(const MemoryOptions& options) {
-  const auto rows = [&]() -> base::StatusOr<std::vector<config::MemoryRow>> {
+  struct Table {
+    std::vector<config::MemoryRow> rows;
+    protocol::DiskNeed disk;
+  };
+  const auto table = [&]() -> base::StatusOr<Table> {
     ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
     ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
                      config::TrainerOptionsOf(
@@ -93,24 +98,28 @@ ExitCode TellOfRun(const MemoryOptions& options) {
                                     .graph = GraphFileOf(options.graph, options.manifest, manifest),
                                     .recompute = options.recompute}));
     ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(trainer_options));
-    return config::MemoryRowsOf(manifest, *trainer);
+    return Table{config::MemoryRowsOf(manifest, *trainer),
+                 protocol::DiskOf(manifest, base::ElementCount(trainer->layout()))};
   }();
-  if (!rows.ok()) return Fail(rows.status());
+  if (!table.ok()) return Fail(table.status());
   if (options.json) {
     json list = json::array();
-    for (const config::MemoryRow& row : *rows) {
+    for (const config::MemoryRow& row : table->rows) {
       list.push_back({{"what", row.what}, {"bytes", row.bytes}});
     }
-    PrintJson({{"total_bytes", config::SumOf(*rows)}, {"rows", list}});
+    PrintJson({{"total_bytes", config::SumOf(table->rows)},
+               {"rows", list},
+               {"disk", DiskJson(table->disk)}});
     return kDone;
   }
-  for (const config::MemoryRow& row : *rows) {
+  for (const config::MemoryRow& row : table->rows) {
     std::printf("%9s  %s\n", BytesText(row.bytes).c_str(), row.what.c_str());
   }
   std::printf(
       "%9s  in a quiet step; a case that is open takes up to a state's more for each step "
       "that it is about\n",
-      BytesText(config::SumOf(*rows)).c_str());
+      BytesText(config::SumOf(table->rows)).c_str());
+  std::printf("It keeps %s.\n", DiskText(table->disk).c_str());
   return kDone;
 }
 
@@ -146,29 +155,40 @@ void AddMemoryCommand(CLI::App& program, Invocation& invocation) {
       "with the usual frameworks");
   auto options = std::make_shared<MemoryOptions>();
   auto* manifest = command->add_option("manifest", options->manifest, "the run's manifest");
-  command->add_option("--data", options->data, "where the run's data is on this machine");
-  command->add_option("--graph", options->graph,
-                      "the run's graph file, if it trains one (default: the manifest's path and "
-                      ".graph)");
-  command->add_flag("--recompute", options->recompute, "as of a node with --recompute");
-  OfferChoices(command->add_option("--preset", options->preset, "a model, instead of a run"),
-               PresetNames())
-      ->excludes(manifest);
+  command->add_option("--data", options->data, "where the run's data is on this machine")
+      ->needs(manifest);
+  command
+      ->add_option("--graph", options->graph,
+                   "the run's graph file, if it trains one (default: the manifest's path and "
+                   ".graph)")
+      ->needs(manifest);
+  command->add_flag("--recompute", options->recompute, "as of a node with --recompute")
+      ->needs(manifest);
+  auto* preset = OfferChoices(
+      command->add_option("--preset", options->preset, "a model, instead of a run"), PresetNames());
+  preset->excludes(manifest);
   OfferChoices(command->add_option("--optimizer", options->optimizer,
                                    "adam with moments of 32 bits, 16-bit-adam or 8-bit-adam"),
                NamesIn(kOptimizers))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(preset);
   OfferChoices(
       command->add_option("--precision", options->precision, "O0: float32; O1: mixed; O3: float16"),
       NamesIn(kPrecisions))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(preset);
   command->add_option("--batch-size", options->training.batch, "sequences")
       ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  command->add_flag("--offload", options->training.offload,
-                    "optimizer and weight gradients in the machine's memory");
-  command->add_flag("--keep-activations", options->keeps_activations,
-                    "all layers' activations, not computed again");
+      ->capture_default_str()
+      ->needs(preset);
+  command
+      ->add_flag("--offload", options->training.offload,
+                 "optimizer and weight gradients in the machine's memory")
+      ->needs(preset);
+  command
+      ->add_flag("--keep-activations", options->keeps_activations,
+                 "all layers' activations, not computed again")
+      ->needs(preset);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
       "Example: ostraka memory run.toml --data text:book.txt\n"

@@ -16,6 +16,7 @@
 #include "node/cli/terminal/human.h"
 #include "node/cli/terminal/member_names.h"
 #include "node/cli/terminal/new_file.h"
+#include "node/cli/views/disk_text.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/data_places.h"
 #include "node/config/manifest_toml.h"
@@ -212,6 +213,7 @@ void PrintSummary(const protocol::Manifest& m, bool json, const Checked& checked
       const protocol::Exchange exchange = protocol::ExchangeOf(m, dimension);
       result["parameters"] = dimension;
       result["step_bytes"] = {{"sent", exchange.sent_bytes}, {"received", exchange.received_bytes}};
+      result["disk"] = DiskJson(protocol::DiskOf(m, dimension));
     }
     if (checked.memory > 0) result["memory_bytes"] = checked.memory;
     if (!m.training.data_places.empty()) result["sources"] = m.training.data_places;
@@ -263,6 +265,9 @@ void PrintSummary(const protocol::Manifest& m, bool json, const Checked& checked
   if (checked.memory > 0) {
     std::printf("a member needs about %s of memory (ostraka memory lists what for)\n",
                 BytesText(checked.memory).c_str());
+  }
+  if (dimension > 0) {
+    std::printf("it keeps %s\n", DiskText(protocol::DiskOf(m, dimension)).c_str());
   }
   if (thresholds.t_s > 0) {
     const auto delay = protocol::FreeDelayIn(m);

@@ -49,6 +49,14 @@ base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& ma
   }
   if (options.patience_ms) manifest.patience = of(*options.patience_ms);
   // Validate refuses a manifest in which a seal ends before its parts can arrive.
+  constexpr std::uint64_t kMostPart = setting::kSealTimeout.most / 3;
+  if (manifest.part_timeout > of(kMostPart)) {
+    return base::InvalidArgument(
+        options.part_timeout_ms
+            ? "--part-timeout-ms is at most " + std::to_string(kMostPart) + ", a third of a day"
+            : "--work-ms is at most " + std::to_string((kMostPart - 20'000) / 3) +
+                  ": the wait for parts would be 3 work_ms + 20000, more than a third of a day");
+  }
   manifest.seal_timeout = std::max(manifest.seal_timeout, manifest.part_timeout * 3);
   return base::OkStatus();
 }

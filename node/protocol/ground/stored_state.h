@@ -20,10 +20,14 @@ namespace ostraka::protocol {
 // results. Whatever state has a root is stored, so that it is served from there, but where each
 // few steps have one: writing costs as much as a step's results for each of its vectors.
 inline constexpr std::uint64_t kStateEvery = 16;
+// Blocks from one to the next, but for more where states with a root are rarer.
+inline std::uint64_t StoredStateEvery(const Manifest& manifest) {
+  const std::uint64_t roots = manifest.state_root_every;
+  return roots < kStateEvery ? kStateEvery / roots * roots : kStateEvery;
+}
 inline bool StoresState(const Manifest& manifest, std::uint64_t height) {
   const std::uint64_t roots = manifest.state_root_every;
-  const std::uint64_t every = roots < kStateEvery ? kStateEvery / roots * roots : kStateEvery;
-  return height % every == 0 || (roots > kStateEvery && height % roots == 0);
+  return height % StoredStateEvery(manifest) == 0 || (roots > kStateEvery && height % roots == 0);
 }
 
 // Holds the state, and reads it in this form: nothing is copied before somebody reads.

@@ -8,11 +8,18 @@
 #include "node/protocol/sync/past_step.h"
 
 namespace ostraka::protocol {
+namespace {
+
+std::uint64_t StateBytes(const Manifest& manifest, std::uint64_t dimension) {
+  return (1 + SlotNamesOf(manifest.training.optimizer).size()) * 4 * dimension;
+}
+
+}  // namespace
 
 MemoryNeed MemoryOf(const Manifest& manifest, std::uint64_t dimension) {
   const TrainingPlan& plan = manifest.training;
   const std::uint64_t vector = 4 * dimension;
-  const std::uint64_t state = (1 + SlotNamesOf(plan.optimizer).size()) * vector;
+  const std::uint64_t state = StateBytes(manifest, dimension);
   const std::uint64_t own_parts = EncodedBytes(manifest.codecs.parts, dimension);
   const std::uint64_t results = EncodedBytes(manifest.codecs.results, dimension);
   // y, m and v of local steps (aggregation/optim/local_steps.h), and the gradient; of several
@@ -30,6 +37,16 @@ MemoryNeed MemoryOf(const Manifest& manifest, std::uint64_t dimension) {
           .parts = 4 * own_parts,  // an owner gets about as much as a worker sends
           .results = (past + 1) * results,
           .work = vectors * vector};
+}
+
+DiskNeed DiskOf(const Manifest& manifest, std::uint64_t dimension) {
+  const std::uint64_t state = StateBytes(manifest, dimension);
+  const std::uint64_t results = EncodedBytes(manifest.codecs.results, dimension);
+  // One is written while the one before is still lent or not yet given back.
+  const std::uint64_t states = Chain::ServedStates(manifest.state_root_every) + 2;
+  return {.kept = (2 * kLongWay + 1) * results + states * state,
+          .checkpoint = state,
+          .each_step = results + state / StoredStateEvery(manifest)};
 }
 
 std::uint64_t MostWaitingForDisk(const Manifest& manifest, std::uint64_t dimension) {

@@ -1,4 +1,5 @@
-// What a member keeps in memory that grows with the model, counted and not measured.
+// What a member keeps in memory and on its disk that grows with the model, counted and not
+// measured.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -24,6 +25,14 @@ struct MemoryNeed {
 // Of a member that works and owns a part, in a run of the first members with a model of `dimension`
 // parameters. REQUIRES: the manifest is valid.
 MemoryNeed MemoryOf(const Manifest& manifest, std::uint64_t dimension);
+
+// Bytes on the disk of a member.
+struct DiskNeed {
+  std::uint64_t kept = 0;        // at most, for members that come or were away: aggregates, states
+  std::uint64_t checkpoint = 0;  // one of them
+  std::uint64_t each_step = 0;   // written: its aggregates, and its share of the next state
+};
+DiskNeed DiskOf(const Manifest& manifest, std::uint64_t dimension);
 
 // The most bytes that may wait for the member's disk: 256 MiB and the aggregates of four steps,
 // which can arrive at once while the member catches up. A longer queue means a dead disk.

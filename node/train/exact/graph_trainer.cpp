@@ -60,6 +60,9 @@ class GraphTrainer final : public Trainer {
     const std::optional<std::uint64_t> engine = engine_->WorkingBytes();
     if (!engine) return std::nullopt;
     std::uint64_t bytes = *engine;
+    if (batch_size_ > batch_.size()) {  // MicroBatchEngine::Mean adds up a second gradient
+      bytes += sizeof(float) * base::ElementCount(layout_);
+    }
     for (const Examples* part : {&data_.training, &data_.validation, &data_.test}) {
       bytes += part->values.size() + part->labels.size();
     }

@@ -166,6 +166,14 @@ TEST(DoctorTest, Disk) {
   bad = good;
   bad.problem = "cannot be written (Permission denied)";
   Expect(JudgeDisk(bad), Severity::kSerious, "--data-dir");
+
+  const std::uint64_t gib = std::uint64_t{1} << 30;
+  Expect(JudgeDisk(good, 6 * gib), Severity::kOk, "a member of this run keeps up to 6.0 GiB");
+  bad = good;
+  bad.free_bytes = 3 * gib;
+  Expect(JudgeDisk(bad, 6 * gib), Severity::kSerious, "a full disk ends the node");
+  bad.held_bytes = 4 * gib;
+  Expect(JudgeDisk(bad, 6 * gib), Severity::kOk, "4.0 GiB of it are there");
 }
 
 TEST(DoctorTest, MemoryAndFiles) {
@@ -180,6 +188,8 @@ TEST(DoctorTest, MemoryAndFiles) {
          Severity::kWarning, "--recompute");
   Expect(JudgeMemory({.available_bytes = 4 * gib, .limit_bytes = gib}, 2 * gib),
          Severity::kSerious);
+  Expect(JudgeMemory({.available_bytes = gib, .held_bytes = 2 * gib}, 2 * gib), Severity::kOk,
+         "the one that runs has 2.0 GiB of it");
   Expect(JudgeFiles(1024, 4096), Severity::kOk);
   Expect(JudgeFiles(256, 4096), Severity::kWarning, "LimitNOFILE");
   Expect(JudgeFiles(64, 64), Severity::kSerious);
