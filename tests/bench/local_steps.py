@@ -46,11 +46,11 @@ def local(inner_steps, codecs=None):
 
 
 def price_arms():
-    """(name, options) of each run. Short and long differ by as many steps that train as take about a minute."""
+    """(name, options) of each run. Short and long differ by as many steps that train as take half a minute or more."""
     for width, repeats in ((SMALL, 3), (LARGE, 2)):
         for repeat in range(repeats):
             for inner_steps in (1, 16, 32):
-                more = max(4, {SMALL: 320, LARGE: 128}[width] // inner_steps)
+                more = max(4, {SMALL: 160, LARGE: 64}[width] // inner_steps)
                 for kind in ("protected", "plain"):
                     for length, steps in (("short", SETTLE + 3), ("long", SETTLE + 3 + more)):
                         plain = ["--unprotected"] if kind == "plain" else []
