@@ -60,6 +60,7 @@ enum class Bug : std::uint8_t {
   kShortWaitsBlame,          // what did not come within a short wait opens disputes
   kLooksFirst,               // gradients wait behind looks: no job is more urgent than another
   kProofWaitsForAll,         // a PROOF waits for all recomputations, however long they take
+  kNamingHides,              // nobody judges a target, or as a validator, who is in a numbers case
   kCasesAtOnce,              // all gradient cases of a block begin with it
   kOneAttests,               // a newcomer believes a head to which one member attests
   kFirstHeadIsLast,          // a newcomer believes no head after the first

@@ -154,6 +154,9 @@ struct Standing {
   // The step of the block that admitted it when it was no key of the run, or came like one
   // (node/protocol/rules/coming.h); 0: never.
   std::uint64_t came_step = 0;
+  // One more than the step that its first fault was in, of a target that a case found guilty; 0: it
+  // has not erred, or as an accuser.
+  std::uint64_t erred_in = 0;
 };
 
 // A key that follows the run and has sent a REJOIN.

@@ -405,7 +405,7 @@ FIELDS(Standing) {
       FIELD("last drop step", last_drop_step, LastDropStep),
       FIELD("barred until", barred_until, BarredUntil), FIELD("erred", erred, Erred),
       FIELD("left step", left_step, LeftStep), FIELD("returned step", returned_step, ReturnedStep),
-      FIELD("came step", came_step, CameStep));
+      FIELD("came step", came_step, CameStep), FIELD("erred in", erred_in, ErredIn));
 }
 
 FIELDS(Candidate) {

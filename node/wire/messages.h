@@ -30,7 +30,7 @@ using base::PeerId;
 inline constexpr std::uint32_t kProtocolVersion = 13;
 // The version is a draft until it is finished: each change of messages, blocks or rules raises this
 // number, which a manifest of the version names. So builds of two drafts refuse each other's runs.
-inline constexpr std::uint32_t kProtocolDraft = 9;
+inline constexpr std::uint32_t kProtocolDraft = 10;
 inline constexpr std::size_t kDirections = 4;  // random directions (docs/protocol/numbers.md)
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.

@@ -451,6 +451,7 @@ struct Standing {
   leftStep @6 :UInt64;      # of the block with which it left last; zero: never
   returnedStep @7 :UInt64;  # of the block that admitted it last; zero: never
   cameStep @8 :UInt64;      # of the block that admitted it as a stranger; zero: never
+  erredIn @9 :UInt64;       # one more than the step of its first fault; zero: none, or as an accuser
 }
 
 struct Candidate {

@@ -207,8 +207,8 @@ std::vector<Entry> CautiousGradients() {
        MakePause},
       {{"leave_after",
         "a false gradient, then silence as soon as an honest validator is drawn for it; steps = k: "
-        "after k steps; back = 1: asks to rejoin",
-        {AnySize("scale", "10"), Count("steps", "0", kMany), Switch("back")},
+        "after k steps; back = 1: asks to rejoin; name = 1: in place of silence names somebody",
+        {AnySize("scale", "10"), Count("steps", "0", kMany), Switch("back"), Switch("name")},
         Outcome::kRemovedInTime,
         "dropped, and banned by verdict as well: its sealed messages are judged without it",
         {},

@@ -93,9 +93,10 @@ bool MakeTwice(const Case& open, const Step& step, std::int64_t votes) {
   return Decide(open, step, votes) && votes > BoundOf(open, step);
 }
 
-bool HasErred(const Step& step, const PeerId& peer) {
+// "Two convictions about one step are one fault."
+bool HasErred(const Step& step, const PeerId& peer, std::uint64_t about) {
   for (const wire::Standing& standing : step.last->standings) {
-    if (standing.peer == peer && standing.erred) return true;
+    if (standing.peer == peer && standing.erred) return standing.erred_in != about + 1;
   }
   return false;
 }
@@ -104,7 +105,8 @@ bool HasErred(const Step& step, const PeerId& peer) {
 // on".
 bool IsStillLookedInto(const Case& open, const Step& step) {
   if (!IsExact(step) || open.id.kind != CaseKind::kGradient) return false;
-  if (step.number >= open.opened_step + 8 || HasErred(step, open.id.target)) return false;
+  if (step.number >= open.opened_step + 8 || HasErred(step, open.id.target, open.id.step))
+    return false;
   if (!IsMember(step, open.id.accuser)) return false;
   const std::int64_t twice = VotesFor(open, Verdict::kTwice);
   std::int64_t to_come = 0;
@@ -127,13 +129,11 @@ CaseState StateOf(const Case& open, const Step& step) {
 // "An undecided case drops a member only if the honest among the voters could have decided it and,
 // of a gradient case, as many of the eligible as these have a ballot": the members that may vote,
 // less as many as can be at fault among them.
-bool HonestCouldDecide(const Case& open, const Step& step) {
+bool CostsAPlace(const Case& open, const Step& step) {
   const std::int64_t eligible = Eligible(open, step);
   const std::int64_t faulty = FaultyVoters(open, step);
-  const std::int64_t honest = eligible > faulty ? eligible - faulty : 0;
-  const std::int64_t ballots = VotesForGuilty(open) + VotesFor(open, Verdict::kInnocent);
-  if (open.id.kind == CaseKind::kGradient && ballots < honest) return false;
-  return Decide(open, step, honest);
+  if (open.id.kind == CaseKind::kGradient) return VotesFor(open, Verdict::kInnocent) > faulty;
+  return Decide(open, step, eligible > faulty ? eligible - faulty : 0);
 }
 
 // --- reasons: docs/protocol/removals.md, "Reasons" ---
@@ -282,15 +282,14 @@ std::vector<Case> OfConvictions(const Step& step, const std::vector<Case>& count
 }
 
 // A case goes on while it is undecided in time and its parties stay. Of a cover case that is the
-// target; the target of a gradient case only has to be one that a ban can hit.
+// target; of a gradient case nobody, but a ban must be able to hit its target.
 bool GoesOn(const Case& open, const Step& step) {
   if (StateOf(open, step) != CaseState::kOpen) return false;
   const PeerId& target = open.id.target;
   if (open.id.kind == CaseKind::kCover) return StaysBefore(step, kAfterAll, target);
-  const bool looked_into =
-      open.id.kind == CaseKind::kGradient && Decide(open, step, VotesForGuilty(open));
-  if (!StaysBefore(step, kAfterAll, open.id.accuser) && !looked_into) return false;
-  if (open.id.kind == CaseKind::kNumbers) return StaysBefore(step, kAfterAll, target);
+  if (open.id.kind == CaseKind::kNumbers) {
+    return StaysBefore(step, kAfterAll, open.id.accuser) && StaysBefore(step, kAfterAll, target);
+  }
   return MayBeBanned(step, target) && !IsBanned(step, target);
 }
 
@@ -319,8 +318,11 @@ std::vector<Case> CountVotes(const Step& step) {
 // docs/protocol/removals.md, "A first fault".
 void Convict(Step& step, const Case& open, const PeerId& loser, const std::string& reason,
              bool of_more) {
-  const bool first = !HasErred(step, loser) && !of_more;
+  const bool first = !HasErred(step, loser, open.id.step) && !of_more;
   if (IsExact(step) && open.id.kind != CaseKind::kCover && first) {
+    const bool is_known =
+        WorstOf(step, loser) != nullptr && WorstOf(step, loser)->gravity == Gravity::kSuspension;
+    if (loser == open.id.target && !is_known) step.erred_in.emplace(loser, open.id.step);
     Suspend(step, kVerdicts, loser, reason + ": a first fault");
   } else {
     Ban(step, kVerdicts, loser, RemovalKind::kVerdict, reason);
@@ -339,7 +341,7 @@ void JudgeCases(Step& step, const std::vector<Case>& counted) {
     }
   }
   for (const Case& open : counted) {
-    if (StateOf(open, step) != CaseState::kUndecided || !HonestCouldDecide(open, step)) continue;
+    if (StateOf(open, step) != CaseState::kUndecided || !CostsAPlace(open, step)) continue;
     if (!StaysBefore(step, kUndecided, open.id.target)) continue;
     const bool cover = open.id.kind == CaseKind::kCover;
     Drop(step, kUndecided, cover ? open.id.target : open.id.accuser, UndecidedReason(open));

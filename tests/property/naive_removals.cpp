@@ -384,7 +384,13 @@ std::vector<wire::Standing> StandingsAfter(const Step& step, const wire::Block& 
       continue;
     }
     const bool is_first = standing.drops == 0;
-    if (gravity == Gravity::kSuspension) standing.erred = true;
+    if (gravity == Gravity::kSuspension) {
+      const auto first = step.erred_in.find(peer);
+      if (standing.erred_in == 0 && first != step.erred_in.end()) {
+        standing.erred_in = first->second + 1;
+      }
+      standing.erred = true;
+    }
     const bool is_mild = gravity == Gravity::kDrop && is_first;
     if (!is_mild) standing.barred_until = step.number + 1000;
     ++standing.drops;

@@ -60,6 +60,8 @@ struct Step {
   bool excused = false;        // the wait for parts may have been too short
   std::set<PeerId> were_late;  // those that were absent, in an adaptive run
   std::vector<Loss> losses;    // in the order in which they are found
+  // The step of the first case that suspends a target for a first fault.
+  std::map<PeerId, std::uint64_t> erred_in;
 
   std::size_t columns() const { return roles.parts.size(); }
 };

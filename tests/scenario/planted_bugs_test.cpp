@@ -80,6 +80,18 @@ TEST(PlantedInAnAnswer, LeavingAtTheEndIsFoundByCheckerProgress) {
   ExpectFound("split_genesis", {}, base::Bug::kLeavesAtTheEnd, "progress", 3);
 }
 
+// ProtocolAttack.AttackersThatNameSomebodyBeforeTheAccusationAreBanned would fail.
+TEST(PlantedInAnAnswer, NoVerdictIsSpokenWhereANamingHides) {
+  const auto verdicts = [](const SimResult& result) {
+    return std::count_if(result.removals.begin(), result.removals.end(), [](const auto& removal) {
+      return removal.kind == wire::RemovalKind::kVerdict;
+    });
+  };
+  const AttackParams names = {{"name", "1"}};
+  EXPECT_EQ(verdicts(RunAttack("leave_after", names, base::Bug::kNamingHides, 3)), 0);
+  EXPECT_GE(verdicts(RunAttack("leave_after", names, base::Bug::kNone, 3)), 1);
+}
+
 // --- in an answer to those that come and go ------------------------------------------------------
 
 SimOptions Coming(const std::string& attack, std::uint32_t peers, std::uint32_t intruders) {

@@ -173,6 +173,14 @@ TEST(ProtocolAttack, AttackerThatLeavesBeforeTheAccusationIsBanned) {
   }
 }
 
+// [A case of kNumbers put a liar, or its validator, out of role for the step in which it was to be
+// judged. Each namer was dropped, came back, and nobody was ever banned.]
+TEST(ProtocolAttack, AttackersThatNameSomebodyBeforeTheAccusationAreBanned) {
+  const SimResult result = RunAttack("leave_after", {{"name", "1"}});
+  EXPECT_GE(BannedByVerdict(result).size(), 2U) << "one names, and goes before it is drawn";
+  EXPECT_EQ(result.honest_removed, 0U);
+}
+
 // It leaves before anybody is drawn for its last misdeed, and the draw includes it nevertheless.
 TEST(ProtocolAttack, DrawIncludesWorkersThatLeft) {
   std::size_t banned = 0;

@@ -269,8 +269,7 @@ void Duties::TakeVerdict(const CaseId& about, const JobResult& result) {
                     : recomputed.convict ? Verdict::kGuilty
                                          : Verdict::kInnocent;
   finding.false_gradient = recomputed.false_gradient;
-  const wire::Standing* standing = StandingOf(chain_.head().standings, about.target);
-  const bool erred = standing != nullptr && standing->erred;
+  const bool erred = HasErredBefore(chain_.head(), about.target, about.step);
   if (finding.verdict != Verdict::kGuilty || manifest_->compute_profile != kExact || erred) return;
   const std::uint64_t s = about.step;
   const LookRange looks = LooksIn(*manifest_);

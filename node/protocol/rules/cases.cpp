@@ -64,11 +64,6 @@ bool IsEnough(const Case& open, const Block& head, std::size_t ballots) {
   return false;
 }
 
-bool HasErred(const Block& head, const PeerId& peer) {
-  const Standing* standing = StandingOf(head.standings, peer);
-  return standing != nullptr && standing->erred;
-}
-
 // Whether so many ballots of kTwice would ban a target: not those of liars alone.
 bool BansAsTwice(const Case& open, const Block& head, std::size_t ballots) {
   return IsEnough(open, head, ballots) && ballots > BoundOf(open, head);
@@ -108,18 +103,16 @@ void ExcuseJoined(Case& open, const Block& head) {
   }
 }
 
-// True iff the honest members that hold the data of the case could have decided it by themselves
-// and, of a gradient, had the time to. If not, a case that stayed open says nothing about its
-// parties. [Half of the voters were started again, and had lost the step that the case was about:
-// no majority came, and the honest accuser of a liar lost its place.]
-bool CouldBeDecided(const Case& open, const Block& head) {
-  const std::vector<PeerId> knowing = VotersIn(open, head);
+// True iff a case that stayed open says something about a party. Of a gradient: an honest voter
+// found the target innocent. [Half of the voters were started again, and had lost the step that the
+// case was about: no majority came, and the honest accuser of a liar lost its place. When ballots
+// were counted alone, two friends of the liar voted in place of one that had been started again.]
+// Else: the honest members that hold the data could have decided it by themselves.
+bool CostsAPlace(const Case& open, const Block& head) {
   const std::size_t faulty = FaultsAmongVoters(open, head);
-  const std::size_t honest = knowing.size() > faulty ? knowing.size() - faulty : 0;
-  const auto voted = static_cast<std::size_t>(std::count_if(
-      knowing.begin(), knowing.end(), [&](const PeerId& voter) { return HasVoted(open, voter); }));
-  const bool stated = open.id.kind != CaseKind::kGradient || voted >= honest;
-  return stated && IsEnough(open, head, honest);
+  if (open.id.kind == CaseKind::kGradient) return Count(open, Verdict::kInnocent) > faulty;
+  const std::size_t knowing = VotersIn(open, head).size();
+  return IsEnough(open, head, knowing > faulty ? knowing - faulty : 0);
 }
 
 // --- reasons ------------------------------------------------------------------------------------
@@ -193,7 +186,8 @@ ColumnFate FailedCheck(const PeerId& owner, const Block& head) {
 // about, is no flipped bit: numbers that differ do not become equal by chance.
 void Lose(const PeerId& loser, const Case& open, const Block& head, bool may_be_chance,
           Reason reason, Docket& docket) {
-  if (may_be_chance && open.id.kind != CaseKind::kCover && !HasErred(head, loser)) {
+  if (may_be_chance && open.id.kind != CaseKind::kCover &&
+      !HasErredBefore(head, loser, open.id.step)) {
     reason.first_fault = true;
     docket.Suspend(loser, reason);
   } else {
@@ -368,14 +362,11 @@ std::vector<Case> CountBallots(const SealedStep& sealed, const Block& head) {
   return cases;
 }
 
-bool IsFoundGuilty(const Case& open, const Block& head) {
-  return open.id.kind == CaseKind::kGradient && IsEnough(open, head, CountGuilty(open));
-}
-
 Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step, bool exact) {
   const bool last = step >= open.opened_step + BlocksOf(open.id.kind);
   if (IsEnough(open, head, CountGuilty(open))) {
-    const bool grave = IsFoundTwice(open, head) || HasErred(head, open.id.target);
+    const bool grave =
+        IsFoundTwice(open, head) || HasErredBefore(head, open.id.target, open.id.step);
     const bool waits = exact && open.id.kind == CaseKind::kGradient && !grave && !last &&
                        IsMember(head.members, open.id.accuser) && MayBecomeTwice(open, head);
     return waits ? Ruling::kPending : Ruling::kGuilty;
@@ -467,7 +458,7 @@ void RuleOnCases(const std::vector<Case>& cases, const Block& head, std::uint64_
   for (const Case& open : cases) {
     if (RuleOn(open, head, step, exact) != Ruling::kUndecided || !docket.Stays(open.id.target))
       continue;
-    if (!CouldBeDecided(open, head)) continue;
+    if (!CostsAPlace(open, head)) continue;
     const bool cover = open.id.kind == CaseKind::kCover;
     docket.Drop(cover ? open.id.target : open.id.accuser, UndecidedReason(open));
   }

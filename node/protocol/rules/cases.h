@@ -18,9 +18,9 @@
 // it opened. Attack: honest newcomers, two of whom raise the bound of sixteen members, would leave
 // a liar undecided. The target of a gradient case need not be a member: a former member answers for
 // what it had sealed. The first ballot of a voter counts; votes in the block that opens a case do
-// not count. An undecided case between members drops one of them only if the honest among the
-// others could have decided it and, of a gradient, as many voted; otherwise it ends without a
-// loser.
+// not count. An undecided case between members drops one of them only if an honest voter found the
+// target of a gradient case innocent, or the honest among the others could have decided another
+// case; otherwise it ends without a loser.
 //
 // In profile exact/1 the loser of a gradient or a numbers case is suspended by its first fault, and
 // banned by the next one or if the voters found it guilty `twice`. So there a gradient case that
@@ -85,9 +85,6 @@ enum class Ruling : std::uint8_t { kPending, kGuilty, kInnocent, kUndecided };
 // The state of `open` in the block of `step`, among the members of `head`. `exact`: the run is of
 // profile exact/1.
 Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step, bool exact);
-// More than half of the eligible have found the target of a gradient case guilty. Its accuser may
-// leave then, and the case goes on.
-bool IsFoundGuilty(const Case& open, const Block& head);
 
 // The cases of the head that the sealed votes of this step decide, in the head's order: for people.
 // A loser that another rule bans in an earlier pass loses by that rule.

@@ -75,17 +75,16 @@ void ForgiveUntimely(const Block& head, Docket& docket) {
 }
 
 // A case goes on while nothing ended it and its parties stay. The party of a kCover case is its
-// target. The target of a gradient case need not stay: all that is asked of it is sealed.
+// target. Those of a gradient case need not stay: all that is asked of them is sealed. [The third
+// accuser of a block, for whose false accusation there was no room yet, was silent before anybody
+// could vote: it was dropped, and not suspended.]
 bool GoesOn(const Case& open, const Block& head, std::uint64_t step, bool exact,
             const Docket& docket) {
   const PeerId& target = open.id.target;
   const bool gradient = open.id.kind == CaseKind::kGradient;
   if (RuleOn(open, head, step, exact) != Ruling::kPending) return false;
   if (gradient ? !docket.Answers(target) : !docket.Stays(target)) return false;
-  // Attack: a colluder accuses the cheat and leaves, so the case ends before voters find a second
-  // false gradient.
-  if (open.id.kind == CaseKind::kCover || IsFoundGuilty(open, head)) return true;
-  return docket.Stays(open.id.accuser);
+  return open.id.kind != CaseKind::kNumbers || docket.Stays(open.id.accuser);
 }
 
 std::vector<Case> CasesAfter(const SealedStep& sealed, const Block& head,
@@ -216,6 +215,7 @@ void SettleMembers(const SealedStep& sealed, const Block& head, const Manifest& 
   }
   block.standings = StandingsAfter(head, {losers, going.excused}, block.left,
                                    {block.joined, admissions.came}, sealed.step);
+  NoteFirstFaults(block.removals, block.standings);
   block.members = block.joined;
   for (const PeerId& member : head.members) {
     if (docket.Stays(member) && !IsMember(block.left, member)) block.members.push_back(member);

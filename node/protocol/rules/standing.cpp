@@ -86,6 +86,25 @@ std::vector<Standing> StandingsAfter(const Block& head, const Removed& removed,
   return all;
 }
 
+void NoteFirstFaults(const std::vector<wire::Removal>& removals, std::vector<Standing>& standings) {
+  for (const wire::Removal& removal : removals) {
+    const wire::Reason& reason = removal.reason;
+    const bool as_target =
+        reason.cause == wire::Cause::kFalseGradient || reason.cause == wire::Cause::kFalseNumbers;
+    if (!reason.first_fault || !as_target) continue;
+    for (Standing& standing : standings) {
+      if (standing.peer == removal.peer && standing.erred_in == 0) {
+        standing.erred_in = reason.step + 1;
+      }
+    }
+  }
+}
+
+bool HasErredBefore(const Block& head, const PeerId& peer, std::uint64_t step) {
+  const Standing* standing = StandingOf(head.standings, peer);
+  return standing != nullptr && standing->erred && standing->erred_in != step + 1;
+}
+
 bool LeavesTooSoon(const Standing& standing, std::uint64_t step) {
   return standing.returned_step != 0 && step < standing.returned_step + kBarredSteps;
 }

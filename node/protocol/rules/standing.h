@@ -54,6 +54,13 @@ std::vector<Standing> StandingsAfter(const Block& head, const Removed& removed,
                                      const std::vector<PeerId>& left, const Admitted& admitted,
                                      std::uint64_t step);
 
+// Notes in which steps those erred whom `removals` suspend for a first fault as targets.
+void NoteFirstFaults(const std::vector<wire::Removal>& removals, std::vector<Standing>& standings);
+
+// Whether a conviction of `peer` about `step` is not its first one: it has erred before, in another
+// step. [A bit that flips in a part is seen by its owner and by a validator: one fault, two cases.]
+bool HasErredBefore(const Block& head, const PeerId& peer, std::uint64_t step);
+
 // Whether a member of that standing that leaves in `step` came back so lately that its leave counts
 // as a drop, and bars it.
 bool LeavesTooSoon(const Standing& standing, std::uint64_t step);

@@ -3,7 +3,9 @@
 // With steps = 0 it attacks until an honest validator is drawn for one of its gradients, which is
 // public one step before the accusation; from then on it sends nothing. With steps = k it leaves
 // after k steps, before a validator is drawn for the last. Then it is silent for ever; with back =
-// 1 only until it is dropped: then it asks to rejoin, and starts again if it is admitted.
+// 1 only until it is dropped: then it asks to rejoin, and starts again if it is admitted. With
+// name = 1 it stays, and names an honest sender of its own column, whose part it does not show, in
+// each step after a lie: a case of kNumbers is open when the validator judges.
 //
 // Rule: cases go on after their subject left; a drop must not protect from a ban
 // (docs/protocol/checks.md).
@@ -17,30 +19,43 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "sim/adversary/frames.h"
-#include "sim/adversary/lying.h"
 #include "sim/adversary/shift.h"
 #include "sim/attacks/results/factories.h"
 
 namespace ostraka::sim {
 namespace {
 
-class LeaveAfter final : public LyingEditor<protocol::GradientResult> {
+class LeaveAfter final : public Editor {
  public:
   explicit LeaveAfter(const EditorOptions& options)
-      : LyingEditor(options.from_step),
+      : from_step_(options.from_step),
         scale_(options.Param("scale")),
         steps_(static_cast<std::size_t>(options.Param("steps"))),
-        back_(options.Param("back") != 0) {}
+        back_(options.Param("back") != 0),
+        names_(options.Param("name") != 0),
+        victims_(options) {}
+
+  void OnInput(EditorTurn& turn, protocol::Input input) override {
+    const auto* done = std::get_if<protocol::JobDone>(&input);
+    const auto spec = done != nullptr ? turn.SpecOf(done->id) : nullptr;
+    if (spec == nullptr || turn.step() < from_step_) return turn.Deliver(input);
+    std::optional<protocol::JobResult> lie = Lie(turn, *spec, *done->result);
+    if (!lie) return turn.Deliver(input);
+    turn.Confess();
+    turn.Deliver(
+        protocol::JobDone{done->id, std::make_shared<const protocol::JobResult>(*std::move(lie))});
+  }
 
   void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (const auto* observe = std::get_if<protocol::Observe>(&action)) {
       if (std::holds_alternative<protocol::StepStarted>(observe->what)) {
-        gone_ = gone_ || WantsToGo(turn);
+        gone_ = gone_ || (!names_ && WantsToGo(turn));
       } else if (back_ && std::holds_alternative<protocol::Away>(observe->what)) {
         gone_ = false;
         cheated_.clear();
       }
     }
+    if (names_ && ShowsAPart(turn, action)) return;
     if (!gone_ || !IsSilentAbout(turn, action)) turn.Emit(std::move(action));
   }
 
@@ -59,14 +74,38 @@ class LeaveAfter final : public LyingEditor<protocol::GradientResult> {
     return frames_.ReadOwn(turn, action, 0) != nullptr;
   }
 
-  std::optional<protocol::GradientResult> Lie(const EditorTurn& turn, const protocol::JobSpec& spec,
-                                              const protocol::GradientResult& truth) override {
+  std::optional<protocol::JobResult> Lie(const EditorTurn& turn, const protocol::JobSpec& spec,
+                                         const protocol::JobResult& truth) {
+    if (const auto* compared = std::get_if<protocol::CrossCheckSpec>(&spec)) {
+      return names_ ? Naming(turn, *compared) : std::nullopt;
+    }
     const auto* job = std::get_if<protocol::GradientSpec>(&spec);
-    if (gone_ || job == nullptr || job->owner != turn.self() || !truth.gradient) {
+    const auto* result = std::get_if<protocol::GradientResult>(&truth);
+    if (gone_ || job == nullptr || job->owner != turn.self() || result == nullptr ||
+        !result->gradient) {
       return std::nullopt;
     }
     cheated_.insert(job->step);
-    return protocol::GradientResult{ShiftedBy(*truth.gradient, scale_)};
+    return protocol::GradientResult{ShiftedBy(*result->gradient, scale_)};
+  }
+
+  std::optional<protocol::JobResult> Naming(const EditorTurn& turn,
+                                            const protocol::CrossCheckSpec& spec) const {
+    const auto victim = victims_.InRole(turn);
+    const bool sent =
+        victim && std::any_of(spec.claims.begin(), spec.claims.end(),
+                              [&](const auto& claim) { return claim.peer == *victim; });
+    if (!sent) return std::nullopt;
+    return protocol::CrossCheckResult{{*victim}};
+  }
+
+  // Of another member, so as an exhibit or for one that follows.
+  bool ShowsAPart(const EditorTurn& turn, const protocol::Action& action) {
+    const auto* send = std::get_if<protocol::Send>(&action);
+    if (send == nullptr || send->blob == nullptr) return false;
+    const wire::SignedEnvelope* message = frames_.Read(action);
+    return message != nullptr && message->envelope.slot.type == wire::MessageType::kPart &&
+           message->envelope.sender != turn.self();
   }
 
   bool WantsToGo(const EditorTurn& turn) const {
@@ -78,9 +117,12 @@ class LeaveAfter final : public LyingEditor<protocol::GradientResult> {
     });
   }
 
+  std::uint64_t from_step_;
   double scale_;
   std::size_t steps_;
   bool back_;
+  bool names_;
+  Victims victims_;
   FrameReader frames_;
   std::set<std::uint64_t> cheated_;  // steps with a false gradient
   bool gone_ = false;

@@ -52,7 +52,7 @@ wire::Invite Door::DrawnInvite(const Manifest& manifest, std::uint64_t step) {
   for (std::uint8_t& byte : invite.holder.bytes) byte = static_cast<std::uint8_t>(rng_.Next());
   const auto& moderators = manifest.join.moderators;
   invite.moderator = moderators.empty() || Luck(8) ? forger_ : AnyOf(moderators);
-  invite.uses = static_cast<std::uint32_t>(Luck(50) ? 1 + rng_.Below(2) : 30);
+  invite.uses = static_cast<std::uint32_t>(Luck(70) ? 1 + rng_.Below(2) : 30);
   invite.ends_step = step + (Luck(40) ? 3 + rng_.Below(20) : 3000);
   if (Luck(8)) invite.kind = wire::InviteKind::kObserve;
   return invite;

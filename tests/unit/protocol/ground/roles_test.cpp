@@ -403,7 +403,7 @@ TEST(AssignRolesTest, FewerThanThreeInRoleHaveNoParts) {
   head.cases = {CaseOf(0, 1), CaseOf(2, 3)};
   const Roles roles = RolesWith(head, {{PeerNumber(4), PeerNumber(5), 3, {}}});
   EXPECT_TRUE(roles.workers.empty());
-  EXPECT_TRUE(roles.validators.empty());
+  EXPECT_EQ(roles.validators.size(), 1u) << "who has nothing else to do judges the past";
   EXPECT_TRUE(roles.parts.empty());
   EXPECT_TRUE(roles.owners.empty());
 
@@ -436,6 +436,34 @@ TEST(AssignRolesTest, TheQuarantinedHoldNoRoleEvenIfTheyWereDrawn) {
   }
 }
 
+// Else whoever is drawn, or fears who is, could have the draw cancelled for the price of a place.
+TEST(AssignRolesTest, ANamingCancelsNoValidation) {
+  Block head = ViewBefore(ManifestOf(8), 5);
+  head.cases = {CaseOf(wire::CaseKind::kNumbers, 2, 6)};
+  EXPECT_TRUE(MayBeTarget(head, PeerNumber(6)));
+  EXPECT_TRUE(MayBeTarget(head, PeerNumber(2)));
+  const Roles roles = RolesWith(
+      head, {{PeerNumber(2), PeerNumber(5), 3, {}}, {PeerNumber(3), PeerNumber(6), 3, {}}});
+  ASSERT_EQ(roles.validators.size(), 2u);
+  EXPECT_EQ(roles.validators[0].validator, PeerNumber(2));
+  EXPECT_FALSE(roles.IsWorker(PeerNumber(2)));
+  EXPECT_FALSE(roles.PartOwnedBy(PeerNumber(2)));
+  head.leaving = {PeerNumber(2)};
+  EXPECT_EQ(RolesWith(head, {{PeerNumber(2), PeerNumber(5), 3, {}}}).validators.size(), 0u);
+}
+
+// Three that name three of eight leave two in role, and the drawn ones judge nevertheless.
+TEST(AssignRolesTest, AStepWithoutPartsHasItsValidators) {
+  Block head = ViewBefore(ManifestOf(8), 5);
+  for (const std::uint32_t namer : {2u, 3u, 4u}) {
+    head.cases.push_back(CaseOf(wire::CaseKind::kNumbers, namer, namer + 3));
+  }
+  const Roles roles = RolesWith(
+      head, {{PeerNumber(0), PeerNumber(2), 3, {}}, {PeerNumber(5), PeerNumber(3), 3, {}}});
+  EXPECT_TRUE(roles.parts.empty() && roles.workers.empty());
+  EXPECT_EQ(roles.validators.size(), 2u);
+}
+
 // Silence must not be a redraw: a drawn member that has left is not replaced.
 TEST(AssignRolesTest, ADrawnMemberThatLeftIsNotReplaced) {
   Block head = ViewBefore(ManifestOf(8), 5);
@@ -462,7 +490,7 @@ TEST(AssignRolesTest, ThreeWorkAtLeastHoweverManyWereDrawn) {
         const Roles roles = RolesWith(head, drawn, 1003);
         const std::size_t in_role = InRole(head).size();
         if (in_role < 3) {
-          EXPECT_TRUE(roles.workers.empty() && roles.validators.empty() && roles.parts.empty());
+          EXPECT_TRUE(roles.workers.empty() && roles.parts.empty());
           continue;
         }
         EXPECT_EQ(roles.workers.size() + roles.validators.size(), in_role);
