@@ -93,10 +93,11 @@ bool MakeTwice(const Case& open, const Step& step, std::int64_t votes) {
   return Decide(open, step, votes) && votes > BoundOf(open, step);
 }
 
-// "Two convictions about one step are one fault."
-bool HasErred(const Step& step, const PeerId& peer, std::uint64_t about) {
+// "Two convictions about one step are one fault, of a target."
+bool HasErred(const Step& step, const PeerId& peer, const Case& open) {
   for (const wire::Standing& standing : step.last->standings) {
-    if (standing.peer == peer && standing.erred) return standing.erred_in != about + 1;
+    if (standing.peer != peer || !standing.erred) continue;
+    return peer != open.id.target || standing.erred_in != open.id.step + 1;
   }
   return false;
 }
@@ -105,8 +106,7 @@ bool HasErred(const Step& step, const PeerId& peer, std::uint64_t about) {
 // on".
 bool IsStillLookedInto(const Case& open, const Step& step) {
   if (!IsExact(step) || open.id.kind != CaseKind::kGradient) return false;
-  if (step.number >= open.opened_step + 8 || HasErred(step, open.id.target, open.id.step))
-    return false;
+  if (step.number >= open.opened_step + 8 || HasErred(step, open.id.target, open)) return false;
   if (!IsMember(step, open.id.accuser)) return false;
   const std::int64_t twice = VotesFor(open, Verdict::kTwice);
   std::int64_t to_come = 0;
@@ -126,9 +126,9 @@ CaseState StateOf(const Case& open, const Step& step) {
                                                                   : CaseState::kOpen;
 }
 
-// "An undecided case drops a member only if the honest among the voters could have decided it and,
-// of a gradient case, as many of the eligible as these have a ballot": the members that may vote,
-// less as many as can be at fault among them.
+// "An undecided gradient case drops its accuser only if more have voted innocent than there are
+// faulty voters, another case only if the honest among the voters could have decided it": the
+// members that may vote, less as many as can be at fault among them.
 bool CostsAPlace(const Case& open, const Step& step) {
   const std::int64_t eligible = Eligible(open, step);
   const std::int64_t faulty = FaultyVoters(open, step);
@@ -204,10 +204,10 @@ Case Opened(const Step& step, wire::CaseId id) {
   return {id, step.number, {}, {}, step.fault_bound};
 }
 
-// A party of a gradient case is no party of a second one.
-bool IsBusy(const std::vector<Case>& cases, const Assignment& drawn) {
+// A party of a gradient case is no party of a second one, as long as its accuser is a member.
+bool IsBusy(const Step& step, const std::vector<Case>& cases, const Assignment& drawn) {
   for (const Case& open : cases) {
-    if (open.id.kind != CaseKind::kGradient) continue;
+    if (open.id.kind != CaseKind::kGradient || !IsMember(step, open.id.accuser)) continue;
     if (IsParty(open, drawn.validator) || IsParty(open, drawn.target)) return true;
   }
   return false;
@@ -239,7 +239,7 @@ std::vector<Case> OfAccusations(const Step& step, const std::vector<Case>& going
     if (accusation.target != drawn.target || accusation.step != drawn.step) continue;
     if (!StaysBefore(step, kAfterAll, drawn.validator)) continue;
     if (!MayBeBanned(step, drawn.target) || IsBanned(step, drawn.target)) continue;
-    if (IsBusy(going_on, drawn) || IsBusy(opened, drawn)) continue;
+    if (IsBusy(step, going_on, drawn) || IsBusy(step, opened, drawn)) continue;
     Case begins = Opened(step, {CaseKind::kGradient, drawn.validator, drawn.target, drawn.step, 0});
     if (!FindsRoom(going_on, opened, begins)) continue;
     begins.covering = drawn.covering;
@@ -318,7 +318,7 @@ std::vector<Case> CountVotes(const Step& step) {
 // docs/protocol/removals.md, "A first fault".
 void Convict(Step& step, const Case& open, const PeerId& loser, const std::string& reason,
              bool of_more) {
-  const bool first = !HasErred(step, loser, open.id.step) && !of_more;
+  const bool first = !HasErred(step, loser, open) && !of_more;
   if (IsExact(step) && open.id.kind != CaseKind::kCover && first) {
     const bool is_known =
         WorstOf(step, loser) != nullptr && WorstOf(step, loser)->gravity == Gravity::kSuspension;

@@ -86,9 +86,10 @@ double BoundOf(const Model& model, const CaseRecord& record) {
   return std::min(record.bound, model.Faults());
 }
 
-// Of two parties one is faulty. The accuser stays.
+// Of two parties that are members one is faulty.
 double FaultyVoters(const Model& model, const CaseId& id, const CaseRecord& record) {
-  const bool two = id.kind != CaseKind::kCover && model.members.contains(id.target);
+  const bool two = id.kind != CaseKind::kCover && model.members.contains(id.target) &&
+                   model.members.contains(id.accuser);
   return std::max(0.0, BoundOf(model, record) - (two ? 1 : 0));
 }
 
@@ -103,14 +104,17 @@ double Needed(const Model& model, const CaseId& id, const CaseRecord& record) {
   return std::max(1.0, voters < 2 * bound ? bound : bound + 1);
 }
 
-// Whether the honest voters could have decided the case and, of a gradient, voted.
-bool HonestCouldDecide(const Model& model, const CaseId& id, const CaseRecord& record) {
-  const double honest = Voters(model, id, record) - FaultyVoters(model, id, record);
-  double ballots = 0;
-  for (const auto& [voter, verdict] : record.firsts) {
-    ballots += verdict == Verdict::kAbstain || !model.members.contains(voter) ? 0 : 1;
+// Whether an honest voter disagrees with the accuser; of other cases, whether the honest voters
+// could have decided them.
+bool CostsAPlace(const Model& model, const CaseId& id, const CaseRecord& record) {
+  if (id.kind == CaseKind::kGradient) {
+    double innocent = 0;
+    for (const auto& [voter, verdict] : record.firsts) {
+      innocent += verdict == Verdict::kInnocent ? 1 : 0;
+    }
+    return innocent > FaultyVoters(model, id, record);
   }
-  if (id.kind == CaseKind::kGradient && ballots < honest) return false;
+  const double honest = Voters(model, id, record) - FaultyVoters(model, id, record);
   return honest > 0 && honest >= Needed(model, id, record);
 }
 
@@ -142,15 +146,17 @@ std::vector<std::pair<PeerId, bool>> Remove(Model& model, std::uint64_t step,
   for (const auto& [id, record] : model.cases) ends[id] = EndOf(model, id, record, step);
   for (const auto& [id, end] : ends) {
     if (end == End::kGuilty) bans.insert(id.target);
-    if (end == End::kInnocent && id.kind != CaseKind::kCover) bans.insert(id.accuser);
+    const bool loses = end == End::kInnocent && id.kind != CaseKind::kCover;
+    if (loses && !model.past[id.accuser].banned) bans.insert(id.accuser);
   }
   std::set<PeerId> gone = bans;
   gone.insert(drops.begin(), drops.end());
   for (const auto& [id, end] : ends) {
     if (end != End::kUndecided || gone.contains(id.target)) continue;
     if (!model.members.contains(id.target)) continue;
-    if (!HonestCouldDecide(model, id, model.cases.at(id))) continue;
-    drops.insert(id.kind == CaseKind::kCover ? id.target : id.accuser);
+    if (!CostsAPlace(model, id, model.cases.at(id))) continue;
+    const PeerId& loser = id.kind == CaseKind::kCover ? id.target : id.accuser;
+    if (model.members.contains(loser)) drops.insert(loser);
   }
   for (const PeerId& peer : bans) drops.erase(peer);
   // More drops than the fault bound mean that the network was not timely.
@@ -174,7 +180,7 @@ std::vector<std::pair<PeerId, bool>> Remove(Model& model, std::uint64_t step,
     const bool answers = id.kind == CaseKind::kGradient ? !model.past[id.target].banned
                                                         : model.members.contains(id.target);
     if (ends.at(id) != End::kOpen || !answers) return true;
-    return id.kind != CaseKind::kCover && !model.members.contains(id.accuser);
+    return id.kind == CaseKind::kNumbers && !model.members.contains(id.accuser);
   });
   return removed;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "node/protocol/ground/roles.h"
+#include "node/protocol/rules/cases.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
 #include "tests/property/world/admission_coverage.h"
@@ -79,6 +80,8 @@ constexpr const char* kOthers[] = {
     "case opened: cover",
     "case opened: gradient of a member that had left",
     "case goes on",
+    "case of a gradient goes on without its accuser",
+    "a drawn validator or its target is in a numbers case",
     "case of profile exact/1 goes on after a majority found it guilty",
     "case ended without a loser",
     "no room for a case",
@@ -228,6 +231,11 @@ void Notes::OfColumns() {
   If(!block_.drawn.empty(), "a validator drawn");
   for (const wire::Assignment& drawn : block_.drawn) {
     If(!drawn.covering.empty(), "an owner must show a part if the target is convicted");
+    for (const wire::Case& open : block_.cases) {
+      const bool named = open.id.kind == CaseKind::kNumbers &&
+                         (IsParty(open, drawn.validator) || IsParty(open, drawn.target));
+      If(named, "a drawn validator or its target is in a numbers case");
+    }
   }
 }
 
@@ -238,6 +246,9 @@ void Notes::OfCases() {
     const bool left = open.id.kind == CaseKind::kGradient && !Has(head_.members, open.id.target);
     If(opened && left, "case opened: gradient of a member that had left");
     If(!opened, "case goes on");
+    const bool of_gradient = open.id.kind == CaseKind::kGradient;
+    If(of_gradient && !Has(block_.members, open.id.accuser),
+       "case of a gradient goes on without its accuser");
     std::size_t guilty = 0;
     for (const wire::Case::Ballot& ballot : open.ballots) guilty += Condemns(ballot.verdict);
     // At most n - 1 are eligible, so this is a majority whoever has left.

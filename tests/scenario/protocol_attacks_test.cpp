@@ -181,6 +181,24 @@ TEST(ProtocolAttack, AttackersThatNameSomebodyBeforeTheAccusationAreBanned) {
   EXPECT_EQ(result.honest_removed, 0U);
 }
 
+// [Where three owners were left, the drawn validator worked instead: one of four that was silent,
+// or one of five that named another, was never judged.]
+TEST(ProtocolAttack, InTheSmallestSwarmsNobodyEscapesItsValidator) {
+  const std::pair<std::uint32_t, AttackParams> swarms[] = {{4, {}}, {5, {}}, {5, {{"name", "1"}}}};
+  for (const auto& [peers, params] : swarms) {
+    SimOptions options;
+    options.peers = peers;
+    options.byzantine = 1;
+    options.attack = "leave_after";
+    options.attack_params = params;
+    options.steps = 60;
+    options.dimension = 200;
+    const SimResult result = RunOptions(options);
+    EXPECT_EQ(BannedByVerdict(result).size(), 1U) << peers << " " << params.size();
+    EXPECT_EQ(result.honest_removed, 0U);
+  }
+}
+
 // It leaves before anybody is drawn for its last misdeed, and the draw includes it nevertheless.
 TEST(ProtocolAttack, DrawIncludesWorkersThatLeft) {
   std::size_t banned = 0;

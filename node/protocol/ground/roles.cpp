@@ -146,12 +146,28 @@ std::size_t MembersInView(const Block& head) {
   return in_view;
 }
 
-std::uint32_t FaultsAmongWorkers(const Block& head, std::uint32_t known_faulty) {
+namespace {
+
+// Faults that members in role must bear of whom so many are known.
+std::uint32_t FaultsBut(const Block& head, std::size_t known) {
   const bool all = head.leaving.empty() && head.joined.empty();
   const std::uint32_t t_s = all ? head.thresholds.t_s : head.t_s_in_role;
-  const auto known = static_cast<std::uint32_t>(QuarantinedPairs(head).size()) + known_faulty;
-  const std::uint32_t rest = t_s > known ? t_s - known : 0;
+  const auto rest = static_cast<std::uint32_t>(t_s > known ? t_s - known : 0);
   return std::max(std::min(head.thresholds.t_a, t_s), rest);
+}
+
+// How many would validate if no case of kNumbers were open.
+std::uint32_t SparedWithoutNamings(const Block& head, std::uint32_t m) {
+  const auto in_role = static_cast<std::size_t>(
+      std::count_if(head.members.begin(), head.members.end(),
+                    [&](const PeerId& member) { return MayValidate(head, member); }));
+  return SparedValidators(in_role, FaultsBut(head, PairsOf(head, {CaseKind::kGradient}).size()), m);
+}
+
+}  // namespace
+
+std::uint32_t FaultsAmongWorkers(const Block& head, std::uint32_t known_faulty) {
+  return FaultsBut(head, QuarantinedPairs(head).size() + known_faulty);
 }
 
 Digest RandomnessOf(const Digest& run_id, std::uint64_t step,
@@ -171,7 +187,9 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& he
   std::vector<PeerId> drawn = Shuffled(pool, "validators", randomness);
   const std::size_t spared = SparedValidators(pool.size(), FaultsAmongWorkers(head, 0), m);
   const bool rings = head.alarm_until > next_step;
-  drawn.resize(std::max(spared, rings ? std::min<std::size_t>(alarm, pool.size() / 2) : 0));
+  const std::size_t working =
+      std::max<std::size_t>(SparedWithoutNamings(head, m), rings ? alarm : 0);
+  drawn.resize(std::max(spared, std::min(working, pool.size() / 2)));
 
   std::vector<PeerId> candidates;
   for (const PeerId& worker : workers_proven) {
@@ -206,10 +224,12 @@ Roles AssignRolesIn(std::uint32_t version, const Block& head, std::uint64_t dime
   const bool has_parts = owners.size() >= kFewestOwners;
   for (const Assignment& assignment : head.drawn) {
     const bool owns = has_parts && !assignment.works && IsMember(owners, assignment.validator);
-    if (owns && owners.size() == kFewestOwners) continue;
     if (!MayValidate(head, assignment.validator)) continue;
     roles.validators.push_back(assignment);
-    if (owns) std::erase(owners, assignment.validator);
+    if (!owns) continue;
+    const bool is_needed = owners.size() == kFewestOwners;
+    roles.validators.back().works = is_needed;
+    if (!is_needed) std::erase(owners, assignment.validator);
   }
   if (!has_parts) return roles;
   for (const PeerId& peer : pool) {

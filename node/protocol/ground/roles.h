@@ -23,7 +23,7 @@ using wire::Thresholds;
 // votes.
 struct Roles {
   std::vector<PeerId> workers;         // by key
-  std::vector<Assignment> validators;  // in draw order; those that work are workers too
+  std::vector<Assignment> validators;  // in draw order; those that work and are in role work too
   std::vector<PartRange> parts;        // one per owner; empty if the step has fewer than 3 of them
   std::vector<PeerId> owners;          // owners[j] aggregates parts[j]: see AssignRoles
 
@@ -90,18 +90,24 @@ Digest RandomnessOf(const Digest& run_id, std::uint64_t step,
 // until a liar's turn comes it lies once more. Whether there is an alarm follows from `head`, not
 // from the block that is made. Attack: a colluding validator would accuse falsely to have targets
 // drawn anew when it knows the coin. A false alarm costs its accuser its place.
+//
+// As many are drawn as without the open cases of kNumbers, with the same bound; those beyond m_t
+// work as well. Attack: of five members one lies, names another in the same step, and for the coin
+// that draws among the gradients of that step nobody can be spared.
 std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& head,
                                        const std::vector<PeerId>& workers_proven,
                                        std::uint64_t next_step, std::uint32_t m,
                                        std::uint32_t alarm = 0);
 
 // Roles of step `head.step + 1` (of step 0 after the genesis block). Validators are the members of
-// head.drawn that are still in role, workers the others in role and validators that work as well.
-// Owners are the workers that can be dialed (reach.h), so that no bulk data needs a path between
-// two members behind NATs. A validator that is drawn works instead if fewer than kFewestOwners
-// owners would remain without it. Rationale: a single owner would own the whole model, more than a
-// link carries. If fewer than that may own among those in role, the step has no roles, nor has the
-// step that closes a run.
+// head.drawn that are neither leaving nor in a gradient case, workers the others in role and
+// validators in role that work as well. Owners are the workers that can be dialed (reach.h), so
+// that no bulk data needs a path between two members behind NATs. A validator that is drawn works
+// as well if fewer than kFewestOwners owners would remain without it. Rationale: a single owner
+// would own the whole model, more than a link carries. Attack: when it worked instead, one of four
+// or five members that was silent, or named another, after it saw the coin was not judged. If fewer
+// than that may own among those in role, the step has validators alone. The step that closes a run
+// has no roles.
 //
 // head.randomness orders all keys, and the owners follow in that order, so who is struck out
 // changes no other owner's place among the rest. Attack: members that could choose to leave after

@@ -186,8 +186,9 @@ ColumnFate FailedCheck(const PeerId& owner, const Block& head) {
 // about, is no flipped bit: numbers that differ do not become equal by chance.
 void Lose(const PeerId& loser, const Case& open, const Block& head, bool may_be_chance,
           Reason reason, Docket& docket) {
-  if (may_be_chance && open.id.kind != CaseKind::kCover &&
-      !HasErredBefore(head, loser, open.id.step)) {
+  const bool again = HasErredBefore(
+      head, loser, loser == open.id.target ? std::optional(open.id.step) : std::nullopt);
+  if (may_be_chance && open.id.kind != CaseKind::kCover && !again) {
     reason.first_fault = true;
     docket.Suspend(loser, reason);
   } else {
@@ -197,9 +198,11 @@ void Lose(const PeerId& loser, const Case& open, const Block& head, bool may_be_
 
 // --- what opens a case --------------------------------------------------------------------------
 
-bool InGradientCase(const std::vector<Case>& cases, const PeerId& peer) {
+// One whose accuser has left protects nobody: its target is in role again.
+bool InGradientCase(const std::vector<Case>& cases, const Block& head, const PeerId& peer) {
   return std::any_of(cases.begin(), cases.end(), [&](const Case& open) {
-    return open.id.kind == CaseKind::kGradient && IsParty(open, peer);
+    return open.id.kind == CaseKind::kGradient && IsParty(open, peer) &&
+           IsMember(head.members, open.id.accuser);
   });
 }
 
@@ -224,7 +227,7 @@ std::vector<Case> OfAccusations(const SealedStep& sealed, const Block& head,
                                 const std::vector<Case>& open, const Docket& docket) {
   std::vector<Case> opened;
   const auto is_free = [&](const PeerId& peer) {
-    return !InGradientCase(open, peer) && !InGradientCase(opened, peer);
+    return !InGradientCase(open, head, peer) && !InGradientCase(opened, head, peer);
   };
   for (const Assignment& assignment : sealed.roles.validators) {
     const auto proof = sealed.proofs.find(assignment.validator);

@@ -100,9 +100,11 @@ void NoteFirstFaults(const std::vector<wire::Removal>& removals, std::vector<Sta
   }
 }
 
-bool HasErredBefore(const Block& head, const PeerId& peer, std::uint64_t step) {
+bool HasErredBefore(const Block& head, const PeerId& peer,
+                    std::optional<std::uint64_t> as_target_in) {
   const Standing* standing = StandingOf(head.standings, peer);
-  return standing != nullptr && standing->erred && standing->erred_in != step + 1;
+  if (standing == nullptr || !standing->erred) return false;
+  return !as_target_in || standing->erred_in != *as_target_in + 1;
 }
 
 bool LeavesTooSoon(const Standing& standing, std::uint64_t step) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -57,9 +58,11 @@ std::vector<Standing> StandingsAfter(const Block& head, const Removed& removed,
 // Notes in which steps those erred whom `removals` suspend for a first fault as targets.
 void NoteFirstFaults(const std::vector<wire::Removal>& removals, std::vector<Standing>& standings);
 
-// Whether a conviction of `peer` about `step` is not its first one: it has erred before, in another
-// step. [A bit that flips in a part is seen by its owner and by a validator: one fault, two cases.]
-bool HasErredBefore(const Block& head, const PeerId& peer, std::uint64_t step);
+// Whether `peer`, if it loses a case now, has erred before. `as_target_in`: the step that the case
+// is about, if it is its target: two convictions about one step are one fault. [A bit that flips in
+// a part is seen by the part's owner and by a validator.]
+bool HasErredBefore(const Block& head, const PeerId& peer,
+                    std::optional<std::uint64_t> as_target_in);
 
 // Whether a member of that standing that leaves in `step` came back so lately that its leave counts
 // as a drop, and bars it.

@@ -355,23 +355,26 @@ TEST(AssignRolesTest, ThreeOwnersStayWhoeverIsDrawn) {
                                          {PeerNumber(4), PeerNumber(7), 3, {}},
                                          {PeerNumber(5), PeerNumber(6), 3, {}}};
   const Roles roles = RolesWith(head, drawn);
-  EXPECT_EQ(roles.validators.size(), 2u);
-  EXPECT_TRUE(roles.AssignmentOf(PeerNumber(0)));
-  EXPECT_TRUE(roles.AssignmentOf(PeerNumber(4)));
+  ASSERT_EQ(roles.validators.size(), 3u);
+  EXPECT_FALSE(roles.AssignmentOf(PeerNumber(0))->works);
+  EXPECT_FALSE(roles.AssignmentOf(PeerNumber(4))->works);
   EXPECT_EQ(roles.owners.size(), 3u);
+  EXPECT_TRUE(roles.AssignmentOf(PeerNumber(5))->works);
   EXPECT_TRUE(roles.IsWorker(PeerNumber(5)));
 }
 
 // A validator that owns nothing can be spared, also if one drawn before it cannot.
-TEST(AssignRolesTest, AValidatorThatCannotBeSparedEndsNoDraw) {
+TEST(AssignRolesTest, OnlyAValidatorThatIsNeededWorksAsWell) {
   const Block head = HeadWithDialers(8, {0, 1, 2, 3, 4});
   const std::vector<Assignment> drawn = {{PeerNumber(5), PeerNumber(7), 3, {}},
                                          {PeerNumber(0), PeerNumber(6), 3, {}}};
   const Roles roles = RolesWith(head, drawn);
   EXPECT_EQ(roles.owners.size(), 3u);
   EXPECT_TRUE(roles.IsWorker(PeerNumber(5)));
+  EXPECT_TRUE(roles.AssignmentOf(PeerNumber(5)));
+  EXPECT_FALSE(roles.IsWorker(PeerNumber(0)));
   EXPECT_TRUE(roles.AssignmentOf(PeerNumber(0)));
-  EXPECT_EQ(roles.validators.size(), 1u);
+  EXPECT_EQ(roles.validators.size(), 2u);
 }
 
 // Whether it is admitted is decided when the coin is known.
@@ -452,6 +455,41 @@ TEST(AssignRolesTest, ANamingCancelsNoValidation) {
   EXPECT_EQ(RolesWith(head, {{PeerNumber(2), PeerNumber(5), 3, {}}}).validators.size(), 0u);
 }
 
+// Of five members one names another when it sees who was drawn for it. Three are left in role, and
+// each of them must own a part.
+TEST(AssignRolesTest, AValidatorThatIsNeededWorksAsWell) {
+  Block head = ViewBefore(ManifestOf(5), 5);
+  head.cases = {CaseOf(wire::CaseKind::kNumbers, 3, 4)};
+  const std::vector<Assignment> drawn = {{PeerNumber(0), PeerNumber(3), 3, {}}};
+  Roles roles = RolesWith(head, drawn);
+  ASSERT_EQ(roles.validators.size(), 1u);
+  EXPECT_TRUE(roles.validators[0].works);
+  EXPECT_TRUE(roles.IsWorker(PeerNumber(0)));
+  EXPECT_EQ(roles.owners.size(), 3u);
+  // Or it is silent, in a run of four.
+  head = ViewBefore(ManifestOf(4), 5);
+  std::erase(head.members, PeerNumber(3));
+  roles = RolesWith(head, drawn);
+  ASSERT_EQ(roles.validators.size(), 1u);
+  EXPECT_TRUE(roles.IsWorker(PeerNumber(0)));
+}
+
+// Else a liar that names somebody in the step in which it lies is safe from the draw among the
+// gradients of that step.
+TEST(DrawValidatorsTest, ANamingMakesNoDrawSmaller) {
+  for (const std::uint32_t n : {4u, 5u, 7u}) {
+    Block head = ViewBefore(ManifestOf(n), 5);
+    const std::uint32_t namers = n == 7 ? 2 : 1;
+    for (std::uint32_t i = 0; i < namers; ++i) {
+      head.cases.push_back(CaseOf(wire::CaseKind::kNumbers, i, namers + i));
+    }
+    const auto drawn = Draw(head, 1);
+    ASSERT_EQ(drawn.size(), 1u) << n;
+    EXPECT_TRUE(drawn[0].works) << n;
+    EXPECT_TRUE(IsMember(InRole(head), drawn[0].validator)) << n;
+  }
+}
+
 // Three that name three of eight leave two in role, and the drawn ones judge nevertheless.
 TEST(AssignRolesTest, AStepWithoutPartsHasItsValidators) {
   Block head = ViewBefore(ManifestOf(8), 5);
@@ -462,6 +500,7 @@ TEST(AssignRolesTest, AStepWithoutPartsHasItsValidators) {
       head, {{PeerNumber(0), PeerNumber(2), 3, {}}, {PeerNumber(5), PeerNumber(3), 3, {}}});
   EXPECT_TRUE(roles.parts.empty() && roles.workers.empty());
   EXPECT_EQ(roles.validators.size(), 2u);
+  EXPECT_EQ(Draw(head, 1).size(), 1u);
 }
 
 // Silence must not be a redraw: a drawn member that has left is not replaced.
@@ -493,8 +532,12 @@ TEST(AssignRolesTest, ThreeWorkAtLeastHoweverManyWereDrawn) {
           EXPECT_TRUE(roles.workers.empty() && roles.parts.empty());
           continue;
         }
-        EXPECT_EQ(roles.workers.size() + roles.validators.size(), in_role);
-        EXPECT_EQ(roles.validators.size(), std::min<std::size_t>(validators, in_role - 3));
+        const auto working = static_cast<std::size_t>(
+            std::count_if(roles.validators.begin(), roles.validators.end(),
+                          [](const Assignment& each) { return each.works; }));
+        EXPECT_EQ(roles.workers.size() + roles.validators.size() - working, in_role);
+        EXPECT_EQ(roles.validators.size() - working,
+                  std::min<std::size_t>(validators, in_role - 3));
         for (std::uint32_t j = 0; j < roles.parts.size(); ++j) {
           EXPECT_LE(roles.parts[j].size(), LargestPart(1003, j)) << n << " " << pairs;
         }

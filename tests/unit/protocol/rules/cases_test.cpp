@@ -122,6 +122,15 @@ TEST_F(AccusationTest, OfOrByAMemberRemovedInThisBlockIsVoid) {
   EXPECT_TRUE(step_.Judge(Banned({2})).cases.empty());
 }
 
+// A friend accuses a liar and leaves; the case that goes on protects it from nobody.
+TEST_F(AccusationTest, OfATargetWhoseAccuserHasLeftCounts) {
+  step_.head.cases = {CaseOf(7, 5)};
+  Accuse(2, 5, kStep - 2);
+  EXPECT_EQ(step_.Judge().cases.size(), 1u);
+  step_.head.cases = {CaseOf(60, 5)};
+  EXPECT_EQ(step_.Judge().cases.size(), 2u);
+}
+
 // Silence right after a misdeed must be no way out of the ban.
 TEST_F(AccusationTest, OfOneWhoIsDroppedInThisBlockCounts) {
   Accuse(2, 5, kStep - 2);
@@ -555,6 +564,15 @@ TEST_F(ExactVoteTest, ASecondConvictionAboutTheStepOfTheFirstIsNoBan) {
   EXPECT_EQ(StandingIn(block, 6)->erred_in, step_.head.cases[0].id.step + 1);
   step_.head.standings.back().erred_in += 1;
   EXPECT_EQ(step_.Judge().removals[0].kind, RemovalKind::kVerdict);
+}
+
+TEST_F(ExactVoteTest, AFalseAccusationAboutTheStepOfAFirstFaultIsASecondOne) {
+  Err(1);
+  step_.head.standings.back().erred_in = step_.head.cases[0].id.step + 1;
+  VoteAll({0, 2, 3, 4}, Verdict::kInnocent);
+  const Block block = step_.Judge();
+  ASSERT_EQ(Removed(block), std::vector<int>{1});
+  EXPECT_EQ(block.removals[0].kind, RemovalKind::kVerdict);
 }
 
 // A bit that flips in a part after it was sent makes its numbers false, and one that flips while an
