@@ -80,9 +80,10 @@ std::optional<Assignment> Roles::AssignmentOf(const PeerId& validator) const {
 
 namespace {
 
-std::vector<std::pair<PeerId, PeerId>> PairsOf(const Block& head,
-                                               std::initializer_list<CaseKind> kinds) {
-  std::vector<std::pair<PeerId, PeerId>> pairs;
+using Pairs = std::vector<std::pair<PeerId, PeerId>>;
+
+Pairs PairsOf(const Block& head, std::initializer_list<CaseKind> kinds) {
+  Pairs pairs;
   std::set<PeerId> taken;
   for (const CaseKind kind : kinds) {
     for (const wire::Case& open : head.cases) {
@@ -97,17 +98,21 @@ std::vector<std::pair<PeerId, PeerId>> PairsOf(const Block& head,
   return pairs;
 }
 
-bool IsInGradientPair(const Block& head, const PeerId& peer) {
-  const auto pairs = base::Planted(base::Bug::kNamingHides) ? QuarantinedPairs(head)
-                                                            : PairsOf(head, {CaseKind::kGradient});
-  return std::any_of(pairs.begin(), pairs.end(),
-                     [&](const auto& pair) { return pair.first == peer || pair.second == peer; });
+Pairs GradientPairs(const Block& head) {
+  if (base::Planted(base::Bug::kNamingHides)) return QuarantinedPairs(head);
+  return PairsOf(head, {CaseKind::kGradient});
 }
 
-// A drawn member validates though it is named.
-bool MayValidate(const Block& head, const PeerId& member) {
-  const bool comes_or_goes = IsMember(head.leaving, member) || IsMember(head.joined, member);
-  return IsMember(head.members, member) && !comes_or_goes && !IsInGradientPair(head, member);
+// Members in none of the pairs that neither come nor go, by key.
+std::vector<PeerId> MembersBut(const Pairs& pairs, const Block& head) {
+  std::set<PeerId> quarantined;
+  for (const auto& [accuser, target] : pairs) quarantined.insert({accuser, target});
+  std::vector<PeerId> others;
+  for (const PeerId& member : head.members) {
+    const bool comes_or_goes = IsMember(head.leaving, member) || IsMember(head.joined, member);
+    if (!quarantined.contains(member) && !comes_or_goes) others.push_back(member);
+  }
+  return others;
 }
 
 }  // namespace
@@ -116,22 +121,14 @@ std::vector<std::pair<PeerId, PeerId>> QuarantinedPairs(const Block& head) {
   return PairsOf(head, {CaseKind::kGradient, CaseKind::kNumbers});
 }
 
-std::vector<PeerId> InRole(const Block& head) {
-  std::set<PeerId> quarantined;
-  for (const auto& [accuser, target] : QuarantinedPairs(head)) {
-    quarantined.insert({accuser, target});
-  }
-  std::vector<PeerId> in_role;
-  for (const PeerId& member : head.members) {
-    const bool comes_or_goes = IsMember(head.leaving, member) || IsMember(head.joined, member);
-    if (quarantined.contains(member) || comes_or_goes) continue;
-    in_role.push_back(member);
-  }
-  return in_role;
-}
+std::vector<PeerId> InRole(const Block& head) { return MembersBut(QuarantinedPairs(head), head); }
 
 bool MayBeTarget(const Block& head, const PeerId& worker) {
-  if (IsInGradientPair(head, worker)) return false;
+  const Pairs pairs = GradientPairs(head);
+  const auto holds = [&](const auto& pair) {
+    return pair.first == worker || pair.second == worker;
+  };
+  if (std::any_of(pairs.begin(), pairs.end(), holds)) return false;
   const auto banned = [&](const wire::Standing& s) { return s.peer == worker && s.banned; };
   return std::none_of(head.standings.begin(), head.standings.end(), banned);
 }
@@ -158,10 +155,8 @@ std::uint32_t FaultsBut(const Block& head, std::size_t known) {
 
 // How many would validate if no case of kNumbers were open.
 std::uint32_t SparedWithoutNamings(const Block& head, std::uint32_t m) {
-  const auto in_role = static_cast<std::size_t>(
-      std::count_if(head.members.begin(), head.members.end(),
-                    [&](const PeerId& member) { return MayValidate(head, member); }));
-  return SparedValidators(in_role, FaultsBut(head, PairsOf(head, {CaseKind::kGradient}).size()), m);
+  const Pairs pairs = GradientPairs(head);
+  return SparedValidators(MembersBut(pairs, head).size(), FaultsBut(head, pairs.size()), m);
 }
 
 }  // namespace
@@ -222,10 +217,11 @@ Roles AssignRolesIn(std::uint32_t version, const Block& head, std::uint64_t dime
   // [With three pairs of eight members no step had parts, and liars that had named somebody escaped
   // all validators at once.]
   const bool has_parts = owners.size() >= kFewestOwners;
+  const std::vector<PeerId> may_validate = MembersBut(GradientPairs(head), head);
   for (const Assignment& assignment : head.drawn) {
-    const bool owns = has_parts && !assignment.works && IsMember(owners, assignment.validator);
-    if (!MayValidate(head, assignment.validator)) continue;
+    if (!IsMember(may_validate, assignment.validator)) continue;
     roles.validators.push_back(assignment);
+    const bool owns = has_parts && !assignment.works && IsMember(owners, assignment.validator);
     if (!owns) continue;
     const bool is_needed = owners.size() == kFewestOwners;
     roles.validators.back().works = is_needed;

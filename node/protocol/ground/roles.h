@@ -67,12 +67,12 @@ std::size_t MembersInView(const Block& head);
 std::uint32_t FaultsAmongWorkers(const Block& head, std::uint32_t known_faulty);
 
 // True iff a validator may be drawn for a past step of `worker`, and then judge it: it is in no
-// quarantined pair of a gradient case, and not banned. One that is leaving, or a former member, may
-// be a target too. Attack: otherwise a member that leaves after a misdeed is safe. Nor does a case
-// of kNumbers excuse it, or a drawn validator. Attack: a liar that saw for whom the coin drew
-// a validator named somebody in the same step, or a friend named it or the validator. The pair held
-// no role when the check was due, nothing was drawn for that step again, and the namer, which
-// showed no part, lost its place for some steps.
+// pair of a gradient case, and not banned. A member that is leaving, or a former member, may be
+// a target too. Attack: otherwise a member that leaves after a misdeed is safe. A case of kNumbers
+// excuses neither a target nor a drawn validator. Attack: a liar saw that the coin had drawn
+// a validator for it, and named somebody in the same step, or a friend named the liar or the
+// validator. The pair held no role when the check was due, nothing was drawn for that step again,
+// and the namer, which showed no part, lost its place for some steps.
 bool MayBeTarget(const Block& head, const PeerId& worker);
 
 // r^t: the randomness of `step`, from the coins revealed in it, by peer.
