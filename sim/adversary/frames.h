@@ -35,6 +35,18 @@ class FrameReader {
     const auto* send = std::get_if<protocol::Send>(&action);
     return send ? Open(send->frame) : nullptr;
   }
+  // The part in `action` if another member signed it: this peer shows it as an exhibit, or to
+  // a member that follows. Else null. Valid until the next call.
+  const wire::SignedEnvelope* ReadShownPart(const EditorTurn& turn,
+                                            const protocol::Action& action) {
+    const auto* send = std::get_if<protocol::Send>(&action);
+    const wire::SignedEnvelope* message =
+        send != nullptr && send->blob != nullptr ? Open(send->frame) : nullptr;
+    const bool is_shown = message != nullptr &&
+                          message->envelope.slot.type == wire::MessageType::kPart &&
+                          message->envelope.sender != turn.self();
+    return is_shown ? message : nullptr;
+  }
   // The message in `action` if this peer signed it in `from_step` or later; else null. Null for
   // genesis too: an attack there only keeps the run from beginning. Valid until the next call.
   const wire::SignedEnvelope* ReadOwn(const EditorTurn& turn, const protocol::Action& action,
@@ -112,6 +124,16 @@ class Victims {
       if (victim && (roles.IsWorker(*victim) || roles.AssignmentOf(*victim))) return victim;
     }
     return std::nullopt;
+  }
+  // A false naming of that victim; nullopt if nothing that is compared is of it.
+  std::optional<protocol::JobResult> Named(const EditorTurn& turn,
+                                           const protocol::CrossCheckSpec& spec) const {
+    const auto victim = InRole(turn);
+    const bool sent =
+        victim && std::any_of(spec.claims.begin(), spec.claims.end(),
+                              [&](const auto& claim) { return claim.peer == *victim; });
+    if (!sent) return std::nullopt;
+    return protocol::CrossCheckResult{{*victim}};
   }
   // True for every second member.
   bool InSecondHalf(const base::PeerId& peer) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -12,7 +13,7 @@
 
 namespace ostraka::sim {
 
-// Replaces results of type `Result` from a step on.
+// Replaces results of type `Result` from a step on; of all types, if it is protocol::JobResult.
 template <typename Result>
 class LyingEditor : public Editor {
  public:
@@ -20,7 +21,7 @@ class LyingEditor : public Editor {
 
   void OnInput(EditorTurn& turn, protocol::Input input) final {
     const auto* done = std::get_if<protocol::JobDone>(&input);
-    const auto* truth = done ? std::get_if<Result>(done->result.get()) : nullptr;
+    const Result* truth = done ? TruthIn(*done->result) : nullptr;
     const auto spec = truth ? turn.SpecOf(done->id) : nullptr;
     if (!spec || turn.step() < from_step_) return turn.Deliver(input);
     std::optional<Result> lie = Lie(turn, *spec, *truth);
@@ -31,6 +32,13 @@ class LyingEditor : public Editor {
   }
 
  private:
+  static const Result* TruthIn(const protocol::JobResult& result) {
+    if constexpr (std::is_same_v<Result, protocol::JobResult>) {
+      return &result;
+    } else {
+      return std::get_if<Result>(&result);
+    }
+  }
   // Nullopt keeps the true result.
   virtual std::optional<Result> Lie(const EditorTurn& turn, const protocol::JobSpec& spec,
                                     const Result& truth) = 0;

@@ -78,16 +78,10 @@ class CoverUp final : public Editor {
 
   // With show = 0, withholds the parts of convicted colluders.
   void OnAction(EditorTurn& turn, protocol::Action action) override {
-    const auto* send = std::get_if<protocol::Send>(&action);
-    if (!style_.show && send && send->blob) {
-      const wire::SignedEnvelope* message = frames_.Read(action);
-      if (message && message->envelope.slot.type == wire::MessageType::kPart &&
-          message->envelope.sender != turn.self() &&
-          turn.coven().Contains(message->envelope.sender)) {
-        return;
-      }
+    const auto* part = style_.show ? nullptr : frames_.ReadShownPart(turn, action);
+    if (part == nullptr || !turn.coven().Contains(part->envelope.sender)) {
+      turn.Emit(std::move(action));
     }
-    turn.Emit(std::move(action));
   }
 
   base::Digest Fingerprint() const override {

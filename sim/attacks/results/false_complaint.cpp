@@ -54,21 +54,16 @@ class NoPart final : public Editor {
   FrameReader frames_;
 };
 
-class FalseNaming final : public LyingEditor<protocol::CrossCheckResult> {
+class FalseNaming final : public LyingEditor<protocol::JobResult> {
  public:
   explicit FalseNaming(const EditorOptions& options)
       : LyingEditor(options.from_step), victims_(options) {}
 
  private:
-  std::optional<protocol::CrossCheckResult> Lie(const EditorTurn& turn,
-                                                const protocol::JobSpec& spec,
-                                                const protocol::CrossCheckResult&) override {
-    const auto victim = victims_.InRole(turn);
-    const auto& claims = std::get<protocol::CrossCheckSpec>(spec).claims;
-    const bool about = std::any_of(claims.begin(), claims.end(),
-                                   [&](const auto& claim) { return claim.peer == victim; });
-    if (!about) return std::nullopt;
-    return protocol::CrossCheckResult{{*victim}};
+  std::optional<protocol::JobResult> Lie(const EditorTurn& turn, const protocol::JobSpec& spec,
+                                         const protocol::JobResult&) override {
+    const auto* compared = std::get_if<protocol::CrossCheckSpec>(&spec);
+    return compared != nullptr ? victims_.Named(turn, *compared) : std::nullopt;
   }
 
   Victims victims_;

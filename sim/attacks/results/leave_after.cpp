@@ -19,32 +19,22 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "sim/adversary/frames.h"
+#include "sim/adversary/lying.h"
 #include "sim/adversary/shift.h"
 #include "sim/attacks/results/factories.h"
 
 namespace ostraka::sim {
 namespace {
 
-class LeaveAfter final : public Editor {
+class LeaveAfter final : public LyingEditor<protocol::JobResult> {
  public:
   explicit LeaveAfter(const EditorOptions& options)
-      : from_step_(options.from_step),
+      : LyingEditor(options.from_step),
         scale_(options.Param("scale")),
         steps_(static_cast<std::size_t>(options.Param("steps"))),
         back_(options.Param("back") != 0),
         names_(options.Param("name") != 0),
         victims_(options) {}
-
-  void OnInput(EditorTurn& turn, protocol::Input input) override {
-    const auto* done = std::get_if<protocol::JobDone>(&input);
-    const auto spec = done != nullptr ? turn.SpecOf(done->id) : nullptr;
-    if (spec == nullptr || turn.step() < from_step_) return turn.Deliver(input);
-    std::optional<protocol::JobResult> lie = Lie(turn, *spec, *done->result);
-    if (!lie) return turn.Deliver(input);
-    turn.Confess();
-    turn.Deliver(
-        protocol::JobDone{done->id, std::make_shared<const protocol::JobResult>(*std::move(lie))});
-  }
 
   void OnAction(EditorTurn& turn, protocol::Action action) override {
     if (const auto* observe = std::get_if<protocol::Observe>(&action)) {
@@ -55,7 +45,7 @@ class LeaveAfter final : public Editor {
         cheated_.clear();
       }
     }
-    if (names_ && ShowsAPart(turn, action)) return;
+    if (names_ && frames_.ReadShownPart(turn, action) != nullptr) return;
     if (!gone_ || !IsSilentAbout(turn, action)) turn.Emit(std::move(action));
   }
 
@@ -75,9 +65,9 @@ class LeaveAfter final : public Editor {
   }
 
   std::optional<protocol::JobResult> Lie(const EditorTurn& turn, const protocol::JobSpec& spec,
-                                         const protocol::JobResult& truth) {
+                                         const protocol::JobResult& truth) override {
     if (const auto* compared = std::get_if<protocol::CrossCheckSpec>(&spec)) {
-      return names_ ? Naming(turn, *compared) : std::nullopt;
+      return names_ ? victims_.Named(turn, *compared) : std::nullopt;
     }
     const auto* job = std::get_if<protocol::GradientSpec>(&spec);
     const auto* result = std::get_if<protocol::GradientResult>(&truth);
@@ -89,25 +79,6 @@ class LeaveAfter final : public Editor {
     return protocol::GradientResult{ShiftedBy(*result->gradient, scale_)};
   }
 
-  std::optional<protocol::JobResult> Naming(const EditorTurn& turn,
-                                            const protocol::CrossCheckSpec& spec) const {
-    const auto victim = victims_.InRole(turn);
-    const bool sent =
-        victim && std::any_of(spec.claims.begin(), spec.claims.end(),
-                              [&](const auto& claim) { return claim.peer == *victim; });
-    if (!sent) return std::nullopt;
-    return protocol::CrossCheckResult{{*victim}};
-  }
-
-  // Of another member, so as an exhibit or for one that follows.
-  bool ShowsAPart(const EditorTurn& turn, const protocol::Action& action) {
-    const auto* send = std::get_if<protocol::Send>(&action);
-    if (send == nullptr || send->blob == nullptr) return false;
-    const wire::SignedEnvelope* message = frames_.Read(action);
-    return message != nullptr && message->envelope.slot.type == wire::MessageType::kPart &&
-           message->envelope.sender != turn.self();
-  }
-
   bool WantsToGo(const EditorTurn& turn) const {
     if (steps_ > 0) return cheated_.size() >= steps_;
     const auto& drawn = turn.round()->roles.validators;
@@ -117,7 +88,6 @@ class LeaveAfter final : public Editor {
     });
   }
 
-  std::uint64_t from_step_;
   double scale_;
   std::size_t steps_;
   bool back_;
