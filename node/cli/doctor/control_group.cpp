@@ -68,19 +68,16 @@ std::uint64_t MemoryLimit() {
 
 double CoreQuota() {
   double least = 0;
-  const auto take = [&](double quota, double period) {
-    if (quota <= 0 || period <= 0) return;  // version 1 writes -1 for none
-    least = least == 0 ? quota / period : std::min(least, quota / period);
-  };
   for (const std::string& path : LimitFiles(OwnGroups(), {"cpu", "cpu.cfs_quota_us", "cpu.max"})) {
     std::ifstream file(path);
     double quota = 0;
     double period = 0;
-    if (!(file >> quota)) continue;  // "max 100000", or no such file
+    if (!(file >> quota) || quota <= 0) continue;  // no such file; "max", or -1 in version 1
     if (!(file >> period)) {
       std::ifstream(path.substr(0, path.rfind('/')) + "/cpu.cfs_period_us") >> period;
     }
-    take(quota, period);
+    if (period <= 0) continue;
+    least = least == 0 ? quota / period : std::min(least, quota / period);
   }
   return least;
 }

@@ -16,6 +16,7 @@
 #include "node/cli/doctor/doctor.h"
 #include "node/cli/doctor/outside.h"
 #include "node/cli/options/manifest_options.h"
+#include "node/cli/options/state_options.h"
 #include "node/cli/terminal/data_dir.h"
 #include "node/cli/terminal/member_names.h"
 #include "node/cli/views/node_json.h"
@@ -138,8 +139,6 @@ struct RunNeeds {
   std::optional<WorkFacts> work = {};
 };
 
-constexpr std::uint64_t kCheckpoints = 3 + 1;  // --keep-checkpoints, and the one being written
-
 // nullopt: the data are not here, or the model's library. `runs`: a node does the run's work now,
 // beside which no time of it can be measured.
 std::optional<RunNeeds> NeedsOf(const DoctorOptions& options, bool runs) {
@@ -149,8 +148,10 @@ std::optional<RunNeeds> NeedsOf(const DoctorOptions& options, bool runs) {
   if (!trainer.ok()) return std::nullopt;
   const protocol::DiskNeed disk =
       protocol::DiskOf(model->manifest, base::ElementCount((*trainer)->layout()));
+  // Those that a node keeps by default, and the one that is being written.
+  const std::uint64_t checkpoints = StateOptions{}.keep_checkpoints + 1;
   RunNeeds needs{.memory = config::SumOf(config::MemoryRowsOf(model->manifest, **trainer)),
-                 .disk = disk.kept + kCheckpoints * disk.checkpoint};
+                 .disk = disk.kept + checkpoints * disk.checkpoint};
   if (runs) return needs;
   const auto work = config::MeasureLeastWork(model->manifest, **trainer);
   if (!work.ok()) return std::nullopt;

@@ -51,8 +51,8 @@ std::string ValueOf(const std::string& path, const std::string& key) {
   return "";
 }
 
-// In bytes; 0: the file does not have it.
-std::uint64_t KibibytesOf(const std::string& path, const std::string& key) {
+// A value of /proc in kB, as bytes; 0: the file does not have it.
+std::uint64_t BytesOf(const std::string& path, const std::string& key) {
   std::istringstream value(ValueOf(path, key));
   std::uint64_t kibibytes = 0;
   value >> kibibytes;
@@ -198,14 +198,14 @@ DiskFacts ReadDisk(const std::string& folder, const std::string& node) {
 
 MemoryFacts ReadMemory(std::optional<pid_t> node) {
   MemoryFacts facts;
-  facts.available_bytes = KibibytesOf("/proc/meminfo", "MemAvailable");
+  facts.available_bytes = BytesOf("/proc/meminfo", "MemAvailable");
   struct sysinfo known {};
   if (facts.available_bytes == 0 && sysinfo(&known) == 0) {  // without /proc: without the caches
     facts.available_bytes = (std::uint64_t{known.freeram} + known.bufferram) * known.mem_unit;
   }
   facts.limit_bytes = MemoryLimit();
   if (node) {
-    facts.held_bytes = KibibytesOf("/proc/" + std::to_string(*node) + "/status", "VmRSS");
+    facts.held_bytes = BytesOf("/proc/" + std::to_string(*node) + "/status", "VmRSS");
   }
   return facts;
 }

@@ -183,8 +183,10 @@ Finding JudgeDisk(const DiskFacts& facts, std::uint64_t need) {
   }
   std::string text = where + Bytes(facts.free_bytes) + " free, a durable write takes " +
                      Millis(facts.median_sync) + " (longest " + Millis(facts.longest_sync) + ")";
-  if (need > 0) text += ", a member of this run keeps up to " + Bytes(need);
-  if (facts.held_bytes > 0) text += " (" + Bytes(facts.held_bytes) + " of it are there)";
+  if (need > 0) {
+    text += ", a member of this run keeps up to " + Bytes(need);
+    if (facts.held_bytes > 0) text += " (" + Bytes(facts.held_bytes) + " of it are there)";
+  }
   if (facts.free_bytes < 128 * kMiB || facts.free_bytes + facts.held_bytes < need) {
     return {"disk", Severity::kSerious, text,
             "free some space, or give another disk with --data-dir: a full disk ends the node"};
@@ -232,9 +234,8 @@ Finding JudgeWork(const WorkFacts& facts) {
   std::string text = "the least work of a step takes " + Number(takes) + " s on " + facts.by +
                      ", and the run allows " + Number(allowed) + " s";
   const char* const fix =
-      "give the node (and this) more --threads or a GPU (--device), or join a run whose --work-ms "
-      "is "
-      "larger";
+      "give the node (and this) more --threads or a GPU (--device), or join a run with a larger "
+      "--work-ms";
   if (takes > allowed) {
     return {"work", Severity::kSerious, text + ": this node would be late", fix};
   }

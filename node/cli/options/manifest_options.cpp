@@ -26,11 +26,13 @@ namespace setting = protocol::setting;
 
 namespace {
 
+constexpr base::Duration kBytesNeed = base::Seconds(20);
+
 // By the work of the slowest machine: three times that for parts, which an aggregator waits for
 // from the step's begin, and once where a step is quiet; beside it what the bytes need.
 void SetWaitsFor(base::Duration work, protocol::Manifest& manifest) {
   manifest.work = work;
-  manifest.part_timeout = work * 3 + base::Seconds(20);
+  manifest.part_timeout = work * 3 + kBytesNeed;
   manifest.adaptive = true;
   manifest.part_floor = base::Milliseconds(work.ns * 3 / 2'000'000) + base::Seconds(4);
   manifest.patience = std::max(manifest.patience, work);
@@ -48,15 +50,17 @@ base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& ma
     manifest.part_floor = of(*options.part_floor_ms);
   }
   if (options.patience_ms) manifest.patience = of(*options.patience_ms);
-  // Validate refuses a manifest in which a seal ends before its parts can arrive.
-  constexpr std::uint64_t kMostPart = setting::kSealTimeout.most / 3;
-  if (manifest.part_timeout > of(kMostPart)) {
+  const base::Duration most = of(setting::kSealTimeout.most / 3);
+  if (manifest.part_timeout > most) {
+    const auto in_ms = [](base::Duration time) { return std::to_string(time.ns / 1'000'000); };
     return base::InvalidArgument(
         options.part_timeout_ms
-            ? "--part-timeout-ms is at most " + std::to_string(kMostPart) + ", a third of a day"
-            : "--work-ms is at most " + std::to_string((kMostPart - 20'000) / 3) +
-                  ": the wait for parts would be 3 work_ms + 20000, more than a third of a day");
+            ? "--part-timeout-ms is at most " + in_ms(most) + ", a third of a day"
+            : "--work-ms is at most " + in_ms({(most - kBytesNeed).ns / 3}) +
+                  ": the wait for parts would be 3 work_ms + " + in_ms(kBytesNeed) +
+                  ", more than a third of a day");
   }
+  // Validate refuses a manifest in which a seal ends before its parts can arrive.
   manifest.seal_timeout = std::max(manifest.seal_timeout, manifest.part_timeout * 3);
   return base::OkStatus();
 }

@@ -108,10 +108,9 @@ class Passageway : public std::enable_shared_from_this<Passageway> {
   }
 
   void ReadOn(Direction& way) {
-    const bool is_late =
-        !way.queue.empty() && os::SteadyNow() - way.queue.front().arrives > WanRelay::kMostQueued;
-    way.is_held = is_late;  // R3
-    if (!is_late) Read(way);
+    way.is_held = !way.queue.empty() &&
+                  os::SteadyNow() - way.queue.front().arrives > WanRelay::kMostQueued;  // R3
+    if (!way.is_held) Read(way);
   }
 
   void Deliver(Direction& way) {

@@ -33,8 +33,7 @@ class WanRelay {
  public:
   static constexpr base::Duration kMostQueued = base::Milliseconds(100);
 
-  // Node i listens on ports[i] of loopback. Unavailable: the system gives too few
-  // sockets.
+  // Node i listens on ports[i] of loopback. Unavailable: the system gives too few sockets.
   static base::StatusOr<std::unique_ptr<WanRelay>> Start(const WanLine& line,
                                                          const std::vector<std::uint16_t>& ports);
   ~WanRelay();  // ends all connections
