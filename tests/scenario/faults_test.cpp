@@ -399,6 +399,21 @@ TEST(HealedPartition, WhoIsAskedAboutLaterStepsFollows) {
   ExpectRecovered(RunWell(options));
 }
 
+// A cut left three honest members in a seal that only one of them decided. The block dropped the
+// liar, and a newcomer that it let in is no member of the block before. The one and the liar showed
+// the block to the two others, which left the seal for it just before the LOCKs came that would
+// have decided it. No two members that they knew could sign a COMMIT of the next step.
+TEST(HealedPartition, WhoLeavesASealForABlockHasIt) {
+  const SimOptions options = Replayed(
+      "seed=2300 peers=4 byzantine=1 attack=lying_echo attack_from_step=5 "
+      "leave_for_ns=6694000000 comes=2 await_removal=0 mode=majority steps=40 validators=2 "
+      "alarm_validators=3 dimension=12 batch_size=25 delay_min_ns=12000000 delay_max_ns=108000000 "
+      "jitter_ns=8000000 bytes_per_second=6400000 stall_permille=20 drift_ppm=455 "
+      "crash_down_ns=2000000000 cut=flaky cut_at_ns=7136000000 cut_for_ns=67591000000 "
+      "part_floor_ns=5645000000");
+  ExpectRecovered(RunWell(options));
+}
+
 // Four of six, and a liar that they had banned, finished the last steps while a cut kept the two
 // others away, and left before it ended.
 TEST(HealedPartition, RunMayEndWithoutThoseThatItDropped) {

@@ -57,6 +57,7 @@ void Follower::Leave(std::optional<std::uint64_t> step, bool trust_state) {
     OSTRAKA_CHECK(block.ok());  // encoded here
     catch_up_->OnBlock(core_.self, *std::move(block), crypto::MakeBlob(kept.encoded));
   }
+  if (next_ != nullptr) catch_up_->Trust(std::exchange(next_, nullptr));
   ShowCredential();
   ShowCredentialAsKey();
   FollowAll();
@@ -407,7 +408,7 @@ void Follower::CheckInvariants() const {
 
 void Follower::HashInto(crypto::Hasher& hasher) const {
   crypto::Feed(hasher, *core_.secrets, catch_up_, replay_, said_barred_, unconfirmed_since_,
-               said_unconfirmed_, judged_, left_step_, must_rejoin_, asks_since_, kept_);
+               said_unconfirmed_, judged_, left_step_, must_rejoin_, asks_since_, kept_, next_);
 }
 
 }  // namespace ostraka::protocol

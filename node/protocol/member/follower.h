@@ -63,6 +63,8 @@ class Follower {
   void AskedSince(std::optional<std::uint64_t> height) { asks_since_ = height; }
   // What an earlier process had of a state that it fetched (catch_up.h, C7).
   void GoOnFrom(StateParts kept) { kept_ = std::move(kept); }
+  // The block after the head is known to be the run's: the next Leave goes on from there.
+  void Trust(SharedBlock next) { next_ = std::move(next); }
   bool MustBeAdmitted() const;
   // Of a key of the run that came in by an invite, once a height; nothing for others.
   void ShowCredentialAsKey();
@@ -141,6 +143,7 @@ class Follower {
   bool must_rejoin_ = false;
   std::optional<std::uint64_t> asks_since_;
   std::optional<StateParts> kept_;  // until the next Leave
+  SharedBlock next_;                // likewise
 };
 
 }  // namespace ostraka::protocol

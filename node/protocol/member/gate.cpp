@@ -251,8 +251,22 @@ bool Gate::NoteAhead(const PeerId& sender) {
   return ahead_.size() > FaultBound(head.thresholds);
 }
 
-std::set<PeerId> Gate::BeginStep(std::uint64_t step) {
+bool Gate::NoteNext(const PeerId& from, const Digest& block) {
+  const Block& head = core_.chain.head();
+  if (member_.ration.carries() || !IsMember(head.members, from)) return false;
+  next_[from] = block;
+  const auto shows = [&block](const auto& entry) { return entry.second == block; };
+  const auto showing = static_cast<std::size_t>(std::ranges::count_if(next_, shows));
+  return showing > FaultBound(head.thresholds);
+}
+
+void Gate::ForgetAhead() {
   ahead_.clear();
+  next_.clear();
+}
+
+std::set<PeerId> Gate::BeginStep(std::uint64_t step) {
+  ForgetAhead();
   std::set<PeerId> refused = std::move(refused_early_[step]);
   std::erase_if(refused_early_, [step](const auto& entry) { return entry.first <= step; });
   return refused;
@@ -261,8 +275,11 @@ std::set<PeerId> Gate::BeginStep(std::uint64_t step) {
 void Gate::CheckInvariants() const {
   OSTRAKA_CHECK(refused_early_.size() <= kStepsRefused);
   OSTRAKA_CHECK(ahead_.size() <= KeysIn(*core_.manifest));
+  OSTRAKA_CHECK(next_.size() <= KeysIn(*core_.manifest));
 }
 
-void Gate::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, ahead_, refused_early_); }
+void Gate::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, ahead_, next_, refused_early_);
+}
 
 }  // namespace ostraka::protocol

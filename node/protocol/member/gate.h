@@ -12,7 +12,8 @@
 //
 // May not know: what is done with a message, or what the seals decide.
 //
-// Memory: for three steps, the links whose PARTs found no room; the members seen two steps ahead.
+// Memory: for three steps, the links whose PARTs found no room; the members seen two steps ahead,
+// and the block that each shows as the next.
 //
 // What an attacker can do here: fill its own places of the inbox, once each, in a window of two
 // steps; have signatures verified for nothing, as far as its ration goes (ration.h); be suspected.
@@ -85,10 +86,14 @@ class Gate {
   // `sender` is two steps ahead, or in a run that has not begun here. True iff so many members are
   // that one of them is honest.
   bool NoteAhead(const PeerId& sender);
+  // `from` shows `block` as the one after the head. True iff so many members do over their own
+  // links that one of them is honest. Attack: a carrier shows it in the name of others, as no BLOCK
+  // is signed.
+  bool NoteNext(const PeerId& from, const Digest& block);
   // A step begins: the links whose PARTs of it found no room.
   std::set<PeerId> BeginStep(std::uint64_t step);
   // This member leaves: who is ahead is counted anew.
-  void ForgetAhead() { ahead_.clear(); }
+  void ForgetAhead();
 
   void CheckInvariants() const;
 
@@ -112,6 +117,7 @@ class Gate {
   StepNow& step_;
   const std::shared_ptr<wire::Opener> opener_;
   std::set<PeerId> ahead_;
+  std::map<PeerId, Digest> next_;
   std::map<std::uint64_t, std::set<PeerId>> refused_early_;  // links, by step
 };
 

@@ -15,6 +15,12 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
+namespace {
+
+constexpr const char* kTooSlow = "the others are steps ahead: this node was too slow, or cut off";
+
+}  // namespace
+
 Intake::Intake(Components& components, StepNow& step, Forks& forks, Follower& follower,
                Beginning& beginning, Ending& ending, const std::shared_ptr<wire::Opener>& opener)
     : components_(components),
@@ -138,7 +144,7 @@ Outcome Intake::LeaveIfBehind(const PeerId& sender) {
   // In kUpdate the head is of the new block and the state still of the old one. The next step
   // counts the members that are ahead anew.
   if (!gate_.NoteAhead(sender) || components_.stage.is(Stage::kUpdate)) return Outcome::Wait();
-  return Outcome::Leave("the others are steps ahead: this node was too slow, or cut off");
+  return Outcome::Leave(kTooSlow);
 }
 
 // Nobody asks about a step that it has not come to. [A member was dropped when a cut ended, was
@@ -380,10 +386,20 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob) {
     return !own && gate_.NoteAhead(from) ? beginning_.LeaveGenesis() : Outcome::Wait();
   }
   forks_.OnBlock(from, *block);
+  const std::uint64_t here = HeightOf(components_.chain.head());
+  if (HeightOf(*block) >= here + 2) return LeaveIfBehind(from);
   // A member that is a little late is one block behind.
-  const std::uint64_t ahead = step_.step().sealing().IsStuck() ? 1 : 2;
-  const bool behind = HeightOf(*block) >= HeightOf(components_.chain.head()) + ahead;
-  return behind ? LeaveIfBehind(from) : Outcome::Wait();
+  const bool is_next = HeightOf(*block) == here + 1 && step_.step().sealing().IsStuck();
+  return is_next ? LeaveForNext(from, *std::move(block), digest) : Outcome::Wait();
+}
+
+// The block itself is taken along: nobody may be able to prove it. [Two of four left for a block
+// that one honest member had, and a liar that the block dropped. A head is believed by COMMITs of
+// the next step of two of the four, and of those only the one could sign any.]
+Outcome Intake::LeaveForNext(const PeerId& from, Block block, const Digest& digest) {
+  if (!gate_.NoteNext(from, digest) || components_.stage.is(Stage::kUpdate)) return Outcome::Wait();
+  follower_.Trust(std::make_shared<const Block>(std::move(block)));
+  return Outcome::Leave(kTooSlow);
 }
 
 void Intake::OnChunk(const PeerId& from, const wire::SignedEnvelope& message,

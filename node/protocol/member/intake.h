@@ -85,6 +85,7 @@ class Intake {
   // After any PULL: a slot that is two steps ahead says that its sender is there.
   Outcome LeaveIfAsksAhead(const PeerId& from, const wire::Slot& slot);
   Outcome LeaveIfBehind(const PeerId& sender);
+  Outcome LeaveForNext(const PeerId& from, Block block, const Digest& digest);
 
   Components& components_;
   StepNow& step_;

@@ -134,6 +134,11 @@ void CatchUp::OnBlock(const PeerId& from, Block block, const SharedBlob& encoded
   unproven_.Add(from, digest, HeightOf(*shared), encoded);
 }
 
+void CatchUp::Trust(SharedBlock block) {
+  const Digest digest = wire::BlockDigest(*block);
+  Believe(std::move(block), digest);
+}
+
 void CatchUp::Believe(SharedBlock block, const Digest& digest) {
   const std::uint64_t height = HeightOf(*block);
   if (height <= Floor()) return;

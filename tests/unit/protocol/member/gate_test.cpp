@@ -394,5 +394,24 @@ TEST_F(GateTest, MembersAheadCountOnceMoreOfThemThanCanLie) {
   EXPECT_FALSE(gate_.NoteAhead(IdOf(3))) << "each step counts anew";
 }
 
+TEST_F(GateTest, NextBlockIsTheOneThatMoreMembersShowThanCanLie) {
+  SetHead(HeadBlock());
+  ASSERT_EQ(FaultBound(components().chain.head().thresholds), 1u);
+  const Digest block = DigestOf(1);
+  const Digest other = DigestOf(2);
+  EXPECT_FALSE(gate_.NoteNext(IdOf(1), block));
+  EXPECT_FALSE(gate_.NoteNext(IdOf(1), block));
+  EXPECT_FALSE(gate_.NoteNext(IdOf(kStranger), block));
+  EXPECT_FALSE(gate_.NoteNext(IdOf(2), other)) << "a liar shows one of its own";
+  EXPECT_TRUE(gate_.NoteNext(IdOf(2), block)) << "or it changes its mind";
+  gate_.ForgetAhead();
+  components().ration.Carry(IdOf(1), IdOf(4), 1);
+  EXPECT_FALSE(gate_.NoteNext(IdOf(1), block)) << "the carrier says so";
+  components().ration.EndCarry();
+  EXPECT_FALSE(gate_.NoteNext(IdOf(2), block));
+  gate_.BeginStep(kStep);
+  EXPECT_FALSE(gate_.NoteNext(IdOf(3), block)) << "each step counts anew";
+}
+
 }  // namespace
 }  // namespace ostraka::protocol::gate_test

@@ -49,6 +49,17 @@ TEST(HeadTest, OneWhoMissedNothingLearnsItFromTheVouchers) {
   EXPECT_TRUE(way.at_head());
 }
 
+// Who saw enough members at the block need not hear of it again.
+TEST(HeadTest, ABlockThatIsTrustedIsOne) {
+  const PastRun run(4, 100);
+  CatchUp way = run.From(3);
+  way.Trust(run.blocks[4]);
+  EXPECT_EQ(HeightOf(*way.head()), 4u);
+  const std::vector<SharedBlock> blocks = way.TakeBlocks();
+  ASSERT_EQ(blocks.size(), 1u);
+  EXPECT_EQ(wire::BlockDigest(*blocks[0]), wire::BlockDigest(*run.head()));
+}
+
 TEST(HeadTest, ALiarsBlocksAreFewAndPushNobodyElsesOut) {
   const PastRun run(4, 100);
   CatchUp way = run.From(2);

@@ -42,11 +42,13 @@ void FingerprintProbe::OfMember(PeerMachine& machine) {
   EXPECT_FEEDS_AFTER(machine, Alter(follower.left_step_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.must_rejoin_));
   EXPECT_FEEDS_AFTER(machine, Alter(follower.asks_since_));
+  EXPECT_FEEDS_AFTER(machine, follower.Trust(std::make_shared<Block>()));
   EXPECT_FEEDS(machine, beginning_.replay_.job_);
   EXPECT_FEEDS(machine, beginning_.replays_);
   EXPECT_FEEDS(machine, ending_.stay_.ends_);
   EXPECT_FEEDS(machine, ending_.last_block_);
   EXPECT_FEEDS(machine, intake_.gate_.ahead_);
+  EXPECT_FEEDS(machine, intake_.gate_.next_);
   EXPECT_FEEDS(machine, intake_.gate_.refused_early_);
   EXPECT_FEEDS(machine, resends_);
   ASSERT_NE(machine.step_.last(), nullptr);
