@@ -212,7 +212,7 @@ std::vector<Entry> CautiousGradients() {
         Outcome::kRemovedInTime,
         "dropped, and banned by verdict as well: its sealed messages are judged without it",
         {},
-        {{"steps", {"1", "3"}}, {"back", {"1"}}}},
+        {{"steps", {"1", "3"}}, {"back", {"1"}}, {"name", {"1"}}}},
        MakeLeaveAfter},
       {{"sybil",
         "one of the colluders computes its gradient, and all sign that",

@@ -5,7 +5,7 @@ usage: local_steps.py run BINARY TEXT RESULTS TABLE...   measure; one JSON line 
        local_steps.py table RESULTS TABLE...             print as Markdown what RESULTS has
        local_steps.py smoke BINARY                       two small runs, as a test
 
-A TABLE is price, wan, quality or large. Runs that RESULTS has are not repeated, so that a measurement which was
+A TABLE is price, wan, quality, attack or large. Runs that RESULTS has are not repeated, so that a measurement which was
 stopped goes on. A run that is not ok ends the program with exit code 1.
 
 A run with local steps ends with five settle steps in which nobody computes. What a step costs that trains is
@@ -33,6 +33,8 @@ PEERS = 8
 PATIENT = ["--part-timeout-ms", "600000", "--delta-ms", "20000", "--patience-ms", "300000"]
 SMALL, LARGE = "128", "256"  # width of a gpt of 4 layers: 0.83 and 3.2 million parameters
 CODECS = {1: ("raw", "raw"), 16: ("i8", "i16"), 32: ("i4", "i16")}
+# Of an exchange of gradients, where the codecs are compared.
+GRADIENTS = ["--optimizer", "adamw", "--learning-rate", "0.002", "--schedule", "cosine", "--warmup", "20"]
 
 
 def gpt(width, batch):
@@ -76,6 +78,21 @@ def quality_arms():
             yield (f"quality {inner_steps} {codecs[0]}/{codecs[1]} {seed}",
                    [*gpt(SMALL, "8"), *local(inner_steps, codecs), "--inner-rate", "0.003", "--steps", "45", "--seed", str(seed),
                     "--evaluate-on", "validation", "--evaluate-every", "0", *PATIENT])
+        for codecs in (("raw", "raw"), ("i8", "i16"), ("i4", "i16")):
+            yield (f"quality 1 {codecs[0]}/{codecs[1]} {seed}",
+                   [*gpt(SMALL, "8"), *local(1, codecs), *GRADIENTS, "--steps", "160", "--seed", str(seed),
+                    "--evaluate-on", "validation", "--evaluate-every", "0", *PATIENT])
+
+
+def attack_arms():
+    """At 3.2 million parameters: what two liars of eight cost, by codec."""
+    for attack in ("none", "push"):
+        for codecs in (("i8", "i16"), ("raw", "raw")):
+            # A thousand times the honest mean, against it.
+            liars = ["--byzantine", "2", "--attack", "ipm", "--attack-param", "eps=1000"] if attack == "push" else []
+            yield (f"attack 16 {codecs[0]}/{codecs[1]} {attack}",
+                   [*gpt(LARGE, "8"), *local(16, codecs), "--inner-rate", "0.003", "--steps", str(SETTLE + 40), *liars,
+                    "--evaluate-on", "validation", "--evaluate-every", "10", *PATIENT])
 
 
 def large_arms():
@@ -86,7 +103,7 @@ def large_arms():
                                         "--evaluate-every", "0", *PATIENT])
 
 
-TABLES = {"price": price_arms, "wan": wan_arms, "quality": quality_arms, "large": large_arms}
+TABLES = {"price": price_arms, "wan": wan_arms, "quality": quality_arms, "attack": attack_arms, "large": large_arms}
 
 
 class Watch:
@@ -132,7 +149,8 @@ def measure(binary, text, name, options):
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="local-steps-") as folder:
         own = [] if "--peers" in options else ["--peers", str(PEERS)]
-        words = [binary, "swarm", "--json", *own, "--byzantine", "0", "--attack", "none", "--data", f"text:{text}",
+        own += [] if "--attack" in options else ["--byzantine", "0", "--attack", "none"]
+        words = [binary, "swarm", "--json", *own, "--data", f"text:{text}",
                  "--checkpoint-every", "0", "--out", f"{folder}/out", *options]
         before, load, begun = resource.getrusage(resource.RUSAGE_CHILDREN), os.getloadavg()[0], time.monotonic()
         watch = Watch(port)
@@ -144,6 +162,8 @@ def measure(binary, text, name, options):
         run = json.loads(done.stdout)
         return {"name": name, "command": " ".join(["ostraka", *words[1:]]), "parameters": run["parameters"],
                 "steps": run["steps"], "peers": run["peers"], "loss": run["metric"] and run["metric"]["loss"],
+                "curve": run["loss"], "removed_in": [one["step"] for one in run["removals"]],
+                "honest_removed": run["honest_banned"] + run["honest_dropped"],
                 "processor": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 2),
                 "wall": round(wall, 2), "load_before": round(load, 2), "load_after": round(os.getloadavg()[0], 2),
                 "bytes_sent": run["bytes_sent"], "payload_bytes_per_step": run["payload_bytes_per_step"],
@@ -226,6 +246,15 @@ def quality_table(rows):
               f"| {', '.join(str(round(row['wall'])) for row in group)} |")
 
 
+def attack_table(rows):
+    print("| attack | codecs | loss | liars removed in step | honest members removed |")
+    print("|---|---|---|---|---|")
+    for name, row in rows.items():
+        _, _, codecs, attack = name.split()
+        print(f"| {attack} | {codecs} | {', '.join(f'{loss:.3f}' for loss in row['curve'])} "
+              f"| {', '.join(str(step) for step in row['removed_in']) or '-'} | {row['honest_removed']} |")
+
+
 def large_table(rows):
     print("| H, i8 and raw | parameters | peak of a node, MiB | bytes a parameter | disk of a node, MiB | wall s "
           "| longest step, s | longest turn of the protocol thread, s | states equal |")
@@ -236,7 +265,7 @@ def large_table(rows):
               f"| {row['disk_mib']} | {row['wall']:.0f} | {longest:.1f} | {row['longest_turn']:.2f} | {'yes' if row['states_equal'] else 'no'} |")
 
 
-PRINTERS = {"price": price_table, "wan": wan_table, "quality": quality_table, "large": large_table}
+PRINTERS = {"price": price_table, "wan": wan_table, "quality": quality_table, "attack": attack_table, "large": large_table}
 
 
 def table(options):
@@ -264,7 +293,7 @@ def smoke(options):
         sys.exit(f"measured {one}")
     for name, printer in PRINTERS.items():
         names = {"price": [f"price 128 16 0 {kind} {length}" for kind in ("protected", "plain") for length in ("short", "long")],
-                 "quality": ["quality 16 i8/i16 0"], "wan": ["wan 100M 16"], "large": ["large 4"]}[name]
+                 "quality": ["quality 16 i8/i16 0"], "attack": ["attack 16 i8/i16 push"], "wan": ["wan 100M 16"], "large": ["large 4"]}[name]
         printer({each: dict(one, steps=one["steps"] + 4 * ("long" in each), processor=one["processor"] * (2 if "long" in each else 1))
                  for each in names})
 
