@@ -206,8 +206,15 @@ std::vector<JobTimes> DrawMachines(base::Rng rng, const SimOptions& options, con
                                         std::max(100U, options.waits.again_percent));
     machine.micro_batches = std::int64_t{1} << rng.Below(4);
   }
-  const auto honest = std::find(roster.byzantine.begin(), roster.byzantine.end(), false);
-  machines[static_cast<std::size_t>(honest - roster.byzantine.begin())].gradient = slowest.gradient;
+  std::uint32_t slow = std::max(1U, options.waits.slowest);
+  for (std::size_t peer = 0; peer < machines.size(); ++peer) {
+    if (slow > 0 && !roster.byzantine[peer]) {
+      --slow;
+      machines[peer].gradient = slowest.gradient;
+    } else if (options.waits.slowest > 0) {
+      machines[peer].gradient.ns = slowest.gradient.ns / 100 * fastest;
+    }
+  }
   for (const std::uint32_t peer : StragglersOf(options, roster)) {
     machines[peer].gradient = options.waits.straggler_time;
   }

@@ -113,6 +113,9 @@ void SeedsTally::Add(SimResult one, bool twice) {
   all_.run_twice += twice ? 1 : 0;
   all_.steps += one.steps;
   all_.events += one.events;
+  all_.batches += one.batches;
+  all_.honest_late_ms = std::max(all_.honest_late_ms, one.honest_late_ms);
+  all_.virtual_time = all_.virtual_time + one.virtual_time;
   const auto count = [&one](const base::PeerId& peer, ByTruth& of) {
     const auto among = [&peer](const std::vector<base::PeerId>& peers) {
       return std::find(peers.begin(), peers.end(), peer) != peers.end();

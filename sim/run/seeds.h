@@ -27,6 +27,9 @@ struct SeedsResult {
   std::vector<SimResult> failures;  // those with ok == false, by seed
   std::uint64_t steps = 0;          // sums over the seeds
   std::uint64_t events = 0;
+  std::uint64_t batches = 0;         // that columns averaged
+  std::uint64_t honest_late_ms = 0;  // the most of any honest member that was not forgiven yet
+  base::Duration virtual_time;
   ByTruth banned;
   ByTruth dropped;   // may return
   ByTruth returned;  // after a drop

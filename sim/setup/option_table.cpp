@@ -191,6 +191,8 @@ const std::vector<SimOption>& AllOptions() {
       {"fastest_percent", InWaits<&SimWaits::fastest_percent>, kIfSet, "--fastest",
        "machines differ: the fastest may take this percentage of --gradient-time, the slowest all "
        "of it; 0: all are alike"},
+      {"slowest", InWaits<&SimWaits::slowest>, kIfSet, "--slowest",
+       "so many honest peers take all of it, and all others --fastest; 0: drawn"},
       {"again_percent", InWaits<&SimWaits::again_percent>, kIfSet, "--again",
        "profile exact/1: most per cent of a gradient's time for computing a second time"},
       {"stragglers", InWaits<&SimWaits::stragglers>, kIfSet, "--stragglers",

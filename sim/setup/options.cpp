@@ -205,6 +205,10 @@ base::Status CheckWaits(const SimOptions& options) {
                           "delta must be at most 10 s, half of the longest wait for parts"));
   RETURN_IF_ERROR(Require(options.waits.fastest_percent <= 100,
                           "fastest_percent must be 0 (machines are alike) or 1..100"));
+  RETURN_IF_ERROR(Require(
+      options.waits.slowest == 0 || (options.waits.fastest_percent > 0 &&
+                                     options.waits.slowest <= options.peers - options.byzantine),
+      "slowest must be at most the number of honest peers, and needs fastest_percent"));
   RETURN_IF_ERROR(Require(options.waits.again_percent >= 1 && options.waits.again_percent <= 10'000,
                           "again_percent must be 1..10000: what a second pass takes of the first"));
   const std::uint32_t faulty =

@@ -25,6 +25,8 @@ struct SimWaits {
   // one honest one all. The run's patience then knows nothing of gradient_time. 0: all are alike,
   // and it does.
   std::uint32_t fastest_percent = 0;
+  // So many honest genesis members take all of it, and all others fastest_percent. 0: drawn.
+  std::uint32_t slowest = 0;
   // What the second pass of a recomputation that finds a difference takes of the first, at most.
   std::uint32_t again_percent = 100;
   // The number of honest genesis members whose gradients take `straggler_time`, which may exceed

@@ -12,7 +12,7 @@ import harness
 from harness import TestCase, run
 
 SMALL = ["--peers", 4, "--byzantine", 1, "--attack", "sign_flip", "--dimension", 64, "--steps", 15]
-KEYS = {"ok", "seeds", "failures", "steps", "events", "trace_digest", "banned", "dropped",
+KEYS = {"ok", "seeds", "failures", "steps", "events", "batches", "virtual_seconds", "honest_late_ms", "trace_digest", "banned", "dropped",
         "returned", "stragglers", "detection_steps", "loss", "recovery", "ranges", "slow_steps", "stood_still", "run_twice",
         "occurred", "interrupted"}
 

@@ -39,6 +39,28 @@ TEST(Counts, FastMachinesAverageMoreAndNobodyPays) {
   EXPECT_LT(counts.virtual_time.ns, even.virtual_time.ns * 5 / 4);
 }
 
+// Two of eight machines are less than half as fast as the others. A swarm of equal machines that
+// are together as fast does more in a second: a slow validator computes two batches of a fast
+// worker.
+TEST(Counts, TwoSlowMachinesCostNobodyHisPlace) {
+  SimOptions options = Uneven(2, 41);
+  options.steps = 300;
+  options.waits.slowest = 2;
+  const SimResult uneven = ResultOf(options);
+  EXPECT_TRUE(uneven.removals.empty());
+  EXPECT_EQ(uneven.honest_late_ms, 0U);
+  options.steps = 60;
+  options.waits = {};
+  options.waits.gradient_time = base::Milliseconds(1924);  // 4 s x 8 / (6 / 0.41 + 2)
+  options.most_batches = 1;
+  const SimResult even = ResultOf(options);
+  const auto pace = [](const SimResult& result) {
+    return static_cast<double>(result.batches) / result.virtual_time.seconds();
+  };
+  EXPECT_GT(pace(uneven), 0.7 * pace(even));
+  EXPECT_LT(pace(uneven), pace(even));
+}
+
 TEST(Counts, WhereAllMachinesAreSlowNobodyAveragesMore) {
   SimOptions options = Uneven(2, 100);
   options.steps = 20;

@@ -134,6 +134,10 @@ constexpr std::array<const char*, 15> kMergedKeys = {
     "stood_still", "run_twice",       "banned",   "dropped",  "returned",
     "loss",        "detection_steps", "recovery", "occurred", "failures"};
 
+// Results of older builds have none.
+constexpr std::array<const char*, 3> kUnmergedKeys = {"batches", "virtual_seconds",
+                                                      "honest_late_ms"};
+
 // By fate. Results of older builds have none, as their runs had none.
 json StragglersIn(const json& result) { return result.value("stragglers", json::object()); }
 
@@ -197,6 +201,9 @@ base::StatusOr<json> JsonOf(const SimWork& work, const Sweep& sweep) {
       {"stood_still", result.stood_still},
       {"run_twice", result.run_twice},
       {"events", result.events},
+      {"batches", result.batches},
+      {"virtual_seconds", result.virtual_time.seconds()},
+      {"honest_late_ms", result.honest_late_ms},
       {"trace_digest", result.trace_digest.Hex()},
       {"banned", JsonOf(result.banned)},
       {"dropped", JsonOf(result.dropped)},
@@ -245,6 +252,7 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
     if (all.is_null()) {
       all = one;
       all.erase("trace_digest");  // chains seeds in order; undefined for several ranges
+      for (const char* key : kUnmergedKeys) all.erase(key);
       all.erase("interrupted");
       all.erase("history");  // of one run
       all["detection_steps"].erase("p95");
