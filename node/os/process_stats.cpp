@@ -40,6 +40,7 @@ ProcessStats ReadProcessStats() {
   rusage usage{};
   if (getrusage(RUSAGE_SELF, &usage) == 0) {
     stats.peak_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+    stats.written_bytes = static_cast<std::uint64_t>(usage.ru_oublock) * 512;  // Linux's unit
     stats.cpu_seconds = SecondsOf(usage.ru_utime) + SecondsOf(usage.ru_stime);
   }
   rlimit limit{};

@@ -11,7 +11,8 @@ namespace ostraka::os {
 struct ProcessStats {
   std::uint64_t rss_bytes = 0;
   std::uint64_t peak_rss_bytes = 0;
-  double cpu_seconds = 0;  // user and system
+  double cpu_seconds = 0;           // user and system
+  std::uint64_t written_bytes = 0;  // to disks
   std::uint64_t open_files = 0;
   std::uint64_t max_open_files = 0;  // the soft limit
 };

@@ -85,10 +85,11 @@ class LiveTest(StatusTestCase):
             costs = status["step_costs"]
             self.assertGreater(min(costs["sent_bytes"], costs["received_bytes"]), 1000)
             self.assertGreater(costs["agree_seconds"], 0)
+            self.assertGreaterEqual(costs["written_bytes"], 0)
         self.assertGreaterEqual(by_address["step"], by_folder["step"])
         text = expect_ok("status", f"http://127.0.0.1:{self.port}/")
         self.assertIn("other members", text)
-        self.assertRegex(text, r"(?m)^costs +a step sends .* and gets .*; it computes for ")
+        self.assertRegex(text, r"(?m)^costs +a step sends .* and gets .*, and writes .* to the disk; it computes for ")
         self.assertRegex(text, r"(?m)^learns +loss \d+\.\d{4} after step \d+$")
         self.assertEqual(by_folder["trend"], "fine")
         # A member that stops answering is the one that the status names.

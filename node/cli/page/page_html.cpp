@@ -13,6 +13,7 @@
 #include "node/cli/views/json_reading.h"
 #include "node/cli/views/node_json.h"
 #include "node/cli/views/status_json.h"
+#include "node/cli/views/status_text.h"
 
 namespace ostraka::cli {
 
@@ -306,10 +307,14 @@ std::string PriceSection(const View& view) {
             row("c1", "compute", "the own gradient", compute) +
                 row("c2", "aggregate", "parts, robust aggregates, proofs", aggregate) +
                 row("c3", "agree", "three seals", agree));
+  const std::string traffic =
+      view.status.contains("step_costs")
+          ? " On average a step " + StepTrafficText(view.status.at("step_costs")) + "."
+          : "";
   return Section("price", "Price of protection",
                  Tag("p", "",
                      "A recent step took " + SpanText(whole) + ", " + PercentText(compute / whole) +
-                         " of it for the own gradient.") +
+                         " of it for the own gradient." + traffic) +
                      ShareBars({compute, aggregate, agree}) + table);
 }
 

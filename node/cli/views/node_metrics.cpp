@@ -143,6 +143,8 @@ constexpr Family kOfTheNode[] = {
     {"process_resident_memory_bytes", kGauge, "Resident memory.", "/rss_bytes"},
     {"ostraka_peak_resident_memory_bytes", kGauge, "Peak resident memory.",
      "/counters/process/peak_rss_bytes"},
+    {"ostraka_written_bytes_total", kCounter, "Bytes written to disks.",
+     "/counters/process/written_bytes"},
     {"process_open_fds", kGauge, "Open file descriptors.", "/counters/process/open_files"},
     {"process_max_fds", kGauge, "Limit of open file descriptors.",
      "/counters/process/max_open_files"},

@@ -89,6 +89,7 @@ json CountersJson(const NodeStatus& status) {
                  {"process",
                   {{"cpu_seconds", status.process.cpu_seconds},
                    {"peak_rss_bytes", status.process.peak_rss_bytes},
+                   {"written_bytes", status.process.written_bytes},
                    {"open_files", status.process.open_files},
                    {"max_open_files", status.process.max_open_files}}}};
   if (status.block != nullptr) {

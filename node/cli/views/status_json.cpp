@@ -55,13 +55,14 @@ void AddWaits(const NodeStatus& status, json& result) {
 // Means of the steps that this process has taken part in.
 json CostsJson(const NodeStatus& status) {
   const auto steps = static_cast<double>(status.timed_steps);
-  const auto bytes = [&](std::uint64_t control, std::uint64_t payload) {
-    return static_cast<std::uint64_t>(static_cast<double>(control + payload) / steps);
+  const auto bytes = [&](std::uint64_t sum) {
+    return static_cast<std::uint64_t>(static_cast<double>(sum) / steps);
   };
   const auto seconds = [&](std::int64_t ns) { return static_cast<double>(ns) * 1e-9 / steps; };
   const auto& total = status.traffic.total;
-  return {{"sent_bytes", bytes(total.control_sent, total.payload_sent)},
-          {"received_bytes", bytes(total.control_received, total.payload_received)},
+  return {{"sent_bytes", bytes(total.control_sent + total.payload_sent)},
+          {"received_bytes", bytes(total.control_received + total.payload_received)},
+          {"written_bytes", bytes(status.process.written_bytes)},
           {"compute_seconds", seconds(status.step_times.compute_ns)},
           {"aggregate_seconds", seconds(status.step_times.aggregate_ns)},
           {"agree_seconds", seconds(status.step_times.agree_ns)}};

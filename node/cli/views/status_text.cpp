@@ -135,11 +135,8 @@ class Text {
 
   static std::string CostsOf(const json& costs) {
     const auto seconds = [&](const char* key) { return costs.at(key).get<double>(); };
-    const auto bytes = [&](const char* key) {
-      return BytesText(costs.at(key).get<std::uint64_t>());
-    };
-    return "a step sends " + bytes("sent_bytes") + " and gets " + bytes("received_bytes") +
-           "; it computes for " + SpanText(seconds("compute_seconds")) + ", exchanges for " +
+    return "a step " + StepTrafficText(costs) + "; it computes for " +
+           SpanText(seconds("compute_seconds")) + ", exchanges for " +
            SpanText(seconds("aggregate_seconds")) + ", agrees for " +
            SpanText(seconds("agree_seconds"));
   }
@@ -293,5 +290,14 @@ class Text {
 }  // namespace
 
 std::string StatusText(const json& status) { return Text::Of(status); }
+
+std::string StepTrafficText(const json& costs) {
+  const auto bytes = [&](const char* key) { return BytesText(costs.at(key).get<std::uint64_t>()); };
+  // An older node does not say what it writes.
+  const std::string writes = costs.contains("written_bytes")
+                                 ? ", and writes " + bytes("written_bytes") + " to the disk"
+                                 : "";
+  return "sends " + bytes("sent_bytes") + " and gets " + bytes("received_bytes") + writes;
+}
 
 }  // namespace ostraka::cli

@@ -13,4 +13,7 @@ namespace ostraka::cli {
 // type.
 std::string StatusText(const nlohmann::json& status);
 
+// What a step sends, gets and writes, without an end. `costs`: the status's step_costs.
+std::string StepTrafficText(const nlohmann::json& costs);
+
 }  // namespace ostraka::cli

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <fstream>
+#include <string>
 #include <vector>
 
 namespace ostraka::os::process_stats_test {
@@ -28,6 +31,31 @@ TEST(ProcessStatsTest, CountsTouchedMemory) {
   EXPECT_GT(ReadProcessStats().rss_bytes, before.rss_bytes + kBytes / 2);
   EXPECT_GT(ReadProcessStats().peak_rss_bytes, before.rss_bytes + kBytes / 2);
   EXPECT_EQ(touched.back(), 'x');
+}
+
+// Another count of the kernel's.
+std::uint64_t WrittenByIo() {
+  std::ifstream io("/proc/self/io");
+  std::string key;
+  std::uint64_t value = 0;
+  while (io >> key >> value) {
+    if (key == "write_bytes:") return value;
+  }
+  return 0;
+}
+
+TEST(ProcessStatsTest, CountsWhatIsWritten) {
+  const std::string path = testing::TempDir() + "ostraka-process-stats-" + std::to_string(getpid());
+  const std::uint64_t before = ReadProcessStats().written_bytes;
+  const std::uint64_t io_before = WrittenByIo();
+  const std::string text(8 << 20, 'x');
+  std::ofstream(path) << text << std::flush;
+  const std::uint64_t written = ReadProcessStats().written_bytes - before;
+  const std::uint64_t by_io = WrittenByIo() - io_before;
+  unlink(path.c_str());
+  EXPECT_EQ(written, by_io);
+  if (by_io == 0) GTEST_SKIP() << "this system, or the one of " << path << ", counts no writes";
+  EXPECT_GE(written, text.size());
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ json Filled(const std::string& text) {
        json::array({{{"peer", peer}, {"blocks", 3}, {"needed", 5}, {"moderator", peer}}})},
       {"vouched", {{peer, peer}}}};
   status["price"] = {{"compute", 0.1}, {"aggregate", 0.2}, {"agree", 0.3}};
+  status["step_costs"] = {{"sent_bytes", 1000}, {"received_bytes", 2000}, {"written_bytes", 3000}};
   status["phases"] = json::array({{{"step", 7},
                                    {"collect", 0.005},
                                    {"reveal", 0},
@@ -96,6 +97,15 @@ json Filled(const std::string& text) {
                                    {"slow", true}}});
   status["state_root"] = {{"step", 10}, {"root", text}};
   return status;
+}
+
+TEST(PageHtmlTest, AStepSaysWhatItMoves) {
+  json status = Filled("x");
+  EXPECT_NE(
+      PageDocument(status).find("sends 1.0 kB and gets 2.0 kB, and writes 3.0 kB to the disk."),
+      std::string::npos);
+  status["step_costs"].erase("written_bytes");  // an older node's
+  EXPECT_NE(PageDocument(status).find("sends 1.0 kB and gets 2.0 kB."), std::string::npos);
 }
 
 TEST(PageHtmlTest, ASampleKeepsItsLines) {
