@@ -204,12 +204,19 @@ Outcome Beginning::ReplayNext() {
 }
 
 Outcome Beginning::OnJob(JobId id, const JobResult& result) {
+  if (root_ == id) {
+    root_.reset();
+    const auto& [root, leaves] = std::get<RootResult>(result);
+    const Block& last = core_.chain.head();
+    if (root == last.state_root) core_.chain.Serve(last.step, leaves);
+    return Outcome::Finish();
+  }
   core_.chain.AdvanceHead(replay_.Take(id).block);
   core_.chain.SetState(std::get<UpdateResult>(result).state);
   return ReplayNext();
 }
 
-Outcome Beginning::Replayed() const {
+Outcome Beginning::Replayed() {
   const Chain& chain = core_.chain;
   if (!chain.head().decision.is_zero()) {
     core_.turn.Do(Observe{Resumed{chain.shared_head(), chain.state()}});
@@ -223,14 +230,28 @@ Outcome Beginning::Replayed() const {
   if (follower_.MustBeAdmitted()) {
     return Outcome::Leave("this node's store began after the run");
   }
-  return wire::RunIsOver(chain.head()) ? Outcome::Finish() : Outcome::BeginStep();
+  return wire::RunIsOver(chain.head()) ? AfterTheEnd() : Outcome::BeginStep();
+}
+
+// A member that missed the end fetches the state whose root the last block seals. The last step
+// changes nothing, so it is the present one. [All had ended when that member was started again. Two
+// others were, too, and stayed to help it, but each had forgotten that state.]
+Outcome Beginning::AfterTheEnd() {
+  const Chain& chain = core_.chain;
+  if (!chain.head().state_root) return Outcome::Finish();
+  root_ = core_.jobs.Start({.about = chain.head().step, .asked_in = core_.voice.step()},
+                           RootSpec{chain.state(), core_.layout});
+  return Outcome::Wait();
 }
 
 void Beginning::CheckInvariants() const {
   replay_.CheckInvariants();
   OSTRAKA_CHECK(replay_.empty() || replays_);  // B1
+  OSTRAKA_CHECK(!root_ || replay_.empty());
 }
 
-void Beginning::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, replay_, replays_); }
+void Beginning::HashInto(crypto::Hasher& hasher) const {
+  crypto::Feed(hasher, replay_, replays_, root_);
+}
 
 }  // namespace ostraka::protocol

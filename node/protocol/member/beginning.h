@@ -21,6 +21,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "crypto/hash_into.h"
@@ -62,7 +63,7 @@ class Beginning {
   // The store has blocks: they are replayed. Else the member is at the genesis.
   bool replays() const { return replays_; }
   Outcome ReplayNext();
-  bool Owns(JobId id) const { return replay_.Owns(id); }
+  bool Owns(JobId id) const { return replay_.Owns(id) || root_ == id; }
   Outcome OnJob(JobId id, const JobResult& result);
   void CheckInvariants() const;
 
@@ -75,7 +76,8 @@ class Beginning {
   base::Status RestoreResults(const Restored& restored, const Blocks& blocks);
   void PlanReplay(const Blocks& blocks);
   bool IsResultOf(const Block& block, std::uint32_t column, const crypto::Blob& result) const;
-  Outcome Replayed() const;
+  Outcome Replayed();
+  Outcome AfterTheEnd();
 
   Core& core_;
   GenesisSeal& genesis_;
@@ -84,6 +86,7 @@ class Beginning {
   const SharedBlock anchor_;
   Replay replay_;
   bool replays_ = false;
+  std::optional<JobId> root_;  // of the last state, if the run is over
 };
 
 }  // namespace ostraka::protocol

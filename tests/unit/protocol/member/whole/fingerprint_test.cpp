@@ -45,6 +45,7 @@ void FingerprintProbe::OfMember(PeerMachine& machine) {
   EXPECT_FEEDS_AFTER(machine, follower.Trust(std::make_shared<Block>()));
   EXPECT_FEEDS(machine, beginning_.replay_.job_);
   EXPECT_FEEDS(machine, beginning_.replays_);
+  EXPECT_FEEDS(machine, beginning_.root_);
   EXPECT_FEEDS(machine, ending_.stay_.ends_);
   EXPECT_FEEDS(machine, ending_.last_block_);
   EXPECT_FEEDS(machine, intake_.gate_.ahead_);

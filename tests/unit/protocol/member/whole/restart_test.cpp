@@ -184,6 +184,26 @@ TEST(RestartTest, WhenAllDieTheRunGoesOnFromTheLastBlock) {
   EXPECT_TRUE(RemovalsOf(cluster).empty());
 }
 
+// One missed the end, and all others had ended. Two of them are started again to help it.
+TEST(RestartTest, TheEndCanBeFetchedFromMembersThatEndedBefore) {
+  Cluster cluster(Steps(40));
+  cluster.Start();
+  while (cluster.node(kVictim).blocks.size() < 2) cluster.RunSome(1);
+  cluster.Kill(kVictim);
+  cluster.RunToEnd();
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    if (i == kVictim) continue;
+    ASSERT_TRUE(cluster.node(i).halted);
+    cluster.Kill(i);
+  }
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}, kVictim}) cluster.Restart(i);
+  cluster.RunToEnd();
+  ASSERT_TRUE(cluster.node(kVictim).halted);
+  EXPECT_EQ(cluster.node(kVictim).halted->why, Halted::Why::kFinished);
+  EXPECT_EQ(*cluster.node(kVictim).states.back().parameters,
+            *cluster.node(0).states.back().parameters);
+}
+
 // It is sealed absent while it is dead: dropped, it follows, asks, and is admitted again.
 TEST(RestartTest, ALateOneFollowsAndComesBack) {
   Cluster late(Steps(24));
