@@ -118,6 +118,20 @@ class BeginningTest : public MemberTest {
     }
     return outcome;
   }
+  // The last block seals that root, and the state has the root DigestOf(1).
+  void RestoreAfterTheEnd(const Digest& sealed) {
+    Block last = BlockAt(2);
+    last.closing = 2;
+    last.state_root = sealed;
+    ASSERT_TRUE(beginning_.Restore(StoreThatEndsWith(last)).ok());
+    EXPECT_EQ(beginning_.ReplayNext().what, Outcome::What::kWait);
+    const auto jobs = Taken<StartJob>();
+    ASSERT_EQ(jobs.size(), 1u);
+    EXPECT_TRUE(std::holds_alternative<RootSpec>(*jobs[0].spec));
+    ASSERT_TRUE(beginning_.Owns(jobs[0].id));
+    EXPECT_EQ(beginning_.OnJob(jobs[0].id, RootResult{DigestOf(1), {DigestOf(3)}}).what,
+              Outcome::What::kFinish);
+  }
   void ExpectRefused(const std::function<void(Restored&)>& spoil) {
     Restored store = StoreWith(3);
     spoil(store);
@@ -304,10 +318,22 @@ TEST_F(BeginningTest, MemberThatWasDroppedBeforeItRestartedLeaves) {
   EXPECT_EQ(Replay().what, Outcome::What::kLeave);
 }
 
+// Its last state is for members that missed the end.
 TEST_F(BeginningTest, RunThatIsOverIsFinished) {
-  Block last = BlockAt(2);
-  last.closing = 2;
-  last.state_root = scene::DigestOf(1);
+  RestoreAfterTheEnd(DigestOf(1));
+  const auto* served = components().chain.ServedAt(1);
+  ASSERT_NE(served, nullptr);
+  EXPECT_EQ(served->leaves, (std::vector{DigestOf(3)}));
+}
+
+TEST_F(BeginningTest, StateThatTheLastBlockDoesNotSealIsNotServed) {
+  RestoreAfterTheEnd(DigestOf(2));
+  EXPECT_EQ(components().chain.ServedAt(1), nullptr);
+}
+
+TEST_F(BeginningTest, RunThatIsOverWithoutAStateThatIsSealedIsFinished) {
+  Block last = BlockAt(2 + wire::kClosingSteps);
+  last.closing = wire::kClosingSteps + 1;
   ASSERT_TRUE(beginning_.Restore(StoreThatEndsWith(last)).ok());
   EXPECT_EQ(Replay().what, Outcome::What::kFinish);
 }
