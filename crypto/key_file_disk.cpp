@@ -50,8 +50,8 @@ base::Status SystemError(int error, std::string_view action, const std::string& 
     case EACCES:
     case EPERM:
     case EROFS:
-      return base::FailedPrecondition(prefix + std::generic_category().message(error) +
-                                      "; use a folder of your own on a local disk");
+      return base::Unavailable(prefix + std::generic_category().message(error) +
+                               "; use a folder of your own on a local disk");
     default:
       return base::Unavailable(prefix + std::generic_category().message(error) +
                                "; check the disk and try again");

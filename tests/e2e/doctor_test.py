@@ -47,12 +47,27 @@ class DoctorTest(TestCase):
         made.sockets[2].close()
         findings = self.doctor(made.manifest)
         self.assertEqual(findings["work"]["severity"], "ok", findings["work"])
-        self.assertRegex(findings["work"]["text"], r"takes \d+\.\d s on processor, and the run allows \d")
+        self.assertRegex(findings["work"]["text"], r"takes [\d.]+ m?s on processor, and the run allows \d")
         finding = findings["reach"]
         self.assertEqual(finding["severity"], "warning")
         self.assertIn("2 of 3 members", finding["text"])
         self.assertIn(made.ids[2][:16], finding["text"])
         self.refused(3, ["doctor", self.folder / "none.toml"], "none.toml")
+
+    def test_a_run_whose_data_are_not_here(self):
+        text = self.folder / "text"
+        text.write_text("the quick brown fox jumps over the lazy dog. " * 400)
+        made = self.make_run(count=3, model="gpt", options=["--data", f"text:{text}", "--layers", 1, "--width", 16, "--heads", 2, "--context", 16])
+        finding = self.doctor(made.manifest)["model"]
+        self.assertEqual(finding["severity"], "warning")
+        self.assertIn("--data", finding["fix"])
+        for wrong in (f"text:{self.folder / 'none'}", "digits"):
+            finding = self.doctor(made.manifest, "--data", wrong)["model"]
+            self.assertEqual(finding["severity"], "serious")
+            self.assertIn("a node with these options would end: ", finding["text"])
+        graph = made.manifest.with_suffix(".toml.graph")
+        graph.rename(graph.with_suffix(".gone"))
+        self.assertIn("run.toml.graph", self.doctor(made.manifest, "--data", f"text:{text}")["model"]["text"])
 
     def test_members_in_the_dht_say_how_this_machine_looks_from_outside(self):
         made = self.make_run(count=3)

@@ -139,29 +139,36 @@ struct RunNeeds {
   std::optional<WorkFacts> work = {};
 };
 
-// nullopt: the data are not here, or the model's library. `runs`: a node does the run's work now,
-// beside which no time of it can be measured.
-std::optional<RunNeeds> NeedsOf(const DoctorOptions& options, bool runs) {
-  auto model = ModelOf(options, "", device::kAnyDevice);
-  if (!model.ok()) return std::nullopt;
-  const auto trainer = train::MakeTrainer(model->trainer);
-  if (!trainer.ok()) return std::nullopt;
+// An error is one that a node would end with, if it is started with the same options. `runs`: a
+// node does the run's work now, beside which no time of it can be measured.
+base::StatusOr<RunNeeds> NeedsOf(const DoctorOptions& options, bool runs) {
+  ASSIGN_OR_RETURN(const Model model, ModelOf(options, "", device::kAnyDevice));
+  ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(model.trainer));
   const protocol::DiskNeed disk =
-      protocol::DiskOf(model->manifest, base::ElementCount((*trainer)->layout()));
+      protocol::DiskOf(model.manifest, base::ElementCount(trainer->layout()));
   // Those that a node keeps by default, and the one that is being written.
   const std::uint64_t checkpoints = StateOptions{}.keep_checkpoints + 1;
-  RunNeeds needs{.memory = config::SumOf(config::MemoryRowsOf(model->manifest, **trainer)),
+  RunNeeds needs{.memory = config::SumOf(config::MemoryRowsOf(model.manifest, *trainer)),
                  .disk = disk.kept + checkpoints * disk.checkpoint};
   if (runs) return needs;
-  const auto work = config::MeasureLeastWork(model->manifest, **trainer);
-  if (!work.ok()) return std::nullopt;
-  const protocol::TrainingPlan& plan = model->manifest.training;
+  ASSIGN_OR_RETURN(const base::Duration work, config::MeasureLeastWork(model.manifest, *trainer));
+  const protocol::TrainingPlan& plan = model.manifest.training;
   needs.work = {
-      .takes = *work,
-      .allowed = protocol::WorkIn(model->manifest),
+      .takes = work,
+      .allowed = protocol::WorkIn(model.manifest),
       .most_batches = static_cast<double>(plan.most_batches) / static_cast<double>(plan.batches),
-      .by = (*trainer)->ComputesOn()};
+      .by = trainer->ComputesOn()};
   return needs;
+}
+
+Finding JudgeNeeds(const base::Status& why_unknown, const DoctorOptions& options) {
+  const std::string why = base::MessageOf(why_unknown);
+  if (options.data.empty()) {
+    return {"model", Severity::kWarning, "what the run needs of this machine is not known: " + why,
+            "give --data, and --graph if need be, as to the node"};
+  }
+  return {"model", Severity::kSerious, "a node with these options would end: " + why,
+          "name the data and the graph file of this run: --data, --graph"};
 }
 
 // The node that runs in a data folder. Nullopt: none, or it cannot be told.
@@ -188,8 +195,13 @@ base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
   }
   const std::optional<DialedFacts> dialed = node.empty() ? std::nullopt : AskNode(node);
   const std::optional<pid_t> runs = RunningIn(node);
-  const std::optional<RunNeeds> needs =
-      options.manifest_file.empty() ? std::nullopt : NeedsOf(options, runs.has_value());
+  std::optional<RunNeeds> needs;
+  std::optional<Finding> unknown_needs;
+  if (!options.manifest_file.empty()) {
+    auto found = NeedsOf(options, runs.has_value());
+    if (found.ok()) needs = *std::move(found);
+    if (!found.ok()) unknown_needs = JudgeNeeds(found.status(), options);
+  }
   const CpuFacts cpu = ReadCpu();
   std::vector<Finding> findings = {JudgeCpu(cpu),
                                    JudgeThreads(cpu),
@@ -202,6 +214,7 @@ base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
                                    JudgeClock(ReadClock()),
                                    JudgeListen(TryListen(options.listen))};
   for (Finding& finding : JudgeDevices(ReadDevices())) findings.push_back(std::move(finding));
+  if (unknown_needs) findings.push_back(*std::move(unknown_needs));
   if (needs && needs->work) findings.push_back(JudgeWork(*needs->work));
   if (!members.empty()) findings.push_back(JudgeReach(members));
   if (const auto outside = SeenByMembers(options, members, dialed)) findings.push_back(*outside);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "node/cli/doctor/doctor.h"
+#include "node/cli/terminal/human.h"
 
 namespace ostraka::cli {
 namespace {
@@ -231,8 +232,8 @@ Finding JudgeMemory(const MemoryFacts& facts, std::uint64_t need) {
 Finding JudgeWork(const WorkFacts& facts) {
   const double takes = facts.takes.seconds();
   const double allowed = facts.allowed.seconds();
-  std::string text = "the least work of a step takes " + Number(takes) + " s on " + facts.by +
-                     ", and the run allows " + Number(allowed) + " s";
+  std::string text = "the least work of a step takes " + SpanText(takes) + " on " + facts.by +
+                     ", and the run allows " + SpanText(allowed);
   const char* const fix =
       "give the node (and this) more --threads or a GPU (--device), or join a run with a larger "
       "--work-ms";
@@ -245,8 +246,9 @@ Finding JudgeWork(const WorkFacts& facts) {
   // A machine that is faster than its batches need waits for the slower ones.
   const double spare = 0.8 * allowed / std::max(takes, 1e-3);
   if (spare > 2 * facts.most_batches) {
-    text += "; of this machine it uses a part in " +
-            std::to_string(static_cast<long>(spare / facts.most_batches));
+    text += "; it leaves this machine idle for " +
+            std::to_string(static_cast<long>(100 - 100 * facts.most_batches / spare)) +
+            "% of that time";
   }
   return {"work", Severity::kOk, text, ""};
 }

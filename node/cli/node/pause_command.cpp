@@ -7,6 +7,7 @@
 #include "node/cli/node/commands.h"
 #include "node/cli/node/only_data_dir.h"
 #include "node/cli/node/pauses.h"
+#include "node/host/report/stop_price.h"
 #include "node/store/data_folder.h"
 #include "node/store/ledger_reader.h"
 
@@ -32,7 +33,11 @@ base::StatusOr<ExitCode> PauseNode(const std::string& named) {
   RETURN_IF_ERROR(store::AwaitUnused(dir));
   ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(dir));
   ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
-  std::printf("paused: %s\n`ostraka resume %s` goes on\n", summary.outcome.c_str(), dir.c_str());
+  std::string outcome = summary.outcome;
+  if (outcome.ends_with(host::kStartsAgain)) {
+    outcome.resize(outcome.size() - host::kStartsAgain.size());
+  }
+  std::printf("paused: %s\n`ostraka resume %s` goes on\n", outcome.c_str(), dir.c_str());
   return kDone;
 }
 
@@ -72,10 +77,12 @@ void AddPauseCommands(CLI::App& program, Invocation& invocation) {
          "outlives a restart of the machine.\n"
          "Exit codes: 0 it rests; 3 the folder is no node's, or cannot be written",
          PauseNode, invocation);
-  AddOne(program, "resume", "let a paused node come back to its run",
-         "Example: ostraka resume out/node0\n"
-         "Exit codes: 0 it comes back; 1 it was not paused; 3 the folder cannot be written",
-         ResumeNode, invocation);
+  AddOne(
+      program, "resume", "let a paused node come back to its run",
+      "Example: ostraka resume out/node0\n"
+      "Exit codes: 0 it comes back; 1 it was not paused; 3 the folder is no node's, or cannot be "
+      "written",
+      ResumeNode, invocation);
 }
 
 }  // namespace ostraka::cli

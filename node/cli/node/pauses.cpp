@@ -74,7 +74,9 @@ base::Status Pause(const std::string& data_dir) {
 base::StatusOr<bool> Resume(const std::string& data_dir) {
   std::error_code error;
   const bool removed = fs::remove(PauseFileOf(data_dir), error);
-  if (!error) return removed;
+  if (removed) return true;
+  RETURN_IF_ERROR(store::LedgerReader::Open(data_dir).status());
+  if (!error) return false;
   return base::Unavailable("cannot remove " + PauseFileOf(data_dir) + ": " + error.message());
 }
 

@@ -41,7 +41,8 @@ std::string PauseFileOf(const std::string& data_dir);
 bool IsPaused(const std::string& data_dir);
 // NotFound: no node has used the folder. Unavailable: it cannot be written.
 base::Status Pause(const std::string& data_dir);
-// False: it was not paused. Unavailable: the file cannot be removed.
+// False: it was not paused. NotFound: no node has used the folder. Unavailable: the file cannot be
+// removed.
 base::StatusOr<bool> Resume(const std::string& data_dir);
 
 class Pauses {

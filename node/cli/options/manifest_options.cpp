@@ -262,7 +262,8 @@ void AddUpdateOptions(CLI::App& command, ManifestOptions& options) {
   AddSetting(command, setting::kDecaySteps, update.decay_steps,
              " (default: a fifth of those that train)");
   AddSetting(command, setting::kMomentum, update.momentum,
-             " (default: by model and data; 0 with --learning-rate, of nesterov 0.9)");
+             " (default: by model and data; 0 with --learning-rate; of nesterov 0.9, "
+             "with local steps 0.8)");
   AddSetting(command, setting::kClipNorm, update.clip_norm,
              " (default: 0; of adamw and lamb 1, and by model and data, docs/training.md)");
   AddSetting(command, setting::kWeightDecay, options.manifest.training.weight_decay)
@@ -327,7 +328,8 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   AddRanged(command, setting::kPartFloor, options.part_floor_ms,
             ", so that the wait follows the run (default: it does not; 1.5 work_ms + 4000)");
   AddRanged(command, setting::kDelta, options.delta_ms)->capture_default_str();
-  AddRanged(command, setting::kPatience, options.patience_ms, " (default: 1000; work_ms)");
+  AddRanged(command, setting::kPatience, options.patience_ms,
+            " (default: 1000, or --work-ms if that is more)");
 }
 
 void SetAlarm(const ManifestOptions& options, protocol::Manifest& manifest) {

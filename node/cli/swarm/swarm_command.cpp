@@ -258,10 +258,12 @@ ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
     std::fprintf(stderr, "nothing is kept: --out DIR keeps the model, for ostraka export\n");
   } else {
     const base::Status kept = options.unprotected ? base::OkStatus() : KeepEvidence(*run);
-    std::fprintf(stderr,
-                 "logs, ledgers and evidence: %s\n"
-                 "the model: ostraka export %s model.safetensors\n",
-                 run->run_dir.c_str(), run->nodes.front().data_dir.c_str());
+    std::fprintf(stderr, "logs, ledgers and evidence: %s\n", run->run_dir.c_str());
+    const SwarmNode& node = run->nodes.front();
+    if (node.report.is_object() && node.report.contains("checkpoint")) {
+      std::fprintf(stderr, "the model: ostraka export %s model.safetensors\n",
+                   node.data_dir.c_str());
+    }
     if (!kept.ok()) return Fail(kept);
   }
   return ok ? kDone : kNegative;

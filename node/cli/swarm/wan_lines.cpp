@@ -35,8 +35,9 @@ base::StatusOr<WanLine> ParseWanLine(std::string_view text) {
   const auto rate = Scaled(text.substr(0, colon),
                            {{"", 1}, {"K", 1'000}, {"M", 1'000'000}, {"G", 1'000'000'000}});
   const auto delay = Scaled(text.substr(colon + 1), {{"ms", 1}, {"s", 1'000}});
-  if (!rate || !delay || *rate < 8'000 || *delay > 10'000) {
-    return base::InvalidArgument(std::string(kForm) + ": 8K at least, and 10s at most");
+  // Links are given up that take seconds for a handshake (node/net/link/link_options.h).
+  if (!rate || !delay || *rate < 200'000 || *delay > 500) {
+    return base::InvalidArgument(std::string(kForm) + ": 200K at least, and 500ms at most");
   }
   return WanLine{*rate, base::Milliseconds(static_cast<std::int64_t>(*delay))};
 }

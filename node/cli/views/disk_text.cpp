@@ -7,8 +7,9 @@
 namespace ostraka::cli {
 
 std::string DiskText(const protocol::DiskNeed& need) {
-  return "up to " + BytesText(need.kept) + " on its disk, and " + BytesText(need.checkpoint) +
-         " for each checkpoint; each step writes " + BytesText(need.each_step);
+  return "up to " + BytesText(need.kept) + " on its disk beside its ledger, and " +
+         BytesText(need.checkpoint) + " for each checkpoint; each step writes " +
+         BytesText(need.each_step);
 }
 
 nlohmann::json DiskJson(const protocol::DiskNeed& need) {

@@ -117,7 +117,7 @@ class Text {
                        " ms (docs/operating.md)");
     }
     if (status.contains("computes_on"))
-      Line("computes", "on " + status.at("computes_on").get<std::string>());
+      Line("works", "on " + status.at("computes_on").get<std::string>());
     if (status.contains("metric")) Line("learns", LossOf(status.at("metric")));
     if (status.contains("sample")) {
       const json& sample = status.at("sample");

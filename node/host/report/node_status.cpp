@@ -154,6 +154,11 @@ NodeStatus NodeMonitor::StatusAt(base::Time now) const {
   return status;
 }
 
+// A node that is started after the end begins no step.
+void NodeMonitor::On(base::Time /*now*/, const protocol::Resumed& seen) {
+  if (wire::RunIsOver(*seen.block)) seen_.met = true;
+}
+
 void NodeMonitor::On(base::Time now, const protocol::StepStarted& /*seen*/) {
   progressed_ = now;
   step_began_ = now;

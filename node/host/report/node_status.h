@@ -145,6 +145,7 @@ class NodeMonitor {
   void CheckInvariants(base::Time now) const;
 
  private:
+  void On(base::Time now, const protocol::Resumed& seen);
   void On(base::Time now, const protocol::StepStarted& seen);
   void On(base::Time now, const protocol::StepDone& seen);
   void On(base::Time now, const protocol::Suspicion& seen);

@@ -35,7 +35,7 @@ std::string DropText(const Stopping& stopping) {
 
 std::string PriceOf(const Stopping& stopping) {
   OSTRAKA_CHECK(stopping.head != nullptr);
-  const std::string again = "; the same command starts it again";
+  const std::string again(kStartsAgain);
   if (stopping.head->thresholds.t_s == 0) {
     return "the others cannot go on without it, and wait: nothing is lost" + again;
   }

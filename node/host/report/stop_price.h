@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "node/base/ids.h"
 #include "node/base/time.h"
@@ -37,6 +38,9 @@ struct Stopping {
   StepWaits waits;
   base::Duration recent_step;  // 0: not known
 };
+
+// The last clause of PriceOf: not of a node that rests.
+inline constexpr std::string_view kStartsAgain = "; the same command starts it again";
 
 // Of an end now: clauses that follow "stopped in step 5; ".
 std::string PriceOf(const Stopping& stopping);

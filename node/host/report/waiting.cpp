@@ -41,7 +41,8 @@ std::vector<base::PeerId> AwaitedBy(const NodeStatus& status) {
 }  // namespace
 
 std::optional<Waiting> WaitingOf(const NodeStatus& status) {
-  if (status.outcome) return std::nullopt;
+  // After the end a node says for whom it stays (protocol::Staying).
+  if (status.outcome || status.progress.phase == "linger") return std::nullopt;
   if (status.since_progress < std::max(kShownAfter, status.recent_step * 4)) return std::nullopt;
   Waiting waiting{.step = status.progress.step,
                   .begun = status.met,

@@ -45,7 +45,7 @@ TEST(Pauses, SaysWhyByTheFileAndByTheClock) {
   const Pauses always(folder, std::nullopt);
   EXPECT_FALSE(always.WhyNow());
   EXPECT_EQ(Pause(folder).code(), absl::StatusCode::kNotFound) << "no node has used it";
-  EXPECT_FALSE(Resume(folder).value());
+  EXPECT_EQ(Resume(folder).status().code(), absl::StatusCode::kNotFound);
   std::ofstream(PauseFileOf(folder)) << "\n";
   EXPECT_NE(always.WhyNow()->find("ostraka resume"), std::string::npos);
   EXPECT_TRUE(Resume(folder).value());

@@ -28,10 +28,10 @@ TEST(WanLineTest, IsReadAndWritten) {
   EXPECT_EQ(line->bits_per_second, 20'000'000u);
   EXPECT_EQ(line->delay, base::Milliseconds(50));
   EXPECT_EQ(WanLineText(*line), "20 Mbit/s, 50 ms");
-  EXPECT_EQ(WanLineText(*ParseWanLine("64K:2s")), "64 kbit/s, 2000 ms");
+  EXPECT_EQ(WanLineText(*ParseWanLine("250K:500ms")), "250 kbit/s, 500 ms");
   EXPECT_EQ(ParseWanLine("1G:0ms")->bits_per_second, 1'000'000'000u);
-  for (const char* wrong : {"", "20M", "20M:", ":50ms", "20M:50", "0:50ms", "20X:50ms", "20M:11s",
-                            "20M:50ms:1", "-1M:5ms", "99999999999M:1ms", "7K:1ms"}) {
+  for (const char* wrong : {"", "20M", "20M:", ":50ms", "20M:50", "0:50ms", "20X:50ms", "20M:1s",
+                            "20M:501ms", "20M:50ms:1", "-1M:5ms", "99999999999M:1ms", "199K:1ms"}) {
     EXPECT_FALSE(ParseWanLine(wrong).ok()) << wrong;
   }
 }
