@@ -272,6 +272,20 @@ void AddUpdateOptions(CLI::App& command, ManifestOptions& options) {
   AddSetting(command, setting::kInnerRate, update.inner_rate, " (default: 0.006)");
 }
 
+// In the words of these options, and before a model's library is looked for.
+base::Status CheckExactOnly(const protocol::Manifest& manifest) {
+  const protocol::TrainingPlan& plan = manifest.training;
+  if (plan.most_batches < plan.batches || plan.most_batches > 2 * plan.batches) {
+    return base::InvalidArgument("--most-batches must be " + std::to_string(plan.batches) + " to " +
+                                 std::to_string(2 * plan.batches) + ": --batches to twice as many");
+  }
+  const bool is_plain =
+      plan.inner.steps == 1 && plan.most_batches == 1 && manifest.codecs == protocol::Codecs{};
+  if (is_plain || manifest.compute_profile == protocol::kExact) return base::OkStatus();
+  return base::InvalidArgument(
+      "--inner-steps, --batches and codecs need profile exact/1: leave them out, or --profile");
+}
+
 }  // namespace
 
 void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
@@ -361,6 +375,7 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
       {.model = model, .data = id.name, .exact = manifest.compute_profile == protocol::kExact}));
   ASSIGN_OR_RETURN(const config::UpdateWishes wishes, WishesOf(options));
   config::SetUpdate(wishes, model, id.name, plan);
+  RETURN_IF_ERROR(CheckExactOnly(manifest));
   if (id.name != "toy") {
     source.access = config::StreamAccessOf({.allow_private = options.allow_private_sources});
     ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));

@@ -43,6 +43,10 @@ std::vector<base::PeerId> AwaitedBy(const NodeStatus& status) {
 std::optional<Waiting> WaitingOf(const NodeStatus& status) {
   // After the end a node says for whom it stays (protocol::Staying).
   if (status.outcome || status.progress.phase == "linger") return std::nullopt;
+  // A newcomer that has links with most others is told how far it is (protocol::CatchingUp). Those
+  // that it lacks may have been dropped long ago.
+  const bool has_most = 2 * status.linked.size() > status.others.size();
+  if (!status.met && status.progress.phase == "follow" && has_most) return std::nullopt;
   if (status.since_progress < std::max(kShownAfter, status.recent_step * 4)) return std::nullopt;
   Waiting waiting{.step = status.progress.step,
                   .begun = status.met,

@@ -499,7 +499,7 @@ std::string CatchUp::Describe() const {
   if (given_up_ == 0) return part;
   return part + " (earlier ones did not come in the " + std::to_string(2 * kLongWay) +
          " steps for which members keep them: " + std::to_string(given_up_) +
-         "; this run needs a faster line)";
+         "; this run needs a faster line, or a larger --bandwidth)";
 }
 
 void CatchUp::HashInto(crypto::Hasher& hasher) const {

@@ -73,6 +73,23 @@ TEST(WaitingOf, BeforeTheRunItNamesAllThatHaveNotStarted) {
   EXPECT_THAT(WaitingOf(status)->peers, ElementsAre(kB));
 }
 
+TEST(WaitingOf, AfterTheEndItNamesNobody) {
+  NodeStatus status = Standing(65);
+  status.progress.phase = "linger";
+  EXPECT_FALSE(WaitingOf(status));
+}
+
+TEST(WaitingOf, ANewcomerNamesThoseThatItLacksUntilItHasMostLinks) {
+  NodeStatus status = Standing(65);
+  status.met = false;
+  status.progress.phase = "follow";
+  status.linked = {kB};
+  ASSERT_TRUE(WaitingOf(status));
+  EXPECT_THAT(WaitingOf(status)->peers, ElementsAre(kA, kC));
+  status.linked = {kB, kC};
+  EXPECT_FALSE(WaitingOf(status));
+}
+
 std::string FourDigits(const base::PeerId& peer) { return peer.Hex().substr(0, 4); }
 
 TEST(WaitingText, SaysForWhomAndForHowLong) {

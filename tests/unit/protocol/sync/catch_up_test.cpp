@@ -222,9 +222,11 @@ TEST(WayTest, SaysThatItsLineIsTooSlow) {
   show(62);
   EXPECT_EQ(way.Describe(), "at block 0 of 62, 0 of 4 pieces of the state of step 50");
   show(82);
-  EXPECT_EQ(way.Describe(),
-            "at block 0 of 82, 0 of 4 pieces of the state of step 80 (earlier ones did not come in "
-            "the 16 steps for which members keep them: 1; this run needs a faster line)");
+  EXPECT_EQ(
+      way.Describe(),
+      "at block 0 of 82, 0 of 4 pieces of the state of step 80 (earlier ones did not come in "
+      "the 16 steps for which members keep them: 1; this run needs a faster line, or a larger "
+      "--bandwidth)");
 }
 
 // --- a fetch that was killed ---------------------------------------------------------------------
