@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "node/protocol/ground/member_name.h"
 #include "node/protocol/ground/setting.h"
@@ -453,8 +454,11 @@ base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
 }
 
 base::Status CheckProtocolVersion(std::uint32_t version, std::uint32_t draft) {
-  const std::string remedy =
-      ": go on from its state in a new run (`ostraka run recover`), or use the build that made it";
+  const bool is_newer =
+      std::pair(version, draft) > std::pair(wire::kProtocolVersion, wire::kProtocolDraft);
+  const std::string remedy = is_newer ? ": use a newer build"
+                                      : ": go on from its state in a new run (`ostraka run "
+                                        "recover`), or use the build that made it";
   RETURN_IF_ERROR(Require(version == wire::kProtocolVersion,
                           "this build speaks protocol version " +
                               std::to_string(wire::kProtocolVersion) + ", the manifest asks for " +
