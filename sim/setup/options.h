@@ -25,7 +25,8 @@ struct SimWaits {
   // one honest one all. The run's patience then knows nothing of gradient_time. 0: all are alike,
   // and it does.
   std::uint32_t fastest_percent = 0;
-  // So many honest genesis members take all of it, and all others fastest_percent. 0: drawn.
+  // The number of honest genesis members that take all of it; the others take fastest_percent. 0:
+  // each machine's time is drawn.
   std::uint32_t slowest = 0;
   // What the second pass of a recomputation that finds a difference takes of the first, at most.
   std::uint32_t again_percent = 100;

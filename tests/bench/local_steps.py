@@ -15,17 +15,16 @@ only the exchange is left, which `wan` shows.
 import argparse
 import json
 import os
-import random
 import resource
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import urllib.request
 from pathlib import Path
+
+from measured import StatusWatch, small_text
 
 SETTLE = 5
 PEERS = 8
@@ -74,14 +73,11 @@ def wan_arms():
 def quality_arms():
     """At 0.83 million parameters, equal batches: what codecs and H cost in loss."""
     for seed in (0, 1, 2):
-        for inner_steps, codecs in ((16, ("raw", "raw")), (16, ("i8", "i16")), (16, ("i4", "i16"))):
-            yield (f"quality {inner_steps} {codecs[0]}/{codecs[1]} {seed}",
-                   [*gpt(SMALL, "8"), *local(inner_steps, codecs), "--inner-rate", "0.003", "--steps", "45", "--seed", str(seed),
-                    "--evaluate-on", "validation", "--evaluate-every", "0", *PATIENT])
-        for codecs in (("raw", "raw"), ("i8", "i16"), ("i4", "i16")):
-            yield (f"quality 1 {codecs[0]}/{codecs[1]} {seed}",
-                   [*gpt(SMALL, "8"), *local(1, codecs), *GRADIENTS, "--steps", "160", "--seed", str(seed),
-                    "--evaluate-on", "validation", "--evaluate-every", "0", *PATIENT])
+        for inner_steps, rates in ((16, ["--inner-rate", "0.003", "--steps", "45"]), (1, [*GRADIENTS, "--steps", "160"])):
+            for codecs in (("raw", "raw"), ("i8", "i16"), ("i4", "i16")):
+                yield (f"quality {inner_steps} {codecs[0]}/{codecs[1]} {seed}",
+                       [*gpt(SMALL, "8"), *local(inner_steps, codecs), *rates, "--seed", str(seed),
+                        "--evaluate-on", "validation", "--evaluate-every", "0", *PATIENT])
 
 
 def attack_arms():
@@ -111,25 +107,16 @@ class Watch:
     step that was seen to end alone."""
 
     def __init__(self, port):
-        self._address = f"http://127.0.0.1:{port}/status"
         self._seen = {}
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
+        self._watch = StatusWatch(port, self._see)
 
-    def _watch(self):
-        while not self._ended.wait(0.1):
-            try:
-                with urllib.request.urlopen(self._address, timeout=5) as answer:
-                    steps = json.load(answer)["counters"]["steps"]
-            except (OSError, ValueError, KeyError):
-                continue  # not yet there, or gone
-            parts = steps["part_seconds"]
-            self._seen.setdefault(steps["done"], (time.monotonic(), parts["compute"], parts["aggregate"], parts["agree"]))
+    def _see(self, status):
+        steps = status["counters"]["steps"]
+        parts = steps["part_seconds"]
+        self._seen.setdefault(steps["done"], (time.monotonic(), parts["compute"], parts["aggregate"], parts["agree"]))
 
     def steps(self):
-        self._ended.set()
-        self._thread.join()
+        self._watch.end()
         return {done - 1: [round(now - before, 3) for now, before in zip(self._seen[done], self._seen[done - 1])]
                 for done in self._seen if done - 1 in self._seen}
 
@@ -282,8 +269,7 @@ def smoke(options):
     model = ["--model", "gpt", "--layers", "1", "--width", "16", "--heads", "2", "--context", "16", "--batch-size", "4",
              "--evaluate-every", "0", *PATIENT]
     with tempfile.TemporaryDirectory(prefix="local-steps-") as folder:
-        text = Path(folder) / "text"
-        text.write_text(" ".join(random.Random(1).choices(["to be", "or not", "that is", "the question"], k=4000)))
+        text = small_text(folder)
         wan = ["--wan", "100M:50ms"]  # its steps take long enough to be seen one by one
         one = measure(options.binary, text, "wan 100M 16", [*model, *local(16), *wan, "--steps", "8", "--peers", "4"])
     steps = list(one["each_step"].values())

@@ -1,7 +1,11 @@
 """One command of ours whose JSON is a measurement: what the programs of this folder share."""
 import json
+import random
 import subprocess
 import sys
+import threading
+import urllib.request
+from pathlib import Path
 
 
 def measured(binary, command, *options, wrong, must_pass=True):
@@ -25,3 +29,33 @@ def by_rule(rules):
     """Which rules removed how many, of `ostraka sim --json`: most frequent first, as a table's cell."""
     ordered = sorted(rules.items(), key=lambda rule: (-rule[1], rule[0]))
     return "; ".join(f"{count:,} {rule}" for rule, count in ordered) or "-"
+
+
+class StatusWatch:
+    """Gives `see` what a node's /status answers, ten times a second, from now until end()."""
+
+    def __init__(self, port, see):
+        self._address = f"http://127.0.0.1:{port}/status"
+        self._see = see
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+
+    def _watch(self):
+        while not self._ended.wait(0.1):
+            try:
+                with urllib.request.urlopen(self._address, timeout=5) as answer:
+                    self._see(json.load(answer))
+            except (OSError, ValueError, KeyError):
+                continue  # not yet there, not begun, or gone
+
+    def end(self):
+        self._ended.set()
+        self._thread.join()
+
+
+def small_text(folder):
+    """A file to train on, of some kilobytes; equal in every run."""
+    text = Path(folder) / "text"
+    text.write_text(" ".join(random.Random(1).choices(["to be", "or not", "that is", "the question"], k=4000)))
+    return text

@@ -11,48 +11,20 @@ removed, was late, or a node did not end well.
 import argparse
 import json
 import os
-import random
 import resource
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import urllib.request
 from pathlib import Path
+
+from measured import StatusWatch, small_text
 
 PEERS, SLOW = 8, 2
 MODEL = ["--model", "gpt", "--layers", "1", "--width", "32", "--heads", "2", "--context", "32", "--batch-size", "8"]
 # So long that a whole machine has the time for two batches, however busy, and a hundredth of it for one at most.
 COUNTS = ["--most-batches", "2", "--inner-steps", "4", "--work-ms", "3000"]
-
-
-class Lateness:
-    """The most that any member was late, by node 0's /status, ten times a second."""
-
-    def __init__(self, port):
-        self._address = f"http://127.0.0.1:{port}/status"
-        self._ended = threading.Event()
-        self._most = 0
-        self._answers = 0
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
-
-    def _watch(self):
-        while not self._ended.wait(0.1):
-            try:
-                with urllib.request.urlopen(self._address, timeout=5) as answer:
-                    keys = json.load(answer)["keys"]
-            except (OSError, ValueError):
-                continue  # not yet there, or gone
-            self._answers += 1
-            self._most = max([self._most, *(key["late_ms"] for key in keys)])
-
-    def end(self):
-        self._ended.set()
-        self._thread.join()
-        return self._answers, self._most
 
 
 def output_of(words):
@@ -90,7 +62,8 @@ def measure(binary, text, arm, peers, steps):
         with listener() as free:
             port = free.getsockname()[1]
         before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-        lateness = Lateness(port)
+        late_ms = []  # the most of any member, by each answer
+        watch = StatusWatch(port, lambda status: late_ms.append(max(key["late_ms"] for key in status["keys"])))
         nodes = []
         for i, sock in enumerate(sockets):
             share = ["--cpu", "1%"] if arm == "uneven" and i < SLOW else []
@@ -101,7 +74,7 @@ def measure(binary, text, arm, peers, steps):
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, pass_fds=(sock.fileno(),)))
         said = [node.communicate()[1] for node in nodes]
         wall, after = time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
-        answers, late_ms = lateness.end()
+        watch.end()
         for node, words in zip(nodes, said):
             if node.returncode != 0:
                 sys.exit(f"{arm}: a node's exit code is {node.returncode}: {words[-2000:]}")
@@ -110,7 +83,7 @@ def measure(binary, text, arm, peers, steps):
         processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return {"arm": arm, "steps": len(blocks) - 1, "counts": sum(counts), "counts_of": counts,
                 "wall": round(wall, 1), "processor": round(processor, 1), "load": round(os.getloadavg()[0], 2),
-                "late_ms": late_ms, "answers": answers, "removed": sum(len(block["removals"]) for block in blocks)}
+                "late_ms": max(late_ms, default=0), "answers": len(late_ms), "removed": sum(len(block["removals"]) for block in blocks)}
 
 
 def check(row):
@@ -127,9 +100,7 @@ def run(options):
 
 def smoke(options):
     with tempfile.TemporaryDirectory(prefix="uneven-counts-") as folder:
-        text = Path(folder) / "text"
-        text.write_text(" ".join(random.Random(1).choices(["to be", "or not", "that is", "the question"], k=4000)))
-        row = measure(options.binary, text, "uneven", 4, 16)
+        row = measure(options.binary, small_text(folder), "uneven", 4, 16)
     check(row)
     slow, fast = row["counts_of"][:SLOW], row["counts_of"][SLOW:]
     if max(slow) >= min(fast):

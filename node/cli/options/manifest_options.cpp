@@ -273,7 +273,7 @@ void AddUpdateOptions(CLI::App& command, ManifestOptions& options) {
 }
 
 // In the words of these options, and before a model's library is looked for.
-base::Status CheckExactOnly(const protocol::Manifest& manifest) {
+base::Status CheckBatchesAndProfile(const protocol::Manifest& manifest) {
   const protocol::TrainingPlan& plan = manifest.training;
   if (plan.most_batches < plan.batches || plan.most_batches > 2 * plan.batches) {
     return base::InvalidArgument("--most-batches must be " + std::to_string(plan.batches) + " to " +
@@ -375,7 +375,7 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
       {.model = model, .data = id.name, .exact = manifest.compute_profile == protocol::kExact}));
   ASSIGN_OR_RETURN(const config::UpdateWishes wishes, WishesOf(options));
   config::SetUpdate(wishes, model, id.name, plan);
-  RETURN_IF_ERROR(CheckExactOnly(manifest));
+  RETURN_IF_ERROR(CheckBatchesAndProfile(manifest));
   if (id.name != "toy") {
     source.access = config::StreamAccessOf({.allow_private = options.allow_private_sources});
     ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));

@@ -86,9 +86,8 @@ class Gate {
   // `sender` is two steps ahead, or in a run that has not begun here. True iff so many members are
   // that one of them is honest.
   bool NoteAhead(const PeerId& sender);
-  // `from` shows `block` as the one after the head. True iff so many members do over their own
-  // links that one of them is honest. Attack: a carrier shows it in the name of others, as no BLOCK
-  // is signed.
+  // `from` shows `block` as the one after the head. True iff more members than may lie show it over
+  // their own links. Attack: a carrier shows it in the name of others, as no BLOCK is signed.
   bool NoteNext(const PeerId& from, const Digest& block);
   // A step begins: the links whose PARTs of it found no room.
   std::set<PeerId> BeginStep(std::uint64_t step);

@@ -2,8 +2,8 @@
 // with the help of members any of which may lie (docs/protocol/network.md).
 //
 //   head      a block is believed once max(t_s, t_a) + 1 members of view() have signed COMMITs of
-//             the next step, which name its digest as their parent: one of them is honest. Or the
-//             caller saw that so many have it.
+//             the next step, which name its digest as their parent: one of them is honest. Or as
+//             many showed the block itself to the caller (Trust).
 //   chain     older blocks, newest first: each names the digest of the one before
 //   state     if the distance is long: the newest state with a sealed root, in pieces that prove
 //             themselves (state.h), from several members at once
@@ -114,7 +114,7 @@ class CatchUp {
   // it, too. kProven: yes, and it is believed then. kNew: anything may be in it.
   enum class Look : std::uint8_t { kHeld, kProven, kNew };
   Look LookAt(const PeerId& from, const Digest& digest);
-  // So many members of view() showed `block`, first-hand, that one of them is honest.
+  // More members of view() than may lie showed `block` over their own links.
   void Trust(SharedBlock block);
   // `from` sent `block` as `encoded`. REQUIRES: DecodeBlock gave the one for the other.
   void OnBlock(const PeerId& from, Block block, const SharedBlob& encoded);

@@ -49,7 +49,7 @@ TEST(HeadTest, OneWhoMissedNothingLearnsItFromTheVouchers) {
   EXPECT_TRUE(way.at_head());
 }
 
-// Who saw enough members at the block need not hear of it again.
+// The caller saw enough members show the block: no COMMIT has to prove it.
 TEST(HeadTest, ABlockThatIsTrustedIsOne) {
   const PastRun run(4, 100);
   CatchUp way = run.From(3);
