@@ -344,6 +344,7 @@ class SwarmTest(TestCase):
         self.refused_swarm([*toy, "--attack-param", "x=1"], "'x'", "lambda")
         self.refused_swarm([*toy, "--hidden", 3], "3 parameters", "--hidden 16")
         self.refused_swarm([*toy, "--steps", 5], "settle_steps")
+        self.refused_swarm([*toy, "--steps", 20, "--warmup", 50], "of 20 --steps 15 train", "give at most 15")
         self.refused_swarm([*toy, "--target", "nan"], "--target: must be a number")
         self.refused_swarm([*toy, "--batch-size", 0], "batch_size")
         self.refused_swarm(["--model", "resnet18"], "unknown model 'resnet18'", "softmax")

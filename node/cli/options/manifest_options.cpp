@@ -272,6 +272,19 @@ void AddUpdateOptions(CLI::App& command, ManifestOptions& options) {
   AddSetting(command, setting::kInnerRate, update.inner_rate, " (default: 0.006)");
 }
 
+// A rate that rises beyond the last step that trains never reaches its value.
+base::Status CheckWarmup(const ManifestOptions& options, const protocol::TrainingPlan& plan) {
+  const std::uint64_t warmup = options.update.warmup_steps.value_or(0);
+  // The manifest's own check refuses a run in which no step trains.
+  if (plan.steps <= plan.settle_steps) return base::OkStatus();
+  const std::uint64_t train = plan.steps - plan.settle_steps;
+  if (warmup <= train) return base::OkStatus();
+  return base::InvalidArgument("--warmup " + std::to_string(warmup) + ": of " +
+                               std::to_string(plan.steps) + " --steps " + std::to_string(train) +
+                               " train, as the last " + std::to_string(plan.settle_steps) +
+                               " only settle claims: give at most " + std::to_string(train));
+}
+
 // In the words of these options, and before a model's library is looked for.
 base::Status CheckBatchesAndProfile(const protocol::Manifest& manifest) {
   const protocol::TrainingPlan& plan = manifest.training;
@@ -375,6 +388,7 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
       {.model = model, .data = id.name, .exact = manifest.compute_profile == protocol::kExact}));
   ASSIGN_OR_RETURN(const config::UpdateWishes wishes, WishesOf(options));
   config::SetUpdate(wishes, model, id.name, plan);
+  RETURN_IF_ERROR(CheckWarmup(options, plan));
   RETURN_IF_ERROR(CheckBatchesAndProfile(manifest));
   if (id.name != "toy") {
     source.access = config::StreamAccessOf({.allow_private = options.allow_private_sources});
