@@ -24,8 +24,10 @@ base::StatusOr<ExitCode> PauseNode(const std::string& named) {
   RETURN_IF_ERROR(Pause(dir));
   const base::StatusOr<pid_t> node = store::UserOf(dir);
   if (absl::IsNotFound(node.status())) {
-    std::printf("no node runs there; one that is started rests until `ostraka resume %s`\n",
-                dir.c_str());
+    std::printf(
+        "%s rests until `ostraka resume %s`\n",
+        WhyRestsIn(dir) ? "its node rests already, and" : "no node runs there; one that is started",
+        dir.c_str());
     return kDone;
   }
   RETURN_IF_ERROR(node.status());
@@ -33,11 +35,8 @@ base::StatusOr<ExitCode> PauseNode(const std::string& named) {
   RETURN_IF_ERROR(store::AwaitUnused(dir));
   ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(dir));
   ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
-  std::string outcome = summary.outcome;
-  if (outcome.ends_with(host::kStartsAgain)) {
-    outcome.resize(outcome.size() - host::kStartsAgain.size());
-  }
-  std::printf("paused: %s\n`ostraka resume %s` goes on\n", outcome.c_str(), dir.c_str());
+  std::printf("paused: %s\n`ostraka resume %s` goes on\n",
+              host::OutcomeAtRest(summary.outcome).c_str(), dir.c_str());
   return kDone;
 }
 
@@ -48,7 +47,8 @@ base::StatusOr<ExitCode> ResumeNode(const std::string& named) {
     std::printf("%s was not paused\n", dir.c_str());
     return kNegative;
   }
-  std::printf("resumed: a node that rests there comes back now; if none does, start it\n");
+  std::printf("resumed: %s\n", WhyRestsIn(dir) ? "the node that rests there comes back now"
+                                               : "no node rests there; start it");
   return kDone;
 }
 

@@ -1,11 +1,18 @@
 #include "node/cli/node/pauses.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "node/os/durable_file.h"
+#include "node/os/private_file.h"
 #include "node/store/ledger_reader.h"
 
 namespace ostraka::cli {
@@ -43,6 +50,13 @@ std::string TimeText(int minute) {
   return text;
 }
 
+std::string SignOf(const std::string& data_dir) { return data_dir + "/rests"; }
+
+base::Status NoSign(const std::string& data_dir) {
+  return base::Unavailable("cannot write " + SignOf(data_dir) + ": " +
+                           std::generic_category().message(errno));
+}
+
 }  // namespace
 
 base::StatusOr<Hours> Hours::Parse(const std::string& text) {
@@ -78,6 +92,45 @@ base::StatusOr<bool> Resume(const std::string& data_dir) {
   RETURN_IF_ERROR(store::LedgerReader::Open(data_dir).status());
   if (!error) return false;
   return base::Unavailable("cannot remove " + PauseFileOf(data_dir) + ": " + error.message());
+}
+
+RestSign::RestSign(const std::string& data_dir) : data_dir_(data_dir) {}
+
+RestSign::~RestSign() {
+  std::error_code stays;  // unlocked, it says nothing
+  if (file_.ok()) fs::remove(SignOf(data_dir_), stays);
+}
+
+base::Status RestSign::Open() {
+  ASSIGN_OR_RETURN(const int opened, os::OpenPrivate(SignOf(data_dir_)));
+  os::Descriptor file(opened);
+  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return NoSign(data_dir_);
+    return base::FailedPrecondition(
+        "a node rests in " + data_dir_ +
+        " already: end that one first, or give this one its own folder");
+  }
+  file_ = std::move(file);
+  return base::OkStatus();
+}
+
+base::Status RestSign::Show(const std::string& why) {
+  std::error_code unreadable;  // counts as none
+  if (!fs::is_directory(data_dir_, unreadable)) return base::OkStatus();
+  if (!file_.ok()) RETURN_IF_ERROR(Open());
+  if (ftruncate(file_.get(), 0) != 0) return NoSign(data_dir_);
+  const auto size = static_cast<ssize_t>(why.size());
+  if (pwrite(file_.get(), why.data(), why.size(), 0) != size) return NoSign(data_dir_);
+  return base::OkStatus();
+}
+
+std::optional<std::string> WhyRestsIn(const std::string& data_dir) {
+  const os::Descriptor file(open(SignOf(data_dir).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.ok()) return std::nullopt;
+  if (flock(file.get(), LOCK_SH | LOCK_NB) == 0) return std::nullopt;  // of a node that was killed
+  std::array<char, 1024> text{};
+  const ssize_t size = pread(file.get(), text.data(), text.size(), 0);
+  return std::string(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
 }
 
 std::optional<std::string> Pauses::WhyAt(std::time_t now) const {

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "node/base/status.h"
+#include "node/os/descriptor.h"
 
 namespace ostraka::cli {
 
@@ -44,6 +45,29 @@ base::Status Pause(const std::string& data_dir);
 // False: it was not paused. NotFound: no node has used the folder. Unavailable: the file cannot be
 // removed.
 base::StatusOr<bool> Resume(const std::string& data_dir);
+
+// A file that a resting node keeps locked (flock(2)), for other processes: a node that was killed
+// leaves no lock.
+class RestSign {
+ public:
+  explicit RestSign(const std::string& data_dir);
+  ~RestSign();
+  RestSign(const RestSign&) = delete;
+  RestSign& operator=(const RestSign&) = delete;
+
+  // A folder that does not exist yet gets no sign. FailedPrecondition: another node rests there.
+  // Unavailable: the sign cannot be written.
+  base::Status Show(const std::string& why);
+
+ private:
+  base::Status Open();
+
+  const std::string data_dir_;
+  os::Descriptor file_{-1};
+};
+
+// Why a node rests in the folder; nullopt: none does.
+std::optional<std::string> WhyRestsIn(const std::string& data_dir);
 
 class Pauses {
  public:

@@ -160,15 +160,23 @@ void Tell(const NodeOutputOptions& output, const char* event, const std::string&
   std::fprintf(stderr, "%s: %s\n", words.c_str(), why.c_str());
 }
 
-// Waits until the node need not rest. False: a signal ended the wait.
-bool AwaitTurn(const Pauses& pauses, const NodeOutputOptions& output) {
+// Waits until the node need not rest. False: a signal ended the wait. Errors as of RestSign::Show.
+base::StatusOr<bool> AwaitTurn(const Pauses& pauses, const std::string& data_dir,
+                               const NodeOutputOptions& output) {
+  RestSign sign(data_dir);
+  base::Status shown;
   std::string told;
   const bool stopped = os::AwaitStop(kLook, [&] {
     const auto why = pauses.WhyNow();
-    if (why && *why != told) Tell(output, "rests", "this node rests", *why);
-    if (why) told = *why;
-    return why.has_value();
+    if (!why) return false;
+    if (*why == told) return true;
+    shown = sign.Show(*why);
+    if (!shown.ok()) return false;
+    Tell(output, "rests", "this node rests", *why);
+    told = *why;
+    return true;
   });
+  RETURN_IF_ERROR(shown);
   if (!stopped && !told.empty()) Tell(output, "goes_on", "this node goes on", "its pause is over");
   return !stopped;
 }
@@ -257,7 +265,8 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options, ReadOnce onc
     if (socket >= 0) round.network.listen_fd = socket;
     ASSIGN_OR_RETURN(host::RunOptions run_options, RunOptionsOf(round, once));
     const Pauses pauses(run_options.files.data_dir, hours);
-    if (!AwaitTurn(pauses, output)) return kDone;
+    ASSIGN_OR_RETURN(const bool is_its_turn, AwaitTurn(pauses, run_options.files.data_dir, output));
+    if (!is_its_turn) return kDone;
     ASSIGN_OR_RETURN(const std::optional<ExitCode> code,
                      RunOnce(options, std::move(run_options), *log, pauses));
     if (code) return *code;

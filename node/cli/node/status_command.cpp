@@ -17,6 +17,7 @@
 #include "node/cli/views/status_text.h"
 #include "node/host/report/figures.h"
 #include "node/host/report/recall.h"
+#include "node/host/report/stop_price.h"
 #include "node/http/http_get.h"
 #include "node/store/ledger_reader.h"
 #include "node/store/ledger_schema.h"
@@ -76,6 +77,12 @@ base::StatusOr<json> FromFolder(const std::string& dir) {
   if (!answer.ok() && !absl::IsNotFound(answer.status())) return answer.status();
   ASSIGN_OR_RETURN(json status, answer.ok() ? ParseStatus(socket, *answer) : FromLedger(dir));
   if (IsPaused(dir)) status["paused"] = true;
+  if (const auto why = WhyRestsIn(dir)) {
+    status["rests"] = *why;
+    if (status.contains("outcome")) {
+      status["outcome"] = host::OutcomeAtRest(status["outcome"].get<std::string>());
+    }
+  }
   return status;
 }
 

@@ -55,8 +55,10 @@ class Text {
       text.Line("", Count(status.at("removals_earlier")) +
                         " earlier: ostraka ledger show, ostraka ledger explain");
     }
-    if (status.contains("paused")) {
-      text.Line("paused", "`ostraka resume` goes on: its node, if one was started, waits");
+    if (status.contains("rests")) {
+      text.Line("rests", status.at("rests"));
+    } else if (status.contains("paused")) {
+      text.Line("paused", "no node rests here; one that is started waits for `ostraka resume`");
     }
     return text.text_;
   }

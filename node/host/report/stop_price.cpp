@@ -1,10 +1,15 @@
 #include "node/host/report/stop_price.h"
 
+#include <string_view>
+
 #include "node/base/check.h"
 #include "node/protocol/rules/standing.h"
 
 namespace ostraka::host {
 namespace {
+
+// The last clause of PriceOf.
+constexpr std::string_view kStartsAgain = "; the same command starts it again";
 
 constexpr std::int64_t kOneSecond = base::Seconds(1).ns;
 
@@ -56,6 +61,11 @@ std::string PriceOf(const Stopping& stopping) {
              DropText(stopping) + again;
   }
   return "";
+}
+
+std::string OutcomeAtRest(std::string outcome) {
+  if (outcome.ends_with(kStartsAgain)) outcome.resize(outcome.size() - kStartsAgain.size());
+  return outcome;
 }
 
 std::string StopsWithBlockText(const std::string& by, const Stopping& stopping) {

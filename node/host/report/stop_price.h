@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "node/base/ids.h"
 #include "node/base/time.h"
@@ -39,11 +38,10 @@ struct Stopping {
   base::Duration recent_step;  // 0: not known
 };
 
-// The last clause of PriceOf: not of a node that rests.
-inline constexpr std::string_view kStartsAgain = "; the same command starts it again";
-
 // Of an end now: clauses that follow "stopped in step 5; ".
 std::string PriceOf(const Stopping& stopping);
+// A stored outcome, of a node that rests: it comes back by itself, so no command starts it again.
+std::string OutcomeAtRest(std::string outcome);
 // While it waits for the block of the step. REQUIRES: something is owed.
 std::string StopsWithBlockText(const std::string& by, const Stopping& stopping);
 

@@ -64,5 +64,30 @@ TEST(Pauses, SaysWhyByTheFileAndByTheClock) {
   tzset();
 }
 
+TEST(RestSign, IsReadWhileItsNodeRests) {
+  const std::string folder = testing::TempDir() + "rest_sign_test";
+  std::filesystem::remove_all(folder);
+  {
+    RestSign early(folder);
+    EXPECT_TRUE(early.Show("no folder yet").ok());
+    EXPECT_FALSE(WhyRestsIn(folder));
+  }
+  std::filesystem::create_directories(folder);
+  {
+    RestSign sign(folder);
+    EXPECT_FALSE(WhyRestsIn(folder));
+    ASSERT_TRUE(sign.Show("outside --hours, a long reason").ok());
+    EXPECT_EQ(WhyRestsIn(folder), "outside --hours, a long reason");
+    ASSERT_TRUE(sign.Show("paused").ok());
+    EXPECT_EQ(WhyRestsIn(folder), "paused");
+    RestSign second(folder);
+    EXPECT_EQ(second.Show("me too").code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(WhyRestsIn(folder), "paused");
+  }
+  EXPECT_FALSE(WhyRestsIn(folder));
+  std::ofstream(folder + "/rests") << "of a node that was killed";
+  EXPECT_FALSE(WhyRestsIn(folder));
+}
+
 }  // namespace
 }  // namespace ostraka::cli::pauses_test
