@@ -80,16 +80,33 @@ TEST(PlantedInAnAnswer, LeavingAtTheEndIsFoundByCheckerProgress) {
   ExpectFound("split_genesis", {}, base::Bug::kLeavesAtTheEnd, "progress", 3);
 }
 
-// ProtocolAttack.AttackersThatNameSomebodyBeforeTheAccusationAreBanned would fail.
-TEST(PlantedInAnAnswer, NoVerdictIsSpokenWhereANamingHides) {
-  const auto verdicts = [](const SimResult& result) {
-    return std::count_if(result.removals.begin(), result.removals.end(), [](const auto& removal) {
-      return removal.kind == wire::RemovalKind::kVerdict;
-    });
+// One of five names another before it is drawn.
+// ProtocolAttack.InTheSmallestSwarmsNobodyEscapesItsValidator would fail. (Where three of eight do
+// so, hardly more are convicted without the bug: 13 in ten seeds of 40 steps, 11 with it.)
+TEST(PlantedInAnAnswer, FewVerdictsAreSpokenWhereANamingHides) {
+  constexpr std::uint64_t kSeeds = 8;
+  const auto verdicts = [](base::Bug bug) {
+    std::ptrdiff_t count = 0;
+    SimOptions options;
+    options.peers = 5;
+    options.byzantine = 1;
+    options.attack = "leave_after";
+    options.attack_params = {{"name", "1"}};
+    options.steps = 60;
+    options.dimension = 200;
+    base::Plant(bug);
+    for (options.seed = 1; options.seed <= kSeeds; ++options.seed) {
+      const auto result = RunSimulation(options);
+      EXPECT_TRUE(result.ok()) << result.status().message();
+      count +=
+          std::count_if(result->removals.begin(), result->removals.end(),
+                        [](const auto& each) { return each.kind == wire::RemovalKind::kVerdict; });
+    }
+    base::Plant(base::Bug::kNone);
+    return count;
   };
-  const AttackParams names = {{"name", "1"}};
-  EXPECT_EQ(verdicts(RunAttack("leave_after", names, base::Bug::kNamingHides, 3)), 0);
-  EXPECT_GE(verdicts(RunAttack("leave_after", names, base::Bug::kNone, 3)), 1);
+  EXPECT_LE(verdicts(base::Bug::kNamingHides), 2);
+  EXPECT_GE(verdicts(base::Bug::kNone), 6);
 }
 
 // --- in an answer to those that come and go ------------------------------------------------------
