@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "node/protocol/ground/manifest.h"
 #include "sim/compare/cells/runner.h"
 #include "sim/compare/cells/schedule.h"
 #include "sim/run/cluster.h"
@@ -29,6 +30,13 @@ constexpr aggregation::ParameterInfo kParameters[] = {
      .default_text = "1",
      .low = 1,
      .high = 100},
+    {.name = "alarm",
+     .type = ValueType::kInteger,
+     .meaning = "the same for eight steps after an accusation; 0: no more than else",
+     .default_kind = Default::kDerived,
+     .default_text = "a quarter of 16 workers or more",
+     .low = 0,
+     .high = 100},
     {.name = "mode",
      .type = ValueType::kChoice,
      .meaning = "faults that the run bears",
@@ -36,12 +44,15 @@ constexpr aggregation::ParameterInfo kParameters[] = {
      .default_text = "majority",
      .choices = kModes}};
 
-// "btard:tau=1,validators=1,mode=majority".
+// "btard:tau=1,validators=1,alarm=0,mode=majority".
 base::Status ReadOptions(const Cell& cell, sim::SimOptions& options) {
   ASSIGN_OR_RETURN(const auto element, aggregation::ParseElement(cell.rule.pipeline));
   ASSIGN_OR_RETURN(const auto parameters, ParseProtocol(element.arguments));
   options.tau = parameters.Real("tau");
   options.validators = static_cast<std::uint32_t>(parameters.Integer("validators"));
+  options.alarm_validators = parameters.Has("alarm")
+                                 ? static_cast<std::uint32_t>(parameters.Integer("alarm"))
+                                 : protocol::DefaultAlarm(cell.peers);
   ASSIGN_OR_RETURN(options.mode, protocol::ParseMode(parameters.Choice("mode")));
   return base::OkStatus();
 }

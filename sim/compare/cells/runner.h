@@ -37,7 +37,7 @@ struct RunContext {
 base::StatusOr<CellResult> RunServerCell(const Cell& cell, const RunContext& context, Study* study);
 base::StatusOr<CellResult> RunProtocolCell(const Cell& cell, const RunContext& context);
 
-// Parameters of the rule "btard": tau, validators, mode. Errors as ParseParameters.
+// Parameters of the rule "btard": tau, validators, alarm, mode. Errors as ParseParameters.
 base::StatusOr<aggregation::Parameters> ParseProtocol(const aggregation::Arguments& given);
 
 // The model's state after `step` steps.

@@ -50,6 +50,24 @@ TEST(ProtocolRun, BansEveryAttackerAndRecovers) {
   EXPECT_GT(FinalOf(result).test_accuracy, 0.8);
 }
 
+TEST(ProtocolRun, HasTheAlarmOfNodes) {
+  const auto bans = [](const char* rule) {
+    return RunCell([rule](Grid& grid) {
+             grid.rules = {rule};
+             grid.attacks = {"sign_flip"};
+             grid.peers = {16};
+             grid.byzantine = {5};
+             grid.steps = 60;
+           })
+        .protocol->removals;
+  };
+  const auto as_nodes = bans("btard");
+  const auto quiet = bans("btard:alarm=0");
+  ASSERT_EQ(as_nodes.size(), 5U);
+  ASSERT_EQ(quiet.size(), 5U);
+  EXPECT_LT(as_nodes.back().step, quiet.back().step);
+}
+
 TEST(ProtocolRun, StartsFromTheSameModelAsAServer) {
   const CellResult protocol = RunCell([](Grid&) {});
   const CellResult server = RunCell([](Grid& grid) { grid.rules = {"mean"}; });
