@@ -51,6 +51,18 @@ base::StatusOr<int> OpenPrivate(const std::string& path) {
   return status;
 }
 
+bool ReplaceText(int fd, const std::string& text) {
+  return ::ftruncate(fd, 0) == 0 &&
+         ::pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+}
+
+std::string TextIn(int fd, std::size_t most) {
+  std::string text(most, '\0');
+  const ssize_t got = ::pread(fd, text.data(), most, 0);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
+
 bool IsPrivateFolder(const std::string& folder) {
   struct stat info {};
   if (::stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;

@@ -6,6 +6,7 @@
 // Thread safety: any thread.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "node/base/status.h"
@@ -17,6 +18,11 @@ namespace ostraka::os {
 // user as its owner. Unavailable, in one line without advice: the system refuses, or the file is
 // not a plain file or belongs to another user.
 base::StatusOr<int> OpenPrivate(const std::string& path);
+
+// For what the holder of a lock file says about itself. False: not all of it is written (errno).
+bool ReplaceText(int fd, const std::string& text);
+// The first `most` bytes; "" if they cannot be read.
+std::string TextIn(int fd, std::size_t most);
 
 // True iff `folder` exists and only its owner, who is this user or root, can create files there.
 // For root any owner is accepted.

@@ -34,11 +34,8 @@ base::Status MakeFolder(const std::string& path) {
 
 // The digits of the process id in the lock file; empty if there are none.
 std::string PidIn(int fd) {
-  char text[24] = {};
-  const ssize_t got = ::pread(fd, text, sizeof text - 1, 0);
-  std::string pid;
-  for (ssize_t i = 0; i < got && text[i] >= '0' && text[i] <= '9'; ++i) pid += text[i];
-  return pid;
+  const std::string text = os::TextIn(fd, 23);
+  return text.substr(0, text.find_first_not_of("0123456789"));
 }
 
 std::string FolderHolder(int fd) {
@@ -47,9 +44,7 @@ std::string FolderHolder(int fd) {
 }
 
 base::Status WriteHolder(const std::string& path, int fd) {
-  const std::string text = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(fd, 0) != 0 ||
-      ::pwrite(fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+  if (!os::ReplaceText(fd, std::to_string(::getpid()) + "\n")) {
     return Refused(path, "its lock file cannot be written", errno);
   }
   return base::OkStatus();

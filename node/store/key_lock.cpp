@@ -28,9 +28,7 @@ std::string HostName() {
 
 // "PID HOST" of the holder, from the lock file, for messages.
 std::string KeyHolder(int fd) {
-  std::array<char, 300> text{};
-  const ssize_t got = pread(fd, text.data(), text.size() - 1, 0);
-  const std::string words(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  const std::string words = os::TextIn(fd, 299);
   const std::size_t space = words.find(' ');
   const std::string pid = words.substr(0, space);
   if (pid.empty() || pid.find_first_not_of("0123456789") != std::string::npos) {
@@ -42,9 +40,7 @@ std::string KeyHolder(int fd) {
 }
 
 bool WriteKeyHolder(int fd) {
-  const std::string text = std::to_string(getpid()) + " " + HostName() + "\n";
-  return ftruncate(fd, 0) == 0 &&
-         pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+  return os::ReplaceText(fd, std::to_string(getpid()) + " " + HostName() + "\n");
 }
 
 // False if the previous holder removed the name between our open and our lock.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -118,19 +117,14 @@ base::Status RestSign::Show(const std::string& why) {
   std::error_code unreadable;  // counts as none
   if (!fs::is_directory(data_dir_, unreadable)) return base::OkStatus();
   if (!file_.ok()) RETURN_IF_ERROR(Open());
-  if (ftruncate(file_.get(), 0) != 0) return NoSign(data_dir_);
-  const auto size = static_cast<ssize_t>(why.size());
-  if (pwrite(file_.get(), why.data(), why.size(), 0) != size) return NoSign(data_dir_);
-  return base::OkStatus();
+  return os::ReplaceText(file_.get(), why) ? base::OkStatus() : NoSign(data_dir_);
 }
 
 std::optional<std::string> WhyRestsIn(const std::string& data_dir) {
   const os::Descriptor file(open(SignOf(data_dir).c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.ok()) return std::nullopt;
   if (flock(file.get(), LOCK_SH | LOCK_NB) == 0) return std::nullopt;  // of a node that was killed
-  std::array<char, 1024> text{};
-  const ssize_t size = pread(file.get(), text.data(), text.size(), 0);
-  return std::string(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  return os::TextIn(file.get(), 1024);
 }
 
 std::optional<std::string> Pauses::WhyAt(std::time_t now) const {

@@ -51,6 +51,19 @@ TEST_F(PrivateFileTest, ReadableFileIsClosedToOthersAndKeepsItsBytes) {
   EXPECT_TRUE(file >> text && text == "here");
 }
 
+TEST_F(PrivateFileTest, TextIsReplacedAsAWholeAndReadToABound) {
+  const base::StatusOr<int> fd = OpenPrivate(path_);
+  ASSERT_TRUE(fd.ok());
+  EXPECT_EQ(TextIn(*fd, 10), "");
+  EXPECT_TRUE(ReplaceText(*fd, "a long text"));
+  EXPECT_TRUE(ReplaceText(*fd, "short"));
+  EXPECT_EQ(TextIn(*fd, 10), "short");
+  EXPECT_EQ(TextIn(*fd, 2), "sh");
+  close(*fd);
+  EXPECT_FALSE(ReplaceText(*fd, "closed"));
+  EXPECT_EQ(TextIn(*fd, 2), "");
+}
+
 TEST_F(PrivateFileTest, FollowsNoLinkAndTakesNoPipeOrFolder) {
   std::ofstream(dir_ + "/other") << "theirs";
   ASSERT_EQ(chmod((dir_ + "/other").c_str(), 0644), 0);
